@@ -15,9 +15,10 @@ VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", 
 # The Swift runtime is linked statically, so that the binaries need no installed Swift. The linker is lld, because gold
 # keeps local symbols of the modules in the table of exported symbols. The library should add little to the size of a
 # host's process: each function has its own section, and the linker removes unused functions and merges identical
-# functions. From version 2.36 on, glibc supports packed relocations, so relocations are packed there. Package.swift
-# chooses for each module whether it is optimized for speed or for size. A release build does not check whether two
-# accesses to a variable overlap, because a failed check would end the host's process. Debug builds check this.
+# functions. If glibc has version 2.36 or later, it supports packed relocations, so the relocations are packed.
+# Package.swift chooses for each module whether it is optimized for speed or for size. A release build does not check
+# whether two accesses to a variable overlap, because a failed check would end the host's process. Debug builds check
+# this.
 SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --disable-local-rpath \
     -Xswiftc -static-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
     -Xswiftc -enforce-exclusivity=unchecked -Xlinker --gc-sections -Xlinker --icf=all
@@ -25,7 +26,7 @@ ifeq ($(shell printf '2.36\n%s\n' "$$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2
 SWIFT_RELEASE += -Xlinker -z -Xlinker pack-relative-relocs
 endif
 # Sources/CForkGate/fork_gate.c and Sources/BackhaulPlatform/ScalarNames.swift say why functions of the Swift runtime
-# are replaced. The linker gets the list from fork_gate.c.
+# are replaced. Two of these functions are named below, and `sed` reads the names of the others from fork_gate.c.
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.1 \
     -Xlinker -z -Xlinker nodelete -Xlinker --wrap=_swift_stdlib_getScalarName \
     -Xlinker --wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_ \

@@ -36,7 +36,7 @@ let package = Package(
         // Only the headers of libsystemd are needed here. The library is loaded when it is first used.
         .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", providers: [.apt(["libsystemd-dev"])]),
 
-        // Locks of the Swift runtime that stay free in forked children.
+        // Prevents that a forked child inherits a locked lock of the Swift runtime.
         .target(name: "CForkGate"),
         // Threads, locks, descriptors and clocks. No other module uses pthread.
         .target(name: "BackhaulPlatform", dependencies: ["CForkGate", "CLinux"], swiftSettings: small),

@@ -157,12 +157,13 @@
  *
  * Errors
  *   A call that can fail returns a bh_status. If the caller passes a bh_error, the call also fills this struct. The
- *   library keeps no error per thread or per handle. Output parameters come last, before the error. They are set only
- *   if the call returns BH_OK. The comment of a function states any exception. Output parameters that are documented
- *   as optional may be NULL. Each call can return BH_INVALID_ARGUMENT, BH_INVALID_HANDLE, BH_FORKED, BH_TOO_MANY,
- *   BH_OUT_OF_RESOURCES and BH_INTERNAL. Calls with timeout_ms can also return BH_TIMEOUT, BH_STORE_…, BH_ENGINE_… and
- *   BH_DAEMON_UNAVAILABLE. Calls on a session can also return BH_WRONG_ROLE, BH_INVALIDATED and BH_COMPLETED. In the
- *   comment of a function, "Errors:" lists the statuses that have a particular meaning for this function.
+ *   library keeps no error per thread or per handle. The bh_error is the last parameter, and the output parameters come
+ *   directly before it. Output parameters are set only if the call returns BH_OK. The comment of a function states any
+ *   exception. Output parameters that are documented as optional may be NULL. Each call can return BH_INVALID_ARGUMENT,
+ *   BH_INVALID_HANDLE, BH_FORKED, BH_TOO_MANY, BH_OUT_OF_RESOURCES and BH_INTERNAL. Calls with timeout_ms can also
+ *   return BH_TIMEOUT, BH_STORE_…, BH_ENGINE_… and BH_DAEMON_UNAVAILABLE. Calls on a session can also return
+ *   BH_WRONG_ROLE, BH_INVALIDATED and BH_COMPLETED. In the comment of a function, "Errors:" lists the statuses that
+ *   have a particular meaning for this function.
  *
  * Waiting
  *   `timeout_ms` is how long the call may wait for the engine: 0 to BH_WAIT_MAXIMUM milliseconds, or BH_WAIT_DEFAULT
@@ -412,8 +413,8 @@ typedef struct bh_launch_command {
                                        Then the launch has failed, and the engine launches the host again after a
                                        delay */
     uint32_t first_delay_ms;        /* default 60,000: delay after a failed launch. A launch has failed if its host
-                                       ended before it completed a session, or if its host attached no session in time.
-                                       The delay doubles with each failed launch */
+                                       ended and had completed no session of the launch, or if its host attached no
+                                       session in time. The delay doubles with each failed launch */
     uint32_t longest_delay_ms;      /* default 3,600,000: the longest delay after a failed launch */
     uint32_t maximum_launches;      /* default 8: after this many failed launches in a row, the engine stops launching
                                        the host. If a host then connects without a launch (for example, the user starts
@@ -964,8 +965,8 @@ BH_FLAGS(bh_request_flags) {
     BH_REQUEST_IF_CHANGED = 2,      /* if an earlier task with this flag downloaded the file from this URL, the request
                                        is conditional (RFC 9110, section 13.1). If the content on the server has not
                                        changed, the task succeeds with http_status 304 and the file stays. If the file
-                                       was changed or removed since the earlier task, the file is downloaded again.
-                                       Requires BH_IF_EXISTS_REPLACE */
+                                       at `destination` was changed or removed since the earlier task, the file is
+                                       downloaded again. Requires BH_IF_EXISTS_REPLACE */
     BH_REQUEST_NAMED_BY_SERVER = 4, /* `destination` is an existing directory. The engine takes the file's name from
                                        Content-Disposition (RFC 6266), else from the last segment of the URL's path. The
                                        name is never a path, never hidden, and has at most 255 bytes. bh_event.path ends
@@ -1041,9 +1042,9 @@ typedef struct bh_request {
                                     request makes no task: the call returns the earlier task, and does not check files.
                                     The two requests may differ only in rate, constraints, priority, start times and
                                     expiry, and the earlier task keeps its values of these fields. If other fields
-                                    differ, the call fails with BH_KEY_CONFLICT. They are not compared if the task has
-                                    succeeded and its event is acknowledged. If the task has failed or was
-                                    cancelled, the key is free for another request after the task's event is
+                                    differ, the call fails with BH_KEY_CONFLICT. If the earlier task has succeeded and
+                                    its event is acknowledged, the other fields are not compared. If the task has failed
+                                    or was cancelled, the key is free for another request after the task's event is
                                     acknowledged. If the task has succeeded, the key is free after the round's
                                     BH_EVENT_SESSION_FINISHED is acknowledged */
     const bh_header *headers;    /* sent only to the URL's origin; stored with mode 0600. At most
@@ -1801,13 +1802,14 @@ BH_API BH_CHECK_RESULT bh_status bh_application_next_ticket(bh_application *appl
  * BH_START is refused. */
 BH_API bh_status bh_ticket_wait(bh_ticket *ticket, int32_t timeout_ms, bh_error *error);
 
-/* These functions return the result of an ended operation, one function for each type of result. A call that waits for
- * its operation sets the result in its own output parameter instead. The result of create and attach is a session. The
- * result of acknowledge and of the functions that change tasks is a count. The result of functions with a bh_batch **
- * parameter is a batch. For operations without a result, call bh_ticket_wait with timeout_ms 0. Errors: the operation's
- * own status when the operation failed; BH_TIMEOUT or BH_ENGINE_UNRESPONSIVE while the operation has not ended;
- * BH_WRONG_STATE when the operation has no such result, or when the host has already taken the session or batch. If an
- * enqueue was refused, bh_ticket_batch still returns the results of the applied requests. */
+/* These functions return the result of an ended operation, one function for each type of result. They are not needed if
+ * the call that started the operation returned BH_OK: that call set the result in its own output parameter. The result
+ * of create and attach is a session. The result of acknowledge and of the functions that change tasks is a count. The
+ * result of functions with a bh_batch ** parameter is a batch. For operations without a result, call bh_ticket_wait
+ * with timeout_ms 0. Errors: the operation's own status when the operation failed; BH_TIMEOUT or BH_ENGINE_UNRESPONSIVE
+ * while the operation has not ended; BH_WRONG_STATE when the operation has no such result, or when the host has already
+ * taken the session or batch. If an enqueue was refused, bh_ticket_batch still returns the results of the applied
+ * requests. */
 BH_API BH_CHECK_RESULT bh_status bh_ticket_session(bh_ticket *ticket, bh_session **session,
                                                    bh_session_disposition *disposition, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_batch(bh_ticket *ticket, bh_batch **batch, bh_error *error);

@@ -152,8 +152,8 @@ public final class BusConnection {
         guard number == socket.number, socket.isOurs else { throw .broken(EBADF) }
     }
 
-    /// Waits for the first message that satisfies `isWanted`. Other signals are buffered, and other messages are
-    /// dropped.
+    /// Waits for the first message that satisfies `isWanted`. Signals that arrive before this message are buffered; the
+    /// buffer has room for 1,000 signals. All other messages are dropped.
     private func next(until deadline: Deadline, _ isWanted: (BusMessage) -> Bool) throws(CallError) -> BusMessage {
         while true {
             let step = try step()

@@ -142,9 +142,9 @@ public final class ApplicationClient: Sendable {
         }
     }
 
-    /// Requests a listing of the sessions, for a poll. The poll may time out before the reply comes. A host that uses
-    /// edge-triggered polling (epoll(7)) then needs the new edge that the reply causes, because the descriptor stayed
-    /// readable. Otherwise the host would never poll again.
+    /// Requests a listing of the sessions, for a poll. If the poll times out before the reply comes, the descriptor
+    /// stays readable. A host with edge-triggered polling (epoll(7)) polls again only after a new edge. So when the
+    /// reply comes, the descriptor is written again, which causes this edge.
     private func listing() -> Ticket {
         let ticket = makeTicket()
         send(.sessions) { [state] reply in

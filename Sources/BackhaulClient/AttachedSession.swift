@@ -23,8 +23,8 @@ struct AttachedSession: Sendable {
     var progressDescriptor: EventFD?
     /// Whether the descriptor is readable.
     private var isSignalled = false
-    /// The number of polls to which the engine has not replied yet. Until they have replies, the descriptor is not
-    /// readable, because the replies may contain all new events.
+    /// The number of polls to which the engine has not replied yet. While there is such a poll, the descriptor is not
+    /// readable, because the reply may contain all new events.
     private var pendingPolls = 0
 
     init(identifier: String, role: Role, descriptor: EventFD) {
@@ -62,7 +62,7 @@ struct AttachedSession: Sendable {
     mutating func record(newest id: EventID) { newest = max(newest, id) }
 
     /// Treats all events up to this id as returned by polls. Empties the buffer of pushed events, because the engine
-    /// pushes again, from the first event that no poll has returned.
+    /// pushes again. It begins with the first event that does not count as returned.
     mutating func begin(at id: EventID) {
         noteReturned(through: id)
         pushed.restart(at: returnedThrough)

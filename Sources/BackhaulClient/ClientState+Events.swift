@@ -63,8 +63,8 @@ extension ClientState {
         updateDescriptors()
     }
 
-    /// Notes that the host did not read this event and the returned events after it. The descriptors become readable
-    /// again for these events.
+    /// Notes that the host has not read the events from this id on, although a poll has returned them. So the event
+    /// descriptors of the session and the application become readable again.
     mutating func unreturn(_ handle: HandleID, from id: EventID) {
         guard let session = sessions[handle], session.role == .consume, session.isAttached, id > .zero else { return }
         let before = EventID(rawValue: id.rawValue - 1)

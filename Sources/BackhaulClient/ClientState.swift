@@ -91,7 +91,7 @@ struct ClientState: Sendable {
 
     // MARK: Commands
 
-    /// Sends a command. Returns a failure if the command can never have a reply.
+    /// Sends a command. Returns a failure if the client is closed, because the command would never get a reply.
     mutating func send(_ command: Command, _ waiting: @escaping ReplyHandler) -> Failure? {
         if isClosed { return Self.closedFailure }
         lastSequence += 1
@@ -248,8 +248,8 @@ struct ClientState: Sendable {
         if !readings.isEmpty { sessions[handle]?.progressDescriptor?.set() }
     }
 
-    /// Repeats an earlier request for progress of the host (the program that embeds the library), because a new engine
-    /// does not know this request. The reply is ignored.
+    /// If the host (the program that embeds the library) has requested progress, sends this request again: a new engine
+    /// does not know it. The reply is ignored.
     private mutating func resumeWatching(_ handle: HandleID) {
         guard let milliseconds = sessions[handle]?.progressMilliseconds, milliseconds > 0 else { return }
         lastSequence += 1

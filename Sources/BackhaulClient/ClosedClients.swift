@@ -1,10 +1,11 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The closed clients of this process. A *client* is an application that the process has opened. It is connected to the
-/// engine, which runs the tasks. When a client is closed, its connection ends, so the engine notices the close. But if
-/// no engine was running, or if the engine ended before it recorded the close, the next engine still reserves sessions
-/// for the client. So each hello, the first message to an engine, lists the closed clients.
+/// The closed clients of this process. A *client* is one application handle that the process has opened with the
+/// library. It is connected to the engine, which runs the tasks. When a client is closed, its connection ends, so the
+/// engine notices the close. But if no engine was running, or if the engine ended before it recorded the close, the
+/// next engine still reserves sessions for the client. So each hello, the first message to an engine, lists the closed
+/// clients.
 final class ClosedClients: Sendable {
     private let list = Lock<[ClientID]>([])
     /// The limit on the clients in the list. If the list exceeds the limit, the earliest client is dropped, because an

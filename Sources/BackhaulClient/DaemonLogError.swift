@@ -14,7 +14,7 @@ struct DaemonLogError {
     /// The last error that was logged since `init`, as a failure; nil if there is none.
     func read(_ directory: StoreDirectory) -> Failure? {
         let size = directory.sizeOfFile(Self.log) ?? 0
-        // If the log is shorter, it was replaced by a new one.
+        // If the log is shorter than before, a new log has replaced it.
         let new = size < before ? size : size - before
         guard new > 0, let text = directory.endOfFile(Self.log, size: min(new, 16_384)) else { return nil }
         return Self.last(in: text)

@@ -31,8 +31,8 @@ struct EngineConnector: Sendable {
                 // If the store is not at its path any more, commands fail. A store that is now at this path does not
                 // have this client's sessions.
                 if let served, !served.isAtPath { throw served.replacementFailure ?? movedFailure(served) }
-                // The host (the program that embeds the library) may have closed the descriptor, or another directory
-                // may have the path now.
+                // The host (the program that embeds the library) may have closed the directory's descriptor, or the
+                // path may now lead to another directory.
                 if directory?.descriptor.isOurs != true || directory?.isAtPath != true {
                     directory = try StoreDirectory.open(path: path)
                 }
@@ -112,14 +112,14 @@ struct EngineConnector: Sendable {
 
     // MARK: An engine of this process
 
-    /// Uses an engine of this process until it ends. If the engine ends with a persistent failure
+    /// Uses an engine of this process until the engine ends. If the engine ends with a persistent failure
     /// (`EngineRun.isPersistent`), throws this failure.
     private func serveLocal(_ lease: EngineLease) throws(Failure) {
         let end = Lock(EngineRun())
         let transport = LocalClientTransport(lease: lease) { [state] message in
             end.withLock { $0.note(message) }
             EngineConnector.deliver(message, state)
-            // The change wakes this client's thread, which waits for changes of the state.
+            // `state.change` wakes this client's thread, which waits (below) until the engine has ended.
             if case .goodbye = message { state.change { _ in } }
         }
         let process = ProcessIdentity.current.processID

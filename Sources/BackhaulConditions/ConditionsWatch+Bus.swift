@@ -26,8 +26,8 @@ extension ConditionsWatch {
     }
 
     /// Subscribes only to those conditions of the bus that are needed. If no condition of the bus is needed, closes the
-    /// connection. Otherwise opens a connection, or keeps the open one. The open connection is not replaced: while the
-    /// system prepares for sleep, a close would end the delay of the sleep.
+    /// connection. Otherwise opens a connection, or keeps the open one. The open connection is not replaced: if it were
+    /// closed while the system prepares for sleep, the delay of the sleep would end.
     func closeBus(except needs: ConditionSet) {
         let subscriptions = needs.intersection(ConditionsWatch.busNeeds)
         if subscriptions.isEmpty {

@@ -61,7 +61,7 @@ public final class ConditionsWatch {
     private(set) lazy var readers = SystemReaders(
         loop, roots, readSystem, heatLevels: { [unowned self] in heat?.levels ?? [:] }
     ) { [unowned self] in hasRead($0) }
-    /// Whether the last attempt to read failed, because no thread could be made.
+    /// Whether the last attempt to read failed. It fails if no thread can be made.
     var isUnreadable = false
     var devices: (events: DeviceEvents, watch: Watch)?
     var routes: (changes: RouteWatch, watch: Watch)?
@@ -115,7 +115,8 @@ public final class ConditionsWatch {
         self.onChange = onChange
     }
 
-    /// Ends the delay of the coming sleep. The caller has synced the bytes of the transfers, or cannot wait longer.
+    /// Ends the delay of the machine's coming sleep. It is called when the bytes of the transfers are synced, or when
+    /// the caller cannot wait longer.
     public func readyToSleep() { systemBus?.bus.readyToSleep() }
 
     /// Stops all reading and all calls of `onChange`. An unfinished `readAll` never calls its `then`.

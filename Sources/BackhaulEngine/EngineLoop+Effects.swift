@@ -186,8 +186,8 @@ extension EngineLoop {
         tasks.reachability.tasksStopped(lanes) { [unowned self] lane in base.transfers.isRunning(in: lane) }
     }
 
-    /// Forgets how often the task's request was repeated, with credentials or immediately. It is called when the task
-    /// has ended, or when the host (the program that uses the library) has changed the task.
+    /// Forgets two counts: how often the task's request was repeated with credentials, and how often without a delay.
+    /// It is called when the task has ended, or when the host (the program that uses the library) has changed the task.
     func forgetRepeats(of task: TaskID) {
         base.credentials.setRepeats(nil, of: task)
         base.transfers.setImmediateRepeats(nil, of: task)

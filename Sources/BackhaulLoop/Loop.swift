@@ -102,8 +102,9 @@ public final class Loop {
 
     var timerClock: Int64 { timers.now }
 
-    /// Shortens the timers by the time in which the machine slept. The two clocks are read one after the other, so only
-    /// a change of more than 20 ms counts as sleep.
+    /// Shortens the timers by the time in which the machine slept. `sleptNow` is the boot clock minus the clock of the
+    /// timers. The two clocks are read one after the other, so `sleptNow` also varies a little without sleep. Only a
+    /// change of more than 20 ms counts as sleep.
     func noticeSleep(_ sleptNow: Int64) {
         guard abs(sleptNow - sleptMilliseconds) > 20 else { return }
         timers.slept(milliseconds: sleptNow - sleptMilliseconds)

@@ -5,7 +5,7 @@ internal import Glibc
 /// such a program, this type returns no variables (secure_getenv(3)).
 public enum Environment {
     public static func variable(_ name: String) -> String? {
-        // Unsafe: the text is copied at once, because the program may change its environment later.
+        // Unsafe: the pointer may become invalid when the program changes its environment. So the text is copied at once.
         bhl_secure_getenv(name).map { String(cString: $0) }
     }
 

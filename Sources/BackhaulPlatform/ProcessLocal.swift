@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// One value for each process. In a forked child, the parent's value may be inconsistent, because another thread was
-/// changing the value during the fork. Or the value has a lock that no thread of the child can release. So the child
-/// does not use the parent's value, and makes a new one.
+/// One value for each process. During a fork, another thread may be changing the parent's value. In the child, this
+/// value may then be inconsistent, or have a lock that no thread of the child can release. So the child does not use
+/// the parent's value, and makes a new one.
 public final class ProcessLocal<Value: AnyObject & Sendable>: Sendable {
     private final class Holder: Sendable {
         let process: ProcessStamp

@@ -11,7 +11,7 @@ public final class Transfer {
     /// The metrics of the latest request, as far as they are known.
     public internal(set) var metrics = TransferMetrics()
     public var isHTTP2: Bool { head.isHTTP2 }
-    /// The number of the server's credential in the last request, and that of the proxy; nil if the request had none.
+    /// The numbers of the server's and the proxy's credential in the last request; nil if it had no such credential.
     public internal(set) var serverCredentialNumber: UInt64?
     public internal(set) var proxyCredentialNumber: UInt64?
     /// The numbers of the sent credentials that a response has accepted.
@@ -24,8 +24,8 @@ public final class Transfer {
         case waitingForHead
         /// The head of a 401 or 407 response is buffered, because libcurl may repeat the request and get another head.
         case holdingHead
-        /// The body of a redirect is read and dropped, so that the connection can be reused. The size of that body is
-        /// limited, and its reading ends at the time `until` (milliseconds of the boot clock).
+        /// The body of a redirect is read and dropped, so that the connection can be reused. The number of dropped
+        /// bytes is limited. The reading ends at the time `until` at the latest (milliseconds of the boot clock).
         case redirecting(to: [UInt8], skipped: Int, until: Int64)
         case receiving
         case refused
@@ -267,8 +267,8 @@ public final class Transfer {
             on: socket, isEncrypted: origin.scheme == "https" || stack.identity.isProxyEncrypted,
             isNested: stack.identity.isNested(for: origin)) {
         case .none: return true
-        // A new connection stays in use: a part of a TLS record may be a TLS session ticket, and if the server has
-        // closed the connection, libcurl itself reports this.
+        // On a new connection, a part of a TLS record is harmless: it may belong to a TLS session ticket. If the server
+        // has closed a new connection, libcurl itself reports this. So a new connection stays in use in both cases.
         case .part, .end: return isNew || abandonConnection()
         case .data:
             guard isNew, reconnects >= Transfer.reconnectLimit else { return abandonConnection() }
@@ -320,8 +320,8 @@ public final class Transfer {
         }
     }
 
-    /// For a request through a proxy, detects whether libcurl has repeated the request on a new connection because a
-    /// reused connection was closed. If so, the head that begins now is the proxy's response to CONNECT.
+    /// If a reused connection to a proxy was closed, libcurl repeats the request on a new connection. Detects such a
+    /// repetition: then the head that begins now is the proxy's response to CONNECT.
     private func noteRepeat() {
         guard timing.isProxied, authExchange.isRequestSent, case .waitingForHead = phase, let easy,
             timing.isBehind(connections: easy.connectionCount)

@@ -43,8 +43,8 @@ public struct FailureContext: Equatable, Sendable {
     public var isUnprocessed = false
     /// The errno of the failed connection, or 0.
     public var systemError: Int32 = 0
-    /// Whether the server ended an HTTP/2 connection before the head of the response had arrived, for example with
-    /// GOAWAY. A new connection may work immediately.
+    /// Whether the server ended an HTTP/2 connection, for example with GOAWAY, before the head of the response had
+    /// arrived. A new connection may work immediately.
     public var connectionWasClosed = false
 
     public init(isUnprocessed: Bool = false, systemError: Int32 = 0, connectionWasClosed: Bool = false) {

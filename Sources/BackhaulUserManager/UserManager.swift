@@ -73,8 +73,8 @@ public final class UserManager {
         self.listener = listener
     }
 
-    /// Waits for the manager's name. The bus starts when its first client connects. If this process is the first
-    /// client, the manager connects later.
+    /// Waits until the manager has its name on the bus. The bus starts when its first client connects. If this process
+    /// is the first client, the manager connects later.
     private static func waitForName(
         _ connection: BusConnection, _ deadline: Deadline
     ) throws(BusConnection.CallError) {

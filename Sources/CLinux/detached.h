@@ -55,9 +55,8 @@ enum { BHL_DETACHED_STACK = 64 << 10 };
 
 BHL_NO_SANITIZE static inline void bhl_close_from(int first) {
     if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-    // Linux before 5.9 does not have this system call, and a filter of system calls may refuse it. In these cases the
-    // open descriptors are listed. Because the list is sorted by number, closing a descriptor does not disturb the
-    // listing.
+    // Linux before 5.9 does not have close_range, and a filter of system calls may refuse it. In these cases, the open
+    // descriptors are listed. Because the list is sorted by number, closing a descriptor does not disturb the listing.
     int list = open("/proc/self/fd", O_RDONLY | O_DIRECTORY);
     if (list < 0) {
         struct rlimit limit;

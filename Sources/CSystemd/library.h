@@ -2,7 +2,8 @@
 // linked and used without libsystemd. The header of libsystemd is needed at build time, but only for the types of these
 // functions. Because Backhaul does not link libsystemd, a direct call of one of these functions would fail at link
 // time. None of these functions is variadic, because Swift cannot call variadic functions. To build and read messages,
-// libsystemd has variadic functions and functions with fixed arguments (sd-bus(3)).
+// libsystemd has variadic functions and functions with fixed arguments (sd-bus(3)). Backhaul uses only those with fixed
+// arguments.
 #pragma once
 #include <dlfcn.h>
 #include <systemd/sd-bus.h>

@@ -190,8 +190,8 @@ static inline void expect_call(const struct call *call, void *handle, int32_t ti
     CHECK(strlen(error.message) > 10);
 }
 
-/* Makes all calls for the given kinds of handles with one handle. `kinds` has the bit 1 << kind for each kind. If a
- * function accepts BH_START, a further call passes BH_START. */
+/* Makes all calls that take a handle of the given kinds, and passes `handle` to each of them. `kinds` has the bit
+ * 1 << kind for each kind. If a function accepts BH_START, a further call passes BH_START. */
 static inline void expect_all(unsigned kinds, void *handle, bh_status status) {
     for (size_t i = 0; i < CALL_COUNT; i++) {
         if (!(kinds & 1u << calls[i].kind)) continue;

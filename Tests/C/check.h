@@ -101,8 +101,8 @@ static inline bh_enqueued enqueue_one(bh_session *session, const bh_request *req
     return result;
 }
 
-/* Returns the ticket of a call that was started. A ticket stands for the result of the operation that the call has
- * started. */
+/* Returns the ticket of a call with BH_START. Such a call only starts an operation. With the ticket, the test reads the
+ * result of the operation later. */
 static inline bh_ticket *ticket_of(bh_status status, const bh_error *error) {
     if (status != BH_STARTED) FAIL("%s instead of BH_STARTED: %s", bh_status_name(status), error->message);
     CHECK(error->status == BH_STARTED && error->ticket != NULL && error->ticket != UNTOUCHED);

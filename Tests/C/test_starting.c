@@ -125,7 +125,7 @@ static void a_started_operation_has_copies_of_its_arguments(void) {
     bh_application_close(all.application);
 }
 
-static void a_started_enqueue_checks_its_requests_and_has_no_ticket_if_one_is_refused(void) {
+static void a_started_enqueue_checks_its_requests_and_has_no_ticket_if_a_request_is_refused(void) {
     struct handles all = open_all();
     bh_request requests[2] = {idle_request(), idle_request()};
     requests[1].url = "ftp://example.org/";
@@ -157,5 +157,5 @@ MAIN(TEST(each_started_operation_returns_a_ticket_and_sets_no_output),
      TEST(a_timeout_of_minus_1_is_refused_because_there_is_no_endless_wait),
      TEST(only_timeouts_from_0_to_one_day_and_constants_of_the_header_are_accepted),
      TEST(a_started_operation_has_copies_of_its_arguments),
-     TEST(a_started_enqueue_checks_its_requests_and_has_no_ticket_if_one_is_refused),
+     TEST(a_started_enqueue_checks_its_requests_and_has_no_ticket_if_a_request_is_refused),
      TEST(releasing_the_ticket_of_an_attach_that_waits_for_the_consumer_role_ends_the_wait))

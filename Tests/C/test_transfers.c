@@ -67,7 +67,7 @@ static void a_configuration_is_read_back_unchanged(void) {
     bh_application_close(application);
 }
 
-static void a_struct_shorter_than_in_header_1_0_is_refused(void) {
+static void a_struct_shorter_than_in_version_1_0_of_the_header_is_refused(void) {
     bh_application *application = open_application();
     bh_session_configuration given = everything();
     bh_session *session = NULL;
@@ -241,7 +241,7 @@ static void limits_are_read_back_unchanged(void) {
 }
 
 MAIN(TEST(a_configuration_is_read_back_unchanged),
-     TEST(a_struct_shorter_than_in_header_1_0_is_refused),
+     TEST(a_struct_shorter_than_in_version_1_0_of_the_header_is_refused),
      TEST(fields_that_are_0_are_read_back_with_their_defaults),
      TEST(the_error_for_an_invalid_setting_names_the_field),
      TEST(the_error_for_an_invalid_request_names_the_field),

@@ -72,7 +72,7 @@ def test_an_invalid_command_line_exits_with_2_and_prints_a_reason(words, tmp_pat
 
 
 @pytest.mark.parametrize("words", [["why"], ["doctor"], ["add", "http://a/1"]], ids=lambda words: words[0])
-def test_a_relative_path_in_the_variable_of_the_store_is_refused(tmp_path, words):
+def test_a_relative_path_in_the_variable_backhaul_store_is_refused(tmp_path, words):
     ended = run(*words, HOME=str(tmp_path), BACKHAUL_STORE="relative")
     assert (ended.returncode, ended.stdout) == (6, "")
     assert "relative; give an absolute path" in ended.stderr

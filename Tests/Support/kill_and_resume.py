@@ -29,7 +29,7 @@ def serve(folder, count, bytes_per_second):
 def kill_and_resume(host, server, folder, **variables):
     """Kills the host in the middle, and starts it again. `host` is the command without its arguments.
 
-    Returns the output of the second start, and checks all other results.
+    Checks the exit status, the requests and the files. Returns the output of the second start.
     """
     target, store, listing = folder / "photos", folder / "store", folder / "list"
     target.mkdir()

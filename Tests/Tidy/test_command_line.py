@@ -60,7 +60,7 @@ OTHER_WORDS = {
     "BH_TLS_DEFAULT": None, "BH_TASK_NONE": None, "BH_TASK_KIND_NONE": None,
 }
 
-#: Phrases in messages of the library that do not name a field.
+#: Phrases that occur in messages of the library, and do not name a field.
 PHRASES = {"choose embedded hosting", "the option `store`", "the option `daemon`"}
 
 

@@ -10,7 +10,7 @@ from tree import swift
 
 STORE = "Sources/BackhaulStore/"
 TABLES = STORE + "Tables"
-# Tables of SQLite. A statement that reads information about the database itself may be in any file.
+# SQLite's own tables, which describe the database. A statement that uses only these tables may be in any file.
 WITHOUT_TABLES = {"sqlite_schema"}
 # Temporary tables with the ids of rows for a bulk statement. Any statement may read them.
 SELECTIONS = {"selected", "running", "acknowledged"}

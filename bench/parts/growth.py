@@ -1,5 +1,5 @@
 """Measures how the cost of downloads grows with the number of files, their sizes, the number of connections, and the
-number of queued tasks. Fits a curve to each cost. The form of each curve is given, and is not a result."""
+number of queued tasks. Fits a curve to each cost. The form of each curve, such as a line, is chosen beforehand."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ class Series:
     """Runs whose loads differ in one number, the x of the curve."""
 
     name: str
-    #: What x counts, and the load if x does not describe it.
+    #: What x counts. In most series, also the rest of the load.
     unit: str
     #: Extent of the run (full or quick) -> the values of x.
     values: dict
@@ -89,7 +89,8 @@ class Point:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted curve. `deviation` is the largest distance of the curve from a median, relative to the median."""
+    """A fitted curve. For each median, its distance from the curve is divided by the median. `deviation` is the largest
+    of these quotients."""
 
     curve: Curve
     base: float
@@ -116,7 +117,7 @@ def time_text(seconds):
 
 def fit(curve, points, figure):
     """Fits a curve to the medians by least squares of the relative deviations. So small and large costs count alike.
-    `statistics.linear_regression` has no weights."""
+    `statistics.linear_regression` cannot be used, because it has no weights."""
     costs = [median(getattr(point, figure)) for point in points]
     terms = [curve.term(point.x) for point in points]
     weights = [cost ** -2 for cost in costs]

@@ -44,8 +44,8 @@ http {{
 
 def cpu_seconds(process):
     """Returns the user time and the system time of a process, in seconds. /proc/PID/stat has these times in steps of
-    10 ms (proc_pid_stat(5), fields 14 and 15). So it is used only for their ratio, and their sum comes from the
-    process's clock."""
+    10 ms (proc_pid_stat(5), fields 14 and 15). So only the ratio of the two times comes from this file. Their sum comes
+    from the process's clock."""
     with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
         fields = file.read().rpartition(")")[2].split()
     user, system = int(fields[11]), int(fields[12])

@@ -13,7 +13,7 @@ _STATUS_ROW = re.compile(r'\bX\((\w+), *\d+, *"(.*?)"\)')
 class Comments:
     def __init__(self, source: bytes) -> None:
         self._source = source
-        #: Name -> meaning, from the rows of tables such as BH_STATUS_TABLE.
+        #: Maps the name of a constant to its meaning. Both come from the rows of tables such as BH_STATUS_TABLE.
         self.rows = {f"BH_{name}": text for name, text in _STATUS_ROW.findall(source.decode())}
 
     def of(self, begin: int, end: int) -> str:
@@ -48,7 +48,7 @@ class Comments:
         return b"\n\n" not in self._source[end:begin]
 
     def _line(self, offset: int) -> int:
-        """Returns the offset at which the line begins."""
+        """Returns the offset at which the line that contains this offset begins."""
         return self._source.rfind(b"\n", 0, offset) + 1
 
     def _text_of_line(self, offset: int) -> bytes:

@@ -80,8 +80,8 @@ def options(struct: Struct) -> list[Field]:
 
 
 def documentation_of(type_name: str, enumerations: Mapping[str | None, Enumeration]) -> str:
-    """Returns the documentation of a field that has no comment in the header. It states what the field's enumeration
-    is, and what 0 stands for."""
+    """Returns the documentation of a field that has no comment in the header. This documentation states what the
+    field's enumeration is, and what 0 stands for."""
     enumeration = enumerations.get(type_name)
     if enumeration is None or type_name == "bh_choice":
         return ""

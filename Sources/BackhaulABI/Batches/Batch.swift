@@ -15,7 +15,7 @@ final class Batch: @unchecked Sendable {
     private let kind: Int32
     private let itemSize: Int
     private let arena: Arena
-    /// Copies of items, for hosts whose version of the struct has another size than this library's version.
+    /// Copies of items, for hosts in whose header the struct of an item has another size than in this library.
     private let resized = Lock<[ItemSize: UInt]>([:])
 
     private struct ItemSize: Hashable {

@@ -1,6 +1,7 @@
 internal import CBackhaul
 
-/// A C struct that can be an item of a batch. `itemKind`: the constant `BH_ITEM_…` of the struct.
+/// A C struct that can be an item of a batch, which is a list that a call returns. `itemKind`: the constant
+/// `BH_ITEM_…` of the struct.
 protocol BatchItem {
     static var itemKind: Int32 { get }
 }

@@ -70,8 +70,8 @@ final class StartedVerb: Sendable {
         } catch {}
     }
 
-    /// The failure of a call that ended before its verb had an outcome. For example, the engine may be slow, or its
-    /// process may be stopped.
+    /// The failure of a call that returns before its verb has an outcome, for example because the engine is slow, or
+    /// because the engine's process is stopped.
     var notCompletedFailure: Failure {
         let failure = application.client.timeoutFailure()
         guard let waitingFor = ticket.waitingFor, failure.status == .timeout else { return failure }

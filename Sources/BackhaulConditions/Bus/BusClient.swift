@@ -126,7 +126,7 @@ final class BusClient {
     }
 
     /// Sends the queued calls. If an equal call was sent and has no reply yet, the queued call is sent after that
-    /// reply. The queued call is needed, because that reply may be older than the last change.
+    /// reply. The queued call is needed, because that reply may be older than the service's last change.
     private func sendRequests() throws(BusConnection.CallError) {
         guard let connection else { return }
         let underWay = Set(pendingRequests.values.map(\.request))
@@ -258,8 +258,8 @@ final class BusClient {
         }
     }
 
-    /// Waits until the next attempt to connect is due. If the path of the bus's socket can be watched, only a few
-    /// attempts follow each change of the path.
+    /// Waits until the next attempt to connect is due. If the path of the bus's socket can be watched, a few attempts
+    /// follow each change of the path. After these attempts, waits for the next change.
     private func waitForBus() {
         let isTriedAgain = socketWatch == nil || failures <= BusWatch.pauses.count
         var items = [shared.commands.number, socketWatch?.number ?? -1].map {

@@ -57,8 +57,8 @@ final class BusSocketWatch {
             if watched >= 0 { inotify_rm_watch(watch.number, watched) }
             let own = BusSocketWatch.directory(of: path)
             let directory = now.path == path ? own : now.path
-            // Changed attributes are watched only in the socket's own directory. In directories further up they may be
-            // frequent.
+            // Changes of attributes are watched only in the socket's own directory. In directories further up, such
+            // changes may be frequent.
             let attributes = directory == own ? IN_ATTRIB : 0
             watched = inotify_add_watch(
                 watch.number, directory,

@@ -19,8 +19,8 @@ public enum Routes {
     /// Whether an interface other than the loopback is up and has an address.
     public static var hasNetwork: Bool { bhl_has_network() != 0 }
 
-    /// Whether a route leads to one of the name servers, so that names can be resolved. If a name server is on this
-    /// machine, it forwards queries to other servers, so it needs a network.
+    /// Whether a route leads to one of the name servers, so that names can be resolved. A name server on this machine
+    /// forwards queries to other servers, so it counts only if there is a network.
     public static func hasRouteToNameServer(resolverFile: String = "/etc/resolv.conf") -> Bool {
         Connectivity.nameServers(contents(of: resolverFile)).contains { server in
             isOnThisMachine(server) ? hasNetwork : hasRoute(server)

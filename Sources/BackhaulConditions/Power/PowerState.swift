@@ -37,9 +37,9 @@ struct PowerState: Equatable, Sendable {
     /// Returns whether the machine has external power. The first rule that applies decides. If a UPS is discharging,
     /// there is no external power. If mains or a port is online, there is external power. If mains is offline and there
     /// is a battery, there is no external power; without a battery, the machine has another supply. If a battery is
-    /// discharging, there is no external power. If a port is offline and there are only batteries of unknown status,
-    /// there is no external power; other offline ports do not count, because most ports are unused. Otherwise there is
-    /// external power.
+    /// discharging, there is no external power. If a port is offline, and there are batteries, but the status of each
+    /// battery is unknown, there is no external power. In all other cases, an offline port does not count, because most
+    /// ports are unused. If no rule applies, there is external power.
     private static func externalPower(_ supplies: [PowerSupply], _ folder: String) -> Reading<Bool> {
         func first(_ condition: (PowerSupply) -> Bool) -> String? {
             supplies.first(where: condition).map { "\(folder)/\($0.name)" }

@@ -123,7 +123,7 @@ final class BodyIngest {
             try files.status(copy.number).size == body.file.size, source.isOurs, copy.isOurs
         else { throw .changed }
         // A consumed file is moved into the store. It may be moved back to its old path later, and then needs its old
-        // attributes. A snapshot is a copy of a file that stays at its path, and needs no attributes.
+        // attributes. A snapshot needs no attributes, because the original file stays at its path.
         if body.source == .consume { try? files.copyAttributes(from: try files.status(source.number), copy.number) }
         result.storedName = body.name
         (result.device, result.inode) = (0, 0)

@@ -117,9 +117,9 @@ extension SystemError {
 }
 
 extension BodyFile {
-    /// Returns whether the status is that of this file. A device of 0 is unknown, and is not compared: the numbers of
-    /// devices may change with each boot. If the inode is 0, the file is a copy in the store. The name of a copy
-    /// identifies it, so only the size is compared.
+    /// Returns whether the status is that of this file. If `device` is 0, the device is unknown and is not compared.
+    /// For example, a boot after the enqueue may have changed the numbers of devices. If the inode is 0, the file is a
+    /// copy in the store. The name of a copy identifies it, so only the size is compared.
     func isSame(as status: FileStatus) -> Bool {
         guard status.isRegular, status.size == size else { return false }
         if inode == 0 { return true }

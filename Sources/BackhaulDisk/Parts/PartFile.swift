@@ -36,8 +36,9 @@ public final class PartFile: Sendable {
     }
 
     /// Opens the part file of an earlier attempt (run) of the download. The file must be an unchanged regular file of
-    /// this user, with only one hard link. Shortens the file to the trusted length, and calls `then` with this length.
-    /// If no byte is trusted, the length is 0, and no file is created yet.
+    /// this user, with only one hard link. The *trusted length* is the number of bytes that certainly still are as the
+    /// download wrote them. Shortens the file to this length, and calls `then` with the length. If no byte is trusted,
+    /// the length is 0, and no file is created yet.
     ///
     /// An engine is a process that runs downloads. If the present engine has closed the file, it recognizes the file by
     /// its size and times. If only the times differ, the engine compares the checksum of the file. If an earlier

@@ -110,9 +110,9 @@ public final class DiskThreads: Sendable {
     /// Performs all posted work, ends the threads and waits for them. A second call has no effect.
     public func close() { _ = close(until: nil) }
 
-    /// Closes like `close()`. For disks that do not respond, waits only until the deadline. After the deadline, the
-    /// threads of such a disk begin no further system call. Returns the names of the part files that these threads are
-    /// changing. For the home file system there is no deadline.
+    /// Closes like `close()`. For the threads of the home file system, waits without a limit. For all other threads,
+    /// waits only until the deadline. After the deadline, these threads begin no further system call. Returns the names
+    /// of the part files that they are still changing at the deadline.
     public func close(until deadline: Deadline?) -> Set<String> {
         let all = state.withLock { state in
             state.isClosed = true

@@ -37,9 +37,9 @@ final class ClientConnection {
         var isReadingAhead = false
     }
 
-    /// The handles (a client's references to sessions) of create and attach commands that may wait for their session. A
-    /// handle is in this set while the store thread performs its command. If the client cancels the command, the handle
-    /// is removed.
+    /// A create or attach command that may wait for its session has a handle (the client's reference to the session).
+    /// The handle is in this set while the store thread performs the command. If the client cancels the command, the
+    /// handle is removed.
     private var opening: Set<HandleID> = []
 
     init(

@@ -39,7 +39,7 @@ struct SessionOpening {
 }
 
 /// The queues of clients that wait for the right to read the events of a session (a claim). Only one handle has this
-/// right at a time. This handle is the session's consumer. Each queue has the order of the commands.
+/// right at a time. This handle is the session's consumer. In each queue, the command that arrived first is the first.
 ///
 /// Each engine has one object of this type. The queues are not durable: a client sends its command again to the next
 /// engine.
@@ -153,7 +153,7 @@ final class SessionClaims {
         return []
     }
 
-    /// Releases a session that was opened for a handle, because the client has cancelled the wait meanwhile.
+    /// Releases a session again: it was opened for a handle, but the client has cancelled the wait meanwhile.
     private func returnSession(_ opened: OpenedSession, _ consumer: ConsumerIdentity, _ name: NamedSession) {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.clients.releaseHandle(client: consumer.client, handle: consumer.handle, session: opened.id)

@@ -53,7 +53,8 @@ final class CommandReceiver {
         defer { engine.hosts.launches.hostDisconnected(connection) }
         clients.claims.stopWaiting(id)
         clients.progress.stop(of: id)
-        // The client may have connected again before the end of this connection was noticed.
+        // If the client connected again before the engine noticed the end of this connection, the client keeps its
+        // sessions.
         guard !clients.registry.clients.contains(hello.client) else { return }
         let application = hello.application
         engine.runtime.storeWithRetry({ (transaction) throws(Failure) in

@@ -13,8 +13,8 @@ final class BudgetAccounting {
     private static let countingStep: UInt64 = 64 << 10
     /// If a budget has fewer bytes left than this, each received or sent chunk is counted immediately.
     private static let nearEndBytes: UInt64 = 1 << 20
-    /// For how long after the last byte the engine still finds out which network is in use, in milliseconds. The next
-    /// transfer often begins within this time.
+    /// After the last byte of a transfer, the network is still read for this many milliseconds. The next transfer often
+    /// begins within this time.
     private static let networkReadMilliseconds: Int64 = 10_000
 
     private let runtime: any Runtime
@@ -147,8 +147,8 @@ final class BudgetAccounting {
             sessionsFarFromEnd.remove(session)
         }
         guard isUsedUp else { return [] }
-        // If used-up budgets already hold all tasks with a budget, only running tasks that must not be interrupted
-        // still transfer bytes. These tasks exceed the budget, and no decision is needed.
+        // If used-up budgets already hold all tasks with a budget, no decision is needed. Then the only tasks that
+        // exceed their budgets are running tasks that must not be interrupted.
         if exhausted == nil, hasTasksWithinBudgets() { exhausted = ExhaustedBudget() }
         return [.reconsider]
     }

@@ -60,7 +60,8 @@ final class ConditionsController {
         if findings.isOtherNetwork {
             parts.throughput.networkChanged()
             parts.uplink.networkChanged()
-            // The effect `reconsider` judges all groups again, because the caller may judge only some groups.
+            // On another network, all groups must be judged again, but the caller may judge only some of them. So the
+            // effect `reconsider` follows.
             effects += [.reevaluateDelayed, .reconsider]
         }
         effects += parts.uplink.connectivity(findings.connectivity)
@@ -121,7 +122,8 @@ final class ConditionsController {
         runtime.afterThisIteration { [unowned self] in planned.remove(plan) == nil ? [] : body() }
     }
 
-    /// Does now what was planned for the end of this iteration of the loop, because tasks are about to start.
+    /// Called before tasks start. If a judgement of all groups is planned for the end of this iteration of the loop, or
+    /// the source has reported a change, judges all groups now.
     func evaluatePlanned() -> [EngineEffect] {
         let isPlanned = planned.remove(.reconsider) != nil
         if parts.monitor.takeChange() { return conditionsChanged() }

@@ -9,7 +9,7 @@ protocol ConditionsSource: AnyObject {
     /// The needed conditions that were not read yet.
     var pending: ConditionSet { get }
     var current: Conditions { get }
-    /// The administrator's settings: whether networks are metered, by name.
+    /// The administrator's settings: for the name of a network, whether this network is metered.
     var metered: [String: Bool] { get set }
     func readAll(then: @escaping (Conditions) -> Void)
     func readyToSleep()

@@ -239,9 +239,9 @@ final class HoldController {
         }.min()
     }
 
-    /// Begins the wait records of a hold. Each held lane gets its own record if the reason is of the network, and if
-    /// the hold affects some lanes of the session, but at most `recordLimit` lanes. Any other hold gets one record for
-    /// the whole session.
+    /// Begins the wait records of a hold. Each held lane gets its own record if three conditions are met: the reason
+    /// depends on the network, the hold does not affect all lanes of the session, and it affects at most `recordLimit`
+    /// lanes. Any other hold gets one record for the whole session.
     private func begin(_ group: ConstraintGroup, _ hold: Hold) -> (rows: [WaitRow], began: Int64) {
         let mine = scheduler.lanes(of: group.session)
         let ofGroup = mine.filter { $0.networkScope == group.networkScope }

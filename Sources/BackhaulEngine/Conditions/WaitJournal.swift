@@ -7,8 +7,8 @@ internal import BackhaulStore
 /// Each engine has one object of this type.
 final class WaitJournal {
     /// For how many milliseconds after the engine's start a hold (a reason to wait) may continue an open record of an
-    /// earlier engine. At the end of this time, every hold that exists is usually known:
-    /// `ConditionsWatch` waits for most facts of the system for a shorter time.
+    /// earlier engine. At the end of this time, usually every hold that exists is known, because `ConditionsWatch`
+    /// waits for a shorter time for most facts of the system.
     private static let inheritanceMilliseconds: Int64 = 5_000
 
     private let runtime: any Runtime

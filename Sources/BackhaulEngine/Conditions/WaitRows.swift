@@ -5,7 +5,7 @@ struct WaitRow: Hashable, Sendable {
     fileprivate let number: UInt64
 }
 
-/// The ids of the wait records. A record gets its id after its transaction. The wait may be over by then.
+/// The ids of the wait records. A record gets its id when it has been written. The wait may be over by then.
 struct WaitRows {
     private enum State {
         case inserting(endsAt: Int64?)

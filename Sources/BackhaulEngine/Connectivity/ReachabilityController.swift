@@ -115,8 +115,8 @@ final class ReachabilityController {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.delays.releaseUnreachable()
         }, then: { [unowned self] result in
-            // If the store is full or failing for now, the tasks that wait for a route were not released. Then the
-            // check of due tasks, one second later, includes them.
+            // If the store is full or failing for now, the tasks that wait for a route were not released. One second
+            // later, the check of due tasks releases those tasks whose delay is over.
             guard case .success(let lanes) = result else { return [.due(at: runtime.now + 1_000)] }
             return [.tasksWait(in: lanes, reload: false), .endWaits(rows.keys.filter { !lanes.contains($0) })]
         })

@@ -73,8 +73,8 @@ final class CredentialController {
     func responded(
         to challenge: Challenge, _ response: ChallengeResponse, _ lifetime: CredentialLifetime, _ session: SessionID
     ) -> [EngineEffect] {
-        // If the host has given a new URL or header fields, the store has them. Here, an empty response represents
-        // them.
+        // If the host has given a new URL or new header fields, the store has them. In this object's memory, an empty
+        // list of header fields represents them.
         let isRefreshed = challenge.space.kind == .refresh && response != .standard
         credentials[session, default: SessionCredentials()].storeResponse(
             challenge, isRefreshed ? .headers([]) : response, expires: isRefreshed ? nil : lifetime.expiresMilliseconds)
@@ -103,9 +103,9 @@ final class CredentialController {
 
     func setRepeats(_ value: CredentialRepeats?, of task: TaskID) { repeats[task] = value }
 
-    /// Whether a challenge for the protection space (the place where a credential is valid) may be opened. Returns true
-    /// if this object has no state of the session, because the session then has no open challenge. For example, the
-    /// state may be removed just before a second task opens its own challenge.
+    /// Whether a challenge for the protection space (the place where a credential is valid) may be opened. If this
+    /// object has no state of the session, no challenge of the session is open, and the result is true. For example,
+    /// the state may be removed just before a second task opens its own challenge.
     func mayOpen(_ space: ProtectionSpace, of session: SessionID) -> Bool {
         credentials[session]?.mayOpen(space) ?? true
     }

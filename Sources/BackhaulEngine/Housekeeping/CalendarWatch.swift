@@ -9,8 +9,8 @@ internal import BackhaulStore
 /// sets the machine's clock (a clock step), the age calendar and the times of all rows in the database move by the same
 /// number of milliseconds. So the step does not change the age of a task.
 final class CalendarWatch {
-    /// The longest time of a timer that waits for a calendar time, in milliseconds. When such a timer fires, the engine
-    /// computes the remaining time again. So an error of the clock has an effect for one day at most.
+    /// The longest duration of a timer that waits for a calendar time, in milliseconds. When such a timer fires, the
+    /// engine computes the remaining time again. So an error of the clock has an effect for one day at most.
     static let longestCheckInterval: Int64 = 86_400_000
 
     private let runtime: any Runtime

@@ -17,7 +17,7 @@ protocol HostStarter: AnyObject {
     /// Sends SIGKILL to the processes.
     func kill(_ processes: [any HostProcess])
 
-    /// Waits for calls that are under way.
+    /// Waits until the calls of the functions above that are under way have ended.
     func close()
 }
 

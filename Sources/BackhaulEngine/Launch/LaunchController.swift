@@ -127,7 +127,8 @@ final class LaunchController {
         check(at: name)
     }
 
-    /// Notes that the engine sends an event to a host. The process of the host may be stopped.
+    /// Called when the engine sends an event to a host. If the host's process is stopped now, and was not stopped at
+    /// the last check, checks whether another host has to be launched.
     func eventArrived(for connection: ClientConnection) {
         guard let process = connection.process, let application = connection.application else { return }
         if stopped.noteEvent(for: process.processID, now: runtime.now) { check(at: application) }

@@ -58,8 +58,8 @@ enum EngineEffect {
     /// There is no route to the servers of these lanes, so the lanes became held (delayed). Or there is a route again,
     /// and the lanes were released.
     case holdChanged(Set<LaneID>)
-    /// The ends of these tasks, which all belong to one session, are in the store. The change is nil if all tasks had
-    /// ended before or were removed.
+    /// The ends of these tasks, which all belong to one session, are in the store. The change is nil if no row changed:
+    /// each of the tasks had already ended, or was removed.
     indirect case ended([Ending], Change?)
     /// The store could not write the end of a task for now.
     indirect case notEnded(Ending, Failure)

@@ -104,7 +104,8 @@ final class TaskLoader {
         let held = parts.holds.setWaiting(constraints, in: lane, isAll: isAll)
         if !held.isEmpty {
             effects.append(.tasksHeld(of: lane.session))
-            // One of the held tasks may start next as a probe. The probe tests whether the other held tasks may start.
+            // If the uplink does not work, or the lane is slow, one of the held tasks may start next as a probe. The
+            // probe tests whether the other held tasks may start.
             if parts.uplink.isHeld || parts.holds.slow.keys.contains(where: { $0.lane == id }) {
                 conditions.scheduleReconsideration()
             }

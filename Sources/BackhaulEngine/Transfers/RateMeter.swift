@@ -7,8 +7,8 @@ struct RateMeter {
 
     mutating func add(_ count: Int) { sinceTick += UInt64(count) }
 
-    /// Ends an interval of one second. It is called once a second. Each interval has half the weight of the next
-    /// interval.
+    /// Ends an interval of one second. It is called once a second. In the average, an interval has half the weight of
+    /// the interval that follows it.
     mutating func tick() {
         bytesPerSecond = bytesPerSecond == 0 ? sinceTick : (bytesPerSecond + sinceTick) / 2
         lastSecond = sinceTick

@@ -5,7 +5,7 @@ internal import BackhaulTransport
 
 /// The end of an attempt (a run of a task): the task ends, is tried again, or waits.
 extension TransferRunner {
-    /// Ends the task. `also` runs in the same transaction.
+    /// Ends the task. `also` runs in the transaction that records the task's end.
     func end(_ outcome: Outcome, with also: (@Sendable (Transaction) throws(Failure) -> Void)? = nil) {
         var outcome = outcome
         let secrets = attempt.authentication.secrets

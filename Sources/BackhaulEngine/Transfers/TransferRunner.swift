@@ -54,7 +54,7 @@ protocol TransferRunner: AnyObject {
     var hasNoResponse: Bool { get }
     /// Whether received bytes can be taken now.
     var canReceive: Bool { get }
-    /// The words in the task's reason that describe a silent server, such as "sent nothing".
+    /// What the task's reason says about a silent server, such as "sent nothing".
     var silenceDescription: String { get }
 }
 

@@ -21,7 +21,7 @@ final class TransferSupervisor {
     private(set) var runners: [TaskID: any TransferRunner] = [:]
     private var lastAttempt: UInt64 = 0
     private var unwrittenBytes = 0
-    /// The missing bytes of tasks whose file system was full.
+    /// For each task whose file system was full: how many bytes the task still has to write to the file.
     private var neededSpace: [TaskID: UInt64] = [:]
     /// How many times in a row a task was repeated immediately.
     private var immediateRepeats: [TaskID: UInt32] = [:]
@@ -94,7 +94,7 @@ final class TransferSupervisor {
 
     func neededSpace(of task: TaskID) -> UInt64? { neededSpace[task] }
 
-    /// Notes a full file system. `missing`: the missing bytes of the file, or nil if the file's size is unknown.
+    /// Notes a full file system. `missing`: how many bytes of the file are still missing; nil if its size is unknown.
     func recordFullFileSystem(_ task: TaskID, missing: UInt64?) {
         if neededSpace.count >= Self.neededSpaceLimit { neededSpace.removeAll() }
         neededSpace[task] = missing ?? neededSpace[task] ?? Self.unknownSpace

@@ -118,9 +118,9 @@ final class UploadRunner: TransferRunner {
             retry(failed, nil)
         case .credential(let authChallenge): park(authChallenge, nil)
         case .stopped:
-            // If a program suspends and later resumes the upload, the program wants the request to be sent again. But
-            // if the engine stops, the program has not decided this. So in this case, a sent request that must not be
-            // repeated is recorded as under way.
+            // A program that suspends and later resumes the upload wants the request to be sent again. But if the
+            // engine ends, no program has decided this. So in this case, a sent request that must not be repeated is
+            // recorded as under way.
             let wasSent = attempt.exchange.requests > 0 && (attempt.bodySent > 0 || attempt.feed?.size == 0)
             stop(nil, isUnderWay: attempt.context.hooks.isDraining() && wasSent && !attempt.mayRepeat)
         }

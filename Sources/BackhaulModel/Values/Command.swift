@@ -99,8 +99,8 @@ public enum Notice: Equatable, Sendable {
     case progress(HandleID, [Progress])
 }
 
-/// The client's first message of a connection, which identifies the client. Before this message, the client sends the
-/// connection preface, which has the client's versions.
+/// The client's first message of a connection, which identifies the client. On the socket, the connection preface with
+/// the client's versions comes before these fields, in the same message.
 public struct Hello: Equatable, Sendable {
     public var client: ClientID
     public var application: String

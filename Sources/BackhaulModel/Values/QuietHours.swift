@@ -1,6 +1,6 @@
 /// Hours of local time in which tasks wait: "22:00-06:30", or several spans with days, "mon-fri 08:00-18:00, sat
-/// 10:00-14:00". If the end of a span is not later than its begin, the end is on the next day. Daylight saving moves
-/// the hours, because they are times on the local clock.
+/// 10:00-14:00". If the end of a span is not later than its begin, the end is on the next day. The hours are times on
+/// the local clock, so their times in UTC change with daylight saving.
 public struct QuietHours: Hashable, Sendable {
     public struct Span: Hashable, Sendable {
         /// The days on which the span begins, as bits 1 << day; Monday is 0.

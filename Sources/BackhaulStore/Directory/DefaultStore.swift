@@ -7,7 +7,7 @@ internal import Glibc
 /// store.
 public enum DefaultStore {
     /// Returns the path of the store: `$BACKHAUL_STORE`, or else `backhaul` in `$XDG_STATE_HOME` or in `~/.local/state`
-    /// (XDG Base Directory Specification). Makes missing parent directories of the last two with
+    /// (XDG Base Directory Specification). If parent directories of the last two paths are missing, makes them with
     /// mode 0700.
     ///
     /// Throws storeUnavailable if `$BACKHAUL_STORE` is a relative path, if none of the other paths is absolute, or if a

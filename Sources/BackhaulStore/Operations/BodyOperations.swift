@@ -77,9 +77,9 @@ public struct BodyOperations {
         for name in names { try tables.bodies.removeToReturn(name) }
     }
 
-    /// Adds the consumed files of the selected events' tasks to the list, and returns whether there are any. When the
-    /// tasks ended, the names of snapshots and of succeeded tasks' files were removed from `body_parts`. So the stored
-    /// files that `body_parts` still names must be moved back.
+    /// Adds the consumed files of the selected events' tasks to the list, and returns whether there are any. When a
+    /// task ends, the names of its snapshots are removed from `body_parts`. If the task has succeeded, the names of its
+    /// consumed files are removed, too. So the stored files that `body_parts` still names must be moved back.
     func addReturnsOfSelectedEvents() throws(Failure) -> Bool {
         guard try tables.bodies.storesAny() else { return false }
         return try tables.bodies.insertToReturnOfSelected()

@@ -56,7 +56,7 @@ public struct CredentialOperations {
         try tables.refreshes.writeRequest(refreshed, of: task)
         guard replacement.url != nil, let origin else { return }
         // When the host gives a new URL, it states that the file is the same. Only a strong entity tag, together with a
-        // size, can confirm this. So a checkpoint without both of them is removed.
+        // size, can confirm this. So a checkpoint that lacks one of them is removed.
         try tables.parts.forgetURL(of: task)
         let new = try tables.lanes.findOrInsert(session, origin)
         guard old != new else { return }

@@ -81,7 +81,7 @@ public struct LaunchOperations {
 
     /// Ends the launch for this session, because the host has completed the session. The session's open challenges
     /// (demands to the host, for example for a credential) launch no host any more, because this host has seen them. If
-    /// the session needs its host again, because of newer events, the session is listed again immediately.
+    /// the session already needs its host again, because of newer events, the launch lists the session again.
     public func complete(_ session: SessionID, in application: String) throws(Failure) -> LaunchCompletion {
         try tables.challenges.markSeen(of: session)
         let wasRepeated = try tables.launches.removeListed(session)

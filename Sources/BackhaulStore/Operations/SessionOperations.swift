@@ -33,7 +33,8 @@ public struct SessionOperations {
     }
 
     /// Attaches to an existing session. An attach is possible even while the session is being invalidated, because its
-    /// events must still be read. Throws notFound. Throws inUse under the same conditions as `create`.
+    /// events must still be read. Throws notFound if the session does not exist. Throws inUse under the same conditions
+    /// as `create`.
     public func attach(
         application: String, identifier: String, role: Role, consumer: ConsumerIdentity
     ) throws(Failure) -> OpenedSession {

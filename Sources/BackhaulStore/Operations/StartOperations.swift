@@ -68,11 +68,11 @@ public struct StartOperations {
 
     // MARK: Rescheduling
 
-    // The column `start_delayed_ms` is set for tasks whose earliest start was changed after the enqueue. The column has
-    // the time at which the task began to wait for its earliest start. If the task has not begun to wait, the column
-    // has the earliest start itself. If the change removed the earliest start or ended the wait, the column has the
-    // time of the change. The column stays NULL if the task has waited since the enqueue, and now waits for another
-    // earliest start.
+    // The column `start_delayed_ms` is set for tasks whose earliest start was changed after the enqueue. There is one
+    // exception: if the task has waited since the enqueue, and now waits for another earliest start, the column stays
+    // NULL. The column has the time at which the task began to wait for its earliest start. If the task has not begun
+    // to wait, the column has the earliest start itself. If the change removed the earliest start or ended the wait,
+    // the column has the time of the change.
 
     /// Changes the earliest and latest starts of the selected tasks. Afterwards the selection has only the changed
     /// tasks. If one of the tasks could never start, throws and writes nothing.
@@ -181,7 +181,7 @@ private struct RescheduledTask {
         switch decision.delay {
         case .until: return task.standing == .early ? row.delayed : clock.calendar
         case .ended: return clock.calendar
-        // In this case, the task has not begun to wait for its earliest start.
+        // If the delay does not change, the task has not begun to wait for its earliest start.
         case .unchanged: return decision.earliest ?? clock.calendar
         }
     }

@@ -151,8 +151,8 @@ public struct TaskOperations {
             }
             guard let field else { return found }
             let user = results.containsNew(found.task) ? "another request of this call" : "task \(found.task.rawValue)"
-            // The acknowledgement of its end frees the key of a failed or cancelled task. The key of a succeeded task
-            // is free only after the end of the round is acknowledged.
+            // If a task has failed or was cancelled, its key is free after its own end is acknowledged. If a task has
+            // succeeded, its key is free only after the end of the round is acknowledged.
             let isFreedByAcknowledgement = found.state == .failed || found.state == .cancelled
             let advice = isFreedByAcknowledgement
                 ? "that task has failed or was cancelled: acknowledge the event about its end, or use another key"

@@ -59,9 +59,9 @@ public struct WaitOperations {
     /// Returns the newest `Limits.waitCount` waits (times in which the task waited) of a task, oldest first. The task
     /// may be in the session's history (its list of ended tasks). Returns nil when neither the session nor its history
     /// has the task. The result lacks waits that are known only to the engine (the process that runs the tasks) and not
-    /// to the store. If suspensions, challenges or rescheduled starts ended for more than `suspensionLimit` tasks in
-    /// one call, the result lacks these waits as well. The last time that was measured for an attempt counts as the
-    /// attempt's end.
+    /// to the store. A call may end the suspensions of many tasks, their waits for a challenge, or (by a reschedule)
+    /// their waits for an earliest start. If it does so for more than `suspensionLimit` tasks, the result lacks these
+    /// waits as well. The last time that was measured for an attempt counts as the attempt's end.
     public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [WaitRecord]? {
         guard let timeline = try timeline(of: task, session) else { return nil }
         var waits = WaitMerger(begin: timeline.enqueued, end: timeline.ended, now: now)

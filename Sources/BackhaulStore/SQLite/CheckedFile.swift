@@ -7,17 +7,17 @@ internal import Glibc
 ///
 /// If the database's header reserves the last bytes of each page, SQLite does not use these bytes. `CheckedFile` stores
 /// a CRC-32C there, computed from the page and the page's number. The checksum is computed when the page is written,
-/// and verified when the page is read. SQLite itself sees zeros in these bytes, so the log also has zeros; the log's
-/// frames have SQLite's own checksums.
+/// and verified when the page is read. SQLite itself sees zeros in these bytes. So the pages in SQLite's write-ahead
+/// log (the *log*) also have zeros there. The log's frames have SQLite's own checksums.
 ///
 /// Another program with SQLite may write to the database while no *engine* (the process that uses the database) has it
 /// open. That program does not update the checksums. The next engine detects this in the first page, in one of two
-/// ways. If the program applied the log, the checksum of the first page is zero, because each log contains the first
-/// page, with zeros in place of the checksum (`Connection.commit`). If the program made a transaction, the change
-/// counter does not match the first page's mark: the program has incremented the counter, and the mark still has the
-/// old value. The program increments the counter with each transaction, because the stored header says that the
-/// database uses no log. Such a database is not *trusted*: no page is verified, and `ChecksumConversion` rewrites the
-/// database.
+/// ways. If the program copied the log into the database, the checksum of the first page is zero. The reason is that
+/// each log contains the first page, with zeros in place of the checksum (`Connection.commit`). If the program made a
+/// transaction, the change counter does not match the first page's mark: the program has incremented the counter, and
+/// the mark still has the old value. The program increments the counter with each transaction, because the stored
+/// header says that the database uses no log. Such a database is not *trusted*: no page is verified, and
+/// `ChecksumConversion` rewrites the database.
 struct CheckedFile {
     /// The number of bytes that the header reserves in each page: four for a mark, and four for the checksum. Only the
     /// first page has a mark, which is computed from SQLite's change counter. In other pages, the bytes for the mark
@@ -239,8 +239,8 @@ extension CheckedFile {
     }
 
     private static func write(_ file: File?, _ buffer: UnsafeRawPointer?, _ count: Int32, _ offset: Int64) -> Int32 {
-        // Unsafe: the file and the buffer are SQLite's. The buffer is a page in SQLite's memory, which has the checksum
-        // only during this call.
+        // Unsafe: the file and the buffer are SQLite's. The buffer is a page in SQLite's memory. The page has the
+        // checksum only during this call.
         guard let file, let buffer, let state = of(file) else { return SQLITE_IOERR }
         let bytes = UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(mutating: buffer), count: Int(count))
         let header = Header(bytes, offset: offset)

@@ -101,8 +101,8 @@ struct BodyTable {
         try connection.all(Self.selectToReturn, .text(name), .number(limit), read: ReturnedBody.init(row:))
     }
 
-    /// Inserts the consumed files of the tasks whose events are in the temporary table `selected`. Returns whether
-    /// there are such files.
+    /// Inserts into `bodies_to_return` the consumed files of the tasks whose events are in the temporary table
+    /// `selected`. Returns whether there are such files.
     func insertToReturnOfSelected() throws(Failure) -> Bool {
         try connection.run(Self.insertToReturn)
         return connection.changes > 0

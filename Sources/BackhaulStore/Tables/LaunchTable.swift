@@ -39,8 +39,8 @@ struct LaunchTable {
     }
 
     /// Forgets earlier failed launches: their count becomes 0. But a launch counts as failed until its host *completes*
-    /// a session (reports that it has processed the events of the session). So if the count includes the current
-    /// launch, and this launch has a process, the count becomes 1.
+    /// a session (reports that it has processed the events of the session). So if a launched process runs now, its
+    /// launch stays in the count, and the count becomes 1.
     func forgetFailures(of application: String) throws(Failure) {
         try connection.run(Self.forgetFailures, .text(application))
     }

@@ -9,7 +9,8 @@ internal import BackhaulModel
 /// - If a statement has a condition on another table (`EXISTS …`), the condition is a constant in the file of that
 ///   other table.
 /// - The temporary tables `selected`, `running` and `acknowledged` belong to Selection.swift; every file may read them.
-/// - Statements get the number of a state, kind or reason from its enumeration, with the property `sql`.
+/// - If a statement contains the numeric code of a state, kind or reason, the code comes from the enumeration, with the
+///   property `sql`.
 ///
 /// The files in Operations/ combine these statements into operations of a transaction. These files contain no SQL.
 struct Tables {
@@ -50,8 +51,8 @@ struct Tables {
 }
 
 extension RawRepresentable where RawValue == Int32 {
-    /// The number of this state, kind or reason, as a literal of SQL. A parameter does not work here, because SQLite
-    /// uses a partial index only if it knows the value when it prepares the statement.
+    /// The numeric code of this state, kind or reason, as a literal of SQL. A parameter does not work here, because
+    /// SQLite uses a partial index only if it knows the value when it prepares the statement.
     @inline(never)
     var sql: String { String(rawValue) }
 }

@@ -11,9 +11,9 @@ public struct Change: Equatable, Sendable {
     public var previousEvent = EventID.zero
     /// The first events after `previousEvent`, if the caller requested the events of the change.
     public var events: [Event] = []
-    /// Whether the session needs its host (the program that embeds the library). The reason is that all tasks have
-    /// ended, that a challenge (a demand to the host) was opened, or that an activity (work that repeats) inserted an
-    /// event.
+    /// Whether the session needs its host (the program that embeds the library). A session needs its host when all
+    /// tasks have ended, when a challenge (a demand to the host) was opened, or when an activity (work that repeats)
+    /// inserted an event.
     public var needsHost = false
     /// The ids of the tasks that changed, in ascending order.
     public var tasks: [TaskID] = []

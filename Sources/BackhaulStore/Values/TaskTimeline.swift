@@ -13,8 +13,8 @@ struct TaskTimeline {
     /// The reason of the task's current delay; nil if the task is not delayed.
     var dueReason: WaitReason?
     var challengeOpened: Int64?
-    /// Nil if the earliest start was not changed after the enqueue, or if the task has waited since the enqueue.
-    /// Otherwise usually the time at which the task began to wait for the new earliest start. `StartOperations` lists
-    /// all values of this column (`start_delayed_ms`).
+    /// If the earliest start was changed after the enqueue: usually the time at which the task began to wait for the
+    /// new earliest start. Nil if the earliest start was never changed. Also nil if the task has waited for an
+    /// earliest start since the enqueue. `StartOperations` lists all values of this column (`start_delayed_ms`).
     var startDelayed: Int64?
 }

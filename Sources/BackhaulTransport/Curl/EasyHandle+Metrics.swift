@@ -22,8 +22,8 @@ extension EasyHandle {
         }
         if isConnected {
             metrics.requestStart = time(CURLINFO_PRETRANSFER_TIME_T)
-            // A request without a body ends when it starts. For a request with a body, libcurl measures the end only
-            // since version 8.10.
+            // For a request without a body, the start also counts as the end. For a request with a body, libcurl
+            // measures the end only since version 8.10.
             metrics.requestEnd = metrics.requestStart
         }
         metrics.responseStart = time(CURLINFO_STARTTRANSFER_TIME_T)

@@ -72,7 +72,7 @@ final class EasyHandle {
     /// Makes libcurl close the connection at the end of the request.
     func forbidReuse() { bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, 1) }
 
-    /// If libcurl reads bytes beyond the response, makes libcurl close the connection at the end of the request.
+    /// Makes libcurl close the connection at the end of the request if libcurl reads bytes beyond the response.
     func watchForExcess() { bhl_easy_set_long(handle, CURLOPT_VERBOSE, 1) }
 
     /// Makes libcurl call `Transfer.noteCloseNotify` repeatedly. The last call is after the end of the body.

@@ -30,7 +30,8 @@ final class EasyHandlePool {
         guard !CurlLibrary.handlesAreSingleUse else { return }
         guard !easy.isSpent else { return }
         easy.forgetCredentials()
-        // If the pool is full, evicts the oldest handle with a nonce owner, because only that owner can use it.
+        // If the pool is full, evicts the oldest handle that has a nonce owner: only requests of this owner could use
+        // the handle.
         if unused.count >= EasyHandlePool.limit {
             guard let index = unused.firstIndex(where: { $0.nonceOwner != nil }) else { return }
             unused.remove(at: index)

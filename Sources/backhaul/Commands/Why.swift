@@ -104,8 +104,8 @@ private struct Gathering {
         return facts
     }
 
-    /// The holds of this session: the demands of tasks on the system that the system does not meet now. If none of the
-    /// reasons is a condition (a fact about the system) or a constraint (a demand on the system), the list is empty.
+    /// The holds of this session: the demands of tasks on the system that the system does not meet now. `reasons` says
+    /// why tasks wait. If no reason is a condition or a constraint (`WaitPhrases.isCondition`), the list is empty.
     func holds(_ reasons: Set<Int32>) throws(CommandError) -> [HoldRecord] {
         guard reasons.contains(where: { WaitPhrases.isCondition($0) }) else { return [] }
         return try application.holds().filter {

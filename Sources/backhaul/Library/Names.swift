@@ -93,7 +93,8 @@ enum Names {
         ("bluetooth", BH_NETWORK_BLUETOOTH), ("tunnel", BH_NETWORK_TUNNEL), ("other", BH_NETWORK_OTHER),
     ]
 
-    /// The values of `--maximum-heat`. The option has no value "critical", because no task runs in this state.
+    /// The values of `--maximum-heat`. "critical" is no value of the option, because no task runs on a machine that is
+    /// critically hot.
     static let heatLimits = [
         ("nominal", BH_THERMAL_NOMINAL), ("fair", BH_THERMAL_FAIR), ("serious", BH_THERMAL_SERIOUS),
     ]

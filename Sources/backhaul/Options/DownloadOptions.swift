@@ -76,7 +76,7 @@ struct DownloadOptions {
 
     /// The transfers to enqueue. With `--skip-existing`, a transfer is left out if its file exists. There is one
     /// exception: if an earlier transfer to this file has not ended, or the event about its success is not
-    /// acknowledged, the transfer is enqueued.
+    /// acknowledged, the new transfer is enqueued although the file exists.
     func wanted(_ session: Session, _ output: Output) throws(CommandError) -> [Transfer] {
         guard skipsExisting else { return transfers }
         let isThere = transfers.map { $0.destination.map(Paths.exists) ?? false }

@@ -132,7 +132,7 @@ def test_an_activity_starts_only_one_time_after_several_missed_windows(switched,
     assert len(again.tasks()) == 1
 
 
-def test_a_clock_set_forward_starts_an_activity_with_a_stated_first_time_and_no_other_activity(switched, calendar):
+def test_after_the_clock_is_set_forward_only_an_activity_with_a_stated_first_time_starts(switched, calendar):
     one = switched()
     one.session()
     one.set_activity(at_once("wall", interval_ms=HOUR, first=soon(5 * HOUR)))

@@ -37,7 +37,8 @@ class Early:
     #: has the response.
     then: str
     #: The number of bytes of the body that the server reads before the response. The default is the first flow-control
-    #: window of a stream. The client may not send more bytes, so none is in flight when the server resets the stream.
+    #: window of a stream. HTTP/2 forbids the client to send more than this window. So if the server has read the
+    #: window, no further byte is in flight when the server resets the stream.
     after: int = 65_535
     #: Whether RST_STREAM is sent in its own TLS record, after the response.
     is_apart: bool = False

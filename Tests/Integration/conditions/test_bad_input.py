@@ -1,8 +1,8 @@
 """A condition is a fact about the system, such as power. The engine, which runs the transfers, reads conditions from
 /sys, /proc and services of the system bus. In these tests, such a source reports nonsense, hangs, comes late or
-disappears. A condition that cannot be read counts as met, so no transfer waits for this condition. The tests run a
-transfer without constraints (demands on conditions), and a discretionary transfer. A discretionary transfer demands
-external power, an unmetered network, a cool machine and a link that is not slow.
+disappears. If a condition cannot be read, no transfer waits for this condition. The tests run a transfer without
+constraints (demands on conditions), and a discretionary transfer. A discretionary transfer demands external power, an
+unmetered network, a cool machine and a link that is not slow.
 """
 
 import pytest
@@ -73,8 +73,8 @@ def restarted_manager():
         host, *downloads = both(env)
         wait_for_requests(host, env)
         manager.stop()
-        # If the engine sent a call to NetworkManager before the stop, the engine may notice the stop only when the call
-        # has timed out.
+        # If the engine was waiting for a reply of NetworkManager at this stop, the engine may notice the stop only when
+        # its call has timed out.
         gone = until(lambda: condition(host, ConditionKind.METERED),
                      lambda seen: "NetworkManager" in seen.source and seen.source != "NetworkManager")
         manager.start()

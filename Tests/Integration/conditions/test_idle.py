@@ -21,8 +21,8 @@ from conditions.table import around_now
 #: database that records the last wait. Ten seconds after its start, the engine also releases the sessions of processes
 #: that did not reconnect.
 SETTLING = 12
-#: In a burst of system calls, no pause is longer than this number of seconds. The engine reads conditions every 30
-#: seconds. On a busy machine, one reading may be interrupted for a while.
+#: A pause of more than this number of seconds ends a burst of system calls. The pause between two readings of the
+#: conditions is 30 seconds. On a busy machine, there may also be a shorter pause within one reading.
 PAUSE = 5
 #: A reading needs about 120 calls. An event loop that polls without a pause needs many more.
 MOST_CALLS = 1_000

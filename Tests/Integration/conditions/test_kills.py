@@ -46,7 +46,7 @@ SIMULATIONS["killed_daemon"] = lambda: killed(Hosting.DAEMON)
 
 @simulation
 def many():
-    """Returns how many seconds after the loss of power the last byte of any download came."""
+    """Returns the time from the loss of power to the last byte of all downloads, in seconds."""
     with Environment("many", rate=8_000_000) as env:
         env.machine.laptop()
         host = env.host(preset="discretionary", connections_per_origin=MANY, **QUICK)

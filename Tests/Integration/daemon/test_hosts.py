@@ -71,7 +71,8 @@ def test_the_daemon_does_not_inherit_blocked_and_ignored_signals(run_host_progra
     process = until(lambda: daemons_of(place), bool)[0]
     status = Path(f"/proc/{process}/status").read_text()
     assert "SigIgn:\t0000000000000000" in status
-    # The daemon blocks SIGTERM and reads the signal from a descriptor. So SIGTERM must still end the daemon.
+    # The daemon itself blocks SIGTERM, and reads it from a descriptor. SIGTERM must end this daemon, although the host
+    # has blocked and ignored this signal.
     os.kill(process, 15)
     until(lambda: daemons_of(place), lambda found: found == [])
 

@@ -30,8 +30,8 @@ FRAMINGS = {
 #: response. IDLE: after the task has ended.
 WITH, BEHIND, IDLE = POINTS = ("with", "behind", "idle")
 
-#: The kind of an injection (see `Injection`) that is no junk. Between two responses, the server sends a TLS 1.3 record
-#: that requests a client certificate. The protocol allows this record.
+#: A kind of injection (see `Injection`). The injected bytes are no junk: between two responses, the server sends a TLS
+#: 1.3 record that requests a client certificate. The protocol allows this record.
 CERTIFICATE_REQUEST = "question"
 
 #: The points at which junk is sent on a new connection. ACCEPT: when the server accepts the connection. HANDSHAKE: with

@@ -93,7 +93,7 @@ def test_enqueueing_the_same_list_of_requests_again_fetches_no_file_again(host, 
     assert len(nginx.log()) == before
 
 
-def test_the_option_if_exists_skip_needs_a_checksum_or_a_size(one, misbehaving, downloads):
+def test_skipping_an_existing_file_needs_a_checksum_or_a_size(one, misbehaving, downloads):
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), downloads / "a", if_exists="skip")
     assert raised.value.status is Status.INVALID_ARGUMENT and "checksum" in str(raised.value)

@@ -108,8 +108,8 @@ def test_the_end_of_a_task_is_committed_only_after_its_file_and_its_name_are_syn
         if path is None or not path.startswith(f"{store}/"):
             files.note(call, path, arguments)
         elif call == "pwrite64" and path.endswith("-wal"):
-            # The kernel may write these bytes of SQLite's log to the disk before the log is synced. So the test counts
-            # only files that were durable before the first write to the log since its last sync.
+            # The kernel may write these bytes of SQLite's log to the disk even before the next sync of the log. So a
+            # file counts only if it was durable before the first of the writes that this sync covers.
             before = set(files.durable) if before is None else before
             data, _, offset = arguments.split(", ", 1)[1].rsplit(", ", 2)
             database.write(int(offset), unescaped(data.strip('"')))

@@ -224,7 +224,7 @@ def test_the_error_for_another_request_with_the_same_idempotency_key_names_the_f
     assert caught.value.status.name == "KEY_CONFLICT"
 
 
-def test_the_key_of_a_cancelled_task_is_free_after_the_acknowledgement_that_the_conflict_demands(
+def test_the_key_of_a_cancelled_task_causes_a_conflict_until_its_end_event_is_acknowledged(
         host, misbehaving, downloads):
     one = host()
     one.session()

@@ -1,5 +1,5 @@
-"""How many bytes a download loses when its engine is killed: at most 32 KiB, or the bytes of 10 ms if these are more.
-The engine runs the downloads, in a host or in a daemon.
+"""How many bytes a download loses when its engine is killed: at most 32 KiB, or the bytes that arrive in 10 ms if these
+are more. The engine runs the downloads, in a host or in a daemon.
 
 A kill during a write may also lose the bytes of this write. The test stops the engine with SIGSTOP before the kill. So
 the number of received bytes does not change while the test reads this number from the kernel (tcp(7)).

@@ -25,7 +25,7 @@ def test_no_kill_in_a_short_soak_run_loses_or_repeats_an_event_or_damages_a_file
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_kill_during_an_enqueue_leaves_whole_chunks_and_a_repetition_adds_only_the_missing_tasks(host, place, seed):
+def test_no_kill_leaves_a_chunk_of_an_enqueue_partly_stored_and_a_repetition_adds_the_missing_tasks(host, place, seed):
     generator = random.Random(seed)
     folder = place / "many"
     folder.mkdir()

@@ -68,9 +68,9 @@ def test_an_enqueue_into_a_store_that_was_removed_or_replaced_is_refused(host, s
     assert refused.value.status is Status.STORE_UNAVAILABLE
     assert "open" in str(refused.value)
     # The next host uses the files that are now at the path. This host refuses the store only if the database is missing
-    # and the WAL file has commits. When the first engine closes its database, the engine writes the commits of a
-    # removed WAL file to the database. A kill could prevent this write. So the test kills the first host only after the
-    # next host has opened or refused the store.
+    # and the WAL file has commits. If only the WAL file was removed, the first engine still has this file open, and
+    # writes its commits to the database when the engine closes the database. A kill could prevent this write. So the
+    # test kills the first host only after the next host has opened or refused the store.
     two = host(opened=False)
     try:
         until(lambda: opened(two), lambda done: done)

@@ -106,7 +106,8 @@ def test_a_destination_that_the_user_cannot_write_is_refused(host, unprivileged,
 def test_a_damaged_store_is_reported_and_not_changed(used_store, host, damage):
     database = used_store / DATABASE
     for sidecar in (f"{DATABASE}-wal", f"{DATABASE}-shm"):
-        # With a WAL file, SQLite could read the lost content of the damaged database.
+        # A WAL file could have a copy of the content that the test damages. SQLite would read this copy, and would not
+        # find the damage.
         assert not (used_store / sidecar).exists()
     content = database.read_bytes()
     if damage == "header":

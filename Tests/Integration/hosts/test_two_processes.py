@@ -151,7 +151,8 @@ def test_a_session_that_needs_attention_is_reported_even_if_the_engine_replies_l
     engine, other = host(), host()
     engine.session()
     other.begin(wait)
-    # While both processes are stopped in turn, the other process gets the notice, but no reply to its poll.
+    # `other` is stopped while the engine sends the notice. Then the engine is stopped while `other` runs. So `other`
+    # gets the notice, but no reply to its poll.
     other.stop()
     engine.download(misbehaving.serve("/a", CONTENT), downloads / "a")
     engine.wait_for()

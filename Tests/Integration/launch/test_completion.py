@@ -100,7 +100,7 @@ def test_row_5_a_producer_cannot_complete(hosts):
     assert raised.value.status == Status.WRONG_ROLE
 
 
-# MARK: by a launched host
+# MARK: with a launch
 
 
 def test_row_6_complete_ends_a_launch_after_all_events_are_acknowledged(launch_listener, hosts, launched):

@@ -139,7 +139,7 @@ def test_uninstalling_twice_is_no_error(prefix):
 
 @pytest.fixture
 def no_ldconfig(tmp_path):
-    """Returns an environment whose ldconfig can only list folders."""
+    """Returns an environment with a fake ldconfig. Without arguments, it fails. Otherwise it only lists a folder."""
     program = tmp_path / "programs" / "ldconfig"
     program.parent.mkdir()
     program.write_text('#!/bin/sh\n[ $# -gt 0 ] || exit 1\necho "/usr/lib: (from a test)"\n')

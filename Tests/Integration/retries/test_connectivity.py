@@ -53,8 +53,8 @@ def test_a_task_that_waits_for_its_network_uses_no_attempt(one, network, server,
 
 def test_a_waiting_task_starts_at_once_when_the_network_is_back(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
-    # The engine's timer starts the next check of the network more than eight seconds later. Only an event of the kernel
-    # can start a check earlier.
+    # Waits until the engine's next timed check of the network is more than eight seconds away. Until that check, only
+    # an event of the kernel can start another check.
     info = until(lambda: waiting(one, task), lambda seen: seen.next_attempt_ms - time.time() * 1_000 > 8_000)
     network.plug()
     assert one.wait_for()[0].state is TaskState.SUCCEEDED

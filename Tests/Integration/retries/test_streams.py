@@ -7,8 +7,8 @@ from backhaul import Policy, RetryPolicy, Status, TaskState
 from retries.streams import RefusingServer
 
 
-# libcurl does not distinguish a GOAWAY from other ends of a connection. After a GOAWAY, therefore, only idempotent
-# requests are sent again.
+# libcurl does not distinguish a GOAWAY from other ends of a connection. So if a request was sent before the GOAWAY, it
+# is sent again only if it is idempotent. Therefore, these tests have no POST with a GOAWAY.
 @pytest.mark.parametrize("goes_away, method", [(False, "GET"), (False, "POST"), (True, "GET")],
                          ids=["REFUSED_STREAM-GET", "REFUSED_STREAM-POST", "GOAWAY-GET"])
 def test_the_request_of_a_refused_stream_is_sent_again_at_once_in_the_same_attempt(

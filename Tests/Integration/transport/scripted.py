@@ -1,5 +1,5 @@
-"""A server that calls a function of the test for each request. The function sends each byte of the response,
-and decides how the connection ends."""
+"""A server that calls a function of the test for each request. The server itself sends no byte of a response: the
+function sends the whole response, and decides how the connection ends."""
 
 import socket
 import ssl

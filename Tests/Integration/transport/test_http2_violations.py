@@ -161,7 +161,7 @@ def test_a_frame_that_is_too_large_in_a_body_of_known_length_creates_no_file(fet
         assert (event.state, len(server.requests), os.listdir(downloads)) == (TaskState.FAILED, event.attempts, [])
 
 
-#: Reactions of a server that supports only HTTP/2 to a request that uses HTTP/1.1.
+#: What a server that supports only HTTP/2 does when a request uses HTTP/1.1.
 REFUSALS = {
     "close": lambda _: None,
     "HTTP/2 all the same": lambda connection: connection.sendall(frame(SETTINGS, 0, 0)),

@@ -1,4 +1,5 @@
-"""Odd lines around an HTTP/1.1 body are reported as the server's fault, and never as an internal error."""
+"""Odd lines before or after an HTTP/1.1 body never cause an internal error. If they make a task fail, its status is
+BAD_RESPONSE."""
 
 import os
 

@@ -3,7 +3,8 @@ host or in a daemon. The hosts have many descriptors, and the engines' stores ha
 uploads).
 
 The tests check that programs access memory only inside allocated blocks. With many files, a listing of a directory
-fills the C library's buffer to its last byte. Then valgrind finds a read past the end of an entry.
+fills the C library's buffer to its last byte. If a program then reads past the end of the last entry, valgrind reports
+this.
 """
 
 import os

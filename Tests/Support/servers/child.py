@@ -3,9 +3,9 @@
 import os
 import subprocess
 
-# A script for the shell that `setpriv` starts. `setpriv` has already requested a signal for the end of the parent. If
-# the parent ended before this request, the signal never comes. So the script checks that the parent still runs, and
-# runs the command only in this case.
+# A script for the shell that `setpriv` starts. `setpriv` has already requested that the kernel sends this process a
+# signal when the parent ends. If the parent ended before this request, the signal never comes. So the script runs the
+# command only if the parent still runs.
 _LEASH = '[ $PPID = "$0" ] && exec "$@"'
 
 

@@ -17,8 +17,8 @@ _MNT_FORCE, _MNT_DETACH = 1, 2
 
 @contextmanager
 def _fuse_device(folder):
-    """Mounts a FUSE file system on the folder. The value after `as` is its device, from which a server reads the
-    kernel's requests (fuse(4))."""
+    """Mounts a FUSE file system on the folder. A `with` statement gets the device of this file system. A server reads
+    the kernel's requests from the device (fuse(4))."""
     folder.mkdir(exist_ok=True)
     try:
         device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)

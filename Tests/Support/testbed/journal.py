@@ -1,7 +1,7 @@
 """A record of what a host (a process that embeds the library) saw and did: one JSON object in each line.
 
 The host writes each line before it continues. So SIGKILL damages at most the last line. No sync is necessary, because
-the test runs on the same machine as the host.
+the kernel keeps the written lines when the host is killed, and the test runs on the same machine.
 """
 
 import json

@@ -34,8 +34,8 @@ FAULTS = [
     Behaviour(status=429),
     retry_after("0"),
     retry_after("1"),
-    # This response states a wrong length, so its ETag differs from the file's ETag. With equal ETags, two lengths would
-    # be a permanent failure, because one strong ETag stands for one content.
+    # This response states a wrong length, so its ETag differs from the file's ETag. If two responses had the same
+    # strong ETag and different lengths, the task could fail, because one strong ETag stands for one content.
     Behaviour(length_lie=5, headers={"ETag": '"another length"'}),
     Behaviour(ignores_range=True),
     Behaviour(pace=3_000_000),

@@ -117,7 +117,7 @@ struct BodyTests {
         #expect(disk.scratch.names() == [])
     }
 
-    @Test("if one of several body files has changed, the failure has its index, and the store has none of the files")
+    @Test("if one of several body files has changed, the failure has that file's index, and none of them is stored")
     func refused() async throws {
         let first = try file("a")
         let second = try file("b")

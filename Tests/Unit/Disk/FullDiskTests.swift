@@ -77,8 +77,8 @@ import Testing
             #expect(failure.message.contains("announced \(size) bytes"))
             #expect(failure.message.contains("has \(total);"))
         }
-        // If the size of a file is unknown or fits into the empty file system, the file may fit later. So the check
-        // never fails as `tooLarge`.
+        // If a file has an unknown size, or fits into the empty file system, it may fit later. In these two cases, the
+        // check does not fail as `tooLarge`.
         #expect(await status { try await check(total, of: total).get() } == .diskFull)
         #expect(await status { try await check(.max, of: nil).get() } == .diskFull)
         #expect(await status { try await check(100_000, of: 100_000).get() } == nil)

@@ -205,7 +205,7 @@ struct NetworkTests {
         #expect(waits.map(\.reason) == [.budget])
     }
 
-    @Test("a task that is larger than its budget stays held while other hosts list it, and is listed as held")
+    @Test("a task that is larger than its budget is listed as held, and stays held after other hosts have listed it")
     func sizeHintSeen() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }

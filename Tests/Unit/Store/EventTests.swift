@@ -170,7 +170,7 @@ struct EventTests {
         #expect(try store.events(of: theirs).count == 2)
     }
 
-    @Test("an acknowledgement returns the kept files to remove, except files that the host has claimed")
+    @Test("an acknowledgement returns which kept files must be removed; files that the host has claimed are left out")
     func kept() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

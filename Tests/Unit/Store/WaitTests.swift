@@ -101,7 +101,7 @@ struct WaitTests {
         #expect(sentences == ["70 %", "it waits", "60 %"])
     }
 
-    @Test("the store itself finds when a task waited for an earliest start, a retry, a credential or a resume")
+    @Test("without the engine, the store finds waits for an earliest start, a retry, a credential or a resume")
     func own() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 /// Bytes that belong to no response make a connection unusable (RFC 9112, section 6.3).
-@Suite("A used connection")
+@Suite("The reuse of a connection")
 struct ConnectionReuseTests {
     static let stray = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"
 

@@ -4,7 +4,7 @@ import Testing
 
 /// *Lingering* is a setting of a user: the user manager runs even while the user is not logged in.
 @Suite struct LingeringTests {
-    @Test("lingering is on if logind has a file with the user's name; without systemd, lingering is absent")
+    @Test("lingering is on if logind has a file with the user's name; without systemd, the value is `absent`")
     func noted() {
         let scratch = Scratch()
         let of = {

@@ -51,8 +51,8 @@ public struct SessionCredentials: Sendable {
         var expired: ChallengeID?
         var failures: UInt32 = 0
         var replaced: ChallengeID?
-        /// The number of calls of `noteChallenge` for this space that have no call of `commitChallenge` yet. Between
-        /// these calls, the store records whether the task waits.
+        /// The number of calls of `noteChallenge` for this space that no call of `commitChallenge` has completed yet.
+        /// Between the two calls, the store records whether the task waits.
         var pending = 0
         var isRefused = false
         var lanes: Set<String> = []

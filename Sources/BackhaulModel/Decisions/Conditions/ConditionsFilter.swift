@@ -10,7 +10,7 @@
 /// | pressure | 30 s | pressure is an average over ten seconds, and a pause of the transfers lowers it |
 /// | connectivity, network, battery, sleep | 0 s | reported facts; `DeferralDecision` adds a margin for the battery |
 ///
-/// If a reading becomes unavailable, the condition counts as better. A condition reverses if it becomes worse after it
+/// An unavailable reading counts as the best value of its condition. A condition reverses if it becomes worse after it
 /// became better, or better after it became worse. While there are more than 3 reversals within 5 minutes, each
 /// reversal doubles the time that a better condition must last. This time is 5 minutes at most. If there is no reversal
 /// for 5 minutes plus this time, the time returns to its value in the table. For pressure, only reversals by 10 points

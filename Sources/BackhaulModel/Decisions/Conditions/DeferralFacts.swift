@@ -4,8 +4,8 @@
 public struct DeferralFacts {
     /// The present Unix time in milliseconds.
     public var now: Int64
-    /// The present time in milliseconds since boot; nil if it is unknown. It is subtracted from the end of a settling
-    /// period, to get the rest of the period. During this period, a better condition does not release tasks yet.
+    /// The present time in milliseconds since boot; nil if it is unknown. With this time, the rest of a *settling
+    /// period* is computed. During this period, a better condition does not release tasks yet.
     public var bootMilliseconds: Int64?
     /// Returns, for a Unix time in milliseconds, how many milliseconds local time is ahead of this Unix time.
     public var localOffsetMilliseconds: (Int64) -> Int64

@@ -5,7 +5,7 @@
 /// zones, and gives the offset of local time for any Unix time. The calendar is the proleptic Gregorian calendar. The
 /// algorithms are from Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 struct LocalTime {
-    /// Returns, for a Unix time in milliseconds, how many milliseconds local time is ahead of this Unix time.
+    /// Takes a Unix time in milliseconds. Returns by how many milliseconds local time is ahead of UTC at this time.
     typealias Offset = (Int64) -> Int64
 
     static let minute: Int64 = 60_000

@@ -1,8 +1,8 @@
 /// Measures for how long transfers have run without a long pause. Such a time is a *span*. It may consist of one long
 /// transfer, or of several transfers in sequence. Times are milliseconds since boot.
 public struct SustainedActivity<Key: Hashable & Sendable>: Sendable {
-    /// The duration after which a span counts as sustained, in milliseconds. Conditions that matter to every long
-    /// transfer are read only after this time.
+    /// The duration after which a span counts as sustained, in milliseconds. Some conditions matter to every long
+    /// transfer. They are not read before a span is sustained.
     public static var minimumMilliseconds: Int64 { 5_000 }
     /// The longest pause that does not end a span, in milliseconds.
     public static var gap: Int64 { 2_000 }

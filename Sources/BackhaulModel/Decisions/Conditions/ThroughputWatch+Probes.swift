@@ -64,8 +64,8 @@ extension ThroughputWatch {
             return true
         }
         guard now - probe.began >= Self.probeLimit else { return false }
-        // The probe waits for something other than the network. So its server is not slow, and nothing is known about
-        // the other scopes.
+        // Until `probeLimit`, the probe has mostly waited for something other than the network. So its lane counts as
+        // fast, and nothing is known about the other scopes.
         end(probe) { scope, pause in scope == .lane(lane) ? pause.ended(now: now) : pause.repeated(now: now) }
         return true
     }

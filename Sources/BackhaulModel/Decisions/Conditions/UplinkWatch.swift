@@ -40,7 +40,7 @@ public struct UplinkWatch: Sendable {
             switch failure.status {
             case .httpStatus where failure.domain == .http && failure.detail == 511: self = .portal
             case .tlsFailed: self = .untrusted
-            // Earlier bytes do not matter, because no further byte came before the time-out.
+            // A time-out counts even if a response had begun, because no further byte came before the time-out.
             case .requestTimeout: self = .unreachable
             case .nameNotResolved, .connectionFailed, .connectionLost:
                 self = hasResponse || wasRefused ? .unknown : .unreachable

@@ -73,9 +73,8 @@ extension DownloadMachine {
 
     enum Transfer: Sendable {
         case running
-        /// The transfer has ended by itself, so it needs no stop. In the exchanges `requesting`, `receiving` and
-        /// `refusing`, the end of the transfer also ends the exchange. The other exchanges may first wait for the disk
-        /// or the store.
+        /// The transfer has ended by itself, so it needs no stop. Only the exchanges `recheckingDestinationFile` and
+        /// `forgetting` can continue after the end of their transfer, because they wait for the disk or the store.
         case ended
     }
 

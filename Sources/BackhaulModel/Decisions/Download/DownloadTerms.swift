@@ -19,8 +19,8 @@ public struct DownloadTerms: Equatable, Sendable {
     public var refusesTakenName = false
     /// Whether an earlier attempt (run of the download) ended with a wrong digest or size.
     public var hadMismatch = false
-    /// The number of bytes of the file that were missing when an earlier attempt found the file system full. If the
-    /// size of the file is unknown, this is an assumed number. Nil if no such attempt is known.
+    /// If an earlier attempt found the file system full: how many bytes of the file were not stored yet. If the size of
+    /// the file is unknown, this is an assumed number. Nil if no such attempt is known.
     public var neededSpace: UInt64?
 
     public init() {}

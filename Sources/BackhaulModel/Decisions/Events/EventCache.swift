@@ -113,7 +113,7 @@ public struct EventCache: Equatable, Sendable {
         switch acknowledgement {
         case .through(let id):
             appliedThrough = max(appliedThrough, id)
-            // The refusal of an earlier acknowledgement may have reset this value.
+            // When an earlier acknowledgement was refused, `acknowledgedThrough` may have become smaller than `id`.
             acknowledgedThrough = max(acknowledgedThrough, id)
             drop(through: id)
             // All events up to `id` are acknowledged, so the buffer can also serve a poll from the beginning.

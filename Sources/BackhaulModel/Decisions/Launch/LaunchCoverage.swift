@@ -24,8 +24,8 @@ public struct LaunchCoverage: Equatable, Sendable {
 
     /// Whether all waiting sessions have a host.
     public private(set) var isWhole = true
-    /// The time of the next check. At this time, a host may have been stopped for too long. Nil if no further check is
-    /// necessary.
+    /// When the sessions must be checked again, because a consumer's process may have been stopped for too long by
+    /// then. Nil if no further check is necessary.
     public private(set) var endsAt: Int64?
 
     /// Checks all waiting sessions. `hasHost`: whether the application has a connected host that does not belong to the

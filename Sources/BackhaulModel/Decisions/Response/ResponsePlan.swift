@@ -47,7 +47,8 @@ public enum ResponsePlan: Equatable, Sendable {
             return unsatisfiable(head, offset: offset, known: known)
         case 304 where isConditional:
             return .unchanged
-        // If an earlier response sent a part of the file, a status that states that there is no file contradicts it.
+        // If an earlier response has sent a part of the file, the server has the file. A status that means success
+        // without a file contradicts this.
         case let status where known != nil && hasNoRepresentation(status) && terms.acceptedStatuses.contains(status):
             let failure = unexpected(status, "to a request for a file of which it had sent a part")
             return offset > 0 ? .contradiction(failure) : .fail(failure)

@@ -70,8 +70,8 @@ public enum RetryDecision: Equatable, Sendable {
         if attempt.reason == .diskFull {
             return .whenSpaceIsFree(recheckMilliseconds: min(max(delay, diskFullMilliseconds), remaining))
         }
-        // The server closed the connection, and the request may be repeated (RFC 9113, section 8.7). So the policy for
-        // errors does not apply.
+        // If the server closed the connection, and the request may be repeated (RFC 9113, section 8.7), the policy for
+        // errors does not apply to the first `immediateLimit` retries in a row.
         if attempt.isUnprocessedStream, attempt.immediate < immediateLimit { return .immediately }
         let isWanted =
             policy.retries(attempt.failure) || attempt.isRestart || attempt.isFromCaptivePortal
@@ -79,7 +79,7 @@ public enum RetryDecision: Equatable, Sendable {
         guard isWanted, policy.mayRepeat(attempt) else { return .end }
         if attempt.hasNoRoute { return .whenReachable }
         if attempt.isUplinkFailure { return .whenUplinkIsUp }
-        // A server that has failed in this way three times will probably fail again.
+        // Most servers repeat such a failure. So after some failed attempts in a row, the task is not retried.
         if attempt.failure.isPermanent, consecutiveFailures >= permanentFailureLimit { return .end }
         if let maximum = policy.maximumAttempts, consecutiveFailures >= maximum { return .end }
         return .later(milliseconds: min(delay, remaining), consecutiveFailures: consecutiveFailures)

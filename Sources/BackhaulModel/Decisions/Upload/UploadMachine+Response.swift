@@ -77,7 +77,8 @@ extension UploadMachine {
             let mayPass = isTransient || policy.retriesPermanent(failure)
             return conclude(
                 mayPass ? .retry(failure, retryAfterSeconds: nil) : .failed(failure), transferHasEnded: true)
-        // If the transfer fails while it receives an error body, the received part of this body is enough.
+        // The body of an error response only explains the failure. So if the transfer fails inside this body, the
+        // received part is enough.
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
         case .ready, .opening, .concluding, .over: return []
         }
@@ -130,7 +131,7 @@ extension UploadMachine {
 
     mutating func expire(_ failure: Failure) -> [Action] {
         switch state {
-        // If an accepted response has come, the upload may still succeed.
+        // After an accepted response, the upload may still succeed. So the end of its time-out is ignored.
         case .receiving, .concluding, .over: []
         case .ready, .opening, .sending, .refusing: conclude(.failed(failure))
         }

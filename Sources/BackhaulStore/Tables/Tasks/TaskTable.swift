@@ -94,8 +94,8 @@ struct TaskTable {
 
     // MARK: Changing
 
-    /// Writes the end of the task. The path of the task's file is stored only if it differs from the destination, or,
-    /// for a task without a destination, from `keptFile`.
+    /// Writes the end of the task. The task's file is usually at the destination. If the task has no destination, its
+    /// file is usually at `keptFile`. The path of the file is stored only if the file is at another path.
     func end(_ task: TaskID, _ outcome: Outcome, keptFile: String, now: Int64) throws(Failure) {
         try connection.run(
             Self.end, .id(task), .number(outcome.state.rawValue), .integer(now), .number(outcome.attempts),

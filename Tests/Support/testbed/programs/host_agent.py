@@ -278,7 +278,7 @@ class HostAgent:
         return other.curl_easy_perform(easy)
 
     def inherited(self):
-        """Returns the descriptors that a new program inherits if this process closes no descriptor for it."""
+        """Starts a program without closing descriptors before the start. Returns the descriptors of this program."""
         listing = "import os, json; print(json.dumps({n: os.readlink(f'/proc/self/fd/{n}') for n in os.listdir(" \
                   "'/proc/self/fd') if os.path.islink(f'/proc/self/fd/{n}')}))"
         done = subprocess.run([sys.executable, "-I", "-c", listing], close_fds=False, stdin=subprocess.DEVNULL,

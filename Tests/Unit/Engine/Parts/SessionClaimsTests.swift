@@ -51,7 +51,7 @@ struct SessionClaimsTests {
         #expect(claims.count(of: name) == 0)
     }
 
-    @Test("a waiting consumer requests a yield, and retries every second while the claim's consumer is disconnected")
+    @Test("a waiting consumer requests a yield, or tries every second to open the session of a disconnected consumer")
     func yields() throws {
         let (consumer, waiting) = (FakeClient(clients), FakeClient(clients))
         consumer.attach(1, SessionID(rawValue: 1))
@@ -117,7 +117,7 @@ struct SessionClaimsTests {
         #expect(openings() == [client.address(1)])
     }
 
-    @Test("a waiting consumer gets each failure as its reply, except the failure that the session is in use")
+    @Test("a waiting consumer gets each failure except `inUse` as its reply")
     func fails() throws {
         let client = FakeClient(clients)
         claims.wait(opening(client))

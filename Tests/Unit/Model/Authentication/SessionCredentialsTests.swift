@@ -187,7 +187,7 @@ struct SessionCredentialsTests {
         #expect(waits(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
     }
 
-    @Test("if a proxy refuses two credentials in a row in lane B, lane A keeps the second credential and does not wait")
+    @Test("if a proxy refuses two credentials in a row in lane B, tasks of lane A do not wait, and use the second one")
     mutating func contrary() throws {
         let (asked, first) = try serve()
         credentials.noteChallenge(asked, in: other)
@@ -201,14 +201,14 @@ struct SessionCredentialsTests {
         credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 3))
         #expect(credentials.credential(proxy: proxy)?.number == second)
         #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
-        // No lane has used the second credential with success, and in lane A the proxy has refused no credential
-        // before. So if the proxy refuses the second credential in lane A, this credential is dropped.
+        // Now the proxy refuses the second credential in lane A, too. This is the first refusal in lane A, and the
+        // proxy has accepted this credential in no lane. So the credential is dropped.
         credentials.noteChallenge(asked, in: Self.origin)
         expect(decision(asked, sent: second), .openChallenge(failures: 2, replacing: ChallengeID(rawValue: 2)))
         #expect(credentials.credential(proxy: proxy) == nil)
     }
 
-    @Test("if a server demands realm A after requests with credentials for A and B, A's credential counts as refused")
+    @Test("if a server demands A's credential after a request with the credentials for A and B, A's counts as refused")
     mutating func alternating() throws {
         let (staff, board) = (try authChallenge(), try authChallenge("board"))
         for (id, asked) in [(UInt64(1), staff), (2, board)] {

@@ -74,7 +74,8 @@ struct DownloadResumeTests {
             .head(head(416, "Content-Range: bytes */500")), .stopTransfer, .releaseSlot, .seal(size: 500))
     }
 
-    @Test("A download whose part file has an unexpected length starts again from byte 0", arguments: [
+    @Test("A download starts again if its part file has an unexpected length, or its checkpoint has no validator",
+        arguments: [
         // The part file is missing, shorter than its synced length, or longer than the whole file.
         (Checkpoint.kept(400), 0), (.kept(400), 399), (.kept(400), 1_001), (.kept(400, of: nil), 399),
         // The part file is longer than its synced length after a reboot, or its length is impossible.

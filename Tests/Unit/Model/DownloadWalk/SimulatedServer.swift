@@ -2,9 +2,10 @@ import BackhaulModel
 
 /// A simulated server. The server's file changes, and each request is redirected to one of two nodes. A
 /// *representation* is the bytes of the file on one node at one time. The *validators* are the ETag and Last-Modified.
-/// As faults, the server closes connections, ignores ranges or If-Range, and sends other ranges, fewer bytes or more
-/// bytes than requested. A client can detect each fault, because the headers state the range and the length that the
-/// body should have. If the server ignores If-Range, its response has the validators of the present representation.
+/// The server has faults. For example, it closes connections, ignores ranges or If-Range, and sends other ranges, fewer
+/// bytes or more bytes than requested. A client can detect each fault, because the headers state the range and the
+/// length that the body should have. If the server ignores If-Range, its response has the validators of the present
+/// representation.
 struct SimulatedServer {
     /// The kind of validators in the server's responses.
     enum Style: CaseIterable {

@@ -117,7 +117,8 @@ extension PushSimulation {
         let old = random.once(in: 9) ? random.pick(host.seen.sorted()) : nil
         var after = random.once(in: 5) ? .zero : old ?? host.cursor
         if random.once(in: 50) {
-            // The host has a cursor (the id of an event) beyond all events, for example the cursor of another session.
+            // Sometimes the host polls with a cursor (the id of an event) beyond all events of the session, for example
+            // with the cursor of another session.
             after = EventID(rawValue: client.known.rawValue + UInt64(random.number(1...6)))
             host.startsOver = true
         }
@@ -147,9 +148,9 @@ extension PushSimulation {
             }
             host.seen.insert(event.id)
         }
-        // After a failed acknowledgement, the host's cursor is zero again. But a poll from before the failure may have
-        // had a later cursor. Then this batch omits the events between the two cursors, so the host's cursor does not
-        // move.
+        // After a failed acknowledgement, the host's cursor is zero again. But this batch may be the result of a poll
+        // from before the failure, whose cursor `after` was later. Then the batch omits the events between the two
+        // cursors, so the host's cursor does not move.
         if let last = batch.last, after <= host.cursor { host.cursor = max(host.cursor, last.id) }
     }
 

@@ -80,7 +80,7 @@ struct PushTests {
         #expect(push?.through == id(4))
     }
 
-    @Test("after a gap, the engine does not push the next events, and reads the events from the store")
+    @Test("if an event is missing, the engine does not push the later events; it must first read from the store")
     func gap() {
         var credit = PushCredit(newest: .zero)
         credit.grant(EventCredit(after: .zero))

@@ -58,7 +58,7 @@ struct SessionCheckTests {
         Row("a longest delay above a day", names: "retry.longest_delay_ms") {
             $0.longestRetryDelayMilliseconds = 86_400_001
         },
-        Row("a first delay above the longest", names: "retry.first_delay_ms") {
+        Row("a first delay above the longest delay", names: "retry.first_delay_ms") {
             $0.firstRetryDelayMilliseconds = 2_000
             $0.longestRetryDelayMilliseconds = 1_999
         },
@@ -66,7 +66,9 @@ struct SessionCheckTests {
         Row("a request time-out above the limit", names: "request_timeout_ms") { $0.requestTimeoutMilliseconds = .max },
         Row("no resource time-out", names: "resource_timeout_ms") { $0.resourceTimeoutMilliseconds = 0 },
         Row("a resource time-out of ten years", names: nil) { $0.resourceTimeoutMilliseconds = 315_360_000_000 },
-        Row("a longer resource time-out", names: "resource_timeout_ms") { $0.resourceTimeoutMilliseconds = .max },
+        Row("a resource time-out above ten years", names: "resource_timeout_ms") {
+            $0.resourceTimeoutMilliseconds = .max
+        },
         Row("all tolerances", names: nil) { $0.tolerances = [.missingCloseNotify, .earlyResponse] },
         Row("an unknown tolerance", names: "tolerances has the unknown bits 0x4") {
             $0.tolerances = Tolerances(rawValue: 7)

@@ -12,7 +12,7 @@ struct DigestFieldTests {
         DigestField(head(200, lines: lines.map { "Repr-Digest: \($0)" }), "Repr-Digest").preferred
     }
 
-    @Test("a digest is read from a structured field of type dictionary; other algorithms and parameters are ignored")
+    @Test("a digest is read from a structured field of type dictionary; parameters and unknown algorithms are ignored")
     func wellFormed() {
         #expect(read("sha-256=:\(Self.zeros32):") == sha256)
         #expect(read("sha-512=:\(Self.zeros64):") == sha512)

@@ -15,7 +15,7 @@ struct ValidatorTests {
 
     private static func tag(ofSize size: Int) -> String { "\"" + String(repeating: "x", count: size - 2) + "\"" }
 
-    @Test("If-Range has the strong ETag; if the response has no ETag, If-Range has a Last-Modified before Date",
+    @Test("If-Range has the strong ETag; without an ETag, it has Last-Modified if this date is before Date",
         arguments: [
         Row("ETag: \"a\"", continuesWith: "\"a\""),
         Row("etag: \"a\"", continuesWith: "\"a\""),

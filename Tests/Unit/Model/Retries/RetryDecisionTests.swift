@@ -118,7 +118,7 @@ struct RetryDecisionTests {
         },
         RetryRow("lost, empty retry_errors", lost, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
         RetryRow("disk, empty retry_errors", disk, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
-        RetryRow("disk, with another bit only", disk, becomes: first) { _ in } policy: { $0.retryErrors = .name },
+        RetryRow("disk needs no bit of its own", disk, becomes: first) { _ in } policy: { $0.retryErrors = .name },
         RetryRow("404 in retry_statuses", status(404), becomes: first) { _ in } policy: {
             $0.retryStatuses = StatusList("404") ?? $0.retryStatuses
         },

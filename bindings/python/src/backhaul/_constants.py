@@ -361,8 +361,8 @@ class RequestFlags(IntFlag):
     STARTS_SUSPENDED = 1
     #: If an earlier task with this flag downloaded the file from this URL, the request is conditional (RFC 9110,
     #: section 13.1). If the content on the server has not changed, the task succeeds with ``http_status`` 304 and the
-    #: file stays. If the file was changed or removed since the earlier task, the file is downloaded again. Requires
-    #: IfExists.REPLACE.
+    #: file stays. If the file at ``destination`` was changed or removed since the earlier task, the file is downloaded
+    #: again. Requires IfExists.REPLACE.
     IF_CHANGED = 2
     #: ``destination`` is an existing directory. The engine takes the file's name from Content-Disposition (RFC 6266),
     #: else from the last segment of the URL's path. The name is never a path, never hidden, and has at most 255 bytes.

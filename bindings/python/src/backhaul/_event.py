@@ -73,8 +73,8 @@ class Event:
     challenge: Challenge | None
     #: The group of the task, or the group that has finished.
     group: str | None
-    #: For EventKind.GROUP_FINISHED: the numbers of tasks that have succeeded, failed, and were cancelled. They count
-    #: tasks that have ended since the previous event of this kind for the same group.
+    #: For EventKind.GROUP_FINISHED: how many tasks succeeded, how many failed, and how many were cancelled. The three
+    #: numbers count tasks that have ended since the previous event of this kind for the same group.
     group_succeeded: int
     group_failed: int
     group_cancelled: int

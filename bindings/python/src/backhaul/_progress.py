@@ -66,6 +66,7 @@ class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]
                 return found
             if deadline.is_over:
                 raise StopAsyncIteration
-            # Another coroutine or thread of this program may read the readings first. The pause prevents a busy loop.
+            # The descriptor may become readable, and another coroutine or thread may take the readings first. Without
+            # the pause, this loop would then be a busy loop.
             if await readable(self._handle.progress_descriptor, deadline.remaining):
                 await backoff.pause()

@@ -40,10 +40,11 @@ class Request:
     #: The absolute path at which the file is placed. None: the request is an upload, or the file stays in the store
     #: (the directory with all durable data) until ``claim`` moves it to another path.
     destination: Path | None = None
-    #: The idempotency key. While a task has the key, a later request with the same key returns this task, whose
-    #: priority, rate, constraints and start times stay. If the task succeeds, an event follows when all tasks of its
-    #: session have ended. The key is free when the host (the program that uses this package) has acknowledged this
-    #: event. If the task fails or is cancelled, the key is free when the event about its end is acknowledged.
+    #: The idempotency key. While a task has the key, a later request with the same key returns this task, and does not
+    #: change the task's priority, rate, constraints and start times. If the task succeeds, an event follows when all
+    #: tasks of its session have ended. The key is free when the host (the program that uses this package) has
+    #: acknowledged this event. If the task fails or is cancelled, the key is free when the event about its end is
+    #: acknowledged.
     key: str | None = None
     #: The header fields. They are sent only to the URL's origin (scheme, host name and port). ``repr`` does not show
     #: them, because they may contain secrets.

@@ -131,8 +131,9 @@ struct ChallengeTests {
             await Task.yield()
         }
         await application.close()
-        // The pauses give the delivering thread time to read the event, and then the response. Nothing shows when it has
-        // read them. The first pause is longer than the interval of progress readings, which also wake the thread.
+        // The first pause gives the delivering thread time to read the event. The second pause gives the thread time to
+        // read the response. The test cannot see when the thread has read them. The first pause is longer than the
+        // interval of progress readings, which also wake the thread.
         try await Task.sleep(for: .milliseconds(600))
         respond(.useCredential, URLCredential(user: "eve", password: "opensesame", persistence: .none))
         try await Task.sleep(for: .milliseconds(200))

@@ -21,7 +21,8 @@ final class TicketTable: Sendable {
         var early: Set<Handle> = []
         /// Whether a wait with a limit has begun since the last call of `needsRechecks`.
         var hasNewLimits = false
-        /// Whether the driver's thread waits without a limit. The next wait with a limit must wake it.
+        /// Whether the driver's thread now waits without a limit. If so, the next Swift task that begins a wait with a
+        /// limit must wake this thread.
         var isDriverUnlimited = false
         var isClosed = false
 
@@ -59,10 +60,10 @@ final class TicketTable: Sendable {
     }
 
     /// Whether the driver must call `expire` again soon. If the result is false, the driver may wait without a limit:
-    /// the next wait with a limit wakes it.
+    /// the next Swift task that begins a wait with a limit wakes the driver.
     ///
-    /// A wait that began since the last call counts even if it is over. So a program that calls one verb after the
-    /// other does not wake the driver for each verb.
+    /// If a wait with a limit began since the last call, the result is true even if this wait is over. So a program
+    /// that calls one verb after the other does not wake the driver for each verb.
     func needsRechecks() -> Bool {
         state.withLock { state in
             let hasLimits = state.entries.values.contains { if case .waiting(_, .some) = $0 { true } else { false } }

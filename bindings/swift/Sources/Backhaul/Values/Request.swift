@@ -117,9 +117,9 @@ public struct Request: Hashable, Sendable {
     public var ignoresDigests = false
     /// The time before which the task does not start, as Unix time in milliseconds (Apple: earliestBeginDate).
     public var earliestStartMilliseconds: Int64?
-    /// The latest start, as Unix time in milliseconds. After this time, the task no longer waits because of its own
-    /// preset or its session's preset. A `Preset` is a set of demands on the system. The time must not be before
-    /// `earliestStartMilliseconds`.
+    /// The latest start, as Unix time in milliseconds. A `Preset` is a set of demands on the system, for which the task
+    /// waits. After this time, the presets of the task and of its session do not apply any more. The time must not be
+    /// before `earliestStartMilliseconds`.
     public var latestStartMilliseconds: Int64?
     /// An upper bound of the bytes that the task receives (Apple: countOfBytesClientExpectsToReceive). While a budget
     /// (a limit of the bytes in a day or month) has fewer bytes left than this bound, the task waits. Nil:

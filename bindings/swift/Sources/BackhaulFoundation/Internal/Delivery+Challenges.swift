@@ -37,8 +37,8 @@ extension Delivery {
     private func waiting(for challenge: Challenge, _ opened: BlockingSession) throws(BackhaulError) -> [TaskInfo] {
         let waiting = try opened.tasks(.states([.waiting])).filter { $0.reason?.code == .credential }
         let own = waiting.filter { origin(of: $0.url) == challenge.origin }
-        // If the challenge is from a proxy, or if a redirect led to another server, no task has the origin of the
-        // challenge.
+        // If the challenge is from a proxy, or if a redirect led to another server, no task's URL has the challenge's
+        // origin. Then the result is all tasks that wait for any credential.
         return own.isEmpty ? waiting : own
     }
 

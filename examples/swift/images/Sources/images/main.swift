@@ -20,8 +20,8 @@ do {
     let folder = try Folder()
     switch arguments.first {
     case "get" where arguments.count > 1:
-        // `get` needs no delegate calls. Another process gets the delegate calls. The user opens that process, or
-        // Backhaul launches it.
+        // `get` needs no delegate calls. A later run of the program gets them: the user starts this run, or Backhaul
+        // launches it.
         let images = Images(folder, receivesEvents: false)
         try await images.register()
         var failed = false
