@@ -5,7 +5,8 @@ internal import Glibc
 /// such a program, this type returns no variables (secure_getenv(3)).
 public enum Environment {
     public static func variable(_ name: String) -> String? {
-        // Unsafe: the pointer may become invalid when the program changes its environment. So the text is copied at once.
+        // Unsafe: the pointer may become invalid when the program changes its environment. So the text is copied at
+        // once.
         bhl_secure_getenv(name).map { String(cString: $0) }
     }
 

@@ -54,8 +54,11 @@ struct StructuredFieldReader {
         case UInt8(ascii: "?"):
             rest = rest.dropFirst()
             return take("0") || take("1") ? .other : nil
-        case UInt8(ascii: "-"), _ where first.isDigit: return number() ? .other : nil
-        case UInt8(ascii: "*"), _ where first.isLetter:
+        case UInt8(ascii: "-"),
+            _ where first.isDigit:
+            return number() ? .other : nil
+        case UInt8(ascii: "*"),
+            _ where first.isLetter:
             rest = rest.drop { RequestCheck.isTokenByte($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
             return .other
         default: return nil
