@@ -42,11 +42,12 @@ def test_a_suite_that_prints_regularly_runs_to_its_end(suites, tmp_path):
     assert suites.run_bounded(talks, tmp_path / "log", silence=2)[0] == 0
 
 
-def test_if_a_suite_prints_nothing_the_script_ends_the_suite_and_its_child_processes(suites, tmp_path):
+def test_if_a_suite_prints_nothing_the_script_names_its_processes_and_ends_them(suites, tmp_path):
     log = tmp_path / "log"
     assert suites.run_bounded(["sh", "-c", "sleep 1000 & echo $!; wait"], log, silence=1)[0] == -signal.SIGKILL
-    started, *_, last = log.read_text().splitlines()
-    assert last == "error: silent for 1 seconds: ended"
+    started, *_, silence, first, second = log.read_text().splitlines()
+    assert silence == "error: silent for 1 seconds: ended"
+    assert f"error: process {started} with state S: sleep 1000 " in (first, second)
     until(lambda: is_running(int(started)), lambda is_running: not is_running)
 
 
