@@ -147,7 +147,8 @@ enum UnixAddress {
 
     // Unsafe: bind and connect take addresses of all kinds as a pointer to `sockaddr`, their common beginning.
     static func with(_ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        // No zero ends an abstract name, so the address must have the exact length of the name.
+        // An abstract name (unix(7)) begins with a zero byte, and has no zero byte at its end. So the address must have
+        // the exact length of the name.
         let nameLength = withUnsafeBytes(of: &address.sun_path) { name in
             name.first == 0 ? 1 + name.dropFirst().prefix { $0 != 0 }.count : name.count
         }

@@ -104,8 +104,8 @@ final class CredentialController {
     func setRepeats(_ value: CredentialRepeats?, of task: TaskID) { repeats[task] = value }
 
     /// Whether a challenge for the protection space (the place where a credential is valid) may be opened. If this
-    /// object has no state of the session, no challenge of the session is open, and the result is true. For example,
-    /// the state may be removed just before a second task opens its own challenge.
+    /// object has no state of the session, the session has no open challenge, so the result is true. The state can be
+    /// missing, for example, if it was removed just before a second task opens its own challenge.
     func mayOpen(_ space: ProtectionSpace, of session: SessionID) -> Bool {
         credentials[session]?.mayOpen(space) ?? true
     }

@@ -2,7 +2,7 @@ import CBackhaul
 
 struct Limits: Command {
     static let description = CommandDescription(
-        name: "limits", operands: "[set]", summary: "show or set the limits of all sessions together",
+        name: "limits", operands: "[set]", summary: "show or set the limits that all sessions share",
         examples: ["backhaul limits", "backhaul limits set --limit-rate 2M --parallel-max 8"],
         options: [
             OptionDescription(

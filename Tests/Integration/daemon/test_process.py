@@ -80,8 +80,8 @@ def test_the_daemon_syncs_the_received_bytes_and_exits_on_a_signal(host, misbeha
 
 
 def test_hosts_can_open_the_store_while_its_daemon_exits(host, program, place, monkeypatch):
-    """The daemon exits as soon as its last host closes the store (a linger time of 0). So each open happens at another
-    moment of the daemon's exit."""
+    """The daemon exits as soon as its last host closes the store (a linger time of 0). The pauses of the loop differ,
+    so the hosts open the store at different moments of the daemon's exit."""
     hasty = place / "backhauld"
     hasty.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 0\n")
     hasty.chmod(0o755)

@@ -234,7 +234,7 @@ def test_failed_calls_of_an_asyncio_host_raise_exceptions(store, hosting):
     asyncio.run(asyncio.wait_for(scenario(), 30))
 
 
-def test_an_application_is_notified_if_a_session_that_it_has_not_attached_needs_a_host(
+def test_an_application_is_notified_if_a_session_needs_a_host_even_without_an_attach(
         store, misbehaving, hosting):
     other = Host(store, IDENTIFIER, hosting=hosting).open()
     other.session()

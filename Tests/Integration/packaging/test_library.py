@@ -52,7 +52,7 @@ def test_the_library_contains_no_swift_runtime_lock_that_stores_a_thread_id():
 def test_the_library_replaces_the_functions_of_the_swift_runtime_that_compute_types():
     source = (PROJECT / "Sources/CForkGate/fork_gate.c").read_text()
     names = re.findall(r"^REPLACE\(.*, (swift_\w+),", source, re.MULTILINE)
-    # The Makefile finds only names on the first line of a replacement.
+    # The Makefile reads the names with the same pattern. So each name must be on the line that begins with `REPLACE(`.
     assert len(names) == len(re.findall(r"^REPLACE\(", source, re.MULTILINE))
     symbols = output("nm", LIBRARY)
     replaced = {name for name in names if f"__wrap_{name}\n" in symbols}

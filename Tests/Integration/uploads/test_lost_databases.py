@@ -86,7 +86,8 @@ def test_request_bodies_that_an_old_database_does_not_know_are_moved_to_the_fold
 
 
 def test_unknown_request_bodies_are_removed_if_their_hosts_still_have_the_originals(host, forms, sources, store):
-    """A crash before an upload is recorded in the database leaves an unknown request body in the store."""
+    """If the engine crashes before it has recorded an upload in the database, an unknown request body stays in the
+    store."""
     one = host()
     one.session()
     consume(one, forms, sources / "known", b"known")

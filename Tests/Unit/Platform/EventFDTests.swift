@@ -33,7 +33,7 @@ import Testing
         #expect(fcntl(wake.number, F_GETFD) & FD_CLOEXEC != 0)
     }
 
-    @Test("if a program opens a file with the number of a closed wake-up, the wake-up does not write to the file")
+    @Test("if a wake-up's descriptor is closed and its number then belongs to a file, the wake-up does not write to it")
     func takenOver() throws {
         let wake = try EventFD()
         var template = Array("/tmp/backhaul-wake-XXXXXX".utf8CString)

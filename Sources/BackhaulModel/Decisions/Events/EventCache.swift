@@ -75,16 +75,16 @@ public struct EventCache: Equatable, Sendable {
         if let last = polled.last?.id {
             drop(through: last)
             if last > through {
-                // With this value, `nextCredit` returns a new credit, which begins after the events of this poll. With
-                // the old credit, the engine would still push these events.
+                // The old credit counts as used up, because with it the engine would still push the events of this
+                // poll. `nextCredit` then returns a new credit, which begins after these events.
                 droppedEvents = Int(EventCredit.eventLimit)
                 through = last
             }
             since = max(since, last)
         } else if !more {
             // When the store was read, it had no event after the cursor. The cursor may even be greater than the id of
-            // the newest event. Then later events will get ids up to the cursor, and will be pushed. So the buffer
-            // continues after the newest event, and not after such a cursor.
+            // the newest event. Then events that are made later can have ids below the cursor, and the engine pushes
+            // them. So the buffer continues after the newest event, and not after such a cursor.
             let end = min(after, newest)
             if end > through {
                 drop(through: end)
