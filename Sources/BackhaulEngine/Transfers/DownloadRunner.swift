@@ -19,6 +19,10 @@ final class DownloadRunner: TransferRunner {
     private var known: StoredRepresentation?
     /// The file that this task has placed.
     private(set) var placed: FileStamp?
+    /// Whether the slot (the right to run) was released before the part file was closed.
+    private var finishesWithoutSlot = false
+    /// The file system to which the download writes.
+    private var device: UInt64 { location.destination.directoryDevice }
 
     init(_ attempt: RunningAttempt) {
         let (task, context) = (attempt.task, attempt.context)
@@ -93,7 +97,7 @@ final class DownloadRunner: TransferRunner {
         case .startTransfer(let offset, let ifRange, let condition): startTransfer(offset, ifRange, condition)
         case .stopTransfer: attempt.stopTransfer()
         case .resumeTransfer: attempt.transfer?.resume()
-        case .releaseSlot: attempt.releaseSlot()
+        case .releaseSlot: releaseSlotEarly()
         case .forgetCheckpoint: forgetCheckpoint()
         case .restartPart: part.openResuming(trusting: .nothing, then: disk { _ in nil })
         case .flush:
@@ -113,8 +117,19 @@ final class DownloadRunner: TransferRunner {
         case .closePart:
             part.close()
             attempt.releaseSlot()
+            if finishesWithoutSlot { attempt.context.transfers.endFinishing(on: device) }
             attempt.context.hooks.finished(self)
         }
+    }
+
+    /// Releases the slot while the disk still has to finish the file, so that the next task can start. If too much work
+    /// waits for the disk, the slot is released only with the part file.
+    private func releaseSlotEarly() {
+        let transfers = attempt.context.transfers
+        guard !finishesWithoutSlot, !transfers.disks.isBusy(device) else { return }
+        finishesWithoutSlot = true
+        transfers.beginFinishing(on: device)
+        attempt.releaseSlot()
     }
 
     private func startTransfer(_ offset: UInt64, _ ifRange: String?, _ condition: KnownRepresentation?) {
@@ -166,9 +181,10 @@ final class DownloadRunner: TransferRunner {
         writing count: Int = 0, _ event: @escaping (Value) -> DownloadMachine.Event?
     ) -> @Sendable (Result<Value, Failure>) -> Void {
         let context = attempt.context
-        context.transfers.willWrite(count)
+        let device = device
+        context.transfers.willWrite(count, to: device)
         return context.runtime.returning { [self] (result: Result<Value, Failure>) in
-            let effects: [EngineEffect] = context.transfers.wrote(count) ? [.schedule] : []
+            let effects: [EngineEffect] = context.transfers.wrote(count, to: device) ? [.schedule] : []
             guard context.transfers.isRunning(attempt) else { return effects }
             switch result {
             case .success(let value): if let event = event(value) { handle(event) }

@@ -8,9 +8,6 @@ internal import BackhaulStore
 ///
 /// Each engine has one object of this type.
 final class TransferSupervisor {
-    /// The limit for bytes in memory that are not written to the disk yet. While there are more bytes, no task starts.
-    /// So the memory does not fill if the network is faster than the disk.
-    private static let unwrittenLimit = 24 << 20
     /// The largest number of runners. Both running and finishing tasks have runners.
     private static let runnerLimit = 1_024
     /// The largest number of entries in `neededSpace`. If a task is cancelled while it waits, its entry may stay there.
@@ -20,7 +17,7 @@ final class TransferSupervisor {
 
     private(set) var runners: [TaskID: any TransferRunner] = [:]
     private var lastAttempt: UInt64 = 0
-    private var unwrittenBytes = 0
+    private(set) var disks = DiskLoad()
     /// For each task whose file system was full: how many bytes the task still has to write to the file.
     private var neededSpace: [TaskID: UInt64] = [:]
     /// How many times in a row a task was repeated immediately.
@@ -79,16 +76,19 @@ final class TransferSupervisor {
     // MARK: Memory
 
     /// The number of tasks that may still start.
-    var availableCapacity: Int { unwrittenBytes > Self.unwrittenLimit ? 0 : max(0, Self.runnerLimit - runners.count) }
+    var availableCapacity: Int { disks.isFull ? 0 : max(0, Self.runnerLimit - runners.count) }
 
-    func willWrite(_ count: Int) { unwrittenBytes += count }
+    func willWrite(_ count: Int, to device: UInt64) { disks.willWrite(count, to: device) }
 
-    /// Notes written bytes. Returns true if tasks had to wait for the disk and may start again now.
-    func wrote(_ count: Int) -> Bool {
-        let wasBackpressured = unwrittenBytes > Self.unwrittenLimit
-        unwrittenBytes -= count
-        return wasBackpressured && availableCapacity > 0
+    /// Notes written bytes. Returns true if tasks had to wait for a disk and may start again now.
+    func wrote(_ count: Int, to device: UInt64) -> Bool {
+        let wasFull = disks.isFull
+        disks.wrote(count, to: device)
+        return wasFull && availableCapacity > 0
     }
+
+    func beginFinishing(on device: UInt64) { disks.beginFinishing(on: device) }
+    func endFinishing(on device: UInt64) { disks.endFinishing(on: device) }
 
     // MARK: State of several attempts
 

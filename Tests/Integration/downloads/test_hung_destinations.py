@@ -2,10 +2,11 @@
 part file is the unfinished file of a download. The engine is the process that runs the downloads."""
 
 import os
+import time
 
 import pytest
 
-from backhaul import Status, TaskState
+from backhaul import Request, Status, TaskState
 
 from servers.content import Content, sha256_of
 from servers.hung import FreezingDisk, HangingMount
@@ -67,6 +68,27 @@ def test_a_hung_disk_does_not_delay_downloads_to_other_disks(host, hosting, disk
     wait_until_no_part_file_is_left(disk)
     left = [path for path in disk.folder.iterdir() if path.is_file()]
     assert left and {sha256_of(path) for path in left} == {CONTENT.sha256}
+
+
+def test_many_downloads_to_a_hung_disk_do_not_delay_downloads_to_other_disks(host, disk, downloads):
+    one = host()
+    disk.freeze()
+    with PacedServer(Content(8_000), 30_000_000, lambda _: False) as server:
+        one.session("stuck", connections_per_origin=TASKS)
+        one.enqueue([Request(server.url, disk.folder / f"{number}") for number in range(1_500)])
+        seen = -1
+        while (now := sum(task.state is TaskState.RUNNING for task in one.tasks())) != seen or now < TASKS:
+            # Nothing shows when the engine starts no more tasks.
+            seen = now
+            time.sleep(1)
+        one.session("free")
+        for number in range(8):
+            one.download(server.url, downloads / f"{number}")
+        assert {event.state for event in one.wait_for() if event.task_id} == {TaskState.SUCCEEDED}
+        disk.thaw()
+        one.select_session("stuck")
+        assert {event.state for event in one.wait_for() if event.task_id} == {TaskState.SUCCEEDED}
+    assert len(os.listdir(disk.folder)) >= 1_500
 
 
 def test_closing_an_application_does_not_wait_for_a_hung_disk_and_the_next_engine_uses_new_part_files(
