@@ -45,7 +45,8 @@ extension DownloadMachine {
         case forgotten
         /// Bytes of the body that were put into the buffer.
         case received(count: Int)
-        /// The buffer has bytes that were received `BufferLimits.agedMilliseconds` ago.
+        /// The transfer is slow: `BufferLimits.agedMilliseconds` ago, the buffer had at least `BufferLimits.aged`
+        /// bytes. These bytes may have been written since.
         case aged
         case transferComplete
         case transferFailed(Failure, isTransient: Bool)
@@ -165,7 +166,9 @@ extension DownloadMachine {
         /// killed before the checkpoint is recorded, all of these bytes are lost. After the event `aged`, the limit is
         /// `aged` bytes.
         public var unrecorded: UInt64 = 704 << 10
-        var slowUnrecorded: UInt64 { min(aged, unrecorded) }
+        /// It is at least `firstCheckpoint`, because a shorter part file gets no checkpoint, and the transfer would
+        /// stay paused.
+        var slowUnrecorded: UInt64 { max(firstCheckpoint, min(aged, unrecorded)) }
         public var firstSync: UInt64 = 1 << 20
         /// The number of bytes between two syncs. It limits how many bytes a power failure can destroy.
         public var laterSync: UInt64 = 32 << 20

@@ -96,7 +96,7 @@ extension DownloadMachine {
         var record = PendingWork()
         /// Whether the transfer waits for `resumeTransfer`.
         var isPaused = false
-        /// Whether bytes of the body have been in the buffer for `BufferLimits.agedMilliseconds` (the event `aged`).
+        /// Whether the event `aged` has come.
         var isSlow = false
     }
 

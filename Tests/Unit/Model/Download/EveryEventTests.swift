@@ -22,6 +22,10 @@ struct EveryEventTests {
         ("receiving", nil, nil, [.start, .head(whole)]),
         ("receiving, paused", nil, nil, [.start, .head(whole), .received(count: 500)]),
         ("receiving, syncing", nil, nil, [.start, .head(whole), .received(count: 500), .tick]),
+        ("receiving slowly", nil, nil, [.start, .head(whole), .received(count: 350), .aged]),
+        ("receiving slowly, recording", nil, nil, [
+            .start, .head(whole), .received(count: 350), .appended(length: 350), .aged,
+        ]),
         ("receiving the rest", nil, .kept(500), [.start, .opened(length: 500), .head(rest), .received(count: 10)]),
         ("receiving without end", nil, nil, [.start, .head(endless), .received(count: 99)]),
         ("receiving without validator", nil, nil, [.start, .head(unvalidated), .received(count: 99)]),
@@ -54,7 +58,7 @@ struct EveryEventTests {
         .synced(length: 0), .synced(length: .max), .checkpointRecorded,
         .sealed(.sealed), .intentRecorded, .intentRefused, .placed,
         .discarded, .diskFailed(.broken), .diskFailed(.full), .diskFailed(.gone), .concluded, .retryRefused,
-        .cancel, .stop, .expire(.timedOut), .tick,
+        .cancel, .stop, .expire(.timedOut), .tick, .aged,
     ]
 
     @Test(

@@ -47,6 +47,8 @@ struct DownloadWalk {
     private var results: [DownloadMachine.Event] = []
     private var deliveries: [SimulatedServer.Delivery]?
     private var isPaused = false
+    /// Whether the transfer of this attempt is slow.
+    private var isSlow = false
     private var slotsReleased = 0
     private var transfers = 0
     private var conclusions = 0
@@ -79,6 +81,7 @@ struct DownloadWalk {
     private mutating func runAttempt() {
         attempts += 1
         if random.once(in: 3), injectsFaults { server.change(&random) }
+        isSlow = random.once(in: 2)
         machine = DownloadMachine(
             checkpoint: row.checkpoint, intent: row.intent, bootID: "boot \(boot)", terms: .asking,
             limits: .tiny)
@@ -139,7 +142,7 @@ struct DownloadWalk {
     /// Performs one pending operation, chosen at random. Returns false if no operation is pending.
     private mutating func step() -> Bool {
         if injectsFaults { injectFault() }
-        if random.once(in: 4) { handle(.aged) }
+        if isSlow, random.once(in: 4) { handle(.aged) }
         if machine.isOver { return true }
         var choices: [Int] = []
         if !diskQueue.isEmpty { choices.append(0) }
