@@ -117,24 +117,24 @@ public final class ApplicationClient: Sendable {
     /// Returns the launch that started this process.
     public func currentLaunch() -> Ticket { submit(.currentLaunch) }
 
-    /// Waits until there are sessions that need attention and have not been reported yet. Returns these sessions.
+    /// Waits until there are sessions that need attention and have not been reported yet. Returns these sessions. If
+    /// the engine does not list its sessions in time, throws a failure, and a later poll uses the listing.
     public func poll(until deadline: Deadline) throws(Failure) -> [SessionInfo] {
         while true {
-            let wanted: Result<Attention.Unreported, Failure>? = state.wait(until: deadline) { state in
-                if let failure = state.failure { return .failure(failure) }
-                let unreported = state.attention.unreported
-                return unreported.isEmpty ? nil : .success(unreported)
+            let isWanted = state.wait(until: deadline) { state -> Bool? in
+                state.failure != nil || state.attention.hasUnreported ? true : nil
             }
-            guard let wanted else { return [] }
-            let unreported = try wanted.get()
-            let replyDeadline = Deadline.after(milliseconds: max(1_000, deadline.millisecondsLeft))
-            guard let outcome = listing().wait(until: replyDeadline) else {
+            guard isWanted != nil else { return [] }
+            if let failure = state.change({ $0.takeFailure() }) { throw failure }
+            let requested = listing()
+            guard let outcome = outcome(of: requested, until: deadline) else {
                 throw timeoutFailure(hasTicket: false)
             }
+            guard let listing = state.change({ $0.takeListing(requested.ticket) }) else { continue }
             switch outcome {
             case .reply(.sessions(let infos)):
-                let found = infos.filter { unreported.contains($0.identifier) && $0.needsAttention }
-                state.change { $0.reported(unreported, infos) }
+                let found = infos.filter { listing.unreported.contains($0.identifier) && $0.needsAttention }
+                state.change { $0.reported(listing.unreported, infos) }
                 if !found.isEmpty { return found }
             case .reply(.failed(let failure)): throw failure
             default: return []
@@ -142,16 +142,36 @@ public final class ApplicationClient: Sendable {
         }
     }
 
-    /// Requests a listing of the sessions, for a poll. If the poll times out before the reply comes, the descriptor
-    /// stays readable. A host with edge-triggered polling (epoll(7)) polls again only after a new edge. So when the
-    /// reply comes, the descriptor is written again, which causes this edge.
-    private func listing() -> Ticket {
-        let ticket = makeTicket()
-        send(.sessions) { [state] reply in
-            ticket.complete(with: .reply(reply))
-            state.change { $0.updateDescriptors() }
+    /// How long a poll waits for the engine's listing, even if the host's deadline is earlier.
+    private static let listingMilliseconds: Int64 = 1_000
+
+    /// Returns the present listing. If there is none, requests one.
+    private func listing() -> AttentionListing {
+        let new = makeTicket()
+        let (listing, isNew) = state.withLock { state in
+            let isNew = state.listing == nil
+            let listing = state.listing ?? AttentionListing(ticket: new, unreported: state.attention.unreported)
+            state.listing = listing
+            return (listing, isNew)
         }
-        return ticket
+        if isNew {
+            send(.sessions) { [state] reply in
+                new.complete(with: .reply(reply))
+                state.change { $0.listingArrived(new) }
+            }
+        }
+        return listing
+    }
+
+    /// Waits for the listing. If an earlier poll has already waited for it, waits only until the host's deadline.
+    private func outcome(of listing: AttentionListing, until deadline: Deadline) -> Ticket.Outcome? {
+        let milliseconds = max(Self.listingMilliseconds, deadline.millisecondsLeft)
+        if let outcome = listing.ticket.wait(until: listing.isLate ? deadline : .after(milliseconds: milliseconds)) {
+            return outcome
+        }
+        state.change { $0.markListingLate() }
+        // The outcome may have come before the listing was marked as late. Then no other call makes an edge.
+        return listing.ticket.wait(until: nil)
     }
 
     /// Returns the next ticket that has its outcome, and for which the host has requested a notification

@@ -43,6 +43,7 @@ struct ClientState: Sendable {
     private var lastHandle: UInt64 = 0
     var sessions: [HandleID: AttachedSession] = [:]
     var attention = Attention()
+    var listing: AttentionListing?
     private var announced: [Ticket] = []
     private let descriptor: EventFD
     /// Whether the descriptor is readable.
@@ -96,12 +97,14 @@ struct ClientState: Sendable {
         if isClosed { return Self.closedFailure }
         lastSequence += 1
         pending[lastSequence] = PendingCommand(command: command, waiting: waiting)
-        switch link {
-        case .connected: transmit(lastSequence, command)
-        case .failed: link = .connecting
-        case .connecting, .closed: break
-        }
+        if case .connected = link { transmit(lastSequence, command) }
+        searchAgain()
         return nil
+    }
+
+    /// Makes the client search for an engine again if none was found.
+    mutating func searchAgain() {
+        if case .failed = link { link = .connecting }
     }
 
     private func transmit(_ sequence: UInt64, _ command: Command) {
@@ -289,7 +292,7 @@ struct ClientState: Sendable {
     }
 
     mutating func updateDescriptors() {
-        var anything = !announced.isEmpty || attention.hasUnreported
+        var anything = !announced.isEmpty || attention.hasUnreported && listing?.isLate != true
         for (handle, session) in sessions where session.role == .consume && session.isAttached {
             sessions[handle]?.updateDescriptor()
             anything = anything || session.hasUnreported

@@ -54,7 +54,8 @@ final class Application {
 
     /// Whether this process should give up the right to read the events of the session (a named collection of
     /// transfers), because another process waits for this right. For each such request, this function returns true one
-    /// time. If the engine does not reply within a second, the result is false, and a later call returns true.
+    /// time. If the engine does not reply within a second, the result is false, and a later call
+    /// reports the request.
     func isAskedToYield(_ session: String) throws(CommandError) -> Bool {
         var batch: OpaquePointer?
         do {

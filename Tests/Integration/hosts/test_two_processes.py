@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from backhaul import EngineError, Request, Role, Status, TaskState
+from fake_engine import FakeEngine
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 from testbed.host import until
@@ -164,6 +165,25 @@ def test_a_session_that_needs_attention_is_reported_even_if_the_engine_replies_l
     assert other.has_result_within(60)
     found = other.finish()
     assert (found[0] if isinstance(found, list) else found).identifier == "gallery"
+
+
+@pytest.mark.parametrize("wait", ["next_attention", "next_attention_async"])
+def test_a_session_that_needs_attention_is_reported_after_a_process_held_the_store_without_a_reply(
+        host, misbehaving, downloads, store, wait):
+    engine, other = host(), host()
+    engine.session()
+    other.begin(wait)
+    other.stop()
+    engine.download(misbehaving.serve("/a", CONTENT), downloads / "a")
+    engine.wait_for()
+    engine.kill()
+    (store / "engine.socket").unlink()
+    with FakeEngine(store, b"", exits_on_request=False):
+        other.continue_process()
+        # The search for an engine fails after five seconds.
+        assert not other.has_result_within(7)
+    assert other.has_result_within(60)
+    assert other.finish().identifier == "gallery"
 
 
 def outcome(verb):

@@ -14,19 +14,19 @@ from ._errors import BackhaulError
 from ._handles import ApplicationHandle, BatchHandle, take
 from ._library import library
 from ._values import SessionInfo
-from ._waiting import Backoff, Deadline, readable
+from ._waiting import DEFAULT_SECONDS, Backoff, Deadline, readable
 
 
 def poll_attention(handle: ApplicationHandle, timeout: float | None) -> list[SessionInfo]:
     """Returns the sessions that have begun to need attention since the previous call with this handle."""
-    deadline = Deadline(timeout)
+    deadline, lateness = Deadline(timeout), _Lateness()
     while True:
         try:
             found = _poll(handle, deadline.slice_ms())
         except BackhaulError as error:
-            if deadline.is_over or not _is_late(error):
-                raise
+            lateness.tolerate(error, deadline)
             continue
+        lateness.reset()
         if found or deadline.is_over:
             return found
 
@@ -36,10 +36,29 @@ def _poll(handle: ApplicationHandle, timeout_ms: int) -> list[SessionInfo]:
     return released(BatchHandle(batch), _reading.sessions)
 
 
-def _is_late(error: BackhaulError) -> bool:
-    """Returns whether the engine (the process that runs the tasks) has not replied in time. A later poll may get a
-    reply."""
-    return error.status in (Status.TIMEOUT, Status.ENGINE_UNRESPONSIVE)
+class _Lateness:
+    """Tolerates errors while the engine (the process that runs the tasks) does not reply. A later poll may get a
+    reply. If the engine does not reply for 30 seconds, the error is raised."""
+
+    def __init__(self) -> None:
+        self._end: Deadline | None = None
+
+    def reset(self) -> None:
+        self._end = None
+
+    def tolerate(self, error: BackhaulError, deadline: Deadline) -> None:
+        """Raises the error if it has another reason, or if a limit is over."""
+        self._end = self._end or Deadline(DEFAULT_SECONDS)
+        is_late = error.status in (Status.TIMEOUT, Status.ENGINE_UNRESPONSIVE)
+        if deadline.is_over or self._end.is_over or not is_late:
+            raise error
+
+    def shorten(self, seconds: float | None) -> float | None:
+        """Returns how long to wait for the descriptor. After an error, the descriptor may never become readable, so the
+        next poll comes after a second at the latest."""
+        if self._end is None:
+            return seconds
+        return 1.0 if seconds is None else min(1.0, seconds)
 
 
 class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
@@ -64,19 +83,19 @@ class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
         return self
 
     async def __anext__(self) -> SessionInfo:
-        deadline, backoff = Deadline(self._timeout), Backoff(0.25)
+        deadline, backoff, lateness = Deadline(self._timeout), Backoff(0.25), _Lateness()
         while True:
             if not self._found:
                 try:
                     self._found.extend(_poll(self._handle, 0))
+                    lateness.reset()
                 except BackhaulError as error:
-                    if deadline.is_over or not _is_late(error):
-                        raise
+                    lateness.tolerate(error, deadline)
             if self._found:
                 return self._found.popleft()
             if deadline.is_over:
                 raise StopAsyncIteration
             # The descriptor is also readable while there are events or results of commands, which this loop does not
             # read. The pause prevents a busy loop.
-            if await readable(self._handle.descriptor, deadline.remaining):
+            if await readable(self._handle.descriptor, lateness.shorten(deadline.remaining)):
                 await backoff.pause()
