@@ -122,6 +122,7 @@ struct ChallengeTests {
             listing.yield()
             isOver.wait()
         }
+        defer { isOver.signal() }
         await listings.first { _ in true }
         // The end of the second task is not delivered before the end of the listing.
         session.downloadTask(with: try World.url("absent")).resume()

@@ -12,6 +12,13 @@ struct StoppedEngineTests {
         let application = try await Application.open(
             "org.example.tests", store: server.path("store"), timeout: .seconds(10))
         let daemon = pid_t(try await application.engine().processID)
+        // The daemon must end before its directory, the store, is removed.
+        defer {
+            kill(daemon, SIGCONT)
+            kill(daemon, SIGTERM)
+        }
+        // After a call, the application's thread wakes up several times a second for a while. The pause is longer.
+        try await Task.sleep(for: .milliseconds(700))
         kill(daemon, SIGSTOP)
         while try StoppedEngineTests.state(of: daemon) != "T" { await Task.yield() }
         let error = await #expect(throws: BackhaulError.self) { try await application.sessions() }
@@ -19,8 +26,6 @@ struct StoppedEngineTests {
         kill(daemon, SIGCONT)
         #expect(try await application.sessions().isEmpty)
         await application.close()
-        // The daemon must end before its directory, the store, is removed.
-        kill(daemon, SIGTERM)
     }
 
     /// The state of a process, as in proc_pid_stat(5).

@@ -55,10 +55,14 @@ package final class BlockingApplication: Sendable {
         }
         defer { bh_ticket_release(ticket.pointer) }
         while !isOver() {
+            let start = ContinuousClock.now
             do throws(BackhaulError) {
                 try check { error in bh_ticket_wait(ticket.pointer, 200, error) }
             } catch {
-                if error.status == .timeout || error.status == .engineUnresponsive { continue }
+                // `.engineUnresponsive` has two meanings: the attach has failed with this status, or the engine has not
+                // replied yet. If the attach has failed, bh_ticket_wait returns immediately.
+                let hasWaited = ContinuousClock.now - start >= .milliseconds(100)
+                if error.status == .timeout || error.status == .engineUnresponsive && hasWaited { continue }
                 throw error
             }
             var session: OpaquePointer?
