@@ -56,6 +56,43 @@ struct ResumeDataTests {
         session.invalidateAndCancel()
     }
 
+    @Test("if didCompleteWithError makes a task from the cancelled task's resume data, the new task gets its last call")
+    func madeInTheLastCall() async throws {
+        final class Delegate: NSObject, BackgroundURLSessionDownloadDelegate {
+            let (halves, half) = AsyncStream<Void>.makeStream()
+            let (tasks, task) = AsyncStream<BackgroundURLSessionTask>.makeStream()
+            func urlSession(
+                _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
+                didWriteData bytesWritten: Int64, totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+            ) { if totalBytesWritten == 100_000 { half.yield() } }
+            func urlSession(
+                _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
+                didFinishDownloadingTo location: URL
+            ) {}
+            func urlSession(
+                _ session: BackgroundURLSession, task ended: BackgroundURLSessionTask,
+                didCompleteWithError error: (any Error)?
+            ) {
+                let data = (error as? URLError)?.userInfo[BackgroundURLSessionDownloadTaskResumeData] as? Data
+                let next = data.map { session.downloadTask(withResumeData: $0) }
+                task.yield(next ?? ended)
+                next?.resume()
+            }
+        }
+        let delegate = Delegate()
+        let configuration = World.configuration("parked-in-call")
+        configuration.timeoutIntervalForRequest = 3_600
+        let session = BackgroundURLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        let first = session.downloadTask(with: try World.url("halves/a"))
+        first.resume()
+        await delegate.halves.first { _ in true }
+        _ = try #require(await first.cancelByProducingResumeData())
+        let tasks = await delegate.tasks.prefix(2).reduce(into: []) { $0.append($1) }
+        #expect(tasks[0] !== first)
+        #expect(tasks[0] === tasks[1])
+        session.invalidateAndCancel()
+    }
+
     @Test("resume data can be used after the cancelled task's session has become invalid", arguments: [true, false])
     func outlives(cancels: Bool) async throws {
         let (session, recorder) = session("parked-\(cancels)")

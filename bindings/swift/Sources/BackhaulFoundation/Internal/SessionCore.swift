@@ -395,6 +395,8 @@ final class SessionCore: @unchecked Sendable {
     func forget(_ task: BackgroundURLSessionTask) {
         let id = task.engineTaskIdentifier
         inner.with { inner in
+            // A task that was made from the resume data of this task has the same identifier.
+            guard inner.tasks[task.taskIdentifier] === task else { return }
             inner.tasks[task.taskIdentifier] = nil
             if let id { inner.identifiers[id] = nil }
         }
