@@ -1,10 +1,11 @@
 /// The work of downloads that waits for each file system. A file system that is slow or hung must not stop the tasks
 /// whose files are on other file systems. A file system is identified by its device number.
 struct DiskLoad {
-    /// The limit for bytes in memory that are not written to a disk yet. While there are more bytes, no task starts. So
-    /// the memory does not fill if the network is faster than the disks.
+    /// The limit for bytes in memory that are not written to the disks yet. While there are more bytes, no task starts.
+    /// So the memory does not fill if the network is faster than the disks.
     static let unwrittenLimit = 24 << 20
-    /// The part of `unwrittenLimit` that one file system can use up.
+    /// How many of the bytes of one file system count for `unwrittenLimit`. If a file system has more bytes, its
+    /// downloads keep their slots, so the number of slots limits the memory.
     static let unwrittenShare = 8 << 20
     /// The largest number of downloads that finish on one file system without a slot (the right to run).
     static let finishingLimit = 256

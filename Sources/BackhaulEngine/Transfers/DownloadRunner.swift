@@ -122,11 +122,11 @@ final class DownloadRunner: TransferRunner {
         }
     }
 
-    /// Releases the slot while the disk still has to finish the file, so that the next task can start. If too much work
-    /// waits for the disk, the slot is released only with the part file.
+    /// Releases the slot while the disk still has to do work, so that the next task can start. If the disk has to finish
+    /// a complete file, and too much other work waits for the disk, the slot is released only with the part file.
     private func releaseSlotEarly() {
         let transfers = attempt.context.transfers
-        guard !finishesWithoutSlot, !transfers.disks.isBusy(device) else { return }
+        guard !finishesWithoutSlot, !(isFinishing && transfers.disks.isBusy(device)) else { return }
         finishesWithoutSlot = true
         transfers.beginFinishing(on: device)
         attempt.releaseSlot()
