@@ -126,7 +126,7 @@ public final class ApplicationClient: Sendable {
             }
             guard isWanted != nil else { return [] }
             if let failure = state.change({ $0.takeFailure() }) { throw failure }
-            let requested = listing()
+            guard let requested = listing() else { continue }
             guard let outcome = outcome(of: requested, until: deadline) else {
                 throw timeoutFailure(hasTicket: false)
             }
@@ -145,16 +145,11 @@ public final class ApplicationClient: Sendable {
     /// How long a poll waits for the engine's listing, even if the host's deadline is earlier.
     private static let listingMilliseconds: Int64 = 1_000
 
-    /// Returns the present listing. If there is none, requests one.
-    private func listing() -> AttentionListing {
+    /// Returns the present listing. If there is none, requests one. Returns nil if no session needs attention any more.
+    private func listing() -> AttentionListing? {
         let new = makeTicket()
-        let (listing, isNew) = state.withLock { state in
-            let isNew = state.listing == nil
-            let listing = state.listing ?? AttentionListing(ticket: new, unreported: state.attention.unreported)
-            state.listing = listing
-            return (listing, isNew)
-        }
-        if isNew {
+        let listing = state.withLock { $0.currentListing(orNew: new) }
+        if listing?.ticket === new {
             send(.sessions) { [state] reply in
                 new.complete(with: .reply(reply))
                 state.change { $0.listingArrived(new) }
@@ -169,7 +164,7 @@ public final class ApplicationClient: Sendable {
         if let outcome = listing.ticket.wait(until: listing.isLate ? deadline : .after(milliseconds: milliseconds)) {
             return outcome
         }
-        state.change { $0.markListingLate() }
+        state.change { $0.markListingLate(listing.ticket) }
         // The outcome may have come before the listing was marked as late. Then no other call makes an edge.
         return listing.ticket.wait(until: nil)
     }

@@ -23,8 +23,6 @@ struct Attention: Sendable {
         /// The sessions for which another handle waits.
         fileprivate var yieldRequested: Set<ByteString>
 
-        var isEmpty: Bool { newest.isEmpty }
-
         func contains(_ identifier: String) -> Bool { newest[ByteString(identifier)] != nil }
     }
 

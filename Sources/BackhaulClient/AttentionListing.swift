@@ -14,14 +14,27 @@ struct AttentionListing: Sendable {
 extension ClientState {
     /// Returns the failure for a poll, and makes the client search for an engine again. So a later poll can succeed.
     mutating func takeFailure() -> Failure? {
-        defer { searchAgain() }
+        guard let failure else { return nil }
+        listing = nil
+        searchAgain()
         return failure
     }
 
-    /// Notes that a poll has timed out. Until the listing arrives, the descriptor is not readable because of it.
-    mutating func markListingLate() {
+    /// Notes that a poll has timed out while it waited for the ticket's listing. Until the listing arrives, the
+    /// descriptor is not readable because of it.
+    mutating func markListingLate(_ ticket: Ticket) {
+        guard listing?.ticket === ticket, listing?.isLate == false else { return }
         listing?.isLate = true
         updateDescriptors()
+    }
+
+    /// Returns the present listing. If there is none, and a session needs attention, returns a new listing with this
+    /// ticket, and the caller must request it.
+    mutating func currentListing(orNew ticket: Ticket) -> AttentionListing? {
+        if listing == nil, attention.hasUnreported {
+            listing = AttentionListing(ticket: ticket, unreported: attention.unreported)
+        }
+        return listing
     }
 
     /// Notes that the listing of the ticket has arrived. If it was late, the descriptor becomes readable again. A host
@@ -36,6 +49,8 @@ extension ClientState {
     mutating func takeListing(_ ticket: Ticket) -> AttentionListing? {
         guard let taken = listing, taken.ticket === ticket else { return nil }
         listing = nil
+        // While the listing was late, the descriptor was not readable.
+        if taken.isLate { updateDescriptors() }
         return taken
     }
 }

@@ -45,8 +45,8 @@ extension DownloadMachine {
         case forgotten
         /// Bytes of the body that were put into the buffer.
         case received(count: Int)
-        /// The transfer is slow: `BufferLimits.agedMilliseconds` ago, the buffer had at least `BufferLimits.aged`
-        /// bytes. These bytes may have been written since.
+        /// The buffer had at least `BufferLimits.aged` bytes, and its first byte came about
+        /// `BufferLimits.agedMilliseconds` ago. These bytes may have been written since.
         case aged
         case transferComplete
         case transferFailed(Failure, isTransient: Bool)
@@ -164,7 +164,7 @@ extension DownloadMachine {
         public var firstCheckpoint: UInt64 = 32 << 10
         /// The maximum number of bytes that are received before the first checkpoint is recorded. If the process is
         /// killed before the checkpoint is recorded, all of these bytes are lost. After the event `aged`, the limit is
-        /// `aged` bytes.
+        /// `slowUnrecorded`.
         public var unrecorded: UInt64 = 704 << 10
         /// It is at least `firstCheckpoint`, because a shorter part file gets no checkpoint, and the transfer would
         /// stay paused.

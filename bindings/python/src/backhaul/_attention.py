@@ -16,6 +16,9 @@ from ._library import library
 from ._values import SessionInfo
 from ._waiting import DEFAULT_SECONDS, Backoff, Deadline, readable
 
+#: If no engine can be found, the descriptor does not become readable. The next poll makes the library search again.
+_RECHECK_SECONDS = 5.0
+
 
 def poll_attention(handle: ApplicationHandle, timeout: float | None) -> list[SessionInfo]:
     """Returns the sessions that have begun to need attention since the previous call with this handle."""
@@ -38,7 +41,8 @@ def _poll(handle: ApplicationHandle, timeout_ms: int) -> list[SessionInfo]:
 
 class _Lateness:
     """Tolerates errors while the engine (the process that runs the tasks) does not reply. A later poll may get a
-    reply. If the engine does not reply for 30 seconds, the error is raised."""
+    reply. An error is raised if it comes more than 30 seconds after the first error of a series. A poll without an
+    error ends the series."""
 
     def __init__(self) -> None:
         self._end: Deadline | None = None
@@ -52,13 +56,6 @@ class _Lateness:
         is_late = error.status in (Status.TIMEOUT, Status.ENGINE_UNRESPONSIVE)
         if deadline.is_over or self._end.is_over or not is_late:
             raise error
-
-    def shorten(self, seconds: float | None) -> float | None:
-        """Returns how long to wait for the descriptor. After an error, the descriptor may never become readable, so the
-        next poll comes after a second at the latest."""
-        if self._end is None:
-            return seconds
-        return 1.0 if seconds is None else min(1.0, seconds)
 
 
 class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
@@ -97,5 +94,7 @@ class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
                 raise StopAsyncIteration
             # The descriptor is also readable while there are events or results of commands, which this loop does not
             # read. The pause prevents a busy loop.
-            if await readable(self._handle.descriptor, lateness.shorten(deadline.remaining)):
+            remaining = deadline.remaining
+            wait = _RECHECK_SECONDS if remaining is None else min(_RECHECK_SECONDS, remaining)
+            if await readable(self._handle.descriptor, wait):
                 await backoff.pause()
