@@ -122,8 +122,9 @@ final class DownloadRunner: TransferRunner {
         }
     }
 
-    /// Releases the slot while the disk still has to do work, so that the next task can start. If the disk has to finish
-    /// a complete file, and too much other work waits for the disk, the slot is released only with the part file.
+    /// Releases the slot while the disk still has to do work, so that the next task can start. If the disk has to
+    /// finish a complete file, and too much other work waits for the disk, the slot is released only with the part
+    /// file.
     private func releaseSlotEarly() {
         let transfers = attempt.context.transfers
         guard !finishesWithoutSlot, !(isFinishing && transfers.disks.isBusy(device)) else { return }
