@@ -146,18 +146,23 @@ def test_the_error_of_a_call_with_a_short_timeout_names_the_stopped_engine(host)
     assert until(lambda: outcome(lambda: other.poll(timeout=0)), lambda got: got is not None) == []
 
 
+def end_a_task_while_stopped(other, wait, engine, misbehaving, downloads):
+    """Begins a wait for attention in `other`, and stops `other`. Then a task ends, so the engine sends a notice, which
+    `other` reads when it continues."""
+    engine.session()
+    other.begin(wait)
+    other.stop()
+    engine.download(misbehaving.serve("/a", CONTENT), downloads / "a")
+    engine.wait_for()
+
+
 @pytest.mark.parametrize("wait", ["attention_after_edges", "next_attention", "next_attention_async"])
 def test_a_session_that_needs_attention_is_reported_even_if_the_engine_replies_late(
         host, misbehaving, downloads, wait):
     engine, other = host(), host()
-    engine.session()
-    other.begin(wait)
-    # `other` is stopped while the engine sends the notice. Then the engine is stopped while `other` runs. So `other`
-    # gets the notice, but no reply to its poll.
-    other.stop()
-    engine.download(misbehaving.serve("/a", CONTENT), downloads / "a")
-    engine.wait_for()
+    end_a_task_while_stopped(other, wait, engine, misbehaving, downloads)
     engine.all_sessions()
+    # `other` gets the notice, but no reply to its poll.
     engine.stop()
     other.continue_process()
     assert not other.has_result_within(2)
@@ -171,11 +176,7 @@ def test_a_session_that_needs_attention_is_reported_even_if_the_engine_replies_l
 def test_a_session_that_needs_attention_is_reported_after_a_process_held_the_store_without_a_reply(
         host, misbehaving, downloads, store, wait):
     engine, other = host(), host()
-    engine.session()
-    other.begin(wait)
-    other.stop()
-    engine.download(misbehaving.serve("/a", CONTENT), downloads / "a")
-    engine.wait_for()
+    end_a_task_while_stopped(other, wait, engine, misbehaving, downloads)
     engine.kill()
     (store / "engine.socket").unlink()
     with FakeEngine(store, b"", exits_on_request=False):
