@@ -69,6 +69,21 @@ struct FileSystem: Sendable {
         try call(.read) { pread(file, &buffer, buffer.count, off_t(offset)) }
     }
 
+    /// Returns the next bytes of the file, at most `count`. An empty result means the end of the file.
+    func read(_ file: Int32, count: Int, at offset: UInt64) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        // The buffer is not filled with zeros first, because this takes as long as the read itself.
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(SystemError) {
+                filled = try call(.read) { pread(file, buffer.baseAddress, count, off_t(offset)) }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
     /// Writes all bytes. After an error, some of the bytes may be written.
     func write(_ file: Int32, _ bytes: ArraySlice<UInt8>, at offset: UInt64) throws(SystemError) {
         var rest = bytes

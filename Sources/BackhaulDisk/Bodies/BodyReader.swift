@@ -17,10 +17,10 @@ public final class BodyReader: Sendable {
         self.worker = worker
     }
 
-    /// Reads `count` bytes from `offset`. The file must contain these bytes. Before and after each read, the file's
-    /// identity, size and time are compared with those at the enqueue, when the upload was stored as a task. If one of
-    /// the comparisons finds a change, the read fails. So if the file is changed during an upload, the server never
-    /// gets a complete body. A read fails with `bodyChanged`, `bodyUnavailable` or `outOfResources`.
+    /// Reads `count` bytes from `offset`. The file must contain these bytes. After each read, the file's identity, size
+    /// and time are compared with those at the enqueue, when the upload was stored as a task. If there is a change, the
+    /// read fails. So if the file is changed during an upload, the server never gets a complete body. A read fails with
+    /// `bodyChanged`, `bodyUnavailable` or `outOfResources`.
     public func read(
         at offset: UInt64, count: Int, then: @escaping @Sendable (Result<[UInt8], Failure>) -> Void
     ) {
@@ -63,23 +63,23 @@ final class OpenBody {
     }
 
     func read(at offset: UInt64, count: Int) throws(Failure) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
         do throws(SystemError) {
             let descriptor = try current()
-            guard isUnchanged(try files.status(descriptor.number)) else { throw SystemError.changed }
-            var filled = count == 0 ? 0 : try files.read(descriptor.number, into: &bytes, at: offset)
-            while filled < count {
-                var rest = [UInt8](repeating: 0, count: count - filled)
-                let got = try files.read(descriptor.number, into: &rest, at: offset + UInt64(filled))
-                // A short read means that the file is shorter than before.
-                guard got > 0 else { throw SystemError.changed }
-                bytes.replaceSubrange(filled..<filled + got, with: rest[..<got])
-                filled += got
+            var bytes: [UInt8] = []
+            while bytes.count < count {
+                let next = try files.read(
+                    descriptor.number, count: count - bytes.count, at: offset + UInt64(bytes.count))
+                // The file is shorter than before.
+                guard !next.isEmpty else { throw SystemError.changed }
+                bytes = bytes.isEmpty ? next : bytes + next
             }
-            guard isUnchanged(try files.status(descriptor.number)) else { throw SystemError.changed }
+            let status = try files.status(descriptor.number)
             // The host, a program that may embed the engine, may have closed the descriptor. Then the descriptor's
             // number may belong to another file, which must not be sent.
-            guard descriptor.isOurs else { throw SystemError(code: EBADF, messageStart: "Cannot read") }
+            guard descriptor.identity == (status.device, status.inode) else {
+                throw SystemError(code: EBADF, messageStart: "Cannot read")
+            }
+            guard file.isSame(as: status) else { throw SystemError.changed }
             return bytes
         } catch {
             descriptor = nil
@@ -94,8 +94,6 @@ final class OpenBody {
         descriptor = opened
         return opened
     }
-
-    private func isUnchanged(_ status: FileStatus) -> Bool { file.isSame(as: status) }
 
     static func changed(_ path: String) -> Failure {
         Failure(
