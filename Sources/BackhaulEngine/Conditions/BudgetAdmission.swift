@@ -201,7 +201,7 @@ extension StoredTask {
         let options = request.options
         return DeferralDecision.stated(
             received: options.expectedBytesReceived ?? options.expectedSize,
-            sent: options.expectedBytesSent ?? options.body.flatMap { BodyLayout($0).size },
+            sent: options.expectedBytesSent ?? options.body?.size,
             offset: checkpoint?.syncedOffset ?? 0)
     }
 }

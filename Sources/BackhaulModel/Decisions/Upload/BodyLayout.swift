@@ -21,11 +21,12 @@ public struct BodyLayout: Equatable, Sendable {
 
     /// `boundary`: the boundary of a form. The boundary is random, because the authors of the files must not know it.
     /// Its length is fixed, because the body must have the same size in each attempt.
-    public init(_ body: RequestBody, boundary: String = BodyLayout.boundary()) {
+    public init(_ body: RequestBody, boundary: @autoclosure () -> String = BodyLayout.boundary()) {
         switch body {
         case .file(let file, _): add(.file(file))
         case .bytes(let bytes): add(.bytes(bytes))
         case .form(let parts, _):
+            let boundary = boundary()
             contentType = "multipart/form-data; boundary=\(boundary)"
             for part in parts {
                 add(text: "--\(boundary)\r\n" + BodyLayout.head(of: part) + "\r\n")
