@@ -85,6 +85,7 @@ struct BodyCommands {
 
     private func insert(_ items: [(Request, Origin)], into session: SessionID, bodies: IngestedBodies) {
         let items = bodies.applied(to: items)
+        let consumes = items.contains { $0.0.hasOptions && $0.0.options.body?.source == .consume }
         TaskCommands(call: call).insert(
             items, into: session,
             with: { (transaction, results) throws(Failure) in
@@ -94,10 +95,15 @@ struct BodyCommands {
                 try transaction.bodies.recordConsumed(bodies.consumed(where: isNew))
             },
             beforeReply: { reply in
-                engine.housekeeping.requestBodies.discardUnused(bodies.names)
-                engine.housekeeping.requestBodies.removeConsumed {
+                let replyAndContinue = {
                     reply()
                     if call.isConnected { engine.receiver.bodiesIngested(by: call.connection) }
+                }
+                engine.housekeeping.requestBodies.discardUnused(bodies.names)
+                // A repeated command may belong to an engine that ended before it removed the old names.
+                guard consumes else { return replyAndContinue() }
+                engine.housekeeping.requestBodies.removeConsumed {
+                    replyAndContinue()
                     return []
                 }
             })
