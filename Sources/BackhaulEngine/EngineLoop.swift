@@ -59,7 +59,9 @@ final class EngineLoop {
         return TaskParts(
             reachability: reachability, scheduler: scheduler,
             deadlines: DeadlineController(runtime, base.sessions, scheduler, base.calendar),
-            endings: EndingWriter(runtime, clients.events))
+            endings: EndingWriter(
+                runtime, clients.events,
+                mayWait: { [unowned self] in !lifecycle.isDraining && base.transfers.all.count > $0 }))
     }
 
     private func makeConditionParts() -> ConditionParts {
@@ -230,6 +232,7 @@ final class EngineLoop {
     /// is being finished.
     func drainAll(_ whenDrained: @escaping () -> Void) {
         lifecycle.beginDraining(whenDrained)
+        tasks.endings.flush()
         conditions.close()
         base.cookies.save()
         apply(conditionParts.budgets.ledger.save())

@@ -5,13 +5,13 @@ import Testing
 @testable import BackhaulEngine
 
 /// The writer stores the *ends* (results) of tasks. It writes the ends of one iteration of the engine's event loop
-/// together.
+/// together. While many tasks run, it also writes the ends of a few milliseconds together.
 @Suite("The writer of tasks' ends")
 struct EndingWriterTests {
     let runtime = FakeRuntime()
     let writer: EndingWriter
 
-    init() { writer = EndingWriter(runtime, EventPublisher(runtime, ClientRegistry())) }
+    init() { writer = EndingWriter(runtime, EventPublisher(runtime, ClientRegistry()), mayWait: { $0 < 3 }) }
 
     private func ending(_ task: UInt64, session: UInt64 = 1) -> Ending {
         Ending(
@@ -39,13 +39,63 @@ struct EndingWriterTests {
         #expect(Set(takeEnded()) == [[1, 2], [3]])
     }
 
-    @Test("an end of the next loop iteration is written in another transaction")
+    /// Writes an end, and ends the loop iteration.
+    private func write(_ task: UInt64) {
+        writer.write(ending(task))
+        runtime.endIteration()
+    }
+
+    @Test("if the last write was a pause ago, an end is written after its loop iteration")
     func nextIteration() throws {
-        writer.write(ending(1))
-        runtime.endIteration()
-        writer.write(ending(2))
+        write(1)
+        runtime.advance(milliseconds: EndingWriter.pauseMilliseconds)
+        write(2)
+        try runtime.storeReturns(nil as Change?)
+        try runtime.storeReturns(nil as Change?)
+        #expect(takeEnded() == [[1], [2]])
+    }
+
+    @Test("while other tasks run, the ends within a pause after a write are written in one transaction")
+    func pause() throws {
+        write(1)
+        write(2)
+        runtime.advance(milliseconds: EndingWriter.pauseMilliseconds - 1)
+        write(3)
         #expect(runtime.pendingStoreCalls == 1)
+        runtime.advance(milliseconds: 1)
+        try runtime.storeReturns(nil as Change?)
+        try runtime.storeReturns(nil as Change?)
+        #expect(takeEnded() == [[1], [2, 3]])
+    }
+
+    @Test("an end that may not wait is written after its loop iteration")
+    func urgent() throws {
+        write(1)
+        for task in [2, 3, 4] as [UInt64] { writer.write(ending(task)) }
         runtime.endIteration()
+        try runtime.storeReturns(nil as Change?)
+        try runtime.storeReturns(nil as Change?)
+        #expect(takeEnded() == [[1], [2, 3, 4]])
+    }
+
+    @Test("if as many ends wait as fill a transaction, they are written after their loop iteration")
+    func full() throws {
+        let runtime = FakeRuntime()
+        let writer = EndingWriter(runtime, EventPublisher(runtime, ClientRegistry()), mayWait: { _ in true })
+        for task in 1...UInt64(EndingWriter.endsOfFullTransaction + 1) {
+            writer.write(ending(task))
+            runtime.endIteration()
+        }
+        #expect(runtime.pendingStoreCalls == 2)
+    }
+
+    @Test("a flush writes the waiting ends one time")
+    func flush() throws {
+        write(1)
+        write(2)
+        writer.flush()
+        runtime.advance(milliseconds: EndingWriter.pauseMilliseconds)
+        #expect(runtime.pendingStoreCalls == 2)
         try runtime.storeReturns(nil as Change?)
         try runtime.storeReturns(nil as Change?)
         #expect(takeEnded() == [[1], [2]])
