@@ -72,7 +72,7 @@ struct FileSystem: Sendable {
     /// Returns the next bytes of the file, at most `count`. An empty result means the end of the file.
     func read(_ file: Int32, count: Int, at offset: UInt64) throws(SystemError) -> [UInt8] {
         var failure: SystemError?
-        // The buffer is not filled with zeros first, because this takes as long as the read itself.
+        // The buffer is not filled with zeros first: that would take as long as the read.
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             do throws(SystemError) {
                 filled = try call(.read) { pread(file, buffer.baseAddress, count, off_t(offset)) }

@@ -100,7 +100,8 @@ struct BodyCommands {
                     if call.isConnected { engine.receiver.bodiesIngested(by: call.connection) }
                 }
                 engine.housekeeping.requestBodies.discardUnused(bodies.names)
-                // A repeated command may belong to an engine that ended before it removed the old names.
+                // This also serves a repeated command: an earlier engine may have ended before it removed the old
+                // names.
                 guard consumes else { return replyAndContinue() }
                 engine.housekeeping.requestBodies.removeConsumed {
                     replyAndContinue()

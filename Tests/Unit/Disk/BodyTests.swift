@@ -64,6 +64,14 @@ struct BodyTests {
         #expect(try await read(reader, 1_000_000, 2_000_000) == Array(bytes[1_000_000...]))
     }
 
+    @Test("if a directory has replaced a body file, the read reports that the file was changed")
+    func directory() async throws {
+        let reader = threads.bodyReader(try file(), at: home.path("a"))
+        unlink(home.path("a"))
+        mkdir(home.path("a"), 0o700)
+        #expect(await status { _ = try await read(reader, 0, 1_000_000) } == .bodyChanged)
+    }
+
     @Test("even an empty body file is checked for changes")
     func empty() async throws {
         let file = try file("a", [])
