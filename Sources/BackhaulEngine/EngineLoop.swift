@@ -61,7 +61,7 @@ final class EngineLoop {
             deadlines: DeadlineController(runtime, base.sessions, scheduler, base.calendar),
             endings: EndingWriter(
                 runtime, clients.events,
-                mayWait: { [unowned self] in !lifecycle.isDraining && base.transfers.all.count > $0 }))
+                runningTasks: { [unowned self] in lifecycle.isEnding ? 0 : base.transfers.all.count }))
     }
 
     private func makeConditionParts() -> ConditionParts {
@@ -232,11 +232,11 @@ final class EngineLoop {
     /// is being finished.
     func drainAll(_ whenDrained: @escaping () -> Void) {
         lifecycle.beginDraining(whenDrained)
-        tasks.endings.flush()
         conditions.close()
         base.cookies.save()
         apply(conditionParts.budgets.ledger.save())
         for runner in Array(base.transfers.all) { runner.take(.stop) }
+        tasks.endings.flush()
         finishDrainingIfDone()
     }
 

@@ -119,6 +119,8 @@ struct SessionCommands {
     }
 
     func invalidate(_ session: SessionID, cancelTasks: Bool) {
+        // A task that has ended is not cancelled any more.
+        engine.tasks.endings.flush()
         call.applyOnce({ (transaction) throws(Failure) in
             let change = try transaction.sessions.invalidate(
                 session, cancelTasks: cancelTasks, now: Clock.wallMilliseconds)

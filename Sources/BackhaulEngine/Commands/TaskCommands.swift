@@ -96,6 +96,8 @@ struct TaskCommands {
     }
 
     func control(_ control: TaskControl, _ selection: TaskSelection, in session: SessionID) {
+        // A task that has ended is not cancelled any more.
+        engine.tasks.endings.flush()
         let running = engine.base.transfers.tasks(of: session)
         engine.base.calendar.check()
         let calendar = engine.base.calendar.milliseconds

@@ -16,57 +16,62 @@ struct Ending: Sendable {
 ///
 /// Each engine has one object of this type. It owns the ends that wait for their transaction.
 final class EndingWriter {
-    /// While many tasks run, an end waits until this time has passed since the last write. A transaction costs as much
-    /// as many ends, so the ends that wait share one.
-    static let pauseMilliseconds: Int64 = 10
-    /// As many ends do not wait, because a transaction for them is worth its cost.
-    static let endsOfFullTransaction = 8
+    /// While many other tasks run, an end waits until this time has passed since the last write. A transaction costs
+    /// more than the ends in it, so several ends share one transaction.
+    static let intervalMilliseconds: Int64 = 10
+    /// This many waiting ends are written at once, because the cost of the transaction is then small for each end.
+    static let maximumWaiting = 8
+    /// If fewer other tasks run, ends do not wait, because further ends are unlikely. A host may enqueue its next file
+    /// only when it has the event of the last file.
+    static let fewestOtherTasks = 8
 
     private let runtime: any Runtime
     private let events: EventPublisher
-    private let mayWait: (Int) -> Bool
+    private let runningTasks: () -> Int
     private var timer: (any RuntimeTimer)?
     private var endings: [SessionID: [Ending]] = [:]
     /// The number of elements in `endings`.
-    private var waiting = 0
-    /// Whether `writeOrWait` runs after this iteration.
-    private var isChecking = false
+    private var waitingCount = 0
+    /// The number of ends that the store is writing.
+    private var writtenCount = 0
+    private var isCheckScheduled = false
     private var lastWrite: Int64?
 
-    /// `mayWait` gets the number of waiting ends, and returns whether they may wait for further ends.
-    init(_ runtime: any Runtime, _ events: EventPublisher, mayWait: @escaping (Int) -> Bool) {
+    /// `runningTasks` returns the number of running tasks, including those whose ends are not written yet. It returns 0
+    /// when the engine stops.
+    init(_ runtime: any Runtime, _ events: EventPublisher, runningTasks: @escaping () -> Int) {
         self.runtime = runtime
         self.events = events
-        self.mayWait = mayWait
+        self.runningTasks = runningTasks
         timer = runtime.timer { [unowned self] in
             flush()
             return []
         }
     }
 
-    /// Writes the task's end after this iteration of the loop. If there was a write a few milliseconds ago, the end may
-    /// wait for further ends.
+    /// Writes the task's end after this iteration of the loop, or a few milliseconds later with further ends.
     func write(_ ending: Ending) {
-        if !isChecking {
-            isChecking = true
+        if !isCheckScheduled {
+            isCheckScheduled = true
             runtime.afterThisIteration { [unowned self] in
-                isChecking = false
                 writeOrWait()
                 return []
             }
         }
         endings[ending.session, default: []].append(ending)
-        waiting += 1
+        waitingCount += 1
     }
 
-    /// Writes the waiting ends now. The engine calls this function before it ends. Otherwise the next engine would send
-    /// a completed upload again.
+    /// Writes the waiting ends now. The engine calls this function when it begins to stop: if an end were not stored,
+    /// the next engine would send a completed upload again. The engine also calls it before a command that changes
+    /// tasks, so that the command finds the ends of the tasks that have ended.
     func flush() {
-        guard waiting > 0 else { return }
+        isCheckScheduled = false
+        guard waitingCount > 0 else { return }
         timer?.stop()
         lastWrite = runtime.now
         let all = endings
-        (endings, waiting) = ([:], 0)
+        (endings, waitingCount) = ([:], 0)
         for (session, endings) in all { write(endings, of: session) }
     }
 
@@ -74,8 +79,10 @@ final class EndingWriter {
     func retryWrite(_ ending: Ending) { write([ending], of: ending.session) }
 
     private func writeOrWait() {
-        let pause = lastWrite.map { $0 + Self.pauseMilliseconds - runtime.now } ?? 0
-        if pause > 0, waiting < Self.endsOfFullTransaction, mayWait(waiting) {
+        isCheckScheduled = false
+        let pause = lastWrite.map { $0 + Self.intervalMilliseconds - runtime.now } ?? 0
+        let others = runningTasks() - waitingCount - writtenCount
+        if pause > 0, waitingCount < Self.maximumWaiting, others >= Self.fewestOtherTasks {
             timer?.start(milliseconds: pause)
         } else {
             flush()
@@ -84,11 +91,13 @@ final class EndingWriter {
 
     private func write(_ endings: [Ending], of session: SessionID) {
         let readsEvents = events.pushes(session)
+        writtenCount += endings.count
         runtime.store({ (transaction) throws(Failure) in
             for ending in endings { try ending.also?(transaction) }
             return try transaction.endings.record(
                 endings.map(\.end), now: Clock.wallMilliseconds, readsEvents: readsEvents)
-        }, then: { result in
+        }, then: { [unowned self] result in
+            writtenCount -= endings.count
             switch result {
             case .success(let change):
                 // A test may choose the end after which it kills the process. So each end of the transaction is

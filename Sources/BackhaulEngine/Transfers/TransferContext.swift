@@ -7,7 +7,7 @@ final class TransferContext {
     /// The functions of the engine for running tasks.
     struct Hooks {
         let apply: ([EngineEffect]) -> Void
-        /// Writes the end of a task. Ends of one iteration of the loop are committed together.
+        /// Writes the end of a task. Ends that come within a few milliseconds are committed together.
         let end: (Ending) -> Void
         /// This closure is called when an attempt (a run of a task) is over and its descriptors are closed.
         let finished: (any TransferRunner) -> Void

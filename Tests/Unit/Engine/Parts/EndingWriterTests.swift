@@ -5,13 +5,17 @@ import Testing
 @testable import BackhaulEngine
 
 /// The writer stores the *ends* (results) of tasks. It writes the ends of one iteration of the engine's event loop
-/// together. While many tasks run, it also writes the ends of a few milliseconds together.
+/// together. While many tasks run, it also writes the ends that come within 10 ms together.
 @Suite("The writer of tasks' ends")
 struct EndingWriterTests {
     let runtime = FakeRuntime()
     let writer: EndingWriter
 
-    init() { writer = EndingWriter(runtime, EventPublisher(runtime, ClientRegistry()), mayWait: { $0 < 3 }) }
+    init() { writer = Self.writer(runtime, runningTasks: 100) }
+
+    private static func writer(_ runtime: FakeRuntime, runningTasks: Int) -> EndingWriter {
+        EndingWriter(runtime, EventPublisher(runtime, ClientRegistry()), runningTasks: { runningTasks })
+    }
 
     private func ending(_ task: UInt64, session: UInt64 = 1) -> Ending {
         Ending(
@@ -45,21 +49,21 @@ struct EndingWriterTests {
         runtime.endIteration()
     }
 
-    @Test("if the last write was a pause ago, an end is written after its loop iteration")
+    @Test("if the last write was at least 10 ms ago, an end is written after its loop iteration")
     func nextIteration() throws {
         write(1)
-        runtime.advance(milliseconds: EndingWriter.pauseMilliseconds)
+        runtime.advance(milliseconds: EndingWriter.intervalMilliseconds)
         write(2)
         try runtime.storeReturns(nil as Change?)
         try runtime.storeReturns(nil as Change?)
         #expect(takeEnded() == [[1], [2]])
     }
 
-    @Test("while other tasks run, the ends within a pause after a write are written in one transaction")
-    func pause() throws {
+    @Test("while many other tasks run, ends that come within 10 ms after a write share one transaction")
+    func interval() throws {
         write(1)
         write(2)
-        runtime.advance(milliseconds: EndingWriter.pauseMilliseconds - 1)
+        runtime.advance(milliseconds: EndingWriter.intervalMilliseconds - 1)
         write(3)
         #expect(runtime.pendingStoreCalls == 1)
         runtime.advance(milliseconds: 1)
@@ -68,37 +72,35 @@ struct EndingWriterTests {
         #expect(takeEnded() == [[1], [2, 3]])
     }
 
-    @Test("an end that may not wait is written after its loop iteration")
-    func urgent() throws {
-        write(1)
-        for task in [2, 3, 4] as [UInt64] { writer.write(ending(task)) }
-        runtime.endIteration()
-        try runtime.storeReturns(nil as Change?)
-        try runtime.storeReturns(nil as Change?)
-        #expect(takeEnded() == [[1], [2, 3, 4]])
+    @Test("if eight ends wait, they are written after their loop iteration")
+    func full() throws {
+        for task in 0...UInt64(EndingWriter.maximumWaiting) { write(task) }
+        #expect(runtime.pendingStoreCalls == 2)
     }
 
-    @Test("if as many ends wait as fill a transaction, they are written after their loop iteration")
-    func full() throws {
-        let runtime = FakeRuntime()
-        let writer = EndingWriter(runtime, EventPublisher(runtime, ClientRegistry()), mayWait: { _ in true })
-        for task in 1...UInt64(EndingWriter.endsOfFullTransaction + 1) {
+    @Test("if few other tasks run, each end is written after its loop iteration")
+    func few() throws {
+        // Two tasks have ended. The end of the first one is still being written.
+        let writer = Self.writer(runtime, runningTasks: EndingWriter.fewestOtherTasks + 1)
+        for task in [1, 2] as [UInt64] {
             writer.write(ending(task))
             runtime.endIteration()
         }
         #expect(runtime.pendingStoreCalls == 2)
     }
 
-    @Test("a flush writes the waiting ends one time")
+    @Test("a flush writes each waiting end one time")
     func flush() throws {
         write(1)
         write(2)
+        writer.write(ending(3))
         writer.flush()
-        runtime.advance(milliseconds: EndingWriter.pauseMilliseconds)
-        #expect(runtime.pendingStoreCalls == 2)
+        runtime.endIteration()
+        runtime.advance(milliseconds: EndingWriter.intervalMilliseconds)
         try runtime.storeReturns(nil as Change?)
         try runtime.storeReturns(nil as Change?)
-        #expect(takeEnded() == [[1], [2]])
+        #expect(takeEnded() == [[1], [2, 3]])
+        #expect(runtime.pendingStoreCalls == 0)
     }
 
     @Test("if ends cannot be written, the writer returns them, and a retry writes each end in its own transaction")
