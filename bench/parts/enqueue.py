@@ -57,6 +57,6 @@ def table(rates):
 
 
 def add_bars(bars, rates):
-    bars.at_least("enqueue, batches of 1,000", median(rates["batches"]), 200_000, "tasks/s")
+    bars.at_least("enqueue, batches of 1,000", median(rates["batches"]), 200_000, "tasks/s", is_absolute=True)
     bars.at_least("enqueue, one by one", median(ratios(rates, "one", "sync")), 0.8, "× the rate of fdatasync")
     bars.at_least("enqueue, 8 threads", median(ratios(rates, "threads", "one")), 4, "× one by one")

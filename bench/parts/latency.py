@@ -17,8 +17,7 @@ NAMES = {
 
 def measure(program, folder, count):
     """Runs the program. Returns the `count` times of each name in NAMES, in milliseconds."""
-    folder.mkdir(parents=True)
-    (folder / "files").mkdir()
+    (folder / "files").mkdir(parents=True)
     os.sync()
     try:
         output = subprocess.run([program, folder / "store", folder / "files", str(count)], stdout=subprocess.PIPE,

@@ -98,7 +98,7 @@ ROWS = (
         {"full": same(1_000, MIB, 5, 600), "quick": same(60, MIB, 1, 10), "ci": same(400, MIB, 1, 8)},
         ALL, {PLAIN: (wall(1.05), *NO_SLOWER_THAN_ARIA2C), TLS: (wall(1.0), *NO_SLOWER_THAN_ARIA2C)}),
     Row("2GiB", "1 × 2 GiB",
-        {"full": same(1, 2 * GIB, 3, 500), "quick": same(1, 128 * MIB, 1, 15), "ci": same(1, GIB, 1, 25)},
+        {"full": same(1, 2 * GIB, 3, 500), "quick": same(1, 128 * MIB, 1, 15), "ci": same(1, 512 * MIB, 1, 15)},
         (*BACKHAUL, CURL, "curl + sync", *OTHERS, "dd, fdatasync"), {PLAIN: (large(0.6),), TLS: (large(0.9),)},
         ceiling="dd, fdatasync"),
     Row("mirror", "1,000 packages of a mirror",

@@ -24,7 +24,8 @@ class Transfers:
     def run(self, row, server, bars):
         """Measures all protocols of a row, and returns its results as values for JSON."""
         amount = row.amounts[self._extent]
-        files = Files(server.files / row.name, amount.sizes)
+        # The name of the folder differs between two runs of a row.
+        files = Files(server.files / self._folder.name, amount.sizes)
         results = []
         for protocol in row.bars:
             taking_part = [each for each in contenders(self._programs)
@@ -73,8 +74,8 @@ class Transfers:
         return counts
 
     def _job(self, cell, contender, number):
-        name = f"{cell.row.name}-{'plain' if cell.protocol == PLAIN else 'tls'}-{number}-{contender.name}"
-        folder = self._folder / "rounds" / name.replace(" ", "_").replace(",", "")
+        name = f"{self._folder.name}-{'plain' if cell.protocol == PLAIN else 'tls'}-{number}-{contender.name}"
+        folder = self._folder / name.replace(" ", "_").replace(",", "")
         return measure.prepare(cell.files, cell.server, folder, cell.protocol != PLAIN, cell.row.uploads)
 
 

@@ -26,12 +26,18 @@ def workplace():
         except BlockingIOError:
             sys.exit("Another bench of this tree is running.")
         shutil.rmtree(FOLDER, ignore_errors=True)
-        (FOLDER / "rounds").mkdir(parents=True)
-        measure.spread_folders(FOLDER / "rounds")
+        spread_folder(FOLDER / "rounds")
         try:
             yield
         finally:
             shutil.rmtree(FOLDER, ignore_errors=True)
+
+
+def spread_folder(folder):
+    """Makes a folder whose subfolders will be far apart on the disk, and returns it."""
+    folder.mkdir(parents=True)
+    measure.spread_folders(folder)
+    return folder
 
 
 def require_space(needed):
