@@ -24,6 +24,8 @@ struct HeadCollector {
     /// Whether the status line names a version of HTTP that exists. libcurl accepts any text as the version.
     private var hasKnownVersion = true
     private var hasStatusLine = false
+    /// Whether an interim response with status 100 (Continue) has arrived.
+    private(set) var hasContinue = false
     /// Whether the whole head of a final response has arrived.
     private(set) var isComplete = false
     private var size = 0
@@ -97,6 +99,7 @@ struct HeadCollector {
         case 101:
             return .broken("switched to another protocol, which was not asked for")
         case 100..<200:
+            if status == 100 { hasContinue = true }
             return .more
         default:
             isComplete = true

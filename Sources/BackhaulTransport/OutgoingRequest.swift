@@ -3,6 +3,8 @@ struct OutgoingRequest {
     private(set) var method: String
     private(set) var body: (any TransferBody)?
     private(set) var expectation: Expectation
+    /// Whether the current request has the field Expect, if it is sent over HTTP/1.1.
+    private(set) var hasExpectation = false
     /// How many bytes of the body were passed to libcurl in the current request.
     private(set) var sent: UInt64 = 0
     /// How many body bytes were passed to libcurl in all requests of the transfer together.
@@ -25,14 +27,19 @@ struct OutgoingRequest {
         return ["PUT", "POST", "PATCH"].contains(method) ? 0 : nil
     }
 
-    /// The Expect line for libcurl's list of header lines. "Expect:" removes the field. If the line is nil, libcurl
-    /// decides: it sends the field only over HTTP/1.1. Old versions of libcurl send the field with each body, whatever
-    /// its size.
-    var expectationLine: String? {
+    /// Returns the Expect line for libcurl's list of header lines. "Expect:" removes the field. If the line is nil,
+    /// libcurl decides: it sends the field only over HTTP/1.1. Old versions of libcurl send the field with each body,
+    /// whatever its size. `isIgnored` is true if the server has ignored the field of an earlier request.
+    mutating func expectationLine(isIgnored: Bool) -> String? {
+        hasExpectation = false
         guard let body else { return nil }
         switch expectation {
-        case .whenLarge: return body.size > Self.largeSize ? nil : "Expect:"
-        case .always: return "Expect: 100-continue"
+        case .whenLarge:
+            hasExpectation = body.size > Self.largeSize && !isIgnored
+            return hasExpectation ? nil : "Expect:"
+        case .always:
+            hasExpectation = true
+            return "Expect: 100-continue"
         case .never: return "Expect:"
         }
     }

@@ -38,9 +38,15 @@ extension Transfer {
         return "\(respondent) sent nothing for \(limit) ms; try again later"
     }
 
+    /// Records what the head of a response shows about the server.
+    func noteHead() {
+        noteAccepted(head.status)
+        noteIgnoredExpectation()
+    }
+
     /// Records which credentials the response accepts. A response over https is always from the server, because a proxy
     /// only forwards the bytes of the tunnel.
-    func noteAccepted(_ status: Int32) {
+    private func noteAccepted(_ status: Int32) {
         let isTunnelled = origin.scheme == "https"
         if status != 401, status != 407, let serverCredentialNumber {
             acceptedCredentials.append(serverCredentialNumber)
@@ -59,7 +65,8 @@ extension Transfer {
         }
         // An empty field is written as "Name;". "Name:" would remove one of libcurl's own fields.
         var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
-        if let line = outgoing.expectationLine { lines.append(line) }
+        let isIgnored = transport?.ignoresExpect(origin) ?? false
+        if let line = outgoing.expectationLine(isIgnored: isIgnored) { lines.append(line) }
         if let condition = request.condition {
             if let tag = condition.entityTag { lines.append("If-None-Match: \(tag)") }
             if let modified = condition.lastModified { lines.append("If-Modified-Since: \(modified)") }

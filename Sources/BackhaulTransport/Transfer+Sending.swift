@@ -37,6 +37,13 @@ extension Transfer {
     /// transport reads this property when the request time-out has passed. If it is true, the transfer is complete.
     var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
 
+    /// Records that the server has ignored the field Expect: libcurl has begun to send the body, although no interim
+    /// response with status 100 (Continue) has come.
+    func noteIgnoredExpectation() {
+        guard outgoing.hasExpectation, outgoing.sent > 0, !head.isHTTP2, !head.hasContinue else { return }
+        transport?.noteIgnoredExpectation(of: origin)
+    }
+
     /// Sets `hasUndrainedBody` if the kernel still has a part of the body when a response over HTTP/1.x has arrived.
     func noteUndrainedBody(_ socket: ConnectionSocket?) {
         guard !head.isHTTP2, outgoing.sent > 0, let unsent = socket?.unsent else { return }

@@ -77,7 +77,7 @@ public final class Transfer {
     /// Whether a server may have received at least a part of the request, and may act on it.
     private(set) var mayHaveBeenSent = false
     private weak var delegate: (any TransferDelegate)?
-    private weak var transport: Transport?
+    weak var transport: Transport?
     private(set) var head = HeadCollector()
     /// The header fields of a proxy's 407 response to CONNECT; nil if there was none.
     private(set) var tunnelRefusal: [ResponseField]?
@@ -408,7 +408,7 @@ public final class Transfer {
 
     private func takeHead() -> Bool {
         if let jar, head.fields.contains(where: { $0.isNamed("Set-Cookie") }) { jar.onChange() }
-        noteAccepted(head.status)
+        noteHead()
         if head.status == 421, repeats.insert(.misdirected).inserted {
             wasNotProcessed()
             phase = .reconnecting

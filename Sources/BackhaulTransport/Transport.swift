@@ -17,7 +17,11 @@ public final class Transport {
     private var watchdog: Watchdog?
     private var origins = OriginParser()
     var isClosed = false
-    private var fallback = HTTP1Fallback()
+    /// The origins to which requests are sent over HTTP/1.1, although these origins may support HTTP/2.
+    private var fallbackOrigins = TemporaryOrigins()
+    /// The origins whose servers have ignored the field `Expect: 100-continue`. With each such field, the transport
+    /// would wait for a second.
+    private var originsIgnoringExpect = TemporaryOrigins()
     /// The limit on open connections, including idle ones, for each connection identity (the settings that requests on
     /// the same connection share). If a new connection is needed at the limit, an idle connection is closed.
     public var maximumConnections = 1_024 {
@@ -211,7 +215,7 @@ public final class Transport {
             } else if let violation = transfer.violation {
                 end(transfer, .failed(violation, isTransient: false))
             } else if failure == nil, hasUnmarkedEnd {
-                fallback.begin(transfer.origin, now: loop.now)
+                fallbackOrigins.add(transfer.origin, now: loop.now)
                 end(transfer, .failed(TransferFailure.unmarkedEnd(transfer.origin.text), isTransient: true))
             } else if failure == nil, transfer.isTruncated, !transfer.request.toleratesMissingCloseNotify {
                 end(transfer, .failed(TransferFailure.truncated(transfer.origin.text), isTransient: true))
@@ -231,7 +235,7 @@ public final class Transport {
         // use HTTP/1.1.
         guard !credentials.belongsToConnection else { return false }
         if transfer.needsHTTP1 { return true }
-        return transfer.request.httpVersion == .standard && fallback.includes(transfer.origin, now: loop.now)
+        return transfer.request.httpVersion == .standard && fallbackOrigins.includes(transfer.origin, now: loop.now)
     }
 
     /// Returns the failure of a request. Must be called while the transfer still has libcurl's handle.
@@ -268,12 +272,16 @@ public final class Transport {
         }
     }
 
+    func ignoresExpect(_ origin: Origin) -> Bool { originsIgnoringExpect.includes(origin, now: loop.now) }
+
+    func noteIgnoredExpectation(of origin: Origin) { originsIgnoringExpect.add(origin, now: loop.now) }
+
     func end(_ transfer: Transfer, _ end: TransferEnd) {
         release(transfer)
         guard transfer.fallsBack, !transfer.hasResponse, case .failed(let failure, _, let failureContext) = end else {
             return transfer.end(end)
         }
-        fallback.end(transfer.origin)
+        fallbackOrigins.remove(transfer.origin)
         let lost = HTTP1Fallback.failure(failure, of: transfer.origin)
         transfer.end(.failed(lost, isTransient: true, failureContext))
     }

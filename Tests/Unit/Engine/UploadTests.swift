@@ -181,6 +181,21 @@ struct UploadTests {
         #expect(origin.received.map(\.body) == [bytes])
     }
 
+    @Test("after a server has ignored Expect, later requests to its origin have no such field")
+    func ignoredExpectation() throws {
+        let bytes = pattern(2_000_000)
+        let application = try store.open()
+        defer { application.close() }
+        for name in ["v", "w"] {
+            origin.script("/" + name, [.init(ignoresExpect: true)])
+            let session = try session(application.createSession(SessionConfiguration(identifier: name), .consume))
+            _ = try enqueue(session, [upload("/" + name, .file(try store.file(name, bytes), .reference))])
+            _ = try eventsOfRound(session)
+        }
+        #expect(origin.received.map { $0.value("expect") } == ["100-continue", nil])
+        #expect(origin.received.map(\.body) == [bytes, bytes])
+    }
+
     @Test("after a response with status 417, the request is sent without Expect, in the same attempt")
     func expectationFailed() throws {
         origin.script("/z", [.init(status: 417, isEarly: true)])

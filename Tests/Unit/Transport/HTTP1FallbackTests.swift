@@ -9,26 +9,6 @@ import Testing
 struct HTTP1FallbackTests {
     let origin = Origin(scheme: "https", server: "a.example.org", port: 443)
 
-    @Test("a fallback to HTTP/1.1 applies only to its origin and lasts an hour")
-    func lastsAnHour() {
-        var fallback = HTTP1Fallback()
-        fallback.begin(origin, now: 1_000)
-        #expect(fallback.includes(origin, now: 1_000))
-        #expect(fallback.includes(origin, now: 999 + HTTP1Fallback.milliseconds))
-        #expect(!fallback.includes(origin, now: 1_000 + HTTP1Fallback.milliseconds))
-        #expect(!fallback.includes(Origin(scheme: "https", server: "b.example.org", port: 443), now: 1_000))
-    }
-
-    @Test("a fallback to HTTP/1.1 can end early and begin again")
-    func ends() {
-        var fallback = HTTP1Fallback()
-        fallback.begin(origin, now: 0)
-        fallback.end(origin)
-        #expect(!fallback.includes(origin, now: 0))
-        fallback.begin(origin, now: 0)
-        #expect(fallback.includes(origin, now: 0))
-    }
-
     @Test(
         "during a fallback to HTTP/1.1, a bad response or a TLS failure counts as a lost connection",
         arguments: [Status.badResponse, .tlsFailed])
