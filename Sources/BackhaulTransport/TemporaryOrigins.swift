@@ -1,7 +1,8 @@
 internal import BackhaulModel
 
-/// The origins (scheme, host name and port) of which the transport has found out something that may change. It forgets
-/// each of them after an hour, because the server may have been repaired by then.
+/// Origins (scheme, host name and port) with a property that may change, such as a server that ignores Expect. An
+/// origin counts for an hour, because the server may have been repaired by then. If there are too many, all are
+/// forgotten.
 struct TemporaryOrigins {
     /// The time at which each origin is forgotten, in milliseconds of the boot clock (CLOCK_BOOTTIME).
     private var ends: [Origin: Int64] = [:]
@@ -12,7 +13,10 @@ struct TemporaryOrigins {
     func includes(_ origin: Origin, now: Int64) -> Bool { ends[origin].map { now < $0 } ?? false }
 
     mutating func add(_ origin: Origin, now: Int64) {
-        if ends.count >= Self.limit { ends.removeAll() }
+        if ends[origin] == nil, ends.count >= Self.limit {
+            ends = ends.filter { now < $0.value }
+            if ends.count >= Self.limit { ends.removeAll() }
+        }
         ends[origin] = now + Self.milliseconds
     }
 

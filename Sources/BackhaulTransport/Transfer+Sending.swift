@@ -37,10 +37,12 @@ extension Transfer {
     /// transport reads this property when the request time-out has passed. If it is true, the transfer is complete.
     var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
 
-    /// Records that the server has ignored the field Expect: libcurl has begun to send the body, although no interim
-    /// response with status 100 (Continue) has come.
+    /// Records that the server has ignored the field Expect: it has accepted the whole body without an interim response
+    /// with status 100 (Continue). If a server refuses the body, even after a second, it has not ignored the field.
     func noteIgnoredExpectation() {
-        guard outgoing.hasExpectation, outgoing.sent > 0, !head.isHTTP2, !head.hasContinue else { return }
+        guard outgoing.hasExpectation, outgoing.sent == outgoing.bodySize, (200..<300).contains(head.status),
+            !head.isHTTP2, !head.hasContinue
+        else { return }
         transport?.noteIgnoredExpectation(of: origin)
     }
 

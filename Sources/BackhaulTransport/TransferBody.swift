@@ -19,8 +19,8 @@ public enum BodyRead: Equatable, Sendable {
 
 /// Determines whether a request has the field `Expect: 100-continue`. With this field, libcurl waits for the server's
 /// consent before it sends the body (RFC 9110, section 10.1.1). The wait takes one round trip, or 1 s if the server
-/// does not support the field. If a server ignores the field, requests to its origin have no such field for an hour,
-/// except with `always`. If the server refuses the request, the body is not sent.
+/// does not support the field. If a server accepts a body although it has ignored the field, requests to its origin
+/// have no such field for an hour, except with `always`. If the server refuses the request, the body is not sent.
 public enum Expectation: Sendable {
     /// The field is sent with bodies of more than 1 MiB over HTTP/1.1.
     case whenLarge

@@ -35,7 +35,7 @@ def mirror_sizes(count):
 
 
 class Files:
-    """Files of random bytes in a folder, with their sizes and digests. The bytes are the same in each run."""
+    """Files of random bytes in a folder, with their sizes and digests. The bytes depend only on the folder's name."""
 
     def __init__(self, folder, sizes):
         self.folder, self.bytes = folder, sum(sizes)

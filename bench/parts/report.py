@@ -5,8 +5,8 @@ from statistics import median
 #: Continuous integration shares its machine with other work. So a figure fails only if it misses its bar by more than
 #: this factor.
 CI_FACTOR = 2
-#: Maps the title of a bar to the factor by which Backhaul is known to miss it; docs/performance.md says why. In
-#: continuous integration, such a figure fails only if it is worse by more than the factor WORSENING.
+#: Maps the title of a bar to the factor by which Backhaul is known to miss it in short runs; docs/performance.md says
+#: why. In continuous integration, such a figure fails only if it is worse by more than the factor WORSENING.
 KNOWN_MISSES = {
     "16KiB over HTTP/1.1, wall": 2.0,
     "16KiB over HTTP/1.1, cpu": 2.0,

@@ -69,7 +69,7 @@ final class OpenBody {
             while bytes.count < count {
                 let next = try files.read(
                     descriptor.number, count: count - bytes.count, at: offset + UInt64(bytes.count))
-                // The file has become shorter, because no byte was read.
+                // No byte was read, so the file is shorter than before.
                 guard !next.isEmpty else { throw SystemError.changed }
                 bytes = bytes.isEmpty ? next : bytes + next
             }
@@ -91,7 +91,7 @@ final class OpenBody {
         if let descriptor, descriptor.isOurs { return descriptor }
         descriptor = nil
         let opened = try files.openToSend(path)
-        // A directory or a device may have the path now, and must not be read.
+        // The path may name a directory or a device now, which must not be read.
         guard file.isSame(as: try files.status(opened.number)) else { throw SystemError.changed }
         descriptor = opened
         return opened

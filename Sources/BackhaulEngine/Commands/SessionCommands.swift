@@ -119,7 +119,7 @@ struct SessionCommands {
     }
 
     func invalidate(_ session: SessionID, cancelTasks: Bool) {
-        // A task that has ended is not cancelled any more.
+        // The waiting ends are stored first, so that the command does not cancel a task that has ended.
         engine.tasks.endings.flush()
         call.applyOnce({ (transaction) throws(Failure) in
             let change = try transaction.sessions.invalidate(

@@ -96,7 +96,7 @@ struct TaskCommands {
     }
 
     func control(_ control: TaskControl, _ selection: TaskSelection, in session: SessionID) {
-        // A task that has ended is not cancelled any more.
+        // The waiting ends are stored first, so that the command does not cancel a task that has ended.
         engine.tasks.endings.flush()
         let running = engine.base.transfers.tasks(of: session)
         engine.base.calendar.check()

@@ -33,7 +33,7 @@ final class EndingWriter {
     /// The number of elements in `endings`.
     private var waitingCount = 0
     /// The number of ends that the store is writing.
-    private var writtenCount = 0
+    private var beingWrittenCount = 0
     private var isCheckScheduled = false
     private var lastWrite: Int64?
 
@@ -80,8 +80,9 @@ final class EndingWriter {
 
     private func writeOrWait() {
         isCheckScheduled = false
+        guard waitingCount > 0 else { return }
         let pause = lastWrite.map { $0 + Self.intervalMilliseconds - runtime.now } ?? 0
-        let others = runningTasks() - waitingCount - writtenCount
+        let others = runningTasks() - waitingCount - beingWrittenCount
         if pause > 0, waitingCount < Self.maximumWaiting, others >= Self.fewestOtherTasks {
             timer?.start(milliseconds: pause)
         } else {
@@ -91,13 +92,13 @@ final class EndingWriter {
 
     private func write(_ endings: [Ending], of session: SessionID) {
         let readsEvents = events.pushes(session)
-        writtenCount += endings.count
+        beingWrittenCount += endings.count
         runtime.store({ (transaction) throws(Failure) in
             for ending in endings { try ending.also?(transaction) }
             return try transaction.endings.record(
                 endings.map(\.end), now: Clock.wallMilliseconds, readsEvents: readsEvents)
         }, then: { [unowned self] result in
-            writtenCount -= endings.count
+            beingWrittenCount -= endings.count
             switch result {
             case .success(let change):
                 // A test may choose the end after which it kills the process. So each end of the transaction is

@@ -196,6 +196,20 @@ struct UploadTests {
         #expect(origin.received.map(\.body) == [bytes, bytes])
     }
 
+    @Test("if a server refuses a body after more than a second, later requests to its origin still have Expect")
+    func lateRefusal() throws {
+        let application = try store.open()
+        defer { application.close() }
+        for name in ["v", "w"] {
+            origin.script("/" + name, [.init(status: 403, ignoresExpect: true)])
+            let session = try session(application.createSession(SessionConfiguration(identifier: name), .consume))
+            _ = try enqueue(
+                session, [upload("/" + name, .file(try store.file(name, pattern(2_000_000)), .reference))])
+            _ = try eventsOfRound(session)
+        }
+        #expect(origin.received.map { $0.value("expect") } == ["100-continue", "100-continue"])
+    }
+
     @Test("after a response with status 417, the request is sent without Expect, in the same attempt")
     func expectationFailed() throws {
         origin.script("/z", [.init(status: 417, isEarly: true)])

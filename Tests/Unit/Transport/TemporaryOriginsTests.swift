@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulTransport
 
-@Suite("Origins of which the transport has found out something")
+@Suite("Origins that are remembered for an hour")
 struct TemporaryOriginsTests {
     private let origin = Origin(scheme: "https", server: "a.example.org", port: 443)
 
