@@ -29,9 +29,7 @@ final class EndingWriter {
     private let events: EventPublisher
     private let runningTasks: () -> Int
     private var timer: (any RuntimeTimer)?
-    private var endings: [SessionID: [Ending]] = [:]
-    /// The number of elements in `endings`.
-    private var waitingCount = 0
+    private var waiting: [Ending] = []
     /// The number of ends that the store is writing.
     private var beingWrittenCount = 0
     private var isCheckScheduled = false
@@ -58,8 +56,7 @@ final class EndingWriter {
                 return []
             }
         }
-        endings[ending.session, default: []].append(ending)
-        waitingCount += 1
+        waiting.append(ending)
     }
 
     /// Writes the waiting ends now. The engine calls this function when it begins to stop: if an end were not stored,
@@ -67,11 +64,11 @@ final class EndingWriter {
     /// tasks, so that the command finds the ends of the tasks that have ended.
     func flush() {
         isCheckScheduled = false
-        guard waitingCount > 0 else { return }
+        guard !waiting.isEmpty else { return }
         timer?.stop()
         lastWrite = runtime.now
-        let all = endings
-        (endings, waitingCount) = ([:], 0)
+        let all = Dictionary(grouping: waiting, by: \.session)
+        waiting = []
         for (session, endings) in all { write(endings, of: session) }
     }
 
@@ -80,10 +77,10 @@ final class EndingWriter {
 
     private func writeOrWait() {
         isCheckScheduled = false
-        guard waitingCount > 0 else { return }
+        guard !waiting.isEmpty else { return }
         let pause = lastWrite.map { $0 + Self.intervalMilliseconds - runtime.now } ?? 0
-        let others = runningTasks() - waitingCount - beingWrittenCount
-        if pause > 0, waitingCount < Self.maximumWaiting, others >= Self.fewestOtherTasks {
+        let others = runningTasks() - waiting.count - beingWrittenCount
+        if pause > 0, waiting.count < Self.maximumWaiting, others >= Self.fewestOtherTasks {
             timer?.start(milliseconds: pause)
         } else {
             flush()
