@@ -18,9 +18,10 @@ public struct AttemptOperations {
     }
 
     /// Removes the checkpoint and the finish intent, because the file that they describe is not the task's part file
-    /// any more.
+    /// any more. The counters of the intent's attempt stay with the task.
     public func forgetProgress(_ task: TaskID) throws(Failure) {
         try tables.parts.removeCheckpoint(of: task)
+        try tables.tasks.copyCountersFromIntent(of: task)
         try tables.parts.removeIntent(of: task)
     }
 
@@ -50,16 +51,13 @@ public struct AttemptOperations {
         checksum: Checksum? = nil,
         attempts: UInt32 = 0, bytesReceived: UInt64 = 0, attempt: Attempt? = nil
     ) throws(Failure) -> Bool {
-        let isLive = try tables.tasks.write(
-            attempts: attempts, bytesReceived: bytesReceived, httpStatus: response.httpStatus, of: task)
+        let isLive = try tables.parts.write(
+            intent, attempts: attempts, bytesReceived: bytesReceived, httpStatus: response.httpStatus, of: task)
         guard isLive else { return false }
-        try tables.parts.write(intent, of: task)
         if let attempt { try write(attempt) }
         try tables.requests.write(response, checksum, of: task)
         return true
     }
-
-    public func clearIntent(_ task: TaskID) throws(Failure) { try tables.parts.removeIntent(of: task) }
 
     /// Gives the task another part file, so that the task starts from the beginning. This function is called when an
     /// operation on the old file cannot be stopped and may still change that file. Does nothing when the task has a

@@ -78,9 +78,11 @@ public struct EndingOperations {
         try tables.tasks.end(task, outcome, keptFile: directory.keptFile(of: task), now: now)
         if let attempt = end.attempt { try attempts.write(attempt) }
         try tables.requests.write(outcome.response, outcome.checksum, of: task)
-        try attempts.forgetProgress(task)
+        try tables.parts.removeCheckpoint(of: task)
+        try tables.parts.removeIntent(of: task)
         let hasLeftoverBodies = try bodies.addLeftovers(of: task, hasSucceeded: outcome.state == .succeeded)
-        let event = try tables.events.insertEnded(task, in: row.session, round: row.round, now: now)
+        let event = try tables.events.insertEnded(
+            task, as: outcome.state, in: row.session, round: row.round, now: now)
         return RecordedEnd(row: row, hasLeftoverBodies: hasLeftoverBodies, event: event)
     }
 }

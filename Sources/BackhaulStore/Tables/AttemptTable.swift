@@ -12,7 +12,9 @@ struct AttemptTable {
 
     /// Removes the attempts with numbers up to `number`, but keeps the first attempt.
     func removeOlder(of task: TaskID, through number: UInt32) throws(Failure) {
-        try connection.run(Self.removeOlder, .id(task), .number(number))
+        let last = AttemptKey(task: task, number: min(number, AttemptKey.greatest - 1))
+        try connection.run(
+            Self.removeOlder, .bits(AttemptKey(task: task, number: 2).id), .bits(last.id))
     }
 
     /// Removes the attempts of the tasks whose events are in the temporary table `selected`. Keeps the attempts of the
@@ -36,22 +38,58 @@ struct AttemptTable {
         try connection.all(Self.selectTimes, .id(task), read: AttemptTimes.init(row:))
     }
 
+    /// The SQL condition that an attempt is of the task `task_id`.
+    private static let isOfTask = AttemptKey.isOf("task_id")
+    /// The SQL condition that an attempt is of task ?1.
+    private static let isOfFirst = AttemptKey.isOf("?1")
+
     private static let write = Query("INSERT OR REPLACE INTO attempts") {
         Attempt(task: TaskID(rawValue: 0), number: 0, next: .end).write(to: &$0)
     }
-    private static let removeOlder = Query("DELETE FROM attempts WHERE task_id = ?1 AND number > 1 AND number <= ?2")
+    private static let removeOlder = Query("DELETE FROM attempts WHERE id BETWEEN ? AND ?")
     private static let removeOfSelected = Query(
         """
-        DELETE FROM attempts WHERE task_id IN
+        DELETE FROM attempts WHERE id IN (SELECT attempts.id FROM
             (SELECT task_id FROM selected CROSS JOIN events ON events.id = selected.id WHERE task_id IS NOT NULL
-                ORDER BY selected.id DESC LIMIT -1 OFFSET ?)
+                ORDER BY selected.id DESC LIMIT -1 OFFSET ?) CROSS JOIN attempts ON \(isOfTask))
         """)
-    private static let removeOfHistory = Query("DELETE FROM attempts WHERE task_id IN \(HistoryTable.older)")
+    private static let removeOfHistory = Query(
+        """
+        DELETE FROM attempts WHERE id IN (SELECT attempts.id FROM \(HistoryTable.older) CROSS JOIN attempts
+            ON \(isOfTask))
+        """)
     private static let select = Query(
         { (row) throws(Failure) in Attempt(row: &row, "") },
-        "FROM attempts WHERE task_id = ? ORDER BY number LIMIT \(Limits.attemptCount)")
+        "FROM attempts WHERE \(isOfFirst) ORDER BY id LIMIT \(Limits.attemptCount)")
     private static let selectTimes = Query(
-        AttemptTimes.init(row:), "FROM attempts WHERE task_id = ? ORDER BY number")
+        AttemptTimes.init(row:), "FROM attempts WHERE \(isOfFirst) ORDER BY id")
+}
+
+/// The task and the number of an attempt. The row's id has both values, so that new rows are at the end of the table.
+private struct AttemptKey {
+    private static let bits = 20
+    /// Attempts with greater numbers get this number, so each of them replaces the one before.
+    static let greatest: UInt32 = 1 << bits - 1
+
+    let task: TaskID
+    let number: UInt32
+
+    init(task: TaskID, number: UInt32) {
+        self.task = task
+        self.number = min(number, Self.greatest)
+    }
+
+    init(id: UInt64) {
+        task = TaskID(rawValue: id >> UInt64(Self.bits))
+        number = UInt32(truncatingIfNeeded: id) & Self.greatest
+    }
+
+    var id: UInt64 { task.rawValue << UInt64(Self.bits) | UInt64(number) }
+
+    /// The SQL condition for a row of `attempts`: the attempt is of this task.
+    static func isOf(_ task: String) -> String {
+        "attempts.id BETWEEN (\(task) << \(bits)) AND (\(task) << \(bits) | \(greatest))"
+    }
 }
 
 /// When an attempt ran, and what followed the attempt. The times are Unix milliseconds.
@@ -82,8 +120,9 @@ struct AttemptTimes {
 
 extension Attempt {
     fileprivate init(row: inout Row, _ requested: String) {
+        let key = AttemptKey(id: row.bits("id"))
         self.init(
-            task: row.taskID("task_id"), number: row.number("number"),
+            task: key.task, number: key.number,
             next: AttemptNext(rawValue: row.number("next")) ?? .stopped)
         nextAttemptMilliseconds = row.integer("next_attempt_ms")
         failure = row.failure()
@@ -116,8 +155,7 @@ extension Attempt {
     }
 
     fileprivate func write(to row: inout NewRow) {
-        row.set("task_id", .id(task))
-        row.set("number", .number(number))
+        row.set("id", .bits(AttemptKey(task: task, number: number).id))
         row.set("next", .number(next.rawValue))
         row.set("next_attempt_ms", .integer(nextAttemptMilliseconds))
         row.set("status", .number((failure?.status ?? .ok).rawValue))

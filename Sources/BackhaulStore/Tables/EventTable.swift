@@ -15,8 +15,11 @@ struct EventTable {
 
     // MARK: Making
 
-    func insertEnded(_ task: TaskID, in session: SessionID, round: UInt64, now: Int64) throws(Failure) -> EventID {
-        try connection.run(Self.insertEnded, .id(session), .id(task), .bits(round), .integer(now))
+    func insertEnded(
+        _ task: TaskID, as state: TaskState, in session: SessionID, round: UInt64, now: Int64
+    ) throws(Failure) -> EventID {
+        try connection.run(
+            Self.insertEnded, .id(session), .id(task), .number(state.rawValue), .bits(round), .integer(now))
         return newest
     }
 
@@ -134,13 +137,13 @@ struct EventTable {
 
     private static let insertEnded = Query(
         """
-        INSERT INTO events (session_id, task_id, kind, round, time_ms)
-        VALUES (?, ?, \(Kind.taskEnded.sql), ?, ?)
+        INSERT INTO events (session_id, task_id, task_state, kind, round, time_ms)
+        VALUES (?, ?, ?, \(Kind.taskEnded.sql), ?, ?)
         """)
     private static let insertEndedOfSelected = Query(
         """
-        INSERT INTO events (session_id, task_id, kind, round, time_ms)
-        SELECT session_id, tasks.id, \(Kind.taskEnded.sql), round, ?
+        INSERT INTO events (session_id, task_id, task_state, kind, round, time_ms)
+        SELECT session_id, tasks.id, state, \(Kind.taskEnded.sql), round, ?
         FROM selected CROSS JOIN tasks ON tasks.id = selected.id ORDER BY selected.id
         """)
     private static let insertFinished = Query(

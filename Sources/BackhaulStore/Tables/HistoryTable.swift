@@ -35,21 +35,21 @@ struct HistoryTable {
         try connection.first(Self.selectURL, .id(task), .id(session)) { row throws(Failure) in row.text() }
     }
 
-    /// The SQL list of the tasks in the history of session ?1, without the ?2 newest tasks.
+    /// The SQL list of the events and tasks in the history of session ?1, without the ?2 newest tasks.
     static let older = """
-        (SELECT task_id FROM history WHERE session_id = ?1 ORDER BY ended_ms DESC, task_id DESC LIMIT -1 OFFSET ?2)
+        (SELECT event_id, task_id FROM history WHERE session_id = ?1 ORDER BY event_id DESC LIMIT -1 OFFSET ?2)
         """
 
     // If a downloaded file is still in the store when the task's event is acknowledged, the file is removed. So the
-    // history has no path of such a file.
+    // history has no path of such a file. If the file is at the destination, the path is NULL.
     private static let insertSelected = Query(
         """
-        INSERT OR REPLACE INTO history (task_id, session_id, round, state, kind, url, destination, path,
+        INSERT OR REPLACE INTO history (event_id, task_id, session_id, round, state, kind, url, destination, path,
             idempotency_key, user_data, group_name, priority, status, error_domain, error_detail, error_message,
             http_status, attempts, size, enqueued_ms, ended_ms, constraints_id, lane_id, earliest_start_ms,
             latest_start_ms, expected_bytes_received, expected_bytes_sent, start_delayed_ms)
-        SELECT tasks.id, tasks.session_id, tasks.round, state, task_kind, url, destination,
-            iif(state = \(TaskState.succeeded.sql), ifnull(path, destination), NULL), idempotency_key, user_data,
+        SELECT events.id, tasks.id, tasks.session_id, tasks.round, state, task_kind, url, destination,
+            iif(state = \(TaskState.succeeded.sql), path, NULL), idempotency_key, user_data,
             (SELECT name FROM groups WHERE groups.id = group_id), tasks.priority, status, error_domain, error_detail,
             error_message, http_status, attempts, size, enqueued_ms, ended_ms, constraints_id, lane_id,
             earliest_start_ms, request_options.latest_start_ms, expected_bytes_received, expected_bytes_sent,
@@ -59,7 +59,7 @@ struct HistoryTable {
             LEFT JOIN request_options ON has_options AND request_options.task_id = tasks.id
         ORDER BY selected.id DESC LIMIT ?
         """)
-    private static let removeOlder = Query("DELETE FROM history WHERE session_id = ?1 AND task_id IN \(older)")
+    private static let removeOlder = Query("DELETE FROM history WHERE event_id IN (SELECT event_id FROM \(older))")
     private static let select = Query(
         TaskInfo.init(historyRow:), "FROM history WHERE session_id = ? AND task_id > ? ORDER BY task_id LIMIT ?")
     private static let selectTimeline = Query(
@@ -94,7 +94,7 @@ extension TaskInfo {
         expectedBytesReceived = row.optionalBits("expected_bytes_received")
         expectedBytesSent = row.optionalBits("expected_bytes_sent")
         self.kind = kind
-        self.path = path
+        self.path = path ?? (state == .succeeded ? destination : nil)
         self.group = group
     }
 }

@@ -34,11 +34,16 @@ struct PartTable {
 
     // MARK: Intents
 
-    /// Writes the finish intent, which replaces the task's earlier finish intent.
-    func write(_ intent: FinishIntent, of task: TaskID) throws(Failure) {
+    /// Writes the finish intent, which replaces the task's earlier finish intent. The intent's row also has the
+    /// counters of the attempt, so that the task's row changes only at the end of the task. If the task has ended,
+    /// writes nothing and returns false.
+    func write(
+        _ intent: FinishIntent, attempts: UInt32, bytesReceived: UInt64, httpStatus: Int32, of task: TaskID
+    ) throws(Failure) -> Bool {
         try connection.run(
             Self.writeIntent, .id(task), .bits(intent.device), .bits(intent.inode), .bits(intent.size),
-            .optional(intent.name))
+            .optional(intent.name), .number(attempts), .bits(bytesReceived), .number(httpStatus))
+        return connection.changes == 1
     }
 
     func removeIntent(of task: TaskID) throws(Failure) { try connection.run(Self.removeIntent, .id(task)) }
@@ -72,7 +77,10 @@ struct PartTable {
     private static let removeCheckpoint = Query("DELETE FROM checkpoints WHERE task_id = ?")
     private static let removeSelectedCheckpoints = Query("DELETE FROM checkpoints WHERE task_id IN selected")
     private static let writeIntent = Query(
-        "INSERT OR REPLACE INTO intents (task_id, device, inode, size, file_name) VALUES (?, ?, ?, ?, ?)")
+        """
+        INSERT OR REPLACE INTO intents (task_id, device, inode, size, file_name, attempts, bytes_received, http_status)
+        SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
+        """)
     private static let removeIntent = Query("DELETE FROM intents WHERE task_id = ?")
     private static let removeAcknowledgedCheckpoints = Query("DELETE FROM checkpoints WHERE task_id IN acknowledged")
     private static let removeAcknowledgedIntents = Query("DELETE FROM intents WHERE task_id IN acknowledged")

@@ -53,9 +53,12 @@ struct RequestTable {
     /// credential. The value of the expression is the URL in the request for the challenge's task.
     static let urlOfChallenge = "(SELECT url FROM requests WHERE requests.task_id = challenges.task_id)"
 
+    /// The SQL value of the response's final URL. The column is empty if the final URL is the URL of the request.
+    static let finalURL = "iif(responses.final_url = '', requests.url, responses.final_url)"
+
     private static func response(_ row: inout Row) throws(Failure) -> (finalURL: String?, headers: [HeaderField]) {
-        let url = row.optionalText("final_url")
-        return (url, try HeaderBlob.unpack(row.optionalBlob("headers")))
+        let url = row.optionalText(finalURL)
+        return (url, try HeaderBlob.unpack(row.optionalBlob("responses.headers")))
     }
 
     private static let insert = Query(
@@ -70,11 +73,12 @@ struct RequestTable {
     private static let writeResponse = Query(
         """
         INSERT OR REPLACE INTO responses (task_id, final_url, media_type, headers, error_body, response_body, checksum)
-        VALUES (?, ?, ?, ?, ?, ?, ?)
+        VALUES (?1, iif(?2 = (SELECT url FROM requests WHERE task_id = ?1), '', ?2), ?3, ?4, ?5, ?6, ?7)
         """)
     private static let removeRequests = Query("DELETE FROM requests WHERE task_id IN acknowledged")
     private static let removeResponses = Query("DELETE FROM responses WHERE task_id IN acknowledged")
-    private static let selectResponse = Query(response, "FROM responses WHERE task_id = ?")
+    private static let selectResponse = Query(
+        response, "FROM responses JOIN requests ON requests.task_id = responses.task_id WHERE responses.task_id = ?")
 }
 
 extension Row {

@@ -106,7 +106,7 @@ struct Selection {
     // The row of a running task has the state waiting. The table `running` is read only if the selection has exactly
     // one of the states waiting and running.
     private static let condition = """
-        session_id = ?1 AND state IN (\(waiting), \(suspended))
+        session_id = ?1 AND ended_ms IS NULL AND state IN (\(waiting), \(suspended))
         AND iif(state = \(suspended), ?4, iif(?2 = ?3, ?2, iif(id IN running, ?3, ?2)))
         AND iif(state = \(suspended), ?7, ?5 OR (?6 AND due_boot_ms IS NOT NULL AND NOT \(TaskDelays.staysDelayed)))
         AND (?8 IS NULL OR priority <> ?8)

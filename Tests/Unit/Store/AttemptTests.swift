@@ -74,6 +74,75 @@ struct AttemptTests {
         #expect(try store.tasks(of: session)[0].attempts == 250)
     }
 
+    @Test("the list of attempts also has the first and the newest attempt if the task has had millions of attempts")
+    func millions() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let tasks = try store.enqueue([.numbered(1), .numbered(2)], in: session)
+        try fail(store, tasks[0], 1)
+        try fail(store, tasks[1], 1)
+        for number in [1 << 20 - 1, 1 << 20, 1 << 20 + 1_000, .max] as [UInt32] { try fail(store, tasks[0], number) }
+        let found = try attempts(store, tasks[0], session)
+        #expect(found.map(\.number) == [1, 1 << 20 - 1])
+        #expect(found.last?.failure?.message == "broken \(UInt32.max)")
+        #expect(try attempts(store, tasks[1], session).map(\.number) == [1])
+        #expect(try store.tasks(of: session)[0].attempts == .max)
+    }
+
+    // MARK: Finish intents
+
+    // A *finish intent* is a record that is written before the file of a download gets its final name.
+
+    /// Records a finish intent, as the third attempt of the task does.
+    private func recordIntent(_ store: TestStore, _ task: TaskID) throws {
+        var response = ResponseSummary()
+        response.httpStatus = 206
+        let recorded = response
+        try store.run { (transaction) throws(Failure) in
+            let isLive = try transaction.attempts.recordIntent(
+                task, FinishIntent(device: 1, inode: 2, size: 3), response: recorded, attempts: 3, bytesReceived: 70)
+            #expect(isLive)
+        }
+    }
+
+    @Test("a task with a finish intent has the counters of the attempt that recorded the intent")
+    func intent() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let task = try store.enqueue([.numbered(1)], in: session)[0]
+        try fail(store, task, 2)
+        try recordIntent(store, task)
+        let info = try store.tasks(of: session)[0]
+        #expect((info.attempts, info.httpStatus) == (3, 206))
+        let stored = try store.run { (transaction) throws(Failure) in try transaction.tasks.withIntent() }
+        #expect(stored.map(\.attempts) == [3] && stored.map(\.bytesReceived) == [70])
+    }
+
+    @Test("if the file of a finish intent is given up, the task keeps the counters of that attempt")
+    func forgottenIntent() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let task = try store.enqueue([.numbered(1)], in: session)[0]
+        try recordIntent(store, task)
+        try store.run { (transaction) throws(Failure) in try transaction.attempts.forgetProgress(task) }
+        let info = try store.tasks(of: session)[0]
+        #expect((info.attempts, info.httpStatus) == (3, 206))
+        let found = try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) }
+        #expect(found?.task.bytesReceived == 70 && found?.task.intent == nil)
+    }
+
+    @Test("a task that ends without a response keeps the HTTP status of its finish intent")
+    func endAfterIntent() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let task = try store.enqueue([.numbered(1)], in: session)[0]
+        try recordIntent(store, task)
+        try store.end(task)
+        #expect(try store.tasks(of: session)[0].httpStatus == 206)
+    }
+
+    // MARK: -
+
     @Test("the record of an attempt in progress is replaced when the attempt ends")
     func replaced() throws {
         let store = try TestStore(scratch.path)

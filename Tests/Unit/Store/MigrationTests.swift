@@ -159,6 +159,48 @@ struct MigrationTests {
         #expect(needing.isEmpty)
     }
 
+    @Test("events, attempts, finish intents and the history of version 7 stay, in their order")
+    func leanRows() throws {
+        let rows = """
+            INSERT INTO attempts (task_id, number, next, next_attempt_ms, status, error_domain, error_detail,
+                http_status, "offset", end_offset, started_ms, redirects, reused_connection, proxy_connection,
+                local_port, remote_port, request_header_bytes, request_body_bytes, response_header_bytes,
+                response_body_bytes)
+                SELECT column1, column2, 1, 0, 0, 0, 0, 200, 0, column3, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0
+                FROM (VALUES (1, 2, 12), (1, 1, 11), (4, 1, 41), (9, 1, 91), (1, 4294967295, 13));
+            INSERT INTO events (id, session_id, kind, round, time_ms, activity) VALUES (6, 1, 5, 1, 2500, 'hourly');
+            INSERT INTO history (task_id, session_id, round, state, kind, url, destination, path, priority, status,
+                error_domain, error_detail, http_status, attempts, size, enqueued_ms, ended_ms)
+                VALUES (8, 1, 1, 4, 1, 'https://example.org/late', '/late', '/late', 0, 0, 0, 0, 200, 1, 10, 900, 1600),
+                    (10, 1, 1, 4, 1, 'https://example.org/claimed', NULL, '/claimed', 0, 0, 0, 0, 200, 1, 10, 900, 900);
+            UPDATE tasks SET attempts = 5, bytes_received = 50, http_status = 206 WHERE id = 1;
+            INSERT INTO intents (task_id, device, inode, size) VALUES (1, 5, 6, 7);
+            UPDATE sessions SET history_count = 3, history_limit = 2;
+            DELETE FROM sqlite_sequence WHERE name = 'events';
+            INSERT INTO sqlite_sequence VALUES ('events', 40);
+            """
+        let (store, session) = try migrated(7, and: rows)
+        let first = TaskID(rawValue: 1)
+        let (offsets, intents) = try store.run { (transaction) throws(Failure) in
+            (
+                try transaction.attempts.all(of: first, in: session).map { [UInt64($0.number), $0.endOffset] },
+                try transaction.tasks.withIntent()
+            )
+        }
+        #expect(offsets == [[1, 11], [2, 12], [1 << 20 - 1, 13]])
+        #expect(intents.map(\.attempts) == [5] && intents.map(\.bytesReceived) == [50])
+        #expect(try store.tasks(of: session).first?.httpStatus == 206)
+        #expect(try store.events(of: session).map(\.id.rawValue) == [6, 7])
+        // The history has room for the two tasks that ended last.
+        let history = try store.run { (transaction) throws(Failure) in
+            try transaction.history.tasks(of: session, after: .zero, maximum: 9).tasks
+        }
+        #expect(history.map(\.id.rawValue) == [8, 9])
+        #expect(history.map(\.path) == ["/late", nil])
+        try store.end(first)
+        #expect(try store.events(of: session).map(\.id.rawValue) == [6, 7, 41])
+    }
+
     @Test("after the migration of version 6, no table refers to the table of tasks, and the database is intact")
     func withoutForeignKeys() throws {
         let (store, session) = try migrated(6)

@@ -89,7 +89,6 @@ struct QueryPlanTests {
             }
             _ = try transaction.attempts.recordIntent(ids[0], FinishIntent(device: 1, inode: 2, size: 3))
             _ = try transaction.tasks.withIntent()
-            try transaction.attempts.clearIntent(ids[0])
             try transaction.attempts.forgetProgress(ids[0])
             _ = try transaction.tasks.find(ids[0])
             var outcome = Outcome(state: .succeeded)
@@ -371,8 +370,9 @@ struct QueryPlanTests {
             }
             let words = plan.split(separator: " ")
             if words[0] == "SCAN" {
-                let isConstant = words[1] == "CONSTANT"
-                #expect(isConstant || Self.small.contains(String(words[1])), "\(plan)")
+                // The steps of a subquery are in the list of plans, too.
+                let isComputed = words[1] == "CONSTANT" || words[1].hasPrefix("(subquery")
+                #expect(isComputed || Self.small.contains(String(words[1])), "\(plan)")
             }
             // If a search compares the first column of an index by < or >, it reads many rows. Only searches for due
             // tasks may do this.

@@ -193,10 +193,6 @@ struct TaskTests {
         #expect(sealed.first?.checkpoint == Self.checkpoint)
         #expect(try again.tasks(of: session).first?.reason == .finishing)
         try again.run { (transaction) throws(Failure) in
-            try transaction.attempts.clearIntent(id)
-            #expect(try transaction.tasks.withIntent().isEmpty)
-            #expect(try transaction.tasks.find(id)?.task.checkpoint == Self.checkpoint)
-            _ = try transaction.attempts.recordIntent(id, Self.intent)
             try transaction.attempts.forgetProgress(id)
             #expect(try transaction.tasks.find(id)?.task.checkpoint == nil)
             #expect(try transaction.tasks.find(id)?.task.intent == nil)

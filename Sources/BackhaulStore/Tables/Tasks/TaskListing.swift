@@ -74,10 +74,19 @@ struct TaskListing {
         { (row) throws(Failure) in try record(&row, nil) },
         "FROM \(tables) LEFT JOIN responses ON responses.task_id = tasks.id WHERE tasks.id = ?")
 
-    /// The SELECT of the tasks in one state. Each SELECT reads one range of the same index, and `selectIDs` merges
-    /// these ranges. So SQLite sorts no rows, and reads only rows of the wanted states.
+    /// The SELECT of the tasks in one state. Live tasks are found by their state, and ended tasks by their event. Each
+    /// SELECT reads one range of an index, and `selectIDs` merges these ranges. So SQLite sorts no rows, and reads only
+    /// rows of the wanted states.
     private static func range(_ state: TaskState, _ condition: String) -> String {
-        "SELECT id FROM tasks WHERE session_id = ?1 AND state = \(state.sql) AND id > ?2 AND \(condition)"
+        state.hasEnded
+            ? """
+            SELECT task_id FROM events
+            WHERE session_id = ?1 AND task_state = \(state.sql) AND task_id > ?2 AND \(condition)
+            """
+            : """
+            SELECT id FROM tasks
+            WHERE session_id = ?1 AND ended_ms IS NULL AND state = \(state.sql) AND id > ?2 AND \(condition)
+            """
     }
     private static let selectIDs = Query(
         """
@@ -98,7 +107,7 @@ struct TaskListing {
         TaskInfoRow.init(row:),
         """
         FROM tasks JOIN requests ON requests.task_id = tasks.id
-            LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id
+            LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id LEFT JOIN intents ON intents.task_id = tasks.id
             LEFT JOIN challenges ON challenges.id = challenge_id AND \(TaskDelays.isParked)
             LEFT JOIN groups ON groups.id = group_id
             LEFT JOIN request_options ON has_options AND request_options.task_id = tasks.id
@@ -121,9 +130,9 @@ extension TaskListing {
         let session = row.sessionID("tasks.session_id")
         let lane = row.laneID("lane_id")
         let round = row.bits("round")
-        let attempts: UInt32 = row.number("attempts")
+        let attempts: UInt32 = row.number(TaskTable.attemptsWithIntent)
         let withoutProgress: UInt32 = row.number("attempts_without_progress")
-        let received = row.bits("bytes_received")
+        let received = row.bits(TaskTable.bytesReceivedWithIntent)
         let enqueued = row.integer("enqueued_ms")
         let priority: Int32 = row.number("tasks.priority")
         var (request, hasOptions) = try row.request()
@@ -164,15 +173,15 @@ struct TaskInfoRow {
         let (id, round, state) = (row.taskID("tasks.id"), row.bits("round"), row.state("state"))
         due = row.optionalInteger("due_boot_ms")
         dueReason = WaitReason(rawValue: row.number("due_reason")) ?? .retry
-        isFinishing = row.flag(PartTable.hasIntent)
+        isFinishing = row.flag("intents.task_id IS NOT NULL")
         let url = row.text("url")
         let destination = row.optionalText("destination")
         let key = row.optionalText("idempotency_key")
         let userData = row.optionalBlob("user_data")
         let priority: Int32 = row.number("tasks.priority")
         let failure = row.failure()
-        let httpStatus: Int32 = row.number("http_status")
-        let attempts: UInt32 = row.number("attempts")
+        let httpStatus: Int32 = row.number(TaskTable.httpStatusWithIntent)
+        let attempts: UInt32 = row.number(TaskTable.attemptsWithIntent)
         let syncedOffset = row.bits("synced_offset")
         let sizeOfWhole = row.optionalBits("checkpoints.size")
         let sizeOfEnded = row.bits("tasks.size")
@@ -222,8 +231,8 @@ extension Row {
         var outcome = Outcome(state: state, failure: failure())
         outcome.size = bits("tasks.size")
         let claimed = optionalText("path")
-        outcome.response.httpStatus = number("http_status")
-        outcome.response.finalURL = optionalText("responses.final_url")
+        outcome.response.httpStatus = number("tasks.http_status")
+        outcome.response.finalURL = optionalText(RequestTable.finalURL)
         outcome.response.mediaType = optionalText("media_type")
         let headers = optionalBlob("responses.headers")
         outcome.response.errorBody = optionalBlob("error_body")

@@ -60,7 +60,7 @@ struct TaskTable {
 
     // MARK: Progress
 
-    /// Writes the progress. If the task has ended, writes nothing and returns false. The next two functions also return
+    /// Writes the progress. If the task has ended, writes nothing and returns false. The next function also returns
     /// false for an ended task.
     func write(_ progress: AttemptProgress, of task: TaskID) throws(Failure) -> Bool {
         try connection.run(
@@ -80,12 +80,9 @@ struct TaskTable {
         return connection.changes == 1
     }
 
-    func write(
-        attempts: UInt32, bytesReceived: UInt64, httpStatus: Int32, of task: TaskID
-    ) throws(Failure) -> Bool {
-        try connection.run(
-            Self.writeReceived, .id(task), .number(attempts), .bits(bytesReceived), .number(httpStatus))
-        return connection.changes == 1
+    /// Copies the counters of the task's finish intent to the task's row. Does nothing when there is no finish intent.
+    func copyCountersFromIntent(of task: TaskID) throws(Failure) {
+        try connection.run(Self.copyCounters, .id(task))
     }
 
     func markUnderWay(_ task: TaskID, attempts: UInt32) throws(Failure) {
@@ -134,7 +131,8 @@ struct TaskTable {
     /// host. Tasks that wait for the host's response to a challenge (a demand for a credential, for example) do not
     /// count.
     static let startsInSession = """
-        EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND \(isWaiting) AND NOT \(TaskDelays.isParked))
+        EXISTS (SELECT 1 FROM tasks
+            WHERE session_id = sessions.id AND ended_ms IS NULL AND \(isWaiting) AND NOT \(TaskDelays.isParked))
         """
     /// The SQL condition that lane ?1 has tasks in any state.
     static let isInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = ?1)"
@@ -160,10 +158,13 @@ struct TaskTable {
             task_kind, suspended_since_ms, group_id, constraints_id, part)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, random()) ON CONFLICT DO NOTHING
         """)
+    /// The SQL condition for a row of `events`: the event is about the end of this row of `tasks`.
+    private static let isAboutEnd =
+        "events.session_id = tasks.session_id AND events.task_state = tasks.state AND events.task_id = tasks.id"
     private static let selectByKey = Query(
         EnqueuedRow.init(row:),
         """
-        FROM tasks JOIN requests ON requests.task_id = tasks.id LEFT JOIN events ON events.task_id = tasks.id
+        FROM tasks JOIN requests ON requests.task_id = tasks.id LEFT JOIN events ON \(isAboutEnd)
         WHERE tasks.session_id = ? AND idempotency_key = ?
         """)
     private static let hasKey = Query(
@@ -194,18 +195,25 @@ struct TaskTable {
             is_under_way = ?12
         WHERE id = ?1 AND ended_ms IS NULL
         """)
-    private static let writeReceived = Query(
+    // The values of a task with its finish intent. The counters of the intent are not in the task's row.
+    static let attemptsWithIntent = "max(tasks.attempts, ifnull(intents.attempts, 0))"
+    static let bytesReceivedWithIntent = "ifnull(nullif(intents.bytes_received, 0), tasks.bytes_received)"
+    static let httpStatusWithIntent = "ifnull(nullif(intents.http_status, 0), tasks.http_status)"
+    private static let copyCounters = Query(
         """
-        UPDATE tasks SET attempts = max(attempts, ?2), bytes_received = max(bytes_received, ?3),
-            http_status = iif(?4 = 0, http_status, ?4)
-        WHERE id = ?1 AND ended_ms IS NULL
+        UPDATE tasks SET attempts = \(attemptsWithIntent), bytes_received = \(bytesReceivedWithIntent),
+            http_status = \(httpStatusWithIntent)
+        FROM intents WHERE tasks.id = ?1 AND intents.task_id = ?1 AND ended_ms IS NULL
         """)
     private static let markUnderWay = Query(
         "UPDATE tasks SET is_under_way = 1, attempts = max(attempts, ?2) WHERE id = ?1 AND ended_ms IS NULL")
+    // Without a response, the status stays that of the response that was recorded with the finish intent.
+    private static let httpStatusOfIntent =
+        "ifnull((SELECT nullif(http_status, 0) FROM intents WHERE task_id = ?1), http_status)"
     private static let end = Query(
         """
         UPDATE tasks SET state = ?2, ended_ms = ?3, attempts = ?4, bytes_received = ?5, size = ?6,
-            http_status = iif(?7 = 0, http_status, ?7),
+            http_status = CASE WHEN ?7 <> 0 THEN ?7 ELSE \(httpStatusOfIntent) END,
             status = ?8, error_domain = ?9, error_detail = ?10, error_message = ?11, \(TaskDelays.clearDelay),
             path = nullif(?12, ifnull(destination, ?13)), bytes_sent = max(bytes_sent, ?14)
         WHERE id = ?1
