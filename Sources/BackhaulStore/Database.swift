@@ -10,8 +10,9 @@ struct Database {
     let descriptors: DatabaseDescriptors
     private let lock: FileLock
 
-    /// Opens the database. The migration at index N of `migrations` changes version N to version N + 1.
-    init(directory: StoreDirectory, migrations: [String] = Schema.migrations) throws(Failure) {
+    /// Opens the database. Tests pass `laterMigrations`, which run after `Schema.migrations`.
+    init(directory: StoreDirectory, laterMigrations: [String] = []) throws(Failure) {
+        let migrations = Schema.migrations + laterMigrations
         try directory.refuseWALWithoutDatabase()
         // The file is made before SQLite opens it, so that its mode does not depend on the umask. SQLite gives the same
         // mode to the log.
@@ -118,6 +119,8 @@ struct Database {
         }
     }
 
+    /// Changes a database of the given version to the newest version. A new database, which has version 0, gets the
+    /// result of `Schema.migrations` at once.
     private static func migrate(
         _ connection: Connection, from version: Int, with migrations: [String]
     ) throws(Failure) {
@@ -127,6 +130,11 @@ struct Database {
         defer { connection.configure(SQLITE_DBCONFIG_DEFENSIVE, true) }
         try connection.execute("BEGIN IMMEDIATE")
         do throws(Failure) {
+            var version = version
+            if version == 0 {
+                try connection.execute(Schema.current)
+                version = Schema.migrations.count
+            }
             for step in migrations[version...] { try connection.execute(step) }
             try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
             try connection.execute("PRAGMA user_version = \(migrations.count)")

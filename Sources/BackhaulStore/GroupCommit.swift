@@ -40,8 +40,8 @@ final class GroupCommit {
     private var completions: [(Failure?) -> Void] = []
     private var afterTransactionActions: [(GroupCommit) -> Void] = []
 
-    init(directory: StoreDirectory, lock: StoreLock, migrations: [String] = Schema.migrations) throws(Failure) {
-        database = try Database(directory: directory, migrations: migrations)
+    init(directory: StoreDirectory, lock: StoreLock, laterMigrations: [String] = []) throws(Failure) {
+        database = try Database(directory: directory, laterMigrations: laterMigrations)
         transaction = Transaction(connection: database.connection, directory: directory)
         self.directory = directory
         self.lock = lock

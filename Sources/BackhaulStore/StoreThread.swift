@@ -11,14 +11,14 @@ public final class StoreThread: Sendable {
     ///
     /// Throws storeDamaged, storeNewer, storeReadOnly, storeFull, storeUnavailable, engineFailed or outOfResources.
     public convenience init(directory: StoreDirectory, lock: StoreLock) throws(Failure) {
-        try self.init(directory: directory, lock: lock, migrations: Schema.migrations)
+        try self.init(directory: directory, lock: lock, laterMigrations: [])
     }
 
-    init(directory: StoreDirectory, lock: StoreLock, migrations: [String]) throws(Failure) {
+    init(directory: StoreDirectory, lock: StoreLock, laterMigrations: [String]) throws(Failure) {
         do {
             worker = try Worker(
                 name: "backhaul-store",
-                make: { try GroupCommit(directory: directory, lock: lock, migrations: migrations) },
+                make: { try GroupCommit(directory: directory, lock: lock, laterMigrations: laterMigrations) },
                 perform: { commit, jobs in commit.perform(jobs) })
         } catch let failure as Failure {
             throw failure

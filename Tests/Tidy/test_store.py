@@ -5,6 +5,7 @@ events."""
 import re
 from collections import defaultdict
 
+from schema import database
 from test_tidy import expect_none
 from tree import swift
 
@@ -38,7 +39,7 @@ JOINS = {
 STATEMENT = re.compile(r"\b(SELECT|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM)\b")
 CHANGED = re.compile(r"\b(?:INTO|DELETE FROM|UPDATE(?: OR \w+)?)\s+(?!SET\b)([a-z_]+)")
 NAMED = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!SET\b)([a-z_]+)")
-TABLE_CHANGE = re.compile(r"CREATE (?:TEMP )?TABLE (\w+)|ALTER TABLE (\w+) RENAME TO (\w+)|DROP TABLE (\w+)")
+TABLE = re.compile(r'CREATE (?:TEMP )?TABLE "?(\w+)')
 ENUMERATIONS = "state|kind|task_kind|due_reason|reason|body_source|next|status|error_domain|cookies|refresh|if_exists"
 NUMBER = re.compile(
     rf"\b({ENUMERATIONS})\b *(=|<>|<=|>=|<|>|(NOT )?IN \() *\d"
@@ -61,13 +62,9 @@ def unit(source):
 
 
 def tables():
-    """Returns the tables that exist after all migrations."""
-    exist = set()
-    for source in sorted(swift(STORE + "Schema"), key=lambda source: source.name):
-        for made, old, new, dropped in TABLE_CHANGE.findall(source.text):
-            exist -= {old, dropped}
-            exist |= {made, new}
-    return exist - {""}
+    """Returns the tables that exist after all migrations, and the temporary tables."""
+    return {name for path in (database.PATH, database.FOLDER / "Schema.swift")
+            for name in TABLE.findall(path.read_text(encoding="utf-8"))}
 
 
 def named(pattern):
@@ -83,6 +80,28 @@ def owners():
         for table in changed:
             found[table].add(name)
     return found
+
+
+def test_the_schema_of_new_databases_matches_the_migrations():
+    text = database.PATH.read_text(encoding="utf-8")
+    assert text == database.source(database.migrations()), "run scripts/generate-database-schema"
+
+
+def test_the_generated_schema_makes_the_same_database_as_the_migrations():
+    steps = [
+        "CREATE TABLE plain (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT, more TEXT)",
+        "CREATE TABLE copy (id INTEGER PRIMARY KEY AUTOINCREMENT, -- \"\"\"\n text TEXT DEFAULT '\\(1) \\\\');"
+        "INSERT INTO copy SELECT id, text FROM plain; DROP TABLE plain; ALTER TABLE copy RENAME TO plain;"
+        "CREATE INDEX plain_by_text ON plain (text)\n WHERE text IS NOT NULL",
+        "CREATE TABLE rows (name TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO rows VALUES ('two\nlines'), ('one')",
+        *(f"ALTER TABLE rows ADD COLUMN number_{number} INTEGER NOT NULL DEFAULT 0" for number in range(20)),
+    ]
+    source = database.source(steps)
+    assert max(map(len, source.splitlines())) <= 120
+    tables, rows = database.contents([database.literal("current", source)])
+    assert (tables, rows) == database.contents(steps)
+    assert tables[0].startswith('CREATE TABLE "plain"') and "DEFAULT '\\(1) \\\\'" in tables[0]
+    assert len(tables) == 3 and len(rows) == 3
 
 
 def test_sql_is_only_in_the_tables_folder():

@@ -1,6 +1,8 @@
-"""Generates the parts of the bindings that come from include/backhaul.h.
+"""Generates the parts of the bindings that come from include/backhaul.h, and the schema of new databases.
 
 `header` reads the header. Each output has a module that writes it, and `outputs` lists the outputs. The declarations
 come from the toolchain's clang, because only a compiler expands the macros around declarations and knows the values.
 The comments come from the text near each declaration that clang reports.
+
+`database` writes the schema of new databases from the migrations. It uses no other module's declarations.
 """

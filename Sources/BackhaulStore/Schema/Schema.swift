@@ -1,5 +1,6 @@
 /// The schema of the database. Migrations make and change its tables. A released migration is never edited: each change
-/// is a new migration. So the comments in the SQL of released migrations keep words that were replaced later.
+/// is a new migration. So the comments in the SQL of released migrations keep words that were replaced later. After a
+/// change of the migrations, run `scripts/generate-database-schema`, which writes their result to `current`.
 enum Schema {
     static let fileName = "backhaul.sqlite3"
     static let walName = fileName + "-wal"

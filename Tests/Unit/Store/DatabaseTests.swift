@@ -50,21 +50,19 @@ struct DatabaseTests {
 
     @Test("a database from a newer version is refused and not changed")
     func newer() throws {
-        let steps = Schema.migrations + ["CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT"]
-        do { try TestStore(scratch.path, migrations: steps).close() }
+        let later = ["CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT"]
+        do { try TestStore(scratch.path, laterMigrations: later).close() }
         let failure = refusal()
         #expect(failure?.status == .storeNewer)
-        #expect(failure?.message.contains("version \(steps.count)") == true)
-        _ = try TestStore(scratch.path, migrations: steps)
+        #expect(failure?.message.contains("version \(Schema.migrations.count + 1)") == true)
+        _ = try TestStore(scratch.path, laterMigrations: later)
     }
 
     @Test("a database from an older version is migrated with its contents")
     func migrated() throws {
         let session = try makeStore(tasks: 3)
-        let steps = Schema.migrations + [
-            "CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT; INSERT INTO later SELECT id FROM tasks"
-        ]
-        let store = try TestStore(scratch.path, migrations: steps)
+        let later = "CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT; INSERT INTO later SELECT id FROM tasks"
+        let store = try TestStore(scratch.path, laterMigrations: [later])
         #expect(try store.tasks(of: session).count == 3)
         #expect(try store.run { (transaction) throws(Failure) in
             try transaction.connection.pragma("SELECT count(*) FROM later")
@@ -74,8 +72,8 @@ struct DatabaseTests {
     @Test("a migration that fails halfway leaves the database unchanged")
     func failedMigration() throws {
         let session = try makeStore(tasks: 3)
-        let steps = Schema.migrations + ["DELETE FROM requests; CREATE TABLE tasks (id INTEGER)"]
-        #expect(throws: Failure.self) { try TestStore(scratch.path, migrations: steps) }
+        let later = "DELETE FROM requests; CREATE TABLE tasks (id INTEGER)"
+        #expect(throws: Failure.self) { try TestStore(scratch.path, laterMigrations: [later]) }
         #expect(try TestStore(scratch.path).tasks(of: session).count == 3)
     }
 

@@ -35,16 +35,54 @@ struct MigrationTests {
             VALUES (9, 1, 1, 4, 1, 'https://example.org/old', 0, 0, 0, 0, 200, 1, 10, 1000, 1500);
         """
 
-    /// Makes a database of version 3 or a later version, and opens it as a store.
-    private func migrated(_ version: Int = 3, and more: String = "") throws -> (store: TestStore, session: SessionID) {
+    /// Makes a database of an earlier version with rows, and opens it as a store.
+    private func openStore(version: Int, rows: String...) throws -> TestStore {
         var database: OpaquePointer?
         #expect(sqlite3_open("\(scratch.path)/\(Schema.fileName)", &database) == SQLITE_OK)
         let header = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(version);"
-        for step in Schema.migrations.prefix(version) + [Self.rows, more, header] {
+        for step in Schema.migrations.prefix(version) + rows + [header] {
             #expect(sqlite3_exec(database, step, nil, nil, nil) == SQLITE_OK)
         }
         sqlite3_close(database)
-        return (try TestStore(scratch.path), SessionID(rawValue: 1))
+        return try TestStore(scratch.path)
+    }
+
+    /// Makes a database of version 3 or a later version, and opens it as a store.
+    private func migrated(_ version: Int = 3, and more: String = "") throws -> (store: TestStore, session: SessionID) {
+        (try openStore(version: version, rows: Self.rows, more), SessionID(rawValue: 1))
+    }
+
+    /// Returns the version and the schema of a store's database, and the rows of all tables.
+    private static func contents(of store: TestStore) throws -> [String] {
+        try store.run { (transaction) throws(Failure) in
+            let connection = transaction.connection
+            func texts(_ sql: String) throws(Failure) -> [String] {
+                try connection.all(Query("\(sql)")) { (row) throws(Failure) in row.text() }
+            }
+            var contents = try texts("PRAGMA user_version")
+            contents += try texts(
+                """
+                SELECT type || ' ' || name || ' ' || tbl_name || ' ' || ifnull(sql, '') FROM sqlite_schema ORDER BY name
+                """)
+            // For each table, a statement that selects all columns as one text.
+            let selections = try texts(
+                """
+                SELECT 'SELECT quote("' || group_concat(columns.name, '") || '' '' || quote("') || '") FROM "'
+                    || tables.name || '" ORDER BY 1'
+                FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns
+                WHERE tables.type = 'table' GROUP BY tables.name
+                """)
+            for selection in selections { contents += [selection] + (try texts(selection)) }
+            return contents
+        }
+    }
+
+    @Test("a new database has the same schema as a database that went through all migrations")
+    func newDatabase() throws {
+        let other = Scratch()
+        let new = try Self.contents(of: TestStore(other.path))
+        #expect(try Self.contents(of: openStore(version: 1)) == new)
+        #expect(new.count > 100)
     }
 
     @Test("tasks of version 3 keep their order, requests and times, and have no constraints")

@@ -31,10 +31,10 @@ final class TestStore: Sendable {
     let directory: StoreDirectory
     let thread: StoreThread
 
-    init(_ path: String, migrations: [String] = Schema.migrations) throws {
+    init(_ path: String, laterMigrations: [String] = []) throws {
         directory = try StoreDirectory.open(path: path)
         guard let lock = try directory.acquireLock() else { throw Failure(.inUse, "the test's store is locked") }
-        thread = try StoreThread(directory: directory, lock: lock, migrations: migrations)
+        thread = try StoreThread(directory: directory, lock: lock, laterMigrations: laterMigrations)
     }
 
     deinit { thread.close() }
