@@ -13,6 +13,11 @@ let strict: [SwiftSetting] = [
 /// time in transfers of small files.
 let small: [SwiftSetting] = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
+/// Like `small`, but without the names of fields and cases, which only `Mirror` and texts such as "\(value)" read. The
+/// model keeps them: messages contain the names of its cases.
+let smallest: [SwiftSetting] =
+    small + [.unsafeFlags(["-Xfrontend", "-disable-reflection-metadata"], .when(configuration: .release))]
+
 let package = Package(
     name: "Backhaul",
     products: [
@@ -39,28 +44,28 @@ let package = Package(
         // Prevents that a forked child inherits a locked lock of the Swift runtime.
         .target(name: "CForkGate"),
         // Threads, locks, descriptors and clocks. No other module uses pthread.
-        .target(name: "BackhaulPlatform", dependencies: ["CForkGate", "CLinux"], swiftSettings: small),
+        .target(name: "BackhaulPlatform", dependencies: ["CForkGate", "CLinux"], swiftSettings: smallest),
         // Values and decisions, without any I/O.
         .target(name: "BackhaulModel", swiftSettings: small),
         // The database. No other module has SQL.
         .target(
             name: "BackhaulStore", dependencies: ["BackhaulModel", "BackhaulPlatform", "CLinux", "CSQLite"],
-            swiftSettings: small),
+            swiftSettings: smallest),
         // Commands, replies and notices as bytes.
-        .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: small),
+        .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: smallest),
         // D-Bus. The module uses libsystemd, if this library is installed.
         .target(
-            name: "BackhaulBus", dependencies: ["BackhaulPlatform", "CLinux", "CSystemd"], swiftSettings: small),
+            name: "BackhaulBus", dependencies: ["BackhaulPlatform", "CLinux", "CSystemd"], swiftSettings: smallest),
         // The communication with systemd: services of the user manager, lingering, and the journal.
         .target(
             name: "BackhaulUserManager", dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulBus", "CLinux"],
-            swiftSettings: small),
+            swiftSettings: smallest),
         // The event loop.
-        .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: small),
+        .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: smallest),
         // Part files. Threads of this module write, sync and finish them.
         .target(
             name: "BackhaulDisk", dependencies: ["BackhaulModel", "BackhaulPlatform", "CCrypto", "CLinux"],
-            swiftSettings: small),
+            swiftSettings: smallest),
         // HTTP.
         .target(
             name: "BackhaulTransport", dependencies: ["BackhaulModel", "BackhaulLoop", "BackhaulPlatform", "CCurl"],
@@ -69,14 +74,14 @@ let package = Package(
         .target(
             name: "BackhaulConditions",
             dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulBus", "BackhaulLoop", "CLinux"],
-            swiftSettings: small),
+            swiftSettings: smallest),
         // The engine of a store. It performs the model's actions with the modules above, and serves the clients.
         .target(
             name: "BackhaulEngine",
             dependencies: [
                 "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulLoop", "BackhaulDisk",
                 "BackhaulTransport", "BackhaulConditions", "BackhaulUserManager",
-            ], swiftSettings: small),
+            ], swiftSettings: smallest),
         // The client in a host. It finds or starts the engine, sends commands, and waits for replies. If an engine
         // ends, the client sends its open commands to the next engine.
         .target(
@@ -85,14 +90,14 @@ let package = Package(
                 "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulDisk",
                 "BackhaulEngine", "BackhaulUserManager",
             ],
-            swiftSettings: small),
+            swiftSettings: smallest),
         // The functions that include/backhaul.h declares.
         .target(
             name: "BackhaulABI",
             dependencies: [
                 "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulClient",
             ],
-            swiftSettings: small),
+            swiftSettings: smallest),
         // The command line. It uses the C API, as every host does.
         .executableTarget(
             name: "backhaul",

@@ -40,7 +40,7 @@ struct MigrationTests {
         var database: OpaquePointer?
         #expect(sqlite3_open("\(scratch.path)/\(Schema.fileName)", &database) == SQLITE_OK)
         let header = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(version);"
-        for step in Schema.migrations.prefix(version) + rows + [header] {
+        for step in ["BEGIN"] + Schema.migrations.prefix(version) + rows + [header, "COMMIT"] {
             #expect(sqlite3_exec(database, step, nil, nil, nil) == SQLITE_OK)
         }
         sqlite3_close(database)
