@@ -47,26 +47,3 @@ struct FailureTests {
         #expect(!failure(writeError, ENOSPC).endsStore)
     }
 }
-
-@Suite("Headers as bytes")
-struct HeaderBlobTests {
-    @Test("header fields are packed and unpacked without a change", arguments: [
-        [], [HeaderField("A", "")],
-        [HeaderField("ETag", "\"x\""), HeaderField("Däta", String(repeating: "y", count: 70_000))],
-    ] as [[HeaderField]])
-    func roundTrip(fields: [HeaderField]) throws {
-        #expect(try HeaderBlob.unpack(HeaderBlob.pack(fields)) == fields)
-    }
-
-    @Test("packed header fields that are truncated within a field are reported as damaged")
-    func damaged() throws {
-        let bytes = try #require(HeaderBlob.pack([HeaderField("Name", "value"), HeaderField("Other", "more")]))
-        // The first field ends after 17 bytes.
-        for count in 1..<bytes.count where count != 17 {
-            let failure = #expect(throws: Failure.self) { try HeaderBlob.unpack(Array(bytes[..<count])) }
-            #expect(failure?.status == .storeDamaged)
-        }
-        #expect(try HeaderBlob.unpack(Array(bytes[..<17])).count == 1)
-        #expect(throws: Failure.self) { try HeaderBlob.unpack([255, 255, 255, 255, 0]) }
-    }
-}
