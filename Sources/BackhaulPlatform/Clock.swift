@@ -5,6 +5,9 @@ internal import Glibc
 public struct Deadline: Comparable, Sendable {
     let nanoseconds: UInt64
 
+    /// A deadline that has always passed.
+    static let passed = Deadline(nanoseconds: 0)
+
     public static func after(milliseconds: Int64) -> Deadline {
         // The bound prevents an overflow. The longest wait is 146 years.
         let wait = UInt64(max(0, min(milliseconds, Int64.max / 2_000_000))) * 1_000_000

@@ -50,9 +50,13 @@ public final class Lock<Value>: @unchecked Sendable {
         return body(&value)
     }
 
-    /// Calls `body` now and after each `change` until `body` returns a result or the deadline has passed. If the
-    /// deadline is nil, the call waits without a limit. Only threads of the library pass nil, because a program's own
-    /// thread must not wait without a limit.
+    /// Wakes all threads that wait for a change. The caller has changed the value with `withLock`, and found that the
+    /// waiting threads need the change.
+    public func notify() { pthread_cond_broadcast(condition) }
+
+    /// Calls `body` now and after each `change` or `notify` until `body` returns a result or the deadline has passed.
+    /// If the deadline is nil, the call waits without a limit. Only threads of the library pass nil, because a
+    /// program's own thread must not wait without a limit.
     public func wait<Result>(
         until deadline: Deadline?, _ body: (inout sending Value) -> sending Result?
     ) -> sending Result? {

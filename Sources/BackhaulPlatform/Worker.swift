@@ -1,13 +1,48 @@
 /// A thread that owns a context (an object of the caller) and performs jobs on the context, in the order in which the
 /// jobs were posted. The thread takes all waiting jobs together, so that `perform` can commit them together.
+///
+/// A *delayed job* may wait for other jobs until its deadline. If all waiting jobs are delayed jobs, the thread waits
+/// until the earliest of their deadlines, or until a job without delay is posted. Then it takes all waiting jobs.
 public final class Worker<Context>: Sendable {
     public typealias Job = @Sendable (Context) -> Void
 
+    /// What the thread does next.
+    private enum Step {
+        case perform([Job])
+        case wait(until: Deadline)
+        case end
+    }
+
     private struct Mailbox {
+        /// The waiting jobs, in the order in which they were posted.
         var jobs: [Job] = []
+        /// The earliest deadline of the waiting jobs; nil if no job waits. The deadline of a job without delay has
+        /// always passed.
+        var due: Deadline?
         var isClosed = false
         var hasEnded = false
+
+        /// Adds a job. Returns whether the thread must be woken, because the jobs are due earlier than before.
+        mutating func add(_ job: @escaping Job, delayedUpTo deadline: Deadline?) -> Bool {
+            jobs.append(job)
+            let deadline = jobs.count < Worker.maximumWaiting ? deadline ?? .passed : .passed
+            if let due, due <= deadline { return false }
+            due = deadline
+            return true
+        }
+
+        /// Takes all waiting jobs if they are due or the worker is closed. The thread already waits until `deadline`.
+        /// Returns nil if the thread continues to wait.
+        mutating func takeJobs(waitingUntil deadline: Deadline?) -> Step? {
+            guard let due else { return isClosed ? .end : nil }
+            if !isClosed, !due.hasPassed { return due == deadline ? nil : .wait(until: due) }
+            defer { (jobs, self.due) = ([], nil) }
+            return .perform(jobs)
+        }
     }
+
+    /// When this number of jobs wait, the thread takes them, even if all of them are delayed jobs.
+    static var maximumWaiting: Int { 64 }
 
     private let mailbox = Lock(Mailbox())
     private let thread: Lock<Thread?> = Lock(nil)
@@ -31,16 +66,7 @@ public final class Worker<Context>: Sendable {
             }
             started.change { $0 = .success(()) }
             defer { mailbox.change { $0.hasEnded = true } }
-            while true {
-                let jobs: [Job]? = mailbox.wait(until: nil) { state in
-                    if state.jobs.isEmpty { return state.isClosed ? .some(nil) : nil }
-                    let jobs = state.jobs
-                    state.jobs = []
-                    return .some(jobs)
-                } ?? nil
-                guard let jobs else { return }
-                perform(context, jobs)
-            }
+            while let jobs = Self.takeJobs(mailbox) { perform(context, jobs) }
         }
         do {
             try started.wait(until: nil) { $0 }!.get()
@@ -51,14 +77,28 @@ public final class Worker<Context>: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// Adds a job. If the worker is closed, drops the job and returns false.
-    @discardableResult
-    public func post(_ job: @escaping Job) -> Bool {
-        mailbox.change { state in
-            if state.isClosed { return false }
-            state.jobs.append(job)
-            return true
+    /// Waits until jobs are due, and takes all waiting jobs. Returns nil if the worker is closed and no job waits.
+    private static func takeJobs(_ mailbox: Lock<Mailbox>) -> [Job]? {
+        var deadline: Deadline?
+        while true {
+            switch mailbox.wait(until: deadline, { $0.takeJobs(waitingUntil: deadline) }) {
+            case .perform(let jobs): return jobs
+            case .wait(let due): deadline = due
+            case .end: return nil
+            case nil: continue
+            }
         }
+    }
+
+    /// Adds a job. If the worker is closed, drops the job and returns false. If `deadline` is not nil, the job is a
+    /// delayed job: it may wait for other jobs until the deadline. A closed worker performs delayed jobs at once.
+    @discardableResult
+    public func post(_ job: @escaping Job, delayedUpTo deadline: Deadline? = nil) -> Bool {
+        let (isPosted, mustWake) = mailbox.withLock { state in
+            state.isClosed ? (false, false) : (true, state.add(job, delayedUpTo: deadline))
+        }
+        if mustWake { mailbox.notify() }
+        return isPosted
     }
 
     /// Performs the posted jobs, ends the thread and waits for its end. If a job calls this function, the function does

@@ -11,7 +11,7 @@ import Testing
     private static var timeLimit: Deadline { .after(milliseconds: 30_000) }
 
     private final class Journal {
-        var batches: [Int] = []
+        var numbers: [Int] = []
     }
 
     @Test("a worker performs its jobs in order, and `close` returns only after the last job")
@@ -42,6 +42,88 @@ import Testing
         gate.change { $0.isOpen = true }
         worker.close()
         #expect(sizes.withLock { $0 } == [1, 50])
+    }
+
+    /// A deadline that no test waits for.
+    private static var anHour: Deadline { .after(milliseconds: 3_600_000) }
+
+    /// A worker whose jobs add numbers to a list. `batches` has the list of each batch.
+    private struct Recorder {
+        let batches = Lock<[[Int]]>([])
+        let worker: Worker<Journal>
+
+        init() throws {
+            worker = try Worker(
+                name: "recorder", make: { Journal() },
+                perform: { [batches] journal, jobs in
+                    journal.numbers = []
+                    for job in jobs { job(journal) }
+                    batches.change { $0.append(journal.numbers) }
+                })
+        }
+
+        func post(_ number: Int, delayedUpTo deadline: Deadline? = nil) {
+            worker.post({ $0.numbers.append(number) }, delayedUpTo: deadline)
+        }
+
+        /// Waits until the worker has performed the number of jobs. Returns the batches.
+        func batches(ofJobs count: Int) -> [[Int]]? {
+            batches.wait(until: WorkerTests.timeLimit) { $0.joined().count >= count ? $0 : nil }
+        }
+    }
+
+    @Test("a delayed job is performed in one batch with the next job, in the order in which the jobs were posted")
+    func delayed() throws {
+        let recorder = try Recorder()
+        recorder.post(1, delayedUpTo: Self.anHour)
+        recorder.post(2, delayedUpTo: Self.anHour)
+        recorder.post(3)
+        #expect(recorder.batches(ofJobs: 3) == [[1, 2, 3]])
+        recorder.post(4, delayedUpTo: Self.anHour)
+        recorder.post(5)
+        #expect(recorder.batches(ofJobs: 5) == [[1, 2, 3], [4, 5]])
+        recorder.worker.close()
+    }
+
+    @Test("a delayed job is performed after its deadline, even if no other job is posted")
+    func delayEnds() throws {
+        let recorder = try Recorder()
+        recorder.post(1, delayedUpTo: .after(milliseconds: 5))
+        #expect(recorder.batches(ofJobs: 1) == [[1]])
+        recorder.worker.close()
+    }
+
+    @Test("if a later delayed job has an earlier deadline, this deadline counts for all delayed jobs")
+    func earlierDeadline() throws {
+        let recorder = try Recorder()
+        recorder.post(1, delayedUpTo: Self.anHour)
+        recorder.post(2, delayedUpTo: .after(milliseconds: 5))
+        #expect(recorder.batches(ofJobs: 2) == [[1, 2]])
+        recorder.worker.close()
+    }
+
+    @Test("if many delayed jobs wait, they are performed without another job")
+    func manyDelayed() throws {
+        let recorder = try Recorder()
+        let numbers = Array(0..<Worker<Journal>.maximumWaiting)
+        for number in numbers { recorder.post(number, delayedUpTo: Self.anHour) }
+        #expect(recorder.batches(ofJobs: numbers.count) == [numbers])
+        recorder.worker.close()
+    }
+
+    @Test("a worker that closes performs its delayed jobs at once")
+    func delayedAtClose() throws {
+        for closesWithDeadline in [false, true] {
+            let recorder = try Recorder()
+            recorder.post(1, delayedUpTo: Self.anHour)
+            recorder.post(2, delayedUpTo: Self.anHour)
+            if closesWithDeadline {
+                #expect(recorder.worker.close(until: Self.timeLimit))
+            } else {
+                recorder.worker.close()
+            }
+            #expect(recorder.batches.withLock { $0 } == [[1, 2]])
+        }
     }
 
     @Test("if the context for a worker's jobs cannot be created, the start of the worker throws the error")
