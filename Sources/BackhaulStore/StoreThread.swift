@@ -4,7 +4,11 @@ internal import BackhaulPlatform
 /// The thread that owns the only connection to a store's database. While the disk syncs a commit, new jobs are queued.
 /// After the sync, the thread commits all queued jobs together (group commit).
 public final class StoreThread: Sendable {
+    /// The longest time for which a body that may be delayed waits for other work.
+    public static let longestDelayMilliseconds: Int64 = 10
+
     private let worker: Worker<GroupCommit>
+    private let delayMilliseconds: Int64
 
     /// Starts the thread, and waits until the thread has opened, checked and migrated the database. The thread keeps
     /// `lock` until the database is closed.
@@ -14,7 +18,11 @@ public final class StoreThread: Sendable {
         try self.init(directory: directory, lock: lock, laterMigrations: [])
     }
 
-    init(directory: StoreDirectory, lock: StoreLock, laterMigrations: [String]) throws(Failure) {
+    init(
+        directory: StoreDirectory, lock: StoreLock, laterMigrations: [String],
+        delayMilliseconds: Int64 = StoreThread.longestDelayMilliseconds
+    ) throws(Failure) {
+        self.delayMilliseconds = delayMilliseconds
         do {
             worker = try Worker(
                 name: "backhaul-store",
@@ -35,11 +43,16 @@ public final class StoreThread: Sendable {
     /// twice, so it must have no effect outside of the transaction. `then` is called on the store's thread, in the
     /// order of the calls to `perform`. `then` gets a failure, or the result of `body` after the transaction is
     /// durable. After `close`, `then` is called with engineFailed on the calling thread. Neither closure may block.
+    ///
+    /// A transaction costs more than most bodies. So a body that is not urgent has `mayBeDelayed`: if only such bodies
+    /// are queued, they wait for other work up to `longestDelayMilliseconds`. The bodies run in the order of the calls
+    /// in any case: a body without a delay takes the earlier bodies with it into the next transaction.
     public func perform<Result: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Result,
+        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Result, mayBeDelayed: Bool = false,
         then: @escaping @Sendable (Swift.Result<Result, Failure>) -> Void
     ) {
-        let isPosted = worker.post { commit in commit.run(body, then: then) }
+        let deadline = mayBeDelayed ? Deadline.after(milliseconds: delayMilliseconds) : nil
+        let isPosted = worker.post({ commit in commit.run(body, then: then) }, delayedUpTo: deadline)
         if !isPosted { then(.failure(Failure(.engineFailed, "the store is closed"))) }
     }
 
@@ -49,7 +62,7 @@ public final class StoreThread: Sendable {
         worker.post { commit in commit.afterTransaction { $0.releaseMemory(then: then) } }
     }
 
-    /// Performs all posted jobs, closes the database and ends the thread. A closure `then` must not call this function.
-    /// A second call has no effect.
+    /// Performs all posted jobs, even those that may be delayed. Then closes the database and ends the thread. A
+    /// closure `then` must not call this function. A second call has no effect.
     public func close() { worker.close() }
 }

@@ -34,10 +34,10 @@ final class LoopRuntime: Runtime {
     }
 
     func store<Value: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
+        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, mayBeDelayed: Bool,
         then: @escaping (Result<Value, Failure>) -> [EngineEffect]
     ) {
-        store(erased: { (transaction) throws(Failure) in try body(transaction) }, then: { result in
+        store(erased: { (transaction) throws(Failure) in try body(transaction) }, mayBeDelayed, then: { result in
             switch result {
             case .success(let value): (value as? Value).map { then(.success($0)) } ?? []
             case .failure(let failure): then(.failure(failure))
@@ -48,16 +48,17 @@ final class LoopRuntime: Runtime {
     /// The type of the body's result is erased. So the library has one copy of this code instead of a copy for each
     /// type.
     private func store(
-        erased body: @escaping @Sendable (Transaction) throws(Failure) -> any Sendable,
+        erased body: @escaping @Sendable (Transaction) throws(Failure) -> any Sendable, _ mayBeDelayed: Bool,
         then: @escaping (Result<any Sendable, Failure>) -> [EngineEffect]
     ) {
-        services.store.perform(body, then: returning { (result: Result<any Sendable, Failure>) in
+        let report = returning { (result: Result<any Sendable, Failure>) in
             let effects = then(result)
             // If the database is damaged or a descriptor was closed, each later call of the store fails in the same
             // way. So the engine ends.
             if case .failure(let failure) = result, failure.endsStore { return effects + [.fail(failure)] }
             return effects
-        })
+        }
+        services.store.perform(body, mayBeDelayed: mayBeDelayed, then: report)
     }
 
     /// The body gets a number, and only this number goes to the other thread. The body itself stays on the loop's

@@ -21,9 +21,11 @@ protocol Runtime: AnyObject {
     /// Calls `body` whenever the descriptor is readable, until the watch is cancelled or released.
     func watch(_ descriptor: Int32, _ body: @escaping () -> [EngineEffect]) throws(SystemError) -> any RuntimeWatch
 
-    /// Runs `body` on the store's thread in the next transaction, and `then` on the loop after the commit.
+    /// Runs `body` on the store's thread in the next transaction, and `then` on the loop after the commit. If
+    /// `mayBeDelayed` is true, `body` may wait up to `StoreThread.longestDelayMilliseconds` for other work of the
+    /// store. The bodies run in the order of the calls in any case.
     func store<Value: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
+        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, mayBeDelayed: Bool,
         then: @escaping (Result<Value, Failure>) -> [EngineEffect])
 
     /// Returns a function that another thread calls once with a result. `body` then runs on the loop.
@@ -48,6 +50,14 @@ extension LoopTimer: RuntimeTimer {}
 extension Watch: RuntimeWatch {}
 
 extension Runtime {
+    /// Runs `body` without a delay. (A protocol cannot have a default value for `mayBeDelayed`.)
+    func store<Value: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
+        then: @escaping (Result<Value, Failure>) -> [EngineEffect]
+    ) {
+        store(body, mayBeDelayed: false, then: then)
+    }
+
     func returning(_ body: @escaping () -> [EngineEffect]) -> @Sendable () -> Void {
         let done = returning { (_: Bool) in body() }
         return { done(true) }

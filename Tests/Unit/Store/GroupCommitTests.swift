@@ -87,6 +87,50 @@ struct GroupCommitTests {
         #expect(results == (0..<500).map { .success($0) })
     }
 
+    /// Posts a body that enqueues a task and may be delayed. Sets the lock's value when the body's result arrives.
+    private func enqueueWithDelay(_ store: TestStore, in session: SessionID, _ isCommitted: Lock<Bool>) {
+        store.thread.perform({ (transaction) throws(Failure) in
+            try transaction.tasks.enqueue([(.numbered(1), .example)], in: session, now: 1).results.count
+        }, mayBeDelayed: true, then: { result in
+            let isStored = (try? result.get()) == 1
+            isCommitted.change { $0 = isStored }
+        })
+    }
+
+    @Test("a body that may be delayed runs before the next body, in the same transaction")
+    func delayed() throws {
+        let store = try TestStore(scratch.path, delayMilliseconds: 3_600_000)
+        let session = try store.session()
+        let isCommitted = Lock(false)
+        enqueueWithDelay(store, in: session, isCommitted)
+        // The next body sees the change of the delayed body, but the transaction of this change is not over.
+        let (tasks, wasCommitted) = try store.run { (transaction) throws(Failure) in
+            (try transaction.sessions.info(of: session)?.info.liveTasks, isCommitted.withLock { $0 })
+        }
+        #expect(tasks == 1)
+        #expect(!wasCommitted)
+        #expect(isCommitted.withLock { $0 })
+    }
+
+    @Test("a body that may be delayed is committed after its delay, even without another body")
+    func delayEnds() throws {
+        let store = try TestStore(scratch.path, delayMilliseconds: 5)
+        let isCommitted = Lock(false)
+        enqueueWithDelay(store, in: try store.session(), isCommitted)
+        #expect(isCommitted.wait(until: .after(milliseconds: 60_000)) { $0 ? true : nil } == true)
+    }
+
+    @Test("a store that closes commits the bodies that may be delayed")
+    func delayedAtClose() throws {
+        let store = try TestStore(scratch.path, delayMilliseconds: 3_600_000)
+        let session = try store.session()
+        let isCommitted = Lock(false)
+        enqueueWithDelay(store, in: session, isCommitted)
+        store.close()
+        #expect(isCommitted.withLock { $0 })
+        #expect(try TestStore(scratch.path).tasks(of: session).count == 1)
+    }
+
     @Test("a call that does not fit into a full database fails; with more space, calls succeed again")
     func full() throws {
         let store = try TestStore(scratch.path)

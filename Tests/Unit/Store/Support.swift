@@ -31,10 +31,14 @@ final class TestStore: Sendable {
     let directory: StoreDirectory
     let thread: StoreThread
 
-    init(_ path: String, laterMigrations: [String] = []) throws {
+    init(
+        _ path: String, laterMigrations: [String] = [],
+        delayMilliseconds: Int64 = StoreThread.longestDelayMilliseconds
+    ) throws {
         directory = try StoreDirectory.open(path: path)
         guard let lock = try directory.acquireLock() else { throw Failure(.inUse, "the test's store is locked") }
-        thread = try StoreThread(directory: directory, lock: lock, laterMigrations: laterMigrations)
+        thread = try StoreThread(
+            directory: directory, lock: lock, laterMigrations: laterMigrations, delayMilliseconds: delayMilliseconds)
     }
 
     deinit { thread.close() }

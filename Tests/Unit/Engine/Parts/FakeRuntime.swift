@@ -34,10 +34,10 @@ final class FakeRuntime: Runtime {
     }
 
     func store<Value: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
+        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, mayBeDelayed: Bool,
         then: @escaping (Result<Value, Failure>) -> [EngineEffect]
     ) {
-        storeCalls.append(PendingStoreCall(then))
+        storeCalls.append(PendingStoreCall(mayBeDelayed: mayBeDelayed, then: then))
     }
 
     func returning<Value: Sendable>(_ body: @escaping (Value) -> [EngineEffect]) -> @Sendable (Value) -> Void {
@@ -47,6 +47,9 @@ final class FakeRuntime: Runtime {
     // Functions for the test
 
     var pendingStoreCalls: Int { storeCalls.count }
+
+    /// For each pending call to the store: whether the store may delay the call.
+    var pendingDelays: [Bool] { storeCalls.map(\.mayBeDelayed) }
 
     /// Whether the oldest pending call to the store has this type of result.
     func storeAwaits<Value: Sendable>(_ type: Value.Type) -> Bool { storeCalls.first is PendingStoreCall<Value> }
@@ -111,9 +114,11 @@ final class FakeTimer: RuntimeTimer {
     func stop() { due = nil }
 }
 
-private protocol StoreCall {}
+private protocol StoreCall {
+    var mayBeDelayed: Bool { get }
+}
 
 private struct PendingStoreCall<Value: Sendable>: StoreCall {
+    let mayBeDelayed: Bool
     let then: (Result<Value, Failure>) -> [EngineEffect]
-    init(_ then: @escaping (Result<Value, Failure>) -> [EngineEffect]) { self.then = then }
 }
