@@ -24,7 +24,8 @@ extension TransferRunner {
         attempt.context.hooks.end(
             Ending(
                 end: TaskEnd(task.id, outcome, attempt: last == attempt.exchange.recorded ? nil : last),
-                attempt: attempt.number, session: task.session, also: also))
+                attempt: attempt.number, session: task.session,
+                isOfUnrepeatableRequest: hasSentUnrepeatableRequest, also: also))
     }
 
     /// Tries the task again, or fails it. `failed`: the facts that the runner has about the failure. This function adds

@@ -106,9 +106,12 @@ extension TransferRunner {
     /// Whether the task may stop because a condition is not met. False if the task has all bytes, or if the server may
     /// have processed a request that must not be repeated.
     var mayBeDeferred: Bool {
-        let isUnsafe = attempt.exchange.requests > 0 && !attempt.mayRepeat
-        return !isFinishing && !hasAllBytes && attempt.stopReason == nil && attempt.task.intent == nil && !isUnsafe
+        !isFinishing && !hasAllBytes && attempt.stopReason == nil && attempt.task.intent == nil
+            && !hasSentUnrepeatableRequest
     }
+
+    /// Whether the server may have processed a request that must not be repeated.
+    var hasSentUnrepeatableRequest: Bool { attempt.exchange.requests > 0 && !attempt.mayRepeat }
 
     // MARK: Bytes
 

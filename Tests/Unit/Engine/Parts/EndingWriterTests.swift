@@ -5,7 +5,7 @@ import Testing
 @testable import BackhaulEngine
 
 /// The writer stores the *ends* (results) of tasks. It writes the ends of one iteration of the engine's event loop
-/// together. While many tasks run, it also writes the ends that come within 10 ms together.
+/// together. While many tasks end, the database (the *store*) may delay the ends until it has other work.
 @Suite("The writer of tasks' ends")
 struct EndingWriterTests {
     let runtime = FakeRuntime()
@@ -17,10 +17,10 @@ struct EndingWriterTests {
         EndingWriter(runtime, EventPublisher(runtime, ClientRegistry()), runningTasks: { runningTasks })
     }
 
-    private func ending(_ task: UInt64, session: UInt64 = 1) -> Ending {
+    private func ending(_ task: UInt64, session: UInt64 = 1, isOfUnrepeatableRequest: Bool = false) -> Ending {
         Ending(
             end: TaskEnd(TaskID(rawValue: task), Outcome(state: .succeeded)), attempt: 1,
-            session: SessionID(rawValue: session), also: nil)
+            session: SessionID(rawValue: session), isOfUnrepeatableRequest: isOfUnrepeatableRequest, also: nil)
     }
 
     /// Returns the tasks whose ends are stored, in one list for each transaction.
@@ -44,62 +44,57 @@ struct EndingWriterTests {
     }
 
     /// Writes an end, and ends the loop iteration.
-    private func write(_ task: UInt64) {
+    private func write(_ task: UInt64, _ writer: EndingWriter) {
         writer.write(ending(task))
         runtime.endIteration()
     }
 
-    @Test("if the last write was at least 10 ms ago, an end is written after its loop iteration")
-    func nextIteration() throws {
-        write(1)
-        runtime.advance(milliseconds: EndingWriter.intervalMilliseconds)
-        write(2)
-        try runtime.storeReturns(nil as Change?)
-        try runtime.storeReturns(nil as Change?)
-        #expect(takeEnded() == [[1], [2]])
+    /// Writes so many ends that further ends are expected. None of these ends may be delayed.
+    private func writeExpectedEnds(_ writer: EndingWriter) {
+        for task in 1...UInt64(EndingForecast.fewestEnds) { write(task, writer) }
+        #expect(runtime.pendingDelays == Array(repeating: false, count: EndingForecast.fewestEnds))
     }
 
-    @Test("while many other tasks run, ends that come within 10 ms after a write share one transaction")
-    func interval() throws {
-        write(1)
-        write(2)
-        runtime.advance(milliseconds: EndingWriter.intervalMilliseconds - 1)
-        write(3)
-        #expect(runtime.pendingStoreCalls == 1)
-        runtime.advance(milliseconds: 1)
-        try runtime.storeReturns(nil as Change?)
-        try runtime.storeReturns(nil as Change?)
-        #expect(takeEnded() == [[1], [2, 3]])
+    @Test("while many tasks end, the store may delay an end")
+    func delayed() throws {
+        writeExpectedEnds(writer)
+        #expect(writer.expectsFurtherEnds)
+        write(9, writer)
+        #expect(runtime.pendingDelays.last == true)
+        runtime.advance(milliseconds: EndingForecast.windowMilliseconds + 1)
+        #expect(!writer.expectsFurtherEnds)
+        write(10, writer)
+        #expect(runtime.pendingDelays.last == false)
     }
 
-    @Test("if eight ends wait, they are written after their loop iteration")
-    func full() throws {
-        for task in 0...UInt64(EndingWriter.maximumWaiting) { write(task) }
-        #expect(runtime.pendingStoreCalls == 2)
-    }
-
-    @Test("if few other tasks run, each end is written after its loop iteration")
+    @Test("if few other tasks run, the store writes each end without delay")
     func few() throws {
-        // Two tasks have ended. The end of the first one is still being written.
-        let writer = Self.writer(runtime, runningTasks: EndingWriter.fewestOtherTasks + 1)
-        for task in [1, 2] as [UInt64] {
-            writer.write(ending(task))
-            runtime.endIteration()
-        }
-        #expect(runtime.pendingStoreCalls == 2)
+        // The store is still writing the ends of all other tasks but the last ones.
+        let writer = Self.writer(runtime, runningTasks: EndingForecast.fewestEnds + EndingForecast.fewestOtherTasks)
+        writeExpectedEnds(writer)
+        write(9, writer)
+        #expect(runtime.pendingDelays.last == false)
     }
 
-    @Test("a flush writes each waiting end one time")
-    func flush() throws {
-        write(1)
-        write(2)
-        writer.write(ending(3))
-        writer.flush()
+    @Test("the store writes the end of a request that must not be repeated without delay")
+    func unrepeatable() throws {
+        writeExpectedEnds(writer)
+        writer.write(ending(9))
+        writer.write(ending(10, session: 2, isOfUnrepeatableRequest: true))
         runtime.endIteration()
-        runtime.advance(milliseconds: EndingWriter.intervalMilliseconds)
-        try runtime.storeReturns(nil as Change?)
-        try runtime.storeReturns(nil as Change?)
-        #expect(takeEnded() == [[1], [2, 3]])
+        #expect(runtime.pendingDelays.suffix(2) == [false, false])
+    }
+
+    @Test("a flush writes each waiting end one time and without delay")
+    func flush() throws {
+        writeExpectedEnds(writer)
+        writer.write(ending(9))
+        writer.write(ending(10))
+        writer.flush()
+        #expect(runtime.pendingDelays.suffix(1) == [false])
+        runtime.endIteration()
+        for _ in 0...EndingForecast.fewestEnds { try runtime.storeReturns(nil as Change?) }
+        #expect(takeEnded().last == [9, 10])
         #expect(runtime.pendingStoreCalls == 0)
     }
 
