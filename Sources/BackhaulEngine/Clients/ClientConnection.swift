@@ -35,6 +35,8 @@ final class ClientConnection {
         var role: Role
         var pushCredit: PushCredit
         var isReadingAhead = false
+        /// The greatest event id that this handle has acknowledged; nil before the first acknowledgement.
+        var lastAcknowledged: EventID?
     }
 
     /// A create or attach command that may wait for its session has a handle (the client's reference to the session).
@@ -82,6 +84,13 @@ final class ClientConnection {
     func update(_ handle: HandleID, _ pushCredit: PushCredit) { handles[handle]?.pushCredit = pushCredit }
 
     func setReadingAhead(_ handle: HandleID, _ isReading: Bool) { handles[handle]?.isReadingAhead = isReading }
+
+    /// Records an acknowledgement. Returns the number of acknowledged ids; nil if this number is unknown.
+    func recordAcknowledgement(_ acknowledgement: Acknowledgement, by handle: HandleID) -> UInt64? {
+        guard let attached = handles[handle] else { return nil }
+        handles[handle]?.lastAcknowledged = max(attached.lastAcknowledged ?? .zero, acknowledgement.greatest)
+        return acknowledgement.count(after: attached.lastAcknowledged)
+    }
 
     func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }
 

@@ -85,9 +85,9 @@ final class CommandCall {
 
     /// Applies a command only one time, even if the client sends it several times. The reply is stored until the client
     /// has received it. `then` is called only if the command was not applied before. `always` is called before each
-    /// reply that is not a failure.
+    /// reply that is not a failure. `mayBeDelayed`: whether the store may delay the command for a few milliseconds.
     func applyOnce(
-        _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?),
+        _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?), mayBeDelayed: Bool = false,
         then: @escaping (Change?) -> Void, always: @escaping (Reply) -> Void = { _ in },
         beforeReply: @escaping ReplyBarrier = { reply in reply() }
     ) {
@@ -102,7 +102,7 @@ final class CommandCall {
             let (reply, change) = try body(transaction)
             if let command { try transaction.commands.remember(command, reply: Wire.encodeReply(reply)) }
             return Applied(reply: reply, change: change, isNew: true)
-        }, then: { [self] result in
+        }, mayBeDelayed: mayBeDelayed, then: { [self] result in
             if case .success(let applied) = result {
                 if applied.isNew { then(applied.change) }
                 always(applied.reply)

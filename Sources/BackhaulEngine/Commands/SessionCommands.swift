@@ -140,12 +140,21 @@ struct SessionCommands {
         }
     }
 
-    func acknowledge(_ acknowledgement: Acknowledgement, in session: SessionID) {
+    /// An acknowledgement of fewer events is never delayed.
+    private static let fewestDelayedEvents: UInt64 = 8
+
+    func acknowledge(_ acknowledgement: Acknowledgement, _ handle: HandleID) throws(Failure) {
+        let session = try call.consuming(handle)
+        // While many tasks end, an acknowledgement of several events may wait for the next ends, so that they share one
+        // transaction. A client that acknowledges each event alone waits for each reply. So a few events are
+        // acknowledged without delay.
+        let count = call.connection.recordAcknowledgement(acknowledgement, by: handle) ?? 0
+        let mayBeDelayed = count >= Self.fewestDelayedEvents && engine.tasks.endings.expectsFurtherEnds
         let returns = Lock(false)
         call.applyOnce({ (transaction) throws(Failure) in
             let change = try transaction.events.acknowledge(session, acknowledgement)
             return (.count(UInt64(change.count)), change)
-        }, then: { change in
+        }, mayBeDelayed: mayBeDelayed, then: { change in
             guard let change else { return }
             CrashPoint.afterAcknowledge.reach()
             if !change.removedKept.isEmpty { engine.housekeeping.leftovers.sweep() }

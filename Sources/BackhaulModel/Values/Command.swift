@@ -54,6 +54,23 @@ public enum Command: Equatable, Sendable {
 public enum Acknowledgement: Equatable, Sendable {
     case ids([EventID])
     case through(EventID)
+
+    /// The greatest id that the client acknowledges; zero if the list of ids is empty.
+    public var greatest: EventID {
+        switch self {
+        case .ids(let ids): ids.max() ?? .zero
+        case .through(let id): id
+        }
+    }
+
+    /// The number of acknowledged ids. `last`: the greatest id that the client has acknowledged before. For `through`,
+    /// the result is the number of ids after `last`; nil if `last` is nil. Some of these ids may have no event.
+    public func count(after last: EventID?) -> UInt64? {
+        switch self {
+        case .ids(let ids): UInt64(ids.count)
+        case .through(let id): last.map { id > $0 ? id.rawValue - $0.rawValue : 0 }
+        }
+    }
 }
 
 /// The engine's reply to one command.

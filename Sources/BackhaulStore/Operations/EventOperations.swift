@@ -84,11 +84,7 @@ public struct EventOperations {
     private func select(
         _ acknowledgement: Acknowledgement, of session: SessionID, newest: EventID
     ) throws(Failure) -> Int64 {
-        let greatest =
-            switch acknowledgement {
-            case .ids(let ids): ids.max() ?? .zero
-            case .through(let id): id
-            }
+        let greatest = acknowledgement.greatest
         guard greatest <= newest else {
             throw Failure(
                 .invalidArgument,

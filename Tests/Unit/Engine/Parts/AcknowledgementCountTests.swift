@@ -1,0 +1,41 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulEngine
+
+/// A host (a program that uses the library) acknowledges events (stored messages) that it has processed. The engine
+/// counts the acknowledged ids for each handle, which is the host's reference to a session.
+@Suite("The count of acknowledged ids")
+struct AcknowledgementCountTests {
+    let client = FakeClient(ClientRegistry())
+
+    init() {
+        client.attach(1, SessionID(rawValue: 1))
+        client.attach(2, SessionID(rawValue: 2), "music")
+    }
+
+    private func record(_ acknowledgement: Acknowledgement, _ handle: UInt64 = 1) -> UInt64? {
+        client.connection.recordAcknowledgement(acknowledgement, by: HandleID(rawValue: handle))
+    }
+
+    private func through(_ id: UInt64) -> Acknowledgement { .through(EventID(rawValue: id)) }
+
+    @Test("a host that acknowledges through an id acknowledges the ids since its last acknowledgement")
+    func sinceTheLast() {
+        #expect(record(through(100)) == nil)
+        #expect(record(through(101)) == 1)
+        #expect(record(.ids([EventID(rawValue: 105), EventID(rawValue: 102)])) == 2)
+        #expect(record(through(109)) == 4)
+        // The host has already acknowledged these events.
+        #expect(record(through(50)) == 0)
+        #expect(record(through(110)) == 1)
+    }
+
+    @Test("acknowledged ids are counted separately for each handle")
+    func handles() {
+        _ = record(through(100))
+        #expect(record(through(100), 2) == nil)
+        #expect(record(through(120)) == 20)
+        #expect(record(through(120), 3) == nil)
+    }
+}
