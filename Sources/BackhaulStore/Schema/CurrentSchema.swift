@@ -59,7 +59,7 @@ extension Schema {
         CREATE TABLE tasks (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             session_id INTEGER NOT NULL,
-            lane_id INTEGER NOT NULL REFERENCES lanes,
+            lane_id INTEGER NOT NULL,
             round INTEGER NOT NULL,
             state INTEGER NOT NULL,
             priority INTEGER NOT NULL,
@@ -379,7 +379,6 @@ extension Schema {
         CREATE INDEX tasks_by_own_end ON tasks (session_id, state, own_end_ms) WHERE own_end_ms IS NOT NULL;
         CREATE INDEX tasks_by_age ON tasks (session_id, enqueued_ms + suspended_ms)
             WHERE state = 1 AND own_end_ms IS NULL;
-        CREATE INDEX tasks_by_turn ON tasks (lane_id, state, due_boot_ms, constraints_id, priority DESC, id);
         CREATE INDEX request_options_rescheduled ON request_options (task_id) WHERE start_delayed_ms IS NOT NULL;
 
         CREATE TABLE waits (
@@ -489,6 +488,8 @@ extension Schema {
             PRIMARY KEY (task_id, part)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX tasks_by_state ON tasks (session_id, state) WHERE ended_ms IS NULL;
+        CREATE INDEX tasks_by_turn ON tasks (lane_id, state, due_boot_ms, constraints_id, priority DESC, id)
+            WHERE ended_ms IS NULL;
 
         CREATE TABLE events (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -3,12 +3,14 @@ extension Schema {
     ///
     /// - A finish intent has the counters of its attempt. So the row in `tasks` does not change between the start and
     ///   the end of the task.
-    /// - The index of the states has only live tasks. The ended tasks of a session are found by their events.
+    /// - The indices of the states and of the order in which tasks start have only live tasks. The ended tasks of a
+    ///   session are found by their events.
     /// - `attempts` and `history` have row ids that only grow. SQLite fills the pages of such tables completely, but
     ///   only a half of the pages of a table WITHOUT ROWID. The id of an attempt is the task's id, shifted by 20 bits,
     ///   and the number of the attempt. The id of a task in the history is the id of the event about the task's end.
     /// - `tasks` and `events` have no foreign key to `sessions`, because a session is removed only when it has no tasks
-    ///   and no events. Migration007.swift describes how a foreign key is removed from a table.
+    ///   and no events. `tasks` has no foreign key to `lanes`, because a lane is removed when it has no live tasks.
+    ///   Migration007.swift describes how a foreign key is removed from a table.
     static let migration008 = """
         ALTER TABLE intents ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE intents ADD COLUMN bytes_received INTEGER NOT NULL DEFAULT 0;
@@ -16,6 +18,10 @@ extension Schema {
 
         DROP INDEX tasks_by_state;
         CREATE INDEX tasks_by_state ON tasks (session_id, state) WHERE ended_ms IS NULL;
+
+        DROP INDEX tasks_by_turn;
+        CREATE INDEX tasks_by_turn ON tasks (lane_id, state, due_boot_ms, constraints_id, priority DESC, id)
+            WHERE ended_ms IS NULL;
 
         ALTER TABLE events RENAME TO earlier_events;
         CREATE TABLE events (
@@ -137,8 +143,8 @@ extension Schema {
         CREATE UNIQUE INDEX history_by_task ON history (session_id, task_id);
 
         PRAGMA writable_schema = ON;
-        UPDATE sqlite_schema SET sql = replace(sql, 'session_id INTEGER NOT NULL REFERENCES sessions,',
-            'session_id INTEGER NOT NULL,') WHERE name = 'tasks';
+        UPDATE sqlite_schema SET sql = replace(replace(sql, ' REFERENCES sessions,', ','), ' REFERENCES lanes,', ',')
+            WHERE name = 'tasks';
         PRAGMA writable_schema = RESET;
         """
 }

@@ -33,7 +33,7 @@ struct LaneTable {
         for lane in lanes { try removeIfEmpty(lane) }
     }
 
-    /// Removes the lane if it has no task, live or ended.
+    /// Removes the lane if it has no live task. Ended tasks need no lane.
     func removeIfEmpty(_ lane: LaneID) throws(Failure) { try connection.run(Self.removeIfEmpty, .id(lane)) }
 
     private static let select = Query(Lane.init(row:), "FROM lanes WHERE id = ?")
@@ -42,7 +42,7 @@ struct LaneTable {
     private static let find = Query(
         "SELECT id FROM lanes WHERE session_id = ? AND scheme = ? AND server = ? AND port = ?")
     private static let insert = Query("INSERT INTO lanes (session_id, scheme, server, port) VALUES (?, ?, ?, ?)")
-    private static let removeIfEmpty = Query("DELETE FROM lanes WHERE id = ?1 AND NOT \(TaskTable.isInLane)")
+    private static let removeIfEmpty = Query("DELETE FROM lanes WHERE id = ?1 AND NOT \(TaskTable.isLiveInLane)")
 }
 
 extension Lane {

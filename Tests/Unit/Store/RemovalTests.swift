@@ -33,6 +33,33 @@ struct RemovalTests {
         #expect(try tables.filter { try Self.rows(of: ids, in: $0, store) != [0, 1] } == [])
     }
 
+    @Test("when ends are acknowledged, a lane without live tasks is removed (a lane has the tasks of one server)")
+    func lanes() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        func lanes() throws -> String? {
+            try store.run { (transaction) throws(Failure) in
+                try transaction.connection.pragma("SELECT group_concat(id) FROM lanes")
+            }
+        }
+        let ids = try store.enqueue([.numbered(1), .numbered(2)], in: session)
+        try store.control(session, .suspend)
+        try store.end(ids[0])
+        try store.acknowledge(session, .through(try #require(try store.info(session)).newestEvent))
+        #expect(try lanes() == "1")
+        let last = try store.enqueue([.numbered(3)], in: session)[0]
+        for id in [ids[1], last] { try store.end(id) }
+        let events = try store.events(of: session).map(\.id)
+        try store.acknowledge(session, .ids([events[0]]))
+        #expect(try lanes() == nil)
+        // The other task has ended, and its event still waits.
+        let record = try store.run { (transaction) throws(Failure) in try transaction.tasks.find(last) }
+        #expect(record?.outcome?.state == .succeeded)
+        try store.enqueue([.numbered(4)], in: session)
+        try store.acknowledge(session, .ids([events[1]]))
+        #expect(try lanes() == "2")
+    }
+
     @Test("SQLite refuses changes of the schema's text after the migrations")
     func defensive() throws {
         let store = try TestStore(scratch.path)

@@ -64,7 +64,7 @@ struct TaskListing {
     }
 
     private static let tables = """
-        tasks JOIN requests ON requests.task_id = tasks.id JOIN lanes ON lanes.id = lane_id
+        tasks JOIN requests ON requests.task_id = tasks.id LEFT JOIN lanes ON lanes.id = lane_id
         LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id LEFT JOIN intents ON intents.task_id = tasks.id
         """
     private static let selectStored = Query(stored, "FROM \(tables) WHERE tasks.id = ?")

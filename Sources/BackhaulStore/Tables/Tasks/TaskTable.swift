@@ -122,7 +122,8 @@ struct TaskTable {
 
     // MARK: Conditions
 
-    static let isWaiting = "state = \(TaskState.waiting.sql)"
+    // The partial indices of live tasks have the condition on `ended_ms`.
+    static let isWaiting = "ended_ms IS NULL AND state = \(TaskState.waiting.sql)"
     /// The SQL condition that the task may get a slot: it is waiting and has no delay.
     static let isReady = "\(isWaiting) AND due_boot_ms IS NULL"
     /// The SQL condition for a row of `lanes`: a task of the lane is ready.
@@ -132,10 +133,10 @@ struct TaskTable {
     /// count.
     static let startsInSession = """
         EXISTS (SELECT 1 FROM tasks
-            WHERE session_id = sessions.id AND ended_ms IS NULL AND \(isWaiting) AND NOT \(TaskDelays.isParked))
+            WHERE session_id = sessions.id AND \(isWaiting) AND NOT \(TaskDelays.isParked))
         """
-    /// The SQL condition that lane ?1 has tasks in any state.
-    static let isInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = ?1)"
+    /// The SQL condition that lane ?1 has live tasks.
+    static let isLiveInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = ?1 AND ended_ms IS NULL)"
     /// The SQL condition that group ?1 has tasks in any state.
     static let isInGroup = "EXISTS (SELECT 1 FROM tasks WHERE group_id = ?1)"
     /// The SQL condition for a row of `constraints`: a task refers to the row.
