@@ -105,6 +105,7 @@ final class EngineLoop {
                 runtime, services, base, tasks, conditionParts,
                 TransferContext.Hooks(
                     apply: { [unowned self] in apply($0) }, end: { endings.write($0) },
+                    expectsFurtherEnds: { endings.expectsFurtherEnds },
                     finished: { [unowned self] in finished($0) }, isDraining: { [lifecycle] in lifecycle.isDraining })))
     }
 

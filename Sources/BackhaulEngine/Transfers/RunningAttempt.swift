@@ -205,10 +205,10 @@ final class RunningAttempt {
 
     /// Runs `body` in a transaction, and `then` on the loop if this attempt still runs.
     func store<Value: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
+        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, mayBeDelayed: Bool = false,
         then: @escaping (Result<Value, Failure>) -> Void
     ) {
-        context.runtime.store(body, then: { [self] result in
+        context.runtime.store(body, mayBeDelayed: mayBeDelayed, then: { [self] result in
             if context.transfers.isRunning(self) { then(result) }
             return []
         })

@@ -9,6 +9,8 @@ final class TransferContext {
         let apply: ([EngineEffect]) -> Void
         /// Writes the end of a task. Ends that come within a few milliseconds are committed together.
         let end: (Ending) -> Void
+        /// Whether so many tasks end that the store may delay their finish intents.
+        let expectsFurtherEnds: () -> Bool
         /// This closure is called when an attempt (a run of a task) is over and its descriptors are closed.
         let finished: (any TransferRunner) -> Void
         /// Whether the engine is stopping.
