@@ -38,8 +38,12 @@ public struct HistoryOperations {
             try tables.attempts.removeOfSelected(exceptNewest: 0)
             return count
         }
-        if selected > limit { try tables.attempts.removeOfSelected(exceptNewest: limit) }
-        let now = count + (try tables.history.insertSelected(limit: limit))
+        var skipped: Int64 = 0
+        if selected > limit {
+            try tables.attempts.removeOfSelected(exceptNewest: limit)
+            skipped = max(0, try tables.events.endCountOfSelected() - limit)
+        }
+        let now = count + (try tables.history.insertSelected(exceptOldest: skipped))
         // The history is trimmed in batches, because each trim reads all rows that stay.
         guard now > limit + max(64, limit / 4) else { return now }
         try trim(session, to: limit)

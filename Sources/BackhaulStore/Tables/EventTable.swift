@@ -93,6 +93,11 @@ struct EventTable {
         try connection.all(Self.selectUnclaimed) { row throws(Failure) in row.taskID() }
     }
 
+    /// Returns the number of selected events that report the end of a task.
+    func endCountOfSelected() throws(Failure) -> Int64 {
+        try connection.first(Self.countEnds) { row throws(Failure) in row.integer() } ?? 0
+    }
+
     /// Returns the lanes and the groups of the tasks of the selected events. A lane is the tasks of one session for one
     /// server.
     func placesOfSelected() throws(Failure) -> (lanes: Set<LaneID>, groups: Set<GroupID>) {
@@ -186,6 +191,8 @@ struct EventTable {
         WHERE state = \(TaskState.succeeded.sql) AND task_kind = \(TaskKind.download.sql) AND destination IS NULL
             AND path IS NULL
         """)
+    private static let countEnds = Query(
+        "SELECT count(*) FROM selected CROSS JOIN events ON events.id = selected.id WHERE task_id IS NOT NULL")
     private static let selectPlaces = Query(
         "SELECT DISTINCT \(Row.columns(place).joined(separator: ", ")) \(tasksOfSelected)")
     private static let removeSelected = Query("DELETE FROM events WHERE id IN selected")

@@ -5,10 +5,10 @@ internal import BackhaulModel
 struct HistoryTable {
     let connection: Connection
 
-    /// Copies to the history the tasks whose events are in the temporary table `selected`. If there are more than
-    /// `limit` such tasks, only those with the newest events are copied. Returns the number of copied tasks.
-    func insertSelected(limit: Int64) throws(Failure) -> Int64 {
-        try connection.run(Self.insertSelected, .integer(limit))
+    /// Copies to the history the tasks whose events are in the temporary table `selected`, except the tasks of the
+    /// `skipped` oldest events. Returns the number of copied tasks.
+    func insertSelected(exceptOldest skipped: Int64) throws(Failure) -> Int64 {
+        try connection.run(Self.insertSelected, .integer(skipped))
         return connection.changes
     }
 
@@ -41,7 +41,8 @@ struct HistoryTable {
         """
 
     // If a downloaded file is still in the store when the task's event is acknowledged, the file is removed. So the
-    // history has no path of such a file. If the file is at the destination, the path is NULL.
+    // history has no path of such a file. If the file is at the destination, the path is NULL. The rows are inserted in
+    // the order of their ids, so that SQLite adds each row at the end of the table.
     private static let insertSelected = Query(
         """
         INSERT OR REPLACE INTO history (event_id, task_id, session_id, round, state, kind, url, destination, path,
@@ -57,7 +58,7 @@ struct HistoryTable {
         FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = events.task_id
             CROSS JOIN requests ON requests.task_id = tasks.id
             LEFT JOIN request_options ON has_options AND request_options.task_id = tasks.id
-        ORDER BY selected.id DESC LIMIT ?
+        ORDER BY selected.id LIMIT -1 OFFSET ?
         """)
     private static let removeOlder = Query("DELETE FROM history WHERE event_id IN (SELECT event_id FROM \(older))")
     private static let select = Query(

@@ -233,9 +233,10 @@ struct QueryPlanTests {
     private func exerciseAcknowledged(_ tables: Tables, _ session: SessionID, _ task: TaskID) throws(Failure) {
         _ = try tables.events.unclaimedTasksOfSelected()
         _ = try tables.events.placesOfSelected()
+        _ = try tables.events.endCountOfSelected()
         try tables.events.removeSelected()
         try tables.attempts.removeOfSelected(exceptNewest: 1)
-        _ = try tables.history.insertSelected(limit: 1)
+        _ = try tables.history.insertSelected(exceptOldest: 1)
         _ = try tables.history.url(of: task, in: session)
         try tables.delivered.insertSelected()
         try tables.delivered.removeFinishedRounds(of: session)
