@@ -25,15 +25,16 @@ public final class Worker<Context>: Sendable {
         /// Adds a job. Returns whether the thread must be woken, because the jobs are due earlier than before.
         mutating func add(_ job: @escaping Job, delayedUpTo deadline: Deadline?) -> Bool {
             jobs.append(job)
-            let deadline = jobs.count < Worker.maximumWaiting ? deadline ?? .passed : .passed
-            if let due, due <= deadline { return false }
-            due = deadline
+            // Many waiting jobs are due at once.
+            let newDue = jobs.count < Worker.maximumWaiting ? (deadline ?? .passed) : .passed
+            if let due, due <= newDue { return false }
+            due = newDue
             return true
         }
 
         /// Takes all waiting jobs if they are due or the worker is closed. The thread already waits until `deadline`.
         /// Returns nil if the thread continues to wait.
-        mutating func takeJobs(waitingUntil deadline: Deadline?) -> Step? {
+        mutating func nextStep(waitingUntil deadline: Deadline?) -> Step? {
             guard let due else { return isClosed ? .end : nil }
             if !isClosed, !due.hasPassed { return due == deadline ? nil : .wait(until: due) }
             defer { (jobs, self.due) = ([], nil) }
@@ -81,7 +82,7 @@ public final class Worker<Context>: Sendable {
     private static func takeJobs(_ mailbox: Lock<Mailbox>) -> [Job]? {
         var deadline: Deadline?
         while true {
-            switch mailbox.wait(until: deadline, { $0.takeJobs(waitingUntil: deadline) }) {
+            switch mailbox.wait(until: deadline, { $0.nextStep(waitingUntil: deadline) }) {
             case .perform(let jobs): return jobs
             case .wait(let due): deadline = due
             case .end: return nil
@@ -91,7 +92,7 @@ public final class Worker<Context>: Sendable {
     }
 
     /// Adds a job. If the worker is closed, drops the job and returns false. If `deadline` is not nil, the job is a
-    /// delayed job: it may wait for other jobs until the deadline. A closed worker performs delayed jobs at once.
+    /// delayed job: it may wait for other jobs until the deadline.
     @discardableResult
     public func post(_ job: @escaping Job, delayedUpTo deadline: Deadline? = nil) -> Bool {
         let (isPosted, mustWake) = mailbox.withLock { state in
@@ -101,8 +102,8 @@ public final class Worker<Context>: Sendable {
         return isPosted
     }
 
-    /// Performs the posted jobs, ends the thread and waits for its end. If a job calls this function, the function does
-    /// not wait. Further calls have no effect.
+    /// Performs the posted jobs, without a wait for the deadlines of delayed jobs. Then ends the thread and waits for
+    /// its end. If a job calls this function, the function does not wait. Further calls have no effect.
     public func close() {
         mailbox.change { $0.isClosed = true }
         thread.withLock { thread in

@@ -4,5 +4,5 @@
 come from the toolchain's clang, because only a compiler expands the macros around declarations and knows the values.
 The comments come from the text near each declaration that clang reports.
 
-`database` writes the schema of new databases from the migrations. It uses no other module's declarations.
+`database` writes the schema of new databases from the migrations. It reads neither the header nor clang's output.
 """

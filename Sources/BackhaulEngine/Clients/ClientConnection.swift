@@ -35,7 +35,8 @@ final class ClientConnection {
         var role: Role
         var pushCredit: PushCredit
         var isReadingAhead = false
-        /// The greatest event id that this handle has acknowledged; nil before the first acknowledgement.
+        /// The greatest event id in the acknowledgements of this handle, even if the store refused them. Nil before the
+        /// first acknowledgement.
         var lastAcknowledged: EventID?
     }
 
@@ -85,11 +86,11 @@ final class ClientConnection {
 
     func setReadingAhead(_ handle: HandleID, _ isReading: Bool) { handles[handle]?.isReadingAhead = isReading }
 
-    /// Records an acknowledgement. Returns the number of acknowledged ids; nil if this number is unknown.
-    func recordAcknowledgement(_ acknowledgement: Acknowledgement, by handle: HandleID) -> UInt64? {
-        guard let attached = handles[handle] else { return nil }
+    /// Records an acknowledgement. Returns the number of acknowledged ids, or 0 if this number is unknown.
+    func recordAcknowledgement(_ acknowledgement: Acknowledgement, by handle: HandleID) -> UInt64 {
+        guard let attached = handles[handle] else { return 0 }
         handles[handle]?.lastAcknowledged = max(attached.lastAcknowledged ?? .zero, acknowledgement.greatest)
-        return acknowledgement.count(after: attached.lastAcknowledged)
+        return acknowledgement.count(after: attached.lastAcknowledged) ?? 0
     }
 
     func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }

@@ -38,7 +38,7 @@ struct CommandHandler {
         case .poll(let handle, let after, let maximum):
             sessions.poll(try call.consuming(handle), after: after, maximum: Self.count(maximum))
         case .acknowledge(let handle, let acknowledgement):
-            try sessions.acknowledge(acknowledgement, handle)
+            try sessions.acknowledge(acknowledgement, by: handle)
         case .enqueue(let handle, let requests): try tasks.enqueue(requests, into: try call.changing(handle))
         case .tasks(let handle, let selection, let after, let maximum):
             let session = try call.attached(handle).session

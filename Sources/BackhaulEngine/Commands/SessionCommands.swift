@@ -140,15 +140,15 @@ struct SessionCommands {
         }
     }
 
-    /// An acknowledgement of fewer events is never delayed.
+    /// An acknowledgement of fewer ids is never delayed.
     private static let fewestDelayedEvents: UInt64 = 8
 
-    func acknowledge(_ acknowledgement: Acknowledgement, _ handle: HandleID) throws(Failure) {
+    func acknowledge(_ acknowledgement: Acknowledgement, by handle: HandleID) throws(Failure) {
         let session = try call.consuming(handle)
         // While many tasks end, an acknowledgement of several events may wait for the next ends, so that they share one
         // transaction. A client that acknowledges each event alone waits for each reply. So a few events are
         // acknowledged without delay.
-        let count = call.connection.recordAcknowledgement(acknowledgement, by: handle) ?? 0
+        let count = call.connection.recordAcknowledgement(acknowledgement, by: handle)
         let mayBeDelayed = count >= Self.fewestDelayedEvents && engine.tasks.endings.expectsFurtherEnds
         let returns = Lock(false)
         call.applyOnce({ (transaction) throws(Failure) in

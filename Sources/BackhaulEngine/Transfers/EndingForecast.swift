@@ -1,9 +1,9 @@
 /// Decides whether further tasks are expected to end soon. If so, an end may wait a few milliseconds for the further
 /// ends, because a transaction costs more than the ends in it.
 struct EndingForecast {
-    /// Further ends are expected only if this number of ends were written within `windowMilliseconds`.
+    /// Further ends are expected only if this number of ends were written in the last `periodMilliseconds`.
     static let fewestEnds = 8
-    static let windowMilliseconds: Int64 = 50
+    static let periodMilliseconds: Int64 = 50
     /// If fewer other tasks run, no further ends are expected. A host may enqueue its next file only when it has the
     /// event of the last file.
     static let fewestOtherTasks = 8
@@ -20,6 +20,6 @@ struct EndingForecast {
     /// `otherTasks`: the number of running tasks whose ends have not been passed to the writer yet.
     func expectsFurtherEnds(otherTasks: Int, now: Int64) -> Bool {
         guard times.count == Self.fewestEnds, let oldest = times.first else { return false }
-        return otherTasks >= Self.fewestOtherTasks && now - oldest <= Self.windowMilliseconds
+        return otherTasks >= Self.fewestOtherTasks && now - oldest <= Self.periodMilliseconds
     }
 }

@@ -25,7 +25,7 @@ final class EndingWriter {
     private let runningTasks: () -> Int
     private var forecast = EndingForecast()
     private var waiting: [Ending] = []
-    /// The number of ends that the store is writing.
+    /// The number of ends that the store has not written yet, because it writes or delays them.
     private var beingWrittenCount = 0
     private var isWriteScheduled = false
 

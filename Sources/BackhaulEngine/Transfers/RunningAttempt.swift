@@ -203,7 +203,8 @@ final class RunningAttempt {
     /// A commit succeeded, so an earlier failure is not reported any more.
     func commitSucceeded() { failedCommit = nil }
 
-    /// Runs `body` in a transaction, and `then` on the loop if this attempt still runs.
+    /// Runs `body` in a transaction, and `then` on the loop if this attempt still runs. `mayBeDelayed`: as in
+    /// `Runtime.store`.
     func store<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, mayBeDelayed: Bool = false,
         then: @escaping (Result<Value, Failure>) -> Void

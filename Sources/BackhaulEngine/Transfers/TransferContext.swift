@@ -7,7 +7,7 @@ final class TransferContext {
     /// The functions of the engine for running tasks.
     struct Hooks {
         let apply: ([EngineEffect]) -> Void
-        /// Writes the end of a task. Ends that come within a few milliseconds are committed together.
+        /// Writes the end of a task, together with the other ends of this iteration of the loop (`EndingWriter`).
         let end: (Ending) -> Void
         /// Whether so many tasks end that the store may delay their finish intents.
         let expectsFurtherEnds: () -> Bool

@@ -64,7 +64,8 @@ public enum Acknowledgement: Equatable, Sendable {
     }
 
     /// The number of acknowledged ids. `last`: the greatest id that the client has acknowledged before. For `through`,
-    /// the result is the number of ids after `last`; nil if `last` is nil. Some of these ids may have no event.
+    /// the result is the number of ids after `last`; nil if `last` is nil. Some of these ids may belong to
+    /// other sessions, or have no event.
     public func count(after last: EventID?) -> UInt64? {
         switch self {
         case .ids(let ids): UInt64(ids.count)

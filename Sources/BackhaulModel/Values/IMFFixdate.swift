@@ -3,8 +3,10 @@
 /// This module has no calendar, so the days are counted here, with integers. All years from 0 to 9999 belong to the
 /// Gregorian calendar.
 public enum IMFFixdate {
+    public typealias Bytes = InlineArray<29, UInt8>
+
     /// The number of bytes of each date.
-    public static let size = 29
+    private static let size = 29
 
     private static let months: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
     /// 1 January 1970 was a Thursday.
@@ -15,7 +17,8 @@ public enum IMFFixdate {
 
     /// Reads a date as seconds since 1970; nil if the bytes do not have the form of a date. Any three letters are a
     /// weekday, each month may have 31 days, and a minute may have a second 60. Such a date is counted from
-    /// the start of its month. So 30 February is a day in March.
+    /// the start of its month. So 30 February is a day in March. The two obsolete forms of dates are not read, because
+    /// servers do not send them.
     public static func seconds(_ bytes: Span<UInt8>) -> Int64? {
         guard bytes.count == size, hasSeparators(bytes), bytes[0].isLetter, bytes[1].isLetter, bytes[2].isLetter,
             let month = month(bytes), let day = number(bytes, 5, 2), let hour = number(bytes, 17, 2),
@@ -25,15 +28,17 @@ public enum IMFFixdate {
         return (days(toMonth: month, of: year) + day - 1) * daySeconds + hour * 3_600 + minute * 60 + second
     }
 
+    public static func seconds(_ text: String) -> Int64? { seconds(text.utf8.span) }
+
     /// The date of the seconds since 1970; nil if its year is not in 0...9999.
-    public static func bytes(_ seconds: Int64) -> InlineArray<29, UInt8>? {
+    public static func bytes(_ seconds: Int64) -> Bytes? {
         guard years.contains(seconds) else { return nil }
         // `fromStart` is not negative, so the division rounds down. `years` begins with the first second of a day.
         let fromStart = seconds - years.lowerBound
         let days = fromStart / daySeconds + years.lowerBound / daySeconds
         let time = fromStart % daySeconds
         let (year, month, day) = date(ofDay: days)
-        var bytes = InlineArray<29, UInt8>(repeating: UInt8(ascii: " "))
+        var bytes = Bytes(repeating: UInt8(ascii: " "))
         // 0000-01-01 was a Saturday, the third day in `weekdays`.
         copyName(Int((fromStart / daySeconds + 2) % 7), of: weekdays, to: &bytes, 0)
         bytes[3] = UInt8(ascii: ",")
@@ -81,16 +86,18 @@ public enum IMFFixdate {
     private static func days(toMonth month: Int64, of year: Int64) -> Int64 {
         let marchYear = month < 2 ? year - 1 : year
         let marchMonth = (month + 10) % 12
-        // 400 years have 146,097 days. The era before the year 0 is counted as well, because March year -1 is in it.
+        // The period before the year 0 is counted as well, because March year -1 is in it.
         let counted = marchYear + 400
         let yearDays = counted * 365 + counted / 4 - counted / 100 + counted / 400
-        return yearDays + (marchMonth * 153 + 2) / 5 - 146_097 - daysBefore1970
+        return yearDays + (marchMonth * 153 + 2) / 5 - periodDays - daysBefore1970
     }
 
     /// The year, the month (0 to 11) and the day (from 1) of a day since 1970.
     private static func date(ofDay days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let counted = days + daysBefore1970 + 146_097
-        let (era, dayOfEra) = (counted / 146_097, counted % 146_097)
+        let counted = days + daysBefore1970 + periodDays
+        let (era, dayOfEra) = (counted / periodDays, counted % periodDays)
+        // Without the leap days before this day, each year has 365 days. Every fourth year has a leap day, but of the
+        // years that end in 00, only every fourth.
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let marchMonth = (5 * dayOfYear + 2) / 153
@@ -99,11 +106,13 @@ public enum IMFFixdate {
         return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
     }
 
+    /// The days of 400 years, which are one period of the calendar.
+    private static let periodDays: Int64 = 146_097
     /// The days from 1 March of the year 0 to 1 January 1970.
     private static let daysBefore1970: Int64 = 719_468
 
     private static func copyName(
-        _ index: Int, of names: StaticString, to bytes: inout InlineArray<29, UInt8>, _ start: Int
+        _ index: Int, of names: StaticString, to bytes: inout Bytes, _ start: Int
     ) {
         names.withUTF8Buffer { names in
             for offset in 0..<3 { bytes[start + offset] = names[index * 3 + offset] }
@@ -111,7 +120,7 @@ public enum IMFFixdate {
     }
 
     private static func put(
-        _ number: Int64, _ count: Int, to bytes: inout InlineArray<29, UInt8>, _ start: Int
+        _ number: Int64, _ count: Int, to bytes: inout Bytes, _ start: Int
     ) {
         var rest = number
         for index in (start..<start + count).reversed() {

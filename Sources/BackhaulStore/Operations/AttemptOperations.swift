@@ -47,9 +47,8 @@ public struct AttemptOperations {
     /// record to end the task, because the next engine has not seen the response. Returns false when the task has
     /// ended. In that case, the file of the task must not get its final name.
     public func recordIntent(
-        _ task: TaskID, _ intent: FinishIntent, response: ResponseSummary = ResponseSummary(),
-        checksum: Checksum? = nil,
-        attempts: UInt32 = 0, bytesReceived: UInt64 = 0, attempt: Attempt? = nil
+        _ task: TaskID, _ intent: FinishIntent, response: ResponseSummary, checksum: Checksum? = nil,
+        attempts: UInt32, bytesReceived: UInt64, attempt: Attempt? = nil
     ) throws(Failure) -> Bool {
         let isLive = try tables.parts.write(
             intent, attempts: attempts, bytesReceived: bytesReceived, httpStatus: response.httpStatus, of: task)

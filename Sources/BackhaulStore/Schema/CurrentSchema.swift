@@ -552,7 +552,7 @@ extension Schema {
         ) STRICT;
 
         CREATE TABLE history (
-            -- Negative if the task ended before version 8.
+            -- Negative if the event was acknowledged before version 8.
             event_id INTEGER PRIMARY KEY,
             task_id INTEGER NOT NULL,
             session_id INTEGER NOT NULL,

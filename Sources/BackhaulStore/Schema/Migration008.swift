@@ -1,15 +1,16 @@
 extension Schema {
     /// Version 8: a download of a small file changes fewer pages.
     ///
-    /// - A finish intent has the counters of its attempt. So the row in `tasks` does not change between the start and
-    ///   the end of the task.
-    /// - The indices of the states and of the order in which tasks start have only live tasks. The ended tasks of a
+    /// - A finish intent has the counters of its attempt. So if a download needs no checkpoint and no retry, its row in
+    ///   `tasks` does not change between the start and the end of the task.
+    /// - The indexes of the states and of the order in which tasks start have only live tasks. The ended tasks of a
     ///   session are found by their events.
-    /// - `attempts` and `history` have row ids that only grow. SQLite fills the pages of such tables completely, but
-    ///   only a half of the pages of a table WITHOUT ROWID. The id of an attempt is the task's id, shifted by 20 bits,
-    ///   and the number of the attempt. The id of a task in the history is the id of the event about the task's end.
+    /// - `attempts` and `history` have row ids that grow with the tasks. So SQLite adds rows near the end of such a
+    ///   table, and its pages are fuller than those of a table WITHOUT ROWID. The id of an attempt is the task's id,
+    ///   shifted by 20 bits, and the number of the attempt. The id of a task in the history is the id of the event
+    ///   about the task's end.
     /// - `tasks` and `events` have no foreign key to `sessions`, because a session is removed only when it has no tasks
-    ///   and no events. `tasks` has no foreign key to `lanes`, because a lane is removed when it has no live tasks.
+    ///   and no events. `tasks` has no foreign key to `lanes`, because a lane may be removed while it has ended tasks.
     ///   Migration007.swift describes how a foreign key is removed from a table.
     static let migration008 = """
         ALTER TABLE intents ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
@@ -101,7 +102,7 @@ extension Schema {
 
         ALTER TABLE history RENAME TO earlier_history;
         CREATE TABLE history (
-            -- Negative if the task ended before version 8.
+            -- Negative if the event was acknowledged before version 8.
             event_id INTEGER PRIMARY KEY,
             task_id INTEGER NOT NULL,
             session_id INTEGER NOT NULL,

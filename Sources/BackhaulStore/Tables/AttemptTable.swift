@@ -10,7 +10,8 @@ struct AttemptTable {
         try connection.run(Self.write, NewRow.values { attempt.write(to: &$0) })
     }
 
-    /// Removes the attempts with numbers up to `number`, but keeps the first attempt.
+    /// Removes the attempts with numbers up to `number`. Keeps the first attempt, and the attempt with the greatest
+    /// possible number, because this row stands for all later attempts.
     func removeOlder(of task: TaskID, through number: UInt32) throws(Failure) {
         let last = AttemptKey(task: task, number: min(number, AttemptKey.greatest - 1))
         try connection.run(
@@ -41,7 +42,7 @@ struct AttemptTable {
     /// The SQL condition that an attempt is of the task `task_id`.
     private static let isOfTask = AttemptKey.isOf("task_id")
     /// The SQL condition that an attempt is of task ?1.
-    private static let isOfFirst = AttemptKey.isOf("?1")
+    private static let isOfParameter = AttemptKey.isOf("?1")
 
     private static let write = Query("INSERT OR REPLACE INTO attempts") {
         Attempt(task: TaskID(rawValue: 0), number: 0, next: .end).write(to: &$0)
@@ -60,16 +61,17 @@ struct AttemptTable {
         """)
     private static let select = Query(
         { (row) throws(Failure) in Attempt(row: &row, "") },
-        "FROM attempts WHERE \(isOfFirst) ORDER BY id LIMIT \(Limits.attemptCount)")
+        "FROM attempts WHERE \(isOfParameter) ORDER BY id LIMIT \(Limits.attemptCount)")
     private static let selectTimes = Query(
-        AttemptTimes.init(row:), "FROM attempts WHERE \(isOfFirst) ORDER BY id")
+        AttemptTimes.init(row:), "FROM attempts WHERE \(isOfParameter) ORDER BY id")
 }
 
-/// The task and the number of an attempt. The row's id has both values, so that new rows are at the end of the table.
+/// The task and the number of an attempt. The row's id has both values, so that new rows are near the end of
+/// the table.
 private struct AttemptKey {
-    private static let bits = 20
+    private static let numberBits = 20
     /// Attempts with greater numbers get this number, so each of them replaces the one before.
-    static let greatest: UInt32 = 1 << bits - 1
+    static let greatest: UInt32 = 1 << numberBits - 1
 
     let task: TaskID
     let number: UInt32
@@ -80,15 +82,15 @@ private struct AttemptKey {
     }
 
     init(id: UInt64) {
-        task = TaskID(rawValue: id >> UInt64(Self.bits))
+        task = TaskID(rawValue: id >> UInt64(Self.numberBits))
         number = UInt32(truncatingIfNeeded: id) & Self.greatest
     }
 
-    var id: UInt64 { task.rawValue << UInt64(Self.bits) | UInt64(number) }
+    var id: UInt64 { task.rawValue << UInt64(Self.numberBits) | UInt64(number) }
 
     /// The SQL condition for a row of `attempts`: the attempt is of this task.
     static func isOf(_ task: String) -> String {
-        "attempts.id BETWEEN (\(task) << \(bits)) AND (\(task) << \(bits) | \(greatest))"
+        "attempts.id BETWEEN (\(task) << \(numberBits)) AND (\(task) << \(numberBits) | \(greatest))"
     }
 }
 

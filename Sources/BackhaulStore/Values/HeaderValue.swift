@@ -8,6 +8,7 @@ internal import BackhaulModel
 /// | 128 | a longer text: a varint with its number of bytes, then the bytes |
 /// | 129 | a date: the seconds since 1970 (`HeaderDate`) |
 /// | 130 | a decimal number without leading zeros, as a varint |
+/// | 131–143 | not used |
 /// | 144–255 | a usual value |
 enum HeaderValue {
     private static let longestShortText = 127

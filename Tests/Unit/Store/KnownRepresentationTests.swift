@@ -26,7 +26,7 @@ struct KnownRepresentationTests {
         let id = try store.enqueue([.numbered(number)], in: session)[0]
         try store.run { (transaction) throws(Failure) in
             _ = try transaction.attempts.recordIntent(
-                id, FinishIntent(device: 1, inode: 2, size: size), response: response)
+                id, FinishIntent(device: 1, inode: 2, size: size), of: response)
             try transaction.destinations.recordRepresentation(
                 of: id, at: Self.path, of: Self.url, in: session, inode: .max, size: size, modifiedNanoseconds: -1)
             _ = try transaction.endings.record(id, Outcome(state: .succeeded, path: Self.path), now: 3_000)
@@ -126,7 +126,7 @@ struct KnownRepresentationTests {
         let checksum = Checksum(.sha256, [UInt8](repeating: 1, count: 32))
         let outcome = try store.run { (transaction) throws(Failure) in
             _ = try transaction.attempts.recordIntent(
-                id, FinishIntent(device: 1, inode: 2, size: 9), checksum: checksum)
+                id, FinishIntent(device: 1, inode: 2, size: 9), of: ResponseSummary(), checksum)
             _ = try transaction.endings.record(id, Outcome(state: .succeeded), now: 3_000)
             return try transaction.tasks.find(id)?.outcome
         }

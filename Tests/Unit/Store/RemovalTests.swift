@@ -33,7 +33,7 @@ struct RemovalTests {
         #expect(try tables.filter { try Self.rows(of: ids, in: $0, store) != [0, 1] } == [])
     }
 
-    @Test("when ends are acknowledged, a lane without live tasks is removed (a lane has the tasks of one server)")
+    @Test("an acknowledgement removes a lane without live tasks (a lane is a session's tasks for one origin)")
     func lanes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -130,6 +130,16 @@ extension ConsumerIdentity {
     }
 }
 
+extension AttemptOperations {
+    /// Records the finish intent of a first attempt.
+    func recordIntent(
+        _ task: TaskID, _ intent: FinishIntent, of response: ResponseSummary = ResponseSummary(),
+        _ checksum: Checksum? = nil
+    ) throws(Failure) -> Bool {
+        try recordIntent(task, intent, response: response, checksum: checksum, attempts: 1, bytesReceived: intent.size)
+    }
+}
+
 extension Origin {
     static let example = Origin(scheme: "https", server: "example.org", port: 443)
 }

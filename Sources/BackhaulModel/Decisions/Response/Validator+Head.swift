@@ -14,8 +14,8 @@ extension Validator {
             guard !head.isContradictory("ETag"), Self.isStrong(bytes) else { return }
             entityTag = String(decoding: bytes, as: UTF8.self)
         } else if !head.isContradictory("Last-Modified"), let modified = head.value("Last-Modified"),
-            let changed = HTTPDate(modified),
-            let date = head.value("Date").flatMap(HTTPDate.init), changed < date
+            let changed = IMFFixdate.seconds(modified),
+            let date = head.value("Date").flatMap({ IMFFixdate.seconds($0) }), changed < date
         {
             lastModified = modified
         }

@@ -63,6 +63,7 @@ struct TaskListing {
         return (stored, state, outcome)
     }
 
+    // LEFT JOIN lanes: an ended task may have no lane.
     private static let tables = """
         tasks JOIN requests ON requests.task_id = tasks.id LEFT JOIN lanes ON lanes.id = lane_id
         LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id LEFT JOIN intents ON intents.task_id = tasks.id

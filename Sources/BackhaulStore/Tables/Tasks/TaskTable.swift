@@ -122,7 +122,8 @@ struct TaskTable {
 
     // MARK: Conditions
 
-    // The partial indices of live tasks have the condition on `ended_ms`.
+    /// The SQL condition that the task is waiting. SQLite uses an index of live tasks only if the statement has the
+    /// condition on `ended_ms`.
     static let isWaiting = "ended_ms IS NULL AND state = \(TaskState.waiting.sql)"
     /// The SQL condition that the task may get a slot: it is waiting and has no delay.
     static let isReady = "\(isWaiting) AND due_boot_ms IS NULL"
@@ -196,7 +197,7 @@ struct TaskTable {
             is_under_way = ?12
         WHERE id = ?1 AND ended_ms IS NULL
         """)
-    // The values of a task with its finish intent. The counters of the intent are not in the task's row.
+    // The SQL values of a task's counters. If the task has a finish intent, the counters of the intent are newer.
     static let attemptsWithIntent = "max(tasks.attempts, ifnull(intents.attempts, 0))"
     static let bytesReceivedWithIntent = "ifnull(nullif(intents.bytes_received, 0), tasks.bytes_received)"
     static let httpStatusWithIntent = "ifnull(nullif(intents.http_status, 0), tasks.http_status)"

@@ -61,7 +61,7 @@ struct EndingWriterTests {
         #expect(writer.expectsFurtherEnds)
         write(9, writer)
         #expect(runtime.pendingDelays.last == true)
-        runtime.advance(milliseconds: EndingForecast.windowMilliseconds + 1)
+        runtime.advance(milliseconds: EndingForecast.periodMilliseconds + 1)
         #expect(!writer.expectsFurtherEnds)
         write(10, writer)
         #expect(runtime.pendingDelays.last == false)

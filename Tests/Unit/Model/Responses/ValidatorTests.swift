@@ -61,9 +61,8 @@ struct ValidatorTests {
         ("Sat, 31 Dec 2016 23:59:59 GMT", "Sat, 31 Dec 2016 23:59:60 GMT"),
     ])
     func order(_ earlier: String, _ later: String) throws {
-        let (first, second) = (try #require(HTTPDate(earlier)), try #require(HTTPDate(later)))
+        let (first, second) = (try #require(IMFFixdate.seconds(earlier)), try #require(IMFFixdate.seconds(later)))
         #expect(first < second)
-        #expect(!(second < first))
     }
 
     @Test("a text that is not an HTTP date is refused", arguments: [
@@ -74,6 +73,6 @@ struct ValidatorTests {
         "Mon, 05 Oct -026 08:00:00 GMT", "Mon, 05 Oct 2026 08:00:00 GM\u{0}",
     ])
     func notADate(_ text: String) {
-        #expect(HTTPDate(text) == nil)
+        #expect(IMFFixdate.seconds(text) == nil)
     }
 }
