@@ -121,7 +121,10 @@ struct Selection {
     private static let selectGroup = Query(
         "INSERT INTO selected SELECT id FROM tasks INDEXED BY tasks_by_group WHERE group_id = ?9 AND \(condition)")
     private static let selectParked = Query(
-        "INSERT INTO selected SELECT id FROM tasks WHERE challenge_id = ? AND \(TaskDelays.isParked)")
+        """
+        INSERT INTO selected SELECT id FROM tasks
+        WHERE challenge_id = ? AND \(TaskDelays.isParked) AND NOT \(PartTable.hasIntent)
+        """)
     private static let clearSelected = Query("DELETE FROM selected")
     private static let insertSelected = Query("INSERT OR IGNORE INTO selected (id) VALUES (?)")
     private static let readSelected = Query("SELECT id FROM selected ORDER BY id")

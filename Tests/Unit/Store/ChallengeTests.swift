@@ -145,6 +145,27 @@ struct ChallengeTests {
         #expect(try waiting(store).isEmpty)
     }
 
+    @Test("a task with a finish intent, whose file is complete, neither waits for a credential nor fails without one")
+    func ending() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
+        for id in ids { try park(store, id) }
+        let open = try challenges(store, session)[0]
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.challenges.releaseTasks(of: open, in: session)
+            _ = try transaction.attempts.recordIntent(ids[1], FinishIntent(device: 1, inode: 2, size: 3))
+        }
+        try park(store, ids[0], failures: 1, replacing: open.id)
+        let again = try challenges(store, session)[0]
+        #expect(again.waitingTasks == 1)
+        let change = try store.run { (transaction) throws(Failure) in
+            try transaction.challenges.failTasks(of: again, in: session, now: 4_000)
+        }
+        #expect(change.tasks == [ids[0]])
+        #expect(try store.tasks(of: session).map(\.reason) == [.none, .finishing])
+    }
+
     @Test("if the host refuses a challenge, all tasks that wait for it fail, and the round ends")
     func refused() throws {
         let store = try TestStore(scratch.path)

@@ -245,8 +245,12 @@ struct TaskDelays {
         SessionPlace.init(row:), "FROM tasks WHERE id = ? AND \(TaskTable.isReady)")
     private static let park = Query("UPDATE tasks SET \(parks) WHERE id = ?1")
     private static let parkReady = Query("UPDATE tasks SET \(parks) WHERE id = ?1 AND \(TaskTable.isReady)")
+    // A task with a finish intent is ending, so it needs no credential.
     private static let parkReleased = Query(
-        "UPDATE tasks SET \(parks) WHERE challenge_id = ?1 AND \(TaskTable.isReady)")
+        """
+        UPDATE tasks SET \(parks)
+        WHERE challenge_id = ?1 AND \(TaskTable.isReady) AND NOT \(PartTable.hasIntent)
+        """)
     private static let rescheduleParked = Query("UPDATE tasks SET \(dueAtEnd) WHERE due_boot_ms = 0 AND \(isParked)")
     private static let rescheduleParkedOfSession = Query(
         """
