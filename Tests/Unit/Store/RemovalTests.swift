@@ -60,6 +60,20 @@ struct RemovalTests {
         #expect(try lanes() == "2")
     }
 
+    @Test("a request whose task exists and has ended makes no lane")
+    func lanesOfEnded() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let requests = (1...2).map { Request.numbered($0) { $0.idempotencyKey = $0.url } }
+        for id in try store.enqueue(requests, in: session) { try store.end(id) }
+        try store.acknowledge(session, .ids([try #require(try store.events(of: session).first).id]))
+        try store.enqueue(requests, in: session)
+        let lanes = try store.run { (transaction) throws(Failure) in
+            try transaction.connection.pragma("SELECT count(*) FROM lanes")
+        }
+        #expect(lanes == "0")
+    }
+
     @Test("SQLite refuses changes of the schema's text after the migrations")
     func defensive() throws {
         let store = try TestStore(scratch.path)

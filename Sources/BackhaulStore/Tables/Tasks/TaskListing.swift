@@ -63,17 +63,21 @@ struct TaskListing {
         return (stored, state, outcome)
     }
 
-    // LEFT JOIN lanes: an ended task may have no lane.
     private static let tables = """
-        tasks JOIN requests ON requests.task_id = tasks.id LEFT JOIN lanes ON lanes.id = lane_id
+        tasks JOIN requests ON requests.task_id = tasks.id
         LEFT JOIN checkpoints ON checkpoints.task_id = tasks.id LEFT JOIN intents ON intents.task_id = tasks.id
         """
-    private static let selectStored = Query(stored, "FROM \(tables) WHERE tasks.id = ?")
+    private static let live = "\(tables) JOIN lanes ON lanes.id = lane_id"
+    private static let selectStored = Query(stored, "FROM \(live) WHERE tasks.id = ?")
     private static let selectWithIntent = Query(
-        stored, "FROM intents AS pending CROSS JOIN \(tables) WHERE tasks.id = pending.task_id")
+        stored, "FROM intents AS pending CROSS JOIN \(live) WHERE tasks.id = pending.task_id")
+    // LEFT JOIN lanes: an ended task may have no lane.
     private static let selectRecord = Query(
         { (row) throws(Failure) in try record(&row, nil) },
-        "FROM \(tables) LEFT JOIN responses ON responses.task_id = tasks.id WHERE tasks.id = ?")
+        """
+        FROM \(tables) LEFT JOIN lanes ON lanes.id = lane_id LEFT JOIN responses ON responses.task_id = tasks.id
+        WHERE tasks.id = ?
+        """)
 
     /// The SELECT of the tasks in one state. Live tasks are found by their state, and ended tasks by their event. Each
     /// SELECT reads one range of an index, and `selectIDs` merges these ranges. So SQLite sorts no rows, and reads only
