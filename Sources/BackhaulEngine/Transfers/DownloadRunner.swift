@@ -255,7 +255,7 @@ final class DownloadRunner: TransferRunner {
             try transaction.attempts.recordIntent(
                 id, intent, response: response, checksum: checksum, attempts: attempts, bytesReceived: bytes,
                 attempt: stored)
-        }, mayBeDelayed: attempt.context.hooks.expectsFurtherEnds(), then: { [self] result in
+        }, mayBeDelayed: !hasSentUnrepeatableRequest && attempt.context.hooks.expectsFurtherEnds(), then: { [self] result in
             switch result {
             case .success(let isRecorded):
                 attempt.commitSucceeded()
