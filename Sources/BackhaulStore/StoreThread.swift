@@ -5,7 +5,7 @@ internal import BackhaulPlatform
 /// After the sync, the thread commits all queued jobs together (group commit).
 public final class StoreThread: Sendable {
     /// The longest time for which a body that may be delayed waits for other work.
-    public static let longestDelayMilliseconds: Int64 = 10
+    public static let longestDelayMilliseconds: Int64 = 5
 
     private let worker: Worker<GroupCommit>
     private let delayMilliseconds: Int64

@@ -251,11 +251,12 @@ final class DownloadRunner: TransferRunner {
         let response = responseSummary
         let stored = storedAttempt(.end)
         attempt.exchange.recorded = stored
+        let mayBeDelayed = !hasSentUnrepeatableRequest && attempt.context.hooks.expectsFurtherEnds()
         attempt.store({ (transaction) throws(Failure) in
             try transaction.attempts.recordIntent(
                 id, intent, response: response, checksum: checksum, attempts: attempts, bytesReceived: bytes,
                 attempt: stored)
-        }, mayBeDelayed: !hasSentUnrepeatableRequest && attempt.context.hooks.expectsFurtherEnds(), then: { [self] result in
+        }, mayBeDelayed: mayBeDelayed, then: { [self] result in
             switch result {
             case .success(let isRecorded):
                 attempt.commitSucceeded()
