@@ -64,8 +64,7 @@ public struct SecretRedactor: Sendable {
         if head.finalURL != requested { head.finalURL = redacted(head.finalURL) }
         for index in head.fields.indices {
             let field = head.fields[index]
-            guard ResponseSummary.isChosen(field), field.text.flatMap({ IMFFixdate.seconds($0) }) == nil
-            else { continue }
+            guard ResponseSummary.isChosen(field), field.text.flatMap(IMFFixdate.seconds) == nil else { continue }
             let value = redacted(field.value)
             guard value != field.value else { continue }
             // A redacted tag is not the server's tag any more. It is marked as weak, so no later attempt sends it in

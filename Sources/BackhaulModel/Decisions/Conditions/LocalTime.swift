@@ -1,5 +1,5 @@
 /// A local time and date, for quiet hours (hours in which transfers wait) and budgets (limits of the bytes in a day or
-/// month).
+/// month). `IMFFixdate` uses the calendar, too.
 ///
 /// This module has no I/O and no system calendar, so it computes dates itself. The caller knows the rules of time
 /// zones, and gives the offset of local time for any Unix time. The calendar is the proleptic Gregorian calendar. The

@@ -15,7 +15,7 @@ extension Validator {
             entityTag = String(decoding: bytes, as: UTF8.self)
         } else if !head.isContradictory("Last-Modified"), let modified = head.value("Last-Modified"),
             let changed = IMFFixdate.seconds(modified),
-            let date = head.value("Date").flatMap({ IMFFixdate.seconds($0) }), changed < date
+            let date = head.value("Date").flatMap(IMFFixdate.seconds), changed < date
         {
             lastModified = modified
         }
