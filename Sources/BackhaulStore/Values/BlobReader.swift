@@ -32,6 +32,16 @@ struct BlobReader {
         return nil
     }
 
+    /// Reads a number of four bytes, little-endian.
+    mutating func number() -> UInt32? {
+        var number: UInt32 = 0
+        for shift in stride(from: 0, to: UInt32(32), by: 8) {
+            guard let byte = next() else { return nil }
+            number |= UInt32(byte) << shift
+        }
+        return number
+    }
+
     /// Reads a text with this number of bytes.
     mutating func text(_ count: UInt64) -> String? {
         guard count <= UInt64(bytes.count - position) else { return nil }
@@ -48,6 +58,11 @@ extension [UInt8] {
             rest >>= 7
         }
         append(UInt8(rest))
+    }
+
+    /// Appends a number as four bytes, little-endian.
+    mutating func append(number: UInt32) {
+        for shift in stride(from: 0, to: UInt32(32), by: 8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
     }
 
     mutating func append(copying bytes: Span<UInt8>) {

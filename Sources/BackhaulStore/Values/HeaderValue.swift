@@ -45,9 +45,7 @@ enum HeaderValue {
             blob.append(firstUsual + UInt8(index))
         } else if let seconds = HeaderDate.seconds(text) {
             blob.append(date)
-            for shift in stride(from: 0, to: UInt32(32), by: 8) {
-                blob.append(UInt8(truncatingIfNeeded: seconds >> shift))
-            }
+            blob.append(number: seconds)
         } else if let digits = decimal(text) {
             blob.append(number)
             blob.append(varint: digits)
@@ -68,13 +66,7 @@ enum HeaderValue {
         switch first {
         case ...UInt8(longestShortText): return reader.text(UInt64(first))
         case longText: return reader.varint().flatMap { reader.text($0) }
-        case date:
-            var seconds: UInt32 = 0
-            for shift in stride(from: 0, to: UInt32(32), by: 8) {
-                guard let byte = reader.next() else { return nil }
-                seconds |= UInt32(byte) << shift
-            }
-            return HeaderDate.text(seconds)
+        case date: return reader.number().flatMap(HeaderDate.text)
         case number: return reader.varint().map { String($0) }
         default:
             let index = Int(first) - Int(firstUsual)

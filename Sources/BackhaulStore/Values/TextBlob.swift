@@ -8,10 +8,7 @@ enum TextBlob {
         guard !texts.isEmpty else { return nil }
         var bytes: [UInt8] = []
         for text in texts {
-            let count = UInt32(clamping: text.utf8.count)
-            for shift in stride(from: 0, to: 32, by: 8) {
-                bytes.append(UInt8(truncatingIfNeeded: count >> UInt32(shift)))
-            }
+            bytes.append(number: UInt32(clamping: text.utf8.count))
             bytes.append(contentsOf: text.utf8)
         }
         return bytes
@@ -24,16 +21,11 @@ enum TextBlob {
     /// Decodes the strings. `what` names the strings in the error, for example "the headers of a task".
     static func unpack(_ bytes: [UInt8]?, _ what: String) throws(Failure) -> [String] {
         guard let bytes else { return [] }
-        var rest = bytes[...]
+        var reader = BlobReader(bytes, from: 0)
         var texts: [String] = []
-        while !rest.isEmpty {
-            let size = rest.prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
-            guard rest.count >= 4, rest.count - 4 >= size else {
-                throw damaged(what)
-            }
-            rest = rest.dropFirst(4)
-            texts.append(String(decoding: rest.prefix(size), as: UTF8.self))
-            rest = rest.dropFirst(size)
+        while !reader.isAtEnd {
+            guard let size = reader.number(), let text = reader.text(UInt64(size)) else { throw damaged(what) }
+            texts.append(text)
         }
         return texts
     }
