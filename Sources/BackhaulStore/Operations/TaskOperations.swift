@@ -37,7 +37,6 @@ public struct TaskOperations {
         var lanes: [Origin: LaneID] = [:]
         var last: (origin: Origin, lane: LaneID)?
         var lanesOfWaiting: Set<LaneID> = []
-        var lanesOfNew: Set<LaneID> = []
         var groups = EnqueuedGroups()
         var added: Int64 = 0
         let hasDelivered = try tables.delivered.hasAny(session)
@@ -64,7 +63,6 @@ public struct TaskOperations {
                 for alias in aliases[results.count] ?? [] { try checkNoOtherTaskWrites(alias, results) }
                 added += 1
                 if let group { groups.added[group, default: 0] += 1 }
-                lanesOfNew.insert(lane)
                 if !request.startsSuspended { lanesOfWaiting.insert(lane) }
                 results.append(Enqueued(task: task, disposition: .new))
             } else {
@@ -75,10 +73,11 @@ public struct TaskOperations {
         }
         if added > 0 { try tables.sessions.count(enqueued: added, in: session, round: round) }
         for (group, added) in groups.added { try tables.groups.count(enqueued: added, in: group) }
-        // These groups and lanes got no new task, because the tasks of their requests already existed. A group without
-        // any task is removed, and so is a lane without live tasks.
+        // These groups got no new task, because the tasks of their requests already existed. A group without any task
+        // is removed.
         try tables.groups.removeEmpty(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
-        try tables.lanes.removeEmpty(among: Set(lanes.values).subtracting(lanesOfNew))
+        // If a request's task has already ended, its lane may have no live task.
+        if added < results.count { try tables.lanes.removeEmpty(among: Set(lanes.values)) }
         return EnqueuedTasks(
             results: results, lanes: lanesOfWaiting, nextDue: terms.hasDelayed ? try tables.delays.nextDue() : nil,
             nextLatestStart: terms.hasLatestStart ? try tables.delays.nextLatestStart() : nil)

@@ -191,8 +191,7 @@ struct EventTable {
         WHERE state = \(TaskState.succeeded.sql) AND task_kind = \(TaskKind.download.sql) AND destination IS NULL
             AND path IS NULL
         """)
-    private static let countEnds = Query(
-        "SELECT count(*) FROM selected CROSS JOIN events ON events.id = selected.id WHERE task_id IS NOT NULL")
+    private static let countEnds = Query("SELECT count(*) \(tasksOfSelected)")
     private static let selectPlaces = Query(
         "SELECT DISTINCT \(Row.columns(place).joined(separator: ", ")) \(tasksOfSelected)")
     private static let removeSelected = Query("DELETE FROM events WHERE id IN selected")

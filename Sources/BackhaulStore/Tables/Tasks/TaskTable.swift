@@ -133,8 +133,7 @@ struct TaskTable {
     /// host. Tasks that wait for the host's response to a challenge (a demand for a credential, for example) do not
     /// count.
     static let startsInSession = """
-        EXISTS (SELECT 1 FROM tasks
-            WHERE session_id = sessions.id AND \(isWaiting) AND NOT \(TaskDelays.isParked))
+        EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND \(isWaiting) AND NOT \(TaskDelays.isParked))
         """
     /// The SQL condition that lane ?1 has live tasks.
     static let isLiveInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = ?1 AND ended_ms IS NULL)"
@@ -209,13 +208,10 @@ struct TaskTable {
         """)
     private static let markUnderWay = Query(
         "UPDATE tasks SET is_under_way = 1, attempts = max(attempts, ?2) WHERE id = ?1 AND ended_ms IS NULL")
-    // Without a response, the status stays that of the response that was recorded with the finish intent.
-    private static let httpStatusOfIntent =
-        "ifnull((SELECT nullif(http_status, 0) FROM intents WHERE task_id = ?1), http_status)"
     private static let end = Query(
         """
         UPDATE tasks SET state = ?2, ended_ms = ?3, attempts = ?4, bytes_received = ?5, size = ?6,
-            http_status = CASE WHEN ?7 <> 0 THEN ?7 ELSE \(httpStatusOfIntent) END,
+            http_status = iif(?7 = 0, http_status, ?7),
             status = ?8, error_domain = ?9, error_detail = ?10, error_message = ?11, \(TaskDelays.clearDelay),
             path = nullif(?12, ifnull(destination, ?13)), bytes_sent = max(bytes_sent, ?14)
         WHERE id = ?1
