@@ -82,7 +82,7 @@ struct BatchSyncTests {
     func continuedFile() async throws {
         let threads = try threads()
         let continued = threads.partFile(try scratch.location("continued"))
-        _ = try await result { continued.append([1], then: $0) }
+        _ = await result { continued.append([1], then: $0) }
         let results = try seal([continued] + newParts(4, on: threads), on: threads)
         #expect(results.allSatisfy { (try? $0.get()) != nil })
         #expect((count(.syncFileSystem), count(.sync)) == (1, 1))
