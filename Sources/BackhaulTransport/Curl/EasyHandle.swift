@@ -161,6 +161,8 @@ final class EasyHandle {
             // The largest number of bytes of one read. A buffer of twice this size is not faster. With a quarter of
             // this size, large files need two thirds more processor time.
             (CURLOPT_BUFFERSIZE, 256 * 1024),
+            // The largest number of bytes of one write of a request body. The default is a quarter of this size.
+            (CURLOPT_UPLOAD_BUFFERSIZE, 256 * 1024),
             (CURLOPT_SSL_VERIFYPEER, 1),
             (CURLOPT_SSL_VERIFYHOST, 2),
             (CURLOPT_TCP_KEEPALIVE, 1),
