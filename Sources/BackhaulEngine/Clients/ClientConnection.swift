@@ -86,11 +86,16 @@ final class ClientConnection {
 
     func setReadingAhead(_ handle: HandleID, _ isReading: Bool) { handles[handle]?.isReadingAhead = isReading }
 
-    /// Records an acknowledgement. Returns the number of acknowledged ids, or 0 if this number is unknown.
-    func recordAcknowledgement(_ acknowledgement: Acknowledgement, by handle: HandleID) -> UInt64 {
-        guard let attached = handles[handle] else { return 0 }
-        handles[handle]?.lastAcknowledged = max(attached.lastAcknowledged ?? .zero, acknowledgement.greatest)
-        return acknowledgement.count(after: attached.lastAcknowledged) ?? 0
+    /// Records an acknowledgement. `count`: the number of acknowledged ids, or 0 if this number is unknown.
+    /// `includesNewest`: whether the session has no later event.
+    func recordAcknowledgement(
+        _ acknowledgement: Acknowledgement, by handle: HandleID
+    ) -> (count: UInt64, includesNewest: Bool) {
+        guard let attached = handles[handle] else { return (0, false) }
+        let greatest = acknowledgement.greatest
+        handles[handle]?.lastAcknowledged = max(attached.lastAcknowledged ?? .zero, greatest)
+        return (
+            acknowledgement.count(after: attached.lastAcknowledged) ?? 0, greatest >= attached.pushCredit.newest)
     }
 
     func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }

@@ -140,16 +140,17 @@ struct SessionCommands {
         }
     }
 
-    /// An acknowledgement of fewer ids is never delayed.
+    /// An acknowledgement of fewer ids is delayed only if it includes the newest event.
     private static let fewestDelayedEvents: UInt64 = 8
 
     func acknowledge(_ acknowledgement: Acknowledgement, by handle: HandleID) throws(Failure) {
         let session = try call.consuming(handle)
-        // While many tasks end, an acknowledgement of several events may wait for the next ends, so that they share one
-        // transaction. A client that acknowledges each event alone waits for each reply. So a few events are
-        // acknowledged without delay.
-        let count = call.connection.recordAcknowledgement(acknowledgement, by: handle)
-        let mayBeDelayed = count >= Self.fewestDelayedEvents && engine.tasks.endings.expectsFurtherEnds
+        // While many tasks end, an acknowledgement may wait for the next ends, so that they share one transaction. But
+        // a client may acknowledge each event alone, and wait for each reply. If such a client has further events, the
+        // acknowledgement is not delayed.
+        let (count, includesNewest) = call.connection.recordAcknowledgement(acknowledgement, by: handle)
+        let mayBeDelayed = (count >= Self.fewestDelayedEvents || includesNewest)
+            && engine.tasks.endings.expectsFurtherEnds
         let returns = Lock(false)
         call.applyOnce({ (transaction) throws(Failure) in
             let change = try transaction.events.acknowledge(session, acknowledgement)

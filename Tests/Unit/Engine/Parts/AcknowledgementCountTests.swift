@@ -15,7 +15,11 @@ struct AcknowledgementCountTests {
     }
 
     private func record(_ acknowledgement: Acknowledgement, _ handle: UInt64 = 1) -> UInt64 {
-        client.connection.recordAcknowledgement(acknowledgement, by: HandleID(rawValue: handle))
+        client.connection.recordAcknowledgement(acknowledgement, by: HandleID(rawValue: handle)).count
+    }
+
+    private func includesNewest(_ acknowledgement: Acknowledgement) -> Bool {
+        client.connection.recordAcknowledgement(acknowledgement, by: HandleID(rawValue: 1)).includesNewest
     }
 
     private func through(_ id: UInt64) -> Acknowledgement { .through(EventID(rawValue: id)) }
@@ -38,5 +42,16 @@ struct AcknowledgementCountTests {
         #expect(record(through(100), 2) == 0)
         #expect(record(through(120)) == 20)
         #expect(record(through(120), 3) == 0)
+    }
+
+    @Test("the engine knows whether an acknowledgement includes the session's newest event")
+    func newest() throws {
+        var pushCredit = try #require(client.connection.handles[HandleID(rawValue: 1)]).pushCredit
+        pushCredit.advance(newest: EventID(rawValue: 12))
+        client.connection.update(HandleID(rawValue: 1), pushCredit)
+        #expect(!includesNewest(through(11)))
+        #expect(!includesNewest(.ids([EventID(rawValue: 10), EventID(rawValue: 11)])))
+        #expect(includesNewest(through(12)))
+        #expect(includesNewest(.ids([EventID(rawValue: 12), EventID(rawValue: 3)])))
     }
 }
