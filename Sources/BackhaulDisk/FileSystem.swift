@@ -84,6 +84,15 @@ struct FileSystem: Sendable {
         return bytes
     }
 
+    /// Reads bytes that are in the page cache, without waiting for a disk. Returns the number of bytes read, which may
+    /// be less than the size of `room`; 0 at the end of the file. Fails with EAGAIN if the first byte is not in the
+    /// page cache, and with EOPNOTSUPP if the file system has no such reads.
+    func readCached(_ file: Int32, into room: inout MutableRawSpan, at offset: UInt64) throws(SystemError) -> Int {
+        try room.withUnsafeMutableBytes { (buffer) throws(SystemError) in
+            try call(.read) { bhl_read_cached(file, buffer.baseAddress, buffer.count, Int64(offset)) }
+        }
+    }
+
     /// Writes all bytes. After an error, some of the bytes may be written.
     func write(_ file: Int32, _ bytes: ArraySlice<UInt8>, at offset: UInt64) throws(SystemError) {
         var rest = bytes

@@ -23,6 +23,7 @@
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,6 +42,10 @@ extern int syncfs(int descriptor);
 extern int sync_file_range(int descriptor, __off64_t offset, __off64_t size, unsigned flags);
 #ifndef SYNC_FILE_RANGE_WRITE
 #define SYNC_FILE_RANGE_WRITE 2
+#endif
+extern ssize_t preadv2(int descriptor, const struct iovec *buffers, int count, __off_t offset, int flags);
+#ifndef RWF_NOWAIT
+#define RWF_NOWAIT 8
 #endif
 
 // The next functions have fixed arguments. They replace variadic functions, which Swift's Glibc module lacks.
@@ -90,6 +95,14 @@ static inline int bhl_set_modified(int file, int64_t nanoseconds) {
     }
     struct timespec times[2] = {{.tv_sec = 0, .tv_nsec = UTIME_OMIT}, {.tv_sec = seconds, .tv_nsec = rest}};
     return futimens(file, times);
+}
+
+// Reads bytes that are in the page cache (preadv2(2), RWF_NOWAIT), and does not wait for a disk. If the first byte is
+// not in the page cache, returns -1 and sets errno to EAGAIN. If the file system has no such reads, sets errno to
+// EOPNOTSUPP.
+static inline ssize_t bhl_read_cached(int file, void *buffer, size_t size, long long offset) {
+    struct iovec room = {.iov_base = buffer, .iov_len = size};
+    return preadv2(file, &room, 1, offset, RWF_NOWAIT);
 }
 
 // Makes the empty file `to` share the content of the file `from` (FICLONE, ioctl_ficlone(2)).

@@ -9,12 +9,16 @@ public final class BodyReader: Sendable {
     private let file: BodyFile
     private let path: String
     private let worker: Worker<DiskContext>
+    private let files: FileSystem
+    /// The file while it is open. The disk thread opens and closes it, because a close may wait for the disk.
+    private let open = Lock<Descriptor?>(nil)
 
-    init(id: UInt64, file: BodyFile, at path: String, worker: Worker<DiskContext>) {
+    init(id: UInt64, file: BodyFile, at path: String, worker: Worker<DiskContext>, files: FileSystem) {
         self.id = id
         self.file = file
         self.path = path
         self.worker = worker
+        self.files = files
     }
 
     /// Reads `count` bytes from `offset`. The file must contain these bytes. After each read, the file's identity, size
@@ -24,18 +28,41 @@ public final class BodyReader: Sendable {
     public func read(
         at offset: UInt64, count: Int, then: @escaping @Sendable (Result<[UInt8], Failure>) -> Void
     ) {
-        worker.post { [id, file, path] context in
+        worker.post { [id, file, path, open] context in
             let body = context.bodies[id] ?? OpenBody(file, at: path, files: context.files)
             let result = Result { () throws(Failure) in try body.read(at: offset, count: count) }
             // The file is closed after its last byte was read, because an open file prevents an unmount of its disk.
             let isLast = offset.addingReportingOverflow(UInt64(count)).partialValue >= file.size
-            if case .success = result, !isLast { context.bodies[id] = body } else { context.bodies[id] = nil }
+            let isOpen = if case .success = result { !isLast } else { false }
+            open.withLock { $0 = isOpen ? body.descriptor : nil }
+            context.bodies[id] = isOpen ? body : nil
             then(result)
         }
     }
 
+    /// Reads bytes that are in the page cache, on the calling thread, without waiting for a disk. Returns the number of
+    /// bytes read, at least 1. Returns nil if no byte can be read in this way, or if the file was changed. Then the
+    /// caller calls `read`, which reads the bytes or reports the failure. The first call of `read` opens the file, so
+    /// before its completion this function returns nil.
+    public func readCached(at offset: UInt64, into room: inout MutableRawSpan) -> Int? {
+        // The lock is held during the read, so that the disk thread does not close the file.
+        open.withLock { descriptor in
+            guard let descriptor else { return nil }
+            do throws(SystemError) {
+                let count = try files.readCached(descriptor.number, into: &room, at: offset)
+                try OpenBody.check(descriptor, is: file, files)
+                return count > 0 ? count : nil
+            } catch {
+                return nil
+            }
+        }
+    }
+
     public func close() {
-        worker.post { [id] context in context.bodies[id] = nil }
+        worker.post { [id, open] context in
+            open.withLock { $0 = nil }
+            context.bodies[id] = nil
+        }
     }
 
     deinit { close() }
@@ -45,7 +72,7 @@ extension DiskThreads {
     /// Returns a reader of the file, without I/O. `path` is the present path of the file, which may be in the store
     /// (the directory of the engine that runs the uploads).
     public func bodyReader(_ file: BodyFile, at path: String) -> BodyReader {
-        BodyReader(id: newID(), file: file, at: path, worker: worker(for: path))
+        BodyReader(id: newID(), file: file, at: path, worker: worker(for: path), files: files)
     }
 }
 
@@ -54,7 +81,7 @@ final class OpenBody {
     private let file: BodyFile
     private let path: String
     private let files: FileSystem
-    private var descriptor: Descriptor?
+    private(set) var descriptor: Descriptor?
 
     init(_ file: BodyFile, at path: String, files: FileSystem) {
         self.file = file
@@ -73,18 +100,23 @@ final class OpenBody {
                 guard !next.isEmpty else { throw SystemError.changed }
                 bytes = bytes.isEmpty ? next : bytes + next
             }
-            let status = try files.status(descriptor.number)
-            // The host, a program that may embed the engine, may have closed the descriptor. Then the descriptor's
-            // number may belong to another file, which must not be sent.
-            guard descriptor.identity == (status.device, status.inode) else {
-                throw SystemError(code: EBADF, messageStart: "Cannot read")
-            }
-            guard file.isSame(as: status) else { throw SystemError.changed }
+            try OpenBody.check(descriptor, is: file, files)
             return bytes
         } catch {
             descriptor = nil
             throw OpenBody.failure(error, file.path)
         }
+    }
+
+    /// Checks after a read that the bytes are those of the unchanged file.
+    static func check(_ descriptor: Descriptor, is file: BodyFile, _ files: FileSystem) throws(SystemError) {
+        let status = try files.status(descriptor.number)
+        // The host, a program that may embed the engine, may have closed the descriptor. Then the descriptor's
+        // number may belong to another file, which must not be sent.
+        guard descriptor.identity == (status.device, status.inode) else {
+            throw SystemError(code: EBADF, messageStart: "Cannot read")
+        }
+        guard file.isSame(as: status) else { throw SystemError.changed }
     }
 
     private func current() throws(SystemError) -> Descriptor {

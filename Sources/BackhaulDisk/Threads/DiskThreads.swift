@@ -20,7 +20,7 @@ public final class DiskThreads: Sendable {
     }
 
     private let count: Int
-    private let files: FileSystem
+    let files: FileSystem
     private let journal: PartJournal?
     private let home: FileSystemWorkers
     private let state: Lock<State>

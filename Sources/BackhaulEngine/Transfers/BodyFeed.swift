@@ -4,8 +4,9 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Reads a request body (the data of an upload) for the transfer, with the disk threads. While the transfer sends one
-/// block, the next block is read.
+/// Reads a request body (the data of an upload) for the transfer. A disk thread opens each file and reads the first
+/// block. The event loop reads the next bytes itself, as long as they are in the page cache. If a byte is not there,
+/// the disk thread reads the rest of the file: while the transfer sends one block, it reads the next block.
 final class BodyFeed: TransferBody {
     let layout: BodyLayout
     var size: UInt64 { layout.size }
@@ -23,11 +24,14 @@ final class BodyFeed: TransferBody {
     private var offset: UInt64 = 0
     private var reader: BodyReader?
     private var isReading = false
+    /// Whether the disk thread reads the rest of the present file.
+    private var readsAhead = false
     /// The number of rewinds. A block that was requested before the last rewind is dropped.
     private var generation: UInt64 = 0
     private var isAtStart = true
 
     static let blockSize = 256 << 10
+    static let firstBlockSize = 64 << 10
 
     init(
         _ layout: BodyLayout, of attempt: RunningAttempt, opened: @escaping () -> Void = {},
@@ -42,15 +46,31 @@ final class BodyFeed: TransferBody {
     }
 
     func read(into room: inout MutableRawSpan) -> BodyRead {
-        guard let block = blocks.first else { return .wait }
+        guard let count = takeBlock(into: &room) ?? readCached(into: &room) else { return .wait }
         isAtStart = false
+        fill()
+        attempt?.moved(count)
+        return .bytes(count)
+    }
+
+    private func takeBlock(into room: inout MutableRawSpan) -> Int? {
+        guard let block = blocks.first else { return nil }
         let taken = block.prefix(room.byteCount)
         room.withUnsafeMutableBytes { $0.copyBytes(from: taken) }
         buffered -= taken.count
         if taken.count == block.count { blocks.removeFirst() } else { blocks[0] = block.dropFirst(taken.count) }
-        fill()
-        attempt?.moved(taken.count)
-        return .bytes(taken.count)
+        return taken.count
+    }
+
+    private func readCached(into room: inout MutableRawSpan) -> Int? {
+        guard let reader, !isReading, case .file(let file) = layout.segments[segment] else { return nil }
+        guard let count = reader.readCached(at: offset, into: &room) else {
+            readsAhead = true
+            fill()
+            return nil
+        }
+        advance(count, in: file)
+        return count
     }
 
     func rewind() {
@@ -62,6 +82,7 @@ final class BodyFeed: TransferBody {
         offset = 0
         reader = nil
         isReading = false
+        readsAhead = false
         isAtStart = true
         fill()
     }
@@ -72,7 +93,10 @@ final class BodyFeed: TransferBody {
             case .bytes(let bytes):
                 add(bytes[...])
                 segment += 1
-            case .file(let file): read(file)
+            case .file(let file):
+                // The next bytes of an open file are read by `readCached`.
+                if reader != nil, !readsAhead { return }
+                read(file)
             }
         }
         if !isReading { open() }
@@ -96,10 +120,11 @@ final class BodyFeed: TransferBody {
 
     private func read(_ file: BodyFile) {
         let path = file.storedName.map(context.services.directory.bodyFile(named:)) ?? file.path
+        let size = reader == nil ? Self.firstBlockSize : Self.blockSize
         let reader = reader ?? context.services.disk.bodyReader(file, at: path)
         self.reader = reader
         isReading = true
-        let count = Int(min(file.size - min(offset, file.size), UInt64(Self.blockSize)))
+        let count = Int(min(file.size - min(offset, file.size), UInt64(size)))
         guard let attempt else { return }
         let generation = generation
         reader.read(
@@ -113,16 +138,20 @@ final class BodyFeed: TransferBody {
         switch result {
         case .success(let bytes):
             add(bytes[...])
-            offset += UInt64(bytes.count)
-            if offset >= file.size {
-                segment += 1
-                offset = 0
-                reader = nil
-            }
+            advance(bytes.count, in: file)
             fill()
             open()
             if !blocks.isEmpty { transfer?.resumeSending() }
         case .failure(let failure): failed(failure)
         }
+    }
+
+    private func advance(_ count: Int, in file: BodyFile) {
+        offset += UInt64(count)
+        guard offset >= file.size else { return }
+        segment += 1
+        offset = 0
+        reader = nil
+        readsAhead = false
     }
 }

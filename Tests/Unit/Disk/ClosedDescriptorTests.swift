@@ -19,22 +19,10 @@ import Testing
         part = threads.partFile(location)
     }
 
-    /// Returns the number of the descriptor with which this process has opened the file.
-    private func descriptor(of path: String) -> Int32? {
-        for name in directoryNames("/proc/self/fd") {
-            var target = [CChar](repeating: 0, count: 4096)
-            let size = readlink("/proc/self/fd/\(name)", &target, target.count - 1)
-            if size > 0, String(decoding: target[..<size].map { UInt8(bitPattern: $0) }, as: UTF8.self) == path {
-                return Int32(name)
-            }
-        }
-        return nil
-    }
-
     @Test("if the descriptor of a part file was closed, the next append reopens the file and writes at its end")
     func closed() async throws {
         try await part.append([1, 2, 3])
-        #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)
+        #expect(Glibc.close(try #require(openDescriptor(of: scratch.partPath(location)))) == 0)
         #expect(try await part.append([4]) == 4)
         try await part.place(part.seal([5], expected: 5))
         #expect(contents(location.destination.path) == [1, 2, 3, 4, 5])
@@ -43,7 +31,7 @@ import Testing
     @Test("if a host's file has taken a part file's descriptor number, an append does not write to the host's file")
     func takenOver() async throws {
         try await part.append([1, 2, 3])
-        let number = try #require(descriptor(of: scratch.partPath(location)))
+        let number = try #require(openDescriptor(of: scratch.partPath(location)))
         let host = scratch.path("host")
         try write([7, 7, 7, 7, 7, 7], to: host)
         let file = fopen(host, "r+")
@@ -59,7 +47,7 @@ import Testing
     @Test("if a part file's descriptor was closed and another file has taken its name, the next append fails")
     func replaced() async throws {
         try await part.append([1, 2, 3])
-        #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)
+        #expect(Glibc.close(try #require(openDescriptor(of: scratch.partPath(location)))) == 0)
         try write([9, 9, 9], to: scratch.path("other"))
         #expect(rename(scratch.path("other"), scratch.partPath(location)) == 0)
         #expect(await status { try await part.append([4]) } == .diskFailed)

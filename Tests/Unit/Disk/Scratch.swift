@@ -65,6 +65,18 @@ func permissions(_ path: String) -> UInt32? {
     return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
 }
 
+/// Returns the number of the descriptor with which this process has opened the file.
+func openDescriptor(of path: String) -> Int32? {
+    for name in directoryNames("/proc/self/fd") {
+        var target = [CChar](repeating: 0, count: 4096)
+        let size = readlink("/proc/self/fd/\(name)", &target, target.count - 1)
+        if size > 0, String(decoding: target[..<size].map { UInt8(bitPattern: $0) }, as: UTF8.self) == path {
+            return Int32(name)
+        }
+    }
+    return nil
+}
+
 /// Waits until a disk thread has completed one call, and returns the result.
 func result<Value: Sendable>(
     _ start: (@escaping @Sendable (Result<Value, Failure>) -> Void) -> Void
