@@ -75,8 +75,6 @@ public struct EndingOperations {
             throw Failure(.internal, "a task cannot end as \(outcome.state); please report it")
         }
         guard let row = try tables.tasks.live(task) else { return nil }
-        // Without a response, the status stays that of the response that was recorded with the finish intent.
-        if outcome.response.httpStatus == 0 { try tables.tasks.copyCountersFromIntent(of: task) }
         try tables.tasks.end(task, outcome, keptFile: directory.keptFile(of: task), now: now)
         if let attempt = end.attempt { try attempts.write(attempt) }
         try tables.requests.write(outcome.response, outcome.checksum, of: task)

@@ -92,7 +92,8 @@ struct TaskTable {
     // MARK: Changing
 
     /// Writes the end of the task. The task's file is usually at the destination. If the task has no destination, its
-    /// file is usually at `keptFile`. The path of the file is stored only if the file is at another path.
+    /// file is usually at `keptFile`. The path of the file is stored only if the file is at another path. If the
+    /// outcome has no response, the HTTP status is that of the response that was recorded with the finish intent.
     func end(_ task: TaskID, _ outcome: Outcome, keptFile: String, now: Int64) throws(Failure) {
         try connection.run(
             Self.end, .id(task), .number(outcome.state.rawValue), .integer(now), .number(outcome.attempts),
@@ -208,10 +209,12 @@ struct TaskTable {
         """)
     private static let markUnderWay = Query(
         "UPDATE tasks SET is_under_way = 1, attempts = max(attempts, ?2) WHERE id = ?1 AND ended_ms IS NULL")
+    private static let statusOfIntent =
+        "(SELECT nullif(intents.http_status, 0) FROM intents WHERE intents.task_id = ?1)"
     private static let end = Query(
         """
         UPDATE tasks SET state = ?2, ended_ms = ?3, attempts = ?4, bytes_received = ?5, size = ?6,
-            http_status = iif(?7 = 0, http_status, ?7),
+            http_status = iif(?7 = 0, ifnull(\(statusOfIntent), http_status), ?7),
             status = ?8, error_domain = ?9, error_detail = ?10, error_message = ?11, \(TaskDelays.clearDelay),
             path = nullif(?12, ifnull(destination, ?13)), bytes_sent = max(bytes_sent, ?14)
         WHERE id = ?1
