@@ -22,18 +22,26 @@ class SyncedDatabase:
         self._frame = None
         if log.exists():
             data = log.read_bytes()
-            for start in range(_LOG_HEADER, len(data), _FRAME + PAGE):
-                self.write(start, data[start:start + _FRAME])
-                self.write(start + _FRAME, data[start + _FRAME:start + _FRAME + PAGE])
+            self.write(0, data)
             self.sync()
 
     def write(self, offset, data):
-        """Records one write to the log. SQLite writes the header of a frame and the page of the frame separately."""
-        if len(data) == _FRAME and offset >= _LOG_HEADER:
-            self._frame = struct.unpack(">I", data[:4])[0]
-        elif len(data) == PAGE and self._frame:
-            self._written[self._frame] = data
-            self._frame = None
+        """Records one write to the log. The write may contain several frames. It may begin or end between the header of
+        a frame and the page of the frame."""
+        while data:
+            place = (offset - _LOG_HEADER) % (_FRAME + PAGE)
+            if offset < _LOG_HEADER:
+                size = _LOG_HEADER - offset
+            elif place == 0:
+                size = _FRAME
+                self._frame = struct.unpack(">I", data[:4])[0]
+            else:
+                assert place == _FRAME and len(data) >= PAGE, "the write begins or ends inside a page"
+                size = PAGE
+                if self._frame:
+                    self._written[self._frame] = data[:PAGE]
+                self._frame = None
+            offset, data = offset + size, data[size:]
 
     def sync(self):
         """Records a sync of the log. After the sync, all earlier writes are durable."""

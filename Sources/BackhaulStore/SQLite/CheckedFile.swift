@@ -18,7 +18,7 @@ internal import Glibc
 /// the mark still has the old value. The program increments the counter with each transaction, because the stored
 /// header says that the database uses no log. Such a database is not *trusted*: no page is verified, and
 /// `ChecksumConversion` rewrites the database.
-struct CheckedFile {
+struct CheckedFile: InterceptedFile {
     /// The number of bytes that the header reserves in each page: four for a mark, and four for the checksum. Only the
     /// first page has a mark, which is computed from SQLite's change counter. In other pages, the bytes for the mark
     /// are zero.
@@ -28,9 +28,8 @@ struct CheckedFile {
     /// SQLITE_IOERR_SHORT_READ. Swift does not import this macro.
     private static let shortRead = SQLITE_IOERR | 2 << 8
 
-    // Unsafe: this struct is in the memory that SQLite allocates for the open file, behind the data of the original
-    // VFS. SQLite frees that memory after xClose, and only one thread at a time uses a file.
-    private var methods: sqlite3_io_methods
+    // Unsafe: `InterceptedFile` says where this struct is. Only one thread at a time uses a file.
+    private let methods: sqlite3_io_methods
     private let original: UnsafePointer<sqlite3_io_methods>
     /// Whether the checksums in the file are trusted. False if another program with SQLite has written to the file, or
     /// if the file was made without checksums.
@@ -48,38 +47,16 @@ struct CheckedFile {
 // MARK: In SQLite's memory of a file
 
 extension CheckedFile {
-    typealias Methods = sqlite3_io_methods
-    typealias File = UnsafeMutablePointer<sqlite3_file>
-
-    /// The size of the memory that SQLite allocates for a file: `size` bytes for the original VFS, and this struct
-    /// behind them.
-    static func size(behind size: Int32) -> Int32 { offset(behind: size) + Int32(MemoryLayout<CheckedFile>.size) }
-
-    private static func offset(behind size: Int32) -> Int32 { (size + 15) & ~15 }
-
     /// Replaces the methods of a file that the original VFS has just opened.
-    static func install(in file: File, behind size: Int32) {
-        // Unsafe: `size(behind:)` has reserved the memory, and the original's methods are constants of SQLite.
+    static func install(in file: File) {
         guard let original = file.pointee.pMethods else { return }
-        let place = UnsafeMutableRawPointer(file).advanced(by: Int(offset(behind: size)))
-        let state = place.initializeMemory(
-            as: CheckedFile.self, to: CheckedFile(methods: original.pointee, original: original))
+        var methods = original.pointee
         // Version 1 of the methods has no shared memory and no mapped pages. Reads of mapped pages would skip the
         // verification.
-        state.pointee.methods.iVersion = 1
-        state.pointee.methods.xRead = { CheckedFile.read($0, $1, $2, $3) }
-        state.pointee.methods.xWrite = { CheckedFile.write($0, $1, $2, $3) }
-        state.pointee.readHeader(file)
-        file.pointee.pMethods = UnsafePointer(UnsafeMutableRawPointer(state).assumingMemoryBound(to: Methods.self))
-    }
-
-    /// Returns the state of the file, or nil if another VFS has opened the file.
-    static func of(_ file: File) -> UnsafeMutablePointer<CheckedFile>? {
-        // Unsafe: the methods are the first member of the struct `CheckedFile`, so both have the same address.
-        guard let methods = file.pointee.pMethods else { return nil }
-        let address = UnsafeRawPointer(methods) - UnsafeRawPointer(file)
-        guard address == Int(offset(behind: VirtualFileSystem.originalFileSize)) else { return nil }
-        return UnsafeMutableRawPointer(mutating: methods).assumingMemoryBound(to: CheckedFile.self)
+        methods.iVersion = 1
+        methods.xRead = { CheckedFile.read($0, $1, $2, $3) }
+        methods.xWrite = { CheckedFile.write($0, $1, $2, $3) }
+        install(CheckedFile(methods: methods, original: original), in: file).pointee.readHeader(file)
     }
 }
 

@@ -2,16 +2,18 @@ internal import BackhaulModel
 internal import CSQLite
 internal import Glibc
 
-/// A VFS (SQLite's interface to the file system) that differs from SQLite's own VFS in three points.
+/// A VFS (SQLite's interface to the file system) that differs from SQLite's own VFS in four points.
 ///
 /// First, the pages of a database have checksums (`CheckedFile`).
 ///
-/// Second, paths are used as given. SQLite's VFS resolves links, and refuses a result of more than 512 bytes. The
+/// Second, successive writes to the write-ahead log are joined (`LogFile`).
+///
+/// Third, paths are used as given. SQLite's VFS resolves links, and refuses a result of more than 512 bytes. The
 /// database is in the *store*, a directory. This process opens the store's files with paths such as
 /// `/proc/self/fd/5/NAME`, where 5 is the descriptor of the directory. So these paths are always short, and stay valid
 /// when the directory is renamed.
 ///
-/// Third, SQLite takes no locks ("unix-none"), because `Database` already has a lock on the file. SQLite's own locks
+/// Fourth, SQLite takes no locks ("unix-none"), because `Database` already has a lock on the file. SQLite's own locks
 /// belong to the process, and are lost when any code of the process closes the file. SQLite records these locks in a
 /// table in memory. A forked child inherits the table without the locks, so the child could not open the database. If a
 /// host (a program that embeds the library) has closed SQLite's descriptors, the host's process could not open the
@@ -49,12 +51,12 @@ enum VirtualFileSystem {
             out.update(from: path, count: length + 1)
             return SQLITE_OK
         }
-        copy.pointee.szOsFile = CheckedFile.size(behind: originalFileSize)
+        copy.pointee.szOsFile = max(CheckedFile.size, LogFile.size)
         copy.pointee.xOpen = { system, path, file, flags, outFlags in
             let code = VirtualFileSystem.original?.pointee.xOpen(system, path, file, flags, outFlags) ?? SQLITE_ERROR
-            if code == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0, let file {
-                CheckedFile.install(in: file, behind: originalFileSize)
-            }
+            guard code == SQLITE_OK, let file else { return code }
+            if flags & SQLITE_OPEN_MAIN_DB != 0 { CheckedFile.install(in: file) }
+            if flags & SQLITE_OPEN_WAL != 0 { LogFile.install(in: file) }
             return code
         }
         return sqlite3_vfs_register(copy, 0) == SQLITE_OK

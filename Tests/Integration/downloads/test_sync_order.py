@@ -24,9 +24,10 @@ ENDED = "SELECT destination FROM tasks WHERE ended_ms IS NOT NULL"
 
 @contextmanager
 def traced(process, file):
+    # The longest traced write is a write to the log, with up to 64 KiB.
     calls = "trace=pwrite64,fsync,fdatasync,syncfs,renameat2"
     strace = subprocess.Popen(
-        ["strace", "-f", "-y", "-xx", "-s", "4200", "-e", calls, "-o", file, "-p", str(process)],
+        ["strace", "-f", "-y", "-xx", "-s", "70000", "-e", calls, "-o", file, "-p", str(process)],
         stderr=subprocess.PIPE, text=True)
     first = strace.stderr.readline()
     if "attached" not in first:

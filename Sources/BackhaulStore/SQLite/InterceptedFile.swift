@@ -1,0 +1,37 @@
+internal import CSQLite
+
+/// The state of an open file whose methods this module replaces. The methods of a file are the functions by which
+/// SQLite reads and writes it.
+///
+/// The state is in the memory that SQLite allocates for the open file, behind the data of the original VFS (SQLite's
+/// interface to the file system). SQLite frees that memory after xClose, and does not deinitialize the state. The table
+/// of the methods must be the first stored property of the state, because `of` finds the state by this table.
+protocol InterceptedFile {}
+
+extension InterceptedFile {
+    typealias File = UnsafeMutablePointer<sqlite3_file>
+
+    /// The number of bytes that SQLite has to allocate for a file with this state.
+    static var size: Int32 { offset + Int32(MemoryLayout<Self>.size) }
+
+    private static var offset: Int32 { (VirtualFileSystem.originalFileSize + 15) & ~15 }
+
+    /// Stores the state of a file that the original VFS has just opened. The file then has the methods of the state.
+    @discardableResult
+    static func install(_ state: Self, in file: File) -> UnsafeMutablePointer<Self> {
+        // Unsafe: `VirtualFileSystem` makes SQLite allocate `size` bytes.
+        let place = UnsafeMutableRawPointer(file).advanced(by: Int(offset))
+        let stored = place.initializeMemory(as: Self.self, to: state)
+        file.pointee.pMethods = UnsafePointer(place.assumingMemoryBound(to: sqlite3_io_methods.self))
+        return stored
+    }
+
+    /// Returns the state of the file, or nil if the file has other methods.
+    static func of(_ file: File) -> UnsafeMutablePointer<Self>? {
+        // Unsafe: the methods are the first member of the state, so both have the same address.
+        guard let methods = file.pointee.pMethods else { return nil }
+        let address = UnsafeRawPointer(methods) - UnsafeRawPointer(file)
+        guard address == Int(offset) else { return nil }
+        return UnsafeMutableRawPointer(mutating: methods).assumingMemoryBound(to: Self.self)
+    }
+}
