@@ -25,7 +25,7 @@ public final class Worker<Context>: Sendable {
         /// Adds a job. Returns whether the thread must be woken, because the jobs are due earlier than before.
         mutating func add(_ job: @escaping Job, delayedUpTo deadline: Deadline?) -> Bool {
             jobs.append(job)
-            // Many waiting jobs are due at once.
+            // When `maximumWaiting` jobs wait, they are due immediately.
             let newDue = jobs.count < Worker.maximumWaiting ? (deadline ?? .passed) : .passed
             if let due, due <= newDue { return false }
             due = newDue
@@ -34,7 +34,7 @@ public final class Worker<Context>: Sendable {
 
         /// Takes all waiting jobs if they are due or the worker is closed. The thread already waits until `deadline`.
         /// Returns nil if the thread continues to wait.
-        mutating func nextStep(waitingUntil deadline: Deadline?) -> Step? {
+        mutating func takeStep(waitingUntil deadline: Deadline?) -> Step? {
             guard let due else { return isClosed ? .end : nil }
             if !isClosed, !due.hasPassed { return due == deadline ? nil : .wait(until: due) }
             defer { (jobs, self.due) = ([], nil) }
@@ -82,7 +82,7 @@ public final class Worker<Context>: Sendable {
     private static func takeJobs(_ mailbox: Lock<Mailbox>) -> [Job]? {
         var deadline: Deadline?
         while true {
-            switch mailbox.wait(until: deadline, { $0.nextStep(waitingUntil: deadline) }) {
+            switch mailbox.wait(until: deadline, { $0.takeStep(waitingUntil: deadline) }) {
             case .perform(let jobs): return jobs
             case .wait(let due): deadline = due
             case .end: return nil

@@ -119,8 +119,8 @@ struct Database {
         }
     }
 
-    /// Changes a database of the given version to the newest version. A new database, which has version 0, gets the
-    /// result of `Schema.migrations` at once.
+    /// Changes a database of the given version to the newest version. A new database, which has version 0, gets
+    /// `Schema.current` without the single migrations.
     private static func migrate(
         _ connection: Connection, from version: Int, with migrations: [String]
     ) throws(Failure) {

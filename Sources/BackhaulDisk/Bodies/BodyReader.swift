@@ -10,8 +10,9 @@ public final class BodyReader: Sendable {
     private let path: String
     private let worker: Worker<DiskContext>
     private let files: FileSystem
-    /// The file while it is open. The disk thread opens and closes it, because a close may wait for the disk.
-    private let open = Lock<Descriptor?>(nil)
+    /// The descriptor of the file while it is open. The disk thread opens and closes the file, because a close may wait
+    /// for the disk.
+    private let openDescriptor = Lock<Descriptor?>(nil)
 
     init(id: UInt64, file: BodyFile, at path: String, worker: Worker<DiskContext>, files: FileSystem) {
         self.id = id
@@ -28,13 +29,13 @@ public final class BodyReader: Sendable {
     public func read(
         at offset: UInt64, count: Int, then: @escaping @Sendable (Result<[UInt8], Failure>) -> Void
     ) {
-        worker.post { [id, file, path, open] context in
+        worker.post { [id, file, path, openDescriptor] context in
             let body = context.bodies[id] ?? OpenBody(file, at: path, files: context.files)
             let result = Result { () throws(Failure) in try body.read(at: offset, count: count) }
             // The file is closed after its last byte was read, because an open file prevents an unmount of its disk.
             let isLast = offset.addingReportingOverflow(UInt64(count)).partialValue >= file.size
             let isOpen = if case .success = result { !isLast } else { false }
-            open.withLock { $0 = isOpen ? body.descriptor : nil }
+            openDescriptor.withLock { $0 = isOpen ? body.descriptor : nil }
             context.bodies[id] = isOpen ? body : nil
             then(result)
         }
@@ -46,7 +47,7 @@ public final class BodyReader: Sendable {
     /// before its completion this function returns nil.
     public func readCached(at offset: UInt64, into room: inout MutableRawSpan) -> Int? {
         // The lock is held during the read, so that the disk thread does not close the file.
-        open.withLock { descriptor in
+        openDescriptor.withLock { descriptor in
             guard let descriptor else { return nil }
             do throws(SystemError) {
                 let count = try files.readCached(descriptor.number, into: &room, at: offset)
@@ -59,8 +60,8 @@ public final class BodyReader: Sendable {
     }
 
     public func close() {
-        worker.post { [id, open] context in
-            open.withLock { $0 = nil }
+        worker.post { [id, openDescriptor] context in
+            openDescriptor.withLock { $0 = nil }
             context.bodies[id] = nil
         }
     }

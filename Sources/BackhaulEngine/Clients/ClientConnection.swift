@@ -37,7 +37,7 @@ final class ClientConnection {
         var isReadingAhead = false
         /// The greatest event id in the acknowledgements of this handle, even if the store refused them. Nil before the
         /// first acknowledgement.
-        var lastAcknowledged: EventID?
+        var greatestAcknowledged: EventID?
     }
 
     /// A create or attach command that may wait for its session has a handle (the client's reference to the session).
@@ -86,16 +86,16 @@ final class ClientConnection {
 
     func setReadingAhead(_ handle: HandleID, _ isReading: Bool) { handles[handle]?.isReadingAhead = isReading }
 
-    /// Records an acknowledgement. `count`: the number of acknowledged ids, or 0 if this number is unknown.
-    /// `includesNewest`: whether the session has no later event.
+    /// Records an acknowledgement. Returns the number of acknowledged ids (0 if it is unknown), and whether the
+    /// acknowledgement includes the session's newest event.
     func recordAcknowledgement(
         _ acknowledgement: Acknowledgement, by handle: HandleID
     ) -> (count: UInt64, includesNewest: Bool) {
         guard let attached = handles[handle] else { return (0, false) }
         let greatest = acknowledgement.greatest
-        handles[handle]?.lastAcknowledged = max(attached.lastAcknowledged ?? .zero, greatest)
+        handles[handle]?.greatestAcknowledged = max(attached.greatestAcknowledged ?? .zero, greatest)
         return (
-            acknowledgement.count(after: attached.lastAcknowledged) ?? 0, greatest >= attached.pushCredit.newest)
+            acknowledgement.count(after: attached.greatestAcknowledged) ?? 0, greatest >= attached.pushCredit.newest)
     }
 
     func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }

@@ -31,6 +31,7 @@ final class BodyFeed: TransferBody {
     private var isAtStart = true
 
     static let blockSize = 256 << 10
+    /// The size of the first block. The server's first bytes wait for this block, so it is smaller.
     static let firstBlockSize = 64 << 10
 
     init(

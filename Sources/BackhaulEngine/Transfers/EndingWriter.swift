@@ -9,7 +9,7 @@ struct Ending: Sendable {
     let session: SessionID
     /// Whether the server may have processed a request that must not be repeated. Such an end is written without delay:
     /// if the engine were killed before, the next engine could not find out whether the request has succeeded.
-    let isOfUnrepeatableRequest: Bool
+    let hasSentUnrepeatableRequest: Bool
     /// Further work in the transaction that writes the end.
     let also: (@Sendable (Transaction) throws(Failure) -> Void)?
 }
@@ -18,7 +18,8 @@ struct Ending: Sendable {
 /// of one session in one iteration of the loop. The transaction also writes the session's counters and events. If
 /// further ends are expected soon, the store may delay the transaction for a few milliseconds.
 ///
-/// Each engine has one object of this type. It owns the ends that wait for the end of the iteration.
+/// Each engine has one object of this type. It owns the ends of the present iteration until it passes them to the
+/// store.
 final class EndingWriter {
     private let runtime: any Runtime
     private let events: EventPublisher
@@ -48,7 +49,7 @@ final class EndingWriter {
             isWriteScheduled = true
             runtime.afterThisIteration { [unowned self] in
                 isWriteScheduled = false
-                writeAll(mayBeDelayed: expectsFurtherEnds && !waiting.contains(where: \.isOfUnrepeatableRequest))
+                writeAll(mayBeDelayed: expectsFurtherEnds && !waiting.contains(where: \.hasSentUnrepeatableRequest))
                 return []
             }
         }

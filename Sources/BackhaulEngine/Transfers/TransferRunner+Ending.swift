@@ -25,7 +25,7 @@ extension TransferRunner {
             Ending(
                 end: TaskEnd(task.id, outcome, attempt: last == attempt.exchange.recorded ? nil : last),
                 attempt: attempt.number, session: task.session,
-                isOfUnrepeatableRequest: hasSentUnrepeatableRequest, also: also))
+                hasSentUnrepeatableRequest: hasSentUnrepeatableRequest, also: also))
     }
 
     /// Tries the task again, or fails it. `failed`: the facts that the runner has about the failure. This function adds

@@ -19,8 +19,9 @@ public enum IMFFixdate {
     /// servers do not send them.
     public static func seconds(_ bytes: Span<UInt8>) -> Int64? {
         guard bytes.count == size, hasSeparators(bytes), bytes[0].isLetter, bytes[1].isLetter, bytes[2].isLetter,
-            let month = month(bytes), let day = number(bytes, 5, 2), let hour = number(bytes, 17, 2),
-            let year = number(bytes, 12, 4), let minute = number(bytes, 20, 2), let second = number(bytes, 23, 2),
+            let month = month(bytes), let day = number(in: bytes, at: 5, digits: 2),
+            let hour = number(in: bytes, at: 17, digits: 2), let year = number(in: bytes, at: 12, digits: 4),
+            let minute = number(in: bytes, at: 20, digits: 2), let second = number(in: bytes, at: 23, digits: 2),
             (1...31).contains(day), hour < 24, minute < 60, second <= 60
         else { return nil }
         let days = LocalTime.day(year: year, month: month, day: Int(day))
@@ -37,16 +38,16 @@ public enum IMFFixdate {
         let (year, month, day) = LocalTime.date(moment.day)
         let time = moment.time / 1_000
         var bytes = Bytes(repeating: UInt8(ascii: " "))
-        copyName(moment.weekday, of: weekdays, to: &bytes, 0)
+        copyName(moment.weekday, of: weekdays, to: &bytes, at: 0)
         bytes[3] = UInt8(ascii: ",")
-        put(Int64(day), 2, to: &bytes, 5)
-        copyName(month - 1, of: months, to: &bytes, 8)
-        put(year, 4, to: &bytes, 12)
-        put(time / 3_600, 2, to: &bytes, 17)
+        put(Int64(day), digits: 2, in: &bytes, at: 5)
+        copyName(month - 1, of: months, to: &bytes, at: 8)
+        put(year, digits: 4, in: &bytes, at: 12)
+        put(time / 3_600, digits: 2, in: &bytes, at: 17)
         bytes[19] = UInt8(ascii: ":")
-        put(time / 60 % 60, 2, to: &bytes, 20)
+        put(time / 60 % 60, digits: 2, in: &bytes, at: 20)
         bytes[22] = UInt8(ascii: ":")
-        put(time % 60, 2, to: &bytes, 23)
+        put(time % 60, digits: 2, in: &bytes, at: 23)
         (bytes[26], bytes[27], bytes[28]) = (UInt8(ascii: "G"), UInt8(ascii: "M"), UInt8(ascii: "T"))
         return bytes
     }
@@ -59,7 +60,7 @@ public enum IMFFixdate {
             && bytes[28] == UInt8(ascii: "T")
     }
 
-    private static func number(_ bytes: Span<UInt8>, _ start: Int, _ count: Int) -> Int64? {
+    private static func number(in bytes: Span<UInt8>, at start: Int, digits count: Int) -> Int64? {
         var number: Int64 = 0
         for index in start..<start + count {
             guard bytes[index].isDigit else { return nil }
@@ -79,16 +80,14 @@ public enum IMFFixdate {
     }
 
     private static func copyName(
-        _ index: Int, of names: StaticString, to bytes: inout Bytes, _ start: Int
+        _ index: Int, of names: StaticString, to bytes: inout Bytes, at start: Int
     ) {
         names.withUTF8Buffer { names in
             for offset in 0..<3 { bytes[start + offset] = names[index * 3 + offset] }
         }
     }
 
-    private static func put(
-        _ number: Int64, _ count: Int, to bytes: inout Bytes, _ start: Int
-    ) {
+    private static func put(_ number: Int64, digits count: Int, in bytes: inout Bytes, at start: Int) {
         var rest = number
         for index in (start..<start + count).reversed() {
             bytes[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)

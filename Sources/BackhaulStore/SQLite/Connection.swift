@@ -279,6 +279,11 @@ final class Connection {
             sqlite3_finalize(prepared.statement)
         }
         sqlite3_db_release_memory(database)
+        // Unsafe: SQLite's file of the log lives as long as the connection.
+        var file: LogFile.File?
+        if sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file {
+            LogFile.releaseMemory(of: file)
+        }
     }
 
     // MARK: Errors

@@ -10,7 +10,7 @@ struct BlobReader {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    mutating func next() -> UInt8? {
+    mutating func readByte() -> UInt8? {
         guard position < bytes.count else { return nil }
         defer { position += 1 }
         return bytes[position]
@@ -18,10 +18,10 @@ struct BlobReader {
 
     /// Reads a varint: seven bits in each byte, the lowest bits first. The highest bit of a byte states that another
     /// byte follows. A number of more than 64 bits is damaged, and so is a number with more bytes than necessary.
-    mutating func varint() -> UInt64? {
+    mutating func readVarint() -> UInt64? {
         var number: UInt64 = 0
         var shift: UInt64 = 0
-        while let byte = next() {
+        while let byte = readByte() {
             let bits = UInt64(byte & 0x7F)
             // The tenth byte has the highest bit of the number.
             guard shift < 63 || (shift == 63 && bits <= 1 && byte & 0x80 == 0) else { return nil }
@@ -33,17 +33,17 @@ struct BlobReader {
     }
 
     /// Reads a number of four bytes, little-endian.
-    mutating func number() -> UInt32? {
+    mutating func readNumber() -> UInt32? {
         var number: UInt32 = 0
         for shift in stride(from: 0, to: UInt32(32), by: 8) {
-            guard let byte = next() else { return nil }
+            guard let byte = readByte() else { return nil }
             number |= UInt32(byte) << shift
         }
         return number
     }
 
     /// Reads a text with this number of bytes.
-    mutating func text(_ count: UInt64) -> String? {
+    mutating func readText(count: UInt64) -> String? {
         guard count <= UInt64(bytes.count - position) else { return nil }
         defer { position += Int(count) }
         return String(decoding: bytes[position..<position + Int(count)], as: UTF8.self)

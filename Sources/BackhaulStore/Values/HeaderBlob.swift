@@ -2,9 +2,9 @@ internal import BackhaulModel
 
 /// Header fields as one blob, because a task may have a hundred fields and no statement searches them.
 ///
-/// A blob consists of two marker bytes (255) and the fields. Each field consists of a name and a value. A name is one
-/// byte with the code of `HeaderName`, or a 1, the number of bytes as a varint, and the bytes. `HeaderValue` describes
-/// the values.
+/// A blob consists of two marker bytes (255) and the fields. Each field consists of a name and a value. A known name is
+/// one byte: its code in `HeaderName`. Any other name is the byte 1, a varint with its number of bytes, and the bytes.
+/// `HeaderValue` describes the values.
 ///
 /// Earlier versions stored names and values as a `TextBlob`, which begins with the length of the first name in four
 /// bytes, and is still read. A name has at most 65,536 bytes (`Limits.headersSize`). So if the first two bytes of a
@@ -46,7 +46,7 @@ enum HeaderBlob {
         // A response has about ten fields. Each field takes at least two bytes.
         fields.reserveCapacity(min(bytes.count / 2, 12))
         while !reader.isAtEnd {
-            guard let name = nextName(&reader), let value = HeaderValue.next(&reader) else {
+            guard let name = readName(from: &reader), let value = HeaderValue.read(from: &reader) else {
                 throw TextBlob.damaged(what)
             }
             fields.append(HeaderField(name, value))
@@ -56,10 +56,10 @@ enum HeaderBlob {
 
     private static let what = "the headers of a task"
 
-    private static func nextName(_ reader: inout BlobReader) -> String? {
-        guard let first = reader.next() else { return nil }
+    private static func readName(from reader: inout BlobReader) -> String? {
+        guard let first = reader.readByte() else { return nil }
         guard first == textName else { return HeaderName.name(of: first) }
-        return reader.varint().flatMap { reader.text($0) }
+        return reader.readVarint().flatMap { reader.readText(count: $0) }
     }
 
     /// Decodes a blob of an earlier version.

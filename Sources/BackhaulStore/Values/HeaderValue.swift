@@ -61,13 +61,13 @@ enum HeaderValue {
     }
 
     /// Reads a value; nil if the bytes are damaged.
-    static func next(_ reader: inout BlobReader) -> String? {
-        guard let first = reader.next() else { return nil }
+    static func read(from reader: inout BlobReader) -> String? {
+        guard let first = reader.readByte() else { return nil }
         switch first {
-        case ...UInt8(longestShortText): return reader.text(UInt64(first))
-        case longText: return reader.varint().flatMap { reader.text($0) }
-        case date: return reader.number().flatMap(HeaderDate.text)
-        case number: return reader.varint().map { String($0) }
+        case ...UInt8(longestShortText): return reader.readText(count: UInt64(first))
+        case longText: return reader.readVarint().flatMap { reader.readText(count: $0) }
+        case date: return reader.readNumber().flatMap(HeaderDate.text)
+        case number: return reader.readVarint().map { String($0) }
         default:
             let index = Int(first) - Int(firstUsual)
             return usual.indices.contains(index) ? usual[index] : nil

@@ -24,7 +24,9 @@ enum TextBlob {
         var reader = BlobReader(bytes, from: 0)
         var texts: [String] = []
         while !reader.isAtEnd {
-            guard let size = reader.number(), let text = reader.text(UInt64(size)) else { throw damaged(what) }
+            guard let size = reader.readNumber(), let text = reader.readText(count: UInt64(size)) else {
+                throw damaged(what)
+            }
             texts.append(text)
         }
         return texts

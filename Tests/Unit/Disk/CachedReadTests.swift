@@ -64,7 +64,7 @@ struct CachedReadTests {
         #expect(readCached(reader, 300_000, 1_000) == nil)
     }
 
-    @Test("bytes that are not in the page cache are left to the disk thread")
+    @Test("bytes that are not in the page cache are read by the disk thread")
     func absent() async throws {
         let reader = try reader()
         _ = try await read(reader, 0, 1_000)

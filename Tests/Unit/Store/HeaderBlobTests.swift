@@ -51,7 +51,7 @@ struct HeaderBlobTests {
         "Tue, 29 Feb 2000 00:00:00 GMT", "Mon, 28 Feb 2100 00:00:00 GMT", "Mon, 01 Mar 2100 00:00:00 GMT",
         "Sun, 07 Feb 2106 06:28:15 GMT", "Sun, 07 Feb 2106 06:28:16 GMT", "Sat, 01 Jan 0000 00:00:00 GMT",
         "Fri, 31 Dec 9999 23:59:59 GMT",
-        // These are not the dates of any seconds: weekdays, days, leap seconds, and other forms of dates.
+        // Dates that are stored as text: wrong weekdays, missing days, leap seconds, and other forms of dates.
         "Mon, 24 Nov 2026 08:12:31 GMT", "tue, 24 Nov 2026 08:12:31 GMT", "Tue, 31 Feb 2026 00:00:00 GMT",
         "Mon, 29 Feb 2100 00:00:00 GMT", "Sat, 31 Dec 2016 23:59:60 GMT", "Fri, 31 Dec 9999 23:59:60 GMT",
         "Tue, 24 Nov 2026 24:00:00 GMT", "Tue, 24 Nov 2026 08:12:31 UTC", "Tue, 24 nov 2026 08:12:31 GMT",

@@ -29,13 +29,36 @@ struct LogFileTests {
         #expect(file.calls == [.write([1], at: 100), .write([2], at: 100), .write([3], at: 0), .sync])
     }
 
-    @Test("a read, a truncation, a question for the size and the close come after the earlier writes")
+    @Test("a read of buffered bytes returns these bytes, and a read of other bytes does not write the buffer")
+    func reads() {
+        let file = RecordedFile()
+        var bytes: [UInt8] = [0, 0]
+        #expect(file.write([1, 2, 3], at: 100) == SQLITE_OK)
+        #expect(file.methods.xRead(file.file, &bytes, 2, 101) == SQLITE_OK)
+        #expect(bytes == [2, 3])
+        #expect(file.methods.xRead(file.file, &bytes, 2, 98) == SQLITE_OK)
+        #expect(file.methods.xRead(file.file, &bytes, 2, 103) == SQLITE_OK)
+        #expect(file.calls == [.read, .read])
+    }
+
+    @Test("a read across the edge of the buffer first writes the buffer, and fails with an I/O error if this fails")
+    func readsAcrossTheEdge() {
+        let file = RecordedFile()
+        var bytes: [UInt8] = [0, 0]
+        #expect(file.write([1], at: 100) == SQLITE_OK)
+        #expect(file.methods.xRead(file.file, &bytes, 2, 99) == SQLITE_OK)
+        #expect(file.calls == [.write([1], at: 100), .read])
+        #expect(file.write([2], at: 101) == SQLITE_OK)
+        RecordedFile.log.withLock { $0.writeCode = SQLITE_FULL }
+        #expect(file.methods.xRead(file.file, &bytes, 2, 101) == LogFile.writeFailure)
+        #expect(file.calls == [.write([1], at: 100), .read, .write([2], at: 101)])
+    }
+
+    @Test("a truncation, a question for the size and the close come after the earlier writes")
     func order() {
         let file = RecordedFile()
         var number: Int64 = 0
-        #expect(file.write([1], at: 0) == SQLITE_OK)
-        #expect(file.methods.xRead(file.file, &number, 8, 0) == SQLITE_OK)
-        #expect(file.write([2], at: 1) == SQLITE_OK)
+        #expect(file.write([1, 2], at: 0) == SQLITE_OK)
         #expect(file.methods.xTruncate(file.file, 1) == SQLITE_OK)
         #expect(file.write([3], at: 2) == SQLITE_OK)
         #expect(file.methods.xFileSize(file.file, &number) == SQLITE_OK)
@@ -43,8 +66,7 @@ struct LogFileTests {
         #expect(file.close() == SQLITE_OK)
         #expect(
             file.calls == [
-                .write([1], at: 0), .read, .write([2], at: 1), .truncate, .write([3], at: 2), .size,
-                .write([4], at: 3), .close,
+                .write([1, 2], at: 0), .truncate, .write([3], at: 2), .size, .write([4], at: 3), .close,
             ])
     }
 

@@ -17,10 +17,10 @@ struct EndingWriterTests {
         EndingWriter(runtime, EventPublisher(runtime, ClientRegistry()), runningTasks: { runningTasks })
     }
 
-    private func ending(_ task: UInt64, session: UInt64 = 1, isOfUnrepeatableRequest: Bool = false) -> Ending {
+    private func ending(_ task: UInt64, session: UInt64 = 1, hasSentUnrepeatableRequest: Bool = false) -> Ending {
         Ending(
             end: TaskEnd(TaskID(rawValue: task), Outcome(state: .succeeded)), attempt: 1,
-            session: SessionID(rawValue: session), isOfUnrepeatableRequest: isOfUnrepeatableRequest, also: nil)
+            session: SessionID(rawValue: session), hasSentUnrepeatableRequest: hasSentUnrepeatableRequest, also: nil)
     }
 
     /// Returns the tasks whose ends are stored, in one list for each transaction.
@@ -69,7 +69,7 @@ struct EndingWriterTests {
 
     @Test("if few other tasks run, the store writes each end without delay")
     func few() throws {
-        // The store is still writing the ends of all other tasks but the last ones.
+        // Eight ends are being written, and one end waits. So seven other tasks run.
         let writer = Self.writer(runtime, runningTasks: EndingForecast.fewestEnds + EndingForecast.fewestOtherTasks)
         writeExpectedEnds(writer)
         write(9, writer)
@@ -80,7 +80,7 @@ struct EndingWriterTests {
     func unrepeatable() throws {
         writeExpectedEnds(writer)
         writer.write(ending(9))
-        writer.write(ending(10, session: 2, isOfUnrepeatableRequest: true))
+        writer.write(ending(10, session: 2, hasSentUnrepeatableRequest: true))
         runtime.endIteration()
         #expect(runtime.pendingDelays.suffix(2) == [false, false])
     }

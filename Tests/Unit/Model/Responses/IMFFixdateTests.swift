@@ -4,7 +4,7 @@ import Testing
 
 @testable import BackhaulModel
 
-/// `IMFFixdate` has its own calendar, which these tests compare with the calendar of the C library.
+/// `IMFFixdate` uses the calendar of `LocalTime`. These tests compare its dates with those of the C library.
 @Suite("Dates of HTTP")
 struct IMFFixdateTests {
     @Test("a date is read as seconds and written with the same bytes", arguments: [
