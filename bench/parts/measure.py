@@ -52,10 +52,10 @@ def prepare_machine(size):
     """Puts the machine into the same state before each run that transfers `size` bytes.
 
     A virtual machine may give free memory back to its host. Then the first write to a page takes about 10 µs instead of
-    2 µs, so a run would be slower by the memory that it is the first to use. For this reason, memory is written here.
-    The sync comes first, because the machine could give the memory back during a long sync. The sync is short if the
-    previous contender has synced its own files. So in the other order, the memory would be ready for some contenders,
-    and not ready for others.
+    2 µs, so a run would be slower if it is the first to use this memory. For this reason, this function writes to the
+    memory. The sync comes before that, because the machine could give the memory back during a long sync. The sync is
+    short if the previous contender has synced its own files. So in the other order, the memory would be ready for some
+    contenders, and not ready for others.
     """
     os.sync()
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
