@@ -232,12 +232,16 @@ final class Connection {
     var hasChecksums: Bool { checkedFile?.hasChecksums ?? false }
 
     private var checkedFile: CheckedFile? {
-        // Unsafe: SQLite's file lives as long as the connection, and its state is copied.
-        var file: CheckedFile.File?
-        guard sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file else {
-            return nil
-        }
-        return CheckedFile.of(file)?.pointee
+        // Unsafe: the state of the file is copied.
+        file(SQLITE_FCNTL_FILE_POINTER).flatMap { CheckedFile.of($0)?.pointee }
+    }
+
+    /// Returns SQLite's object of the database file (SQLITE_FCNTL_FILE_POINTER) or of the log
+    /// (SQLITE_FCNTL_JOURNAL_POINTER).
+    private func file(_ operation: Int32) -> UnsafeMutablePointer<sqlite3_file>? {
+        // Unsafe: both objects live as long as the connection.
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        return sqlite3_file_control(database, "main", operation, &file) == SQLITE_OK ? file : nil
     }
 
     // MARK: State
@@ -279,11 +283,7 @@ final class Connection {
             sqlite3_finalize(prepared.statement)
         }
         sqlite3_db_release_memory(database)
-        // Unsafe: SQLite's file of the log lives as long as the connection.
-        var file: LogFile.File?
-        if sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file {
-            LogFile.releaseMemory(of: file)
-        }
+        if let log = file(SQLITE_FCNTL_JOURNAL_POINTER) { LogFile.releaseMemory(of: log) }
     }
 
     // MARK: Errors

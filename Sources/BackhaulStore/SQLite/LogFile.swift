@@ -68,7 +68,9 @@ struct LogFile: InterceptedFile {
 
     private func copy(_ place: Range<Int64>, to room: UnsafeMutableRawPointer) {
         let first = Int(place.lowerBound - start)
-        for index in 0..<place.count { room.storeBytes(of: buffer[first + index], toByteOffset: index, as: UInt8.self) }
+        buffer[first..<first + place.count].withUnsafeBytes { bytes in
+            UnsafeMutableRawBufferPointer(start: room, count: bytes.count).copyMemory(from: bytes)
+        }
     }
 
     /// Frees the memory of an empty buffer.

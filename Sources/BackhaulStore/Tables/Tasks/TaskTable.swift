@@ -209,8 +209,7 @@ struct TaskTable {
         """)
     private static let markUnderWay = Query(
         "UPDATE tasks SET is_under_way = 1, attempts = max(attempts, ?2) WHERE id = ?1 AND ended_ms IS NULL")
-    private static let statusOfIntent =
-        "(SELECT nullif(intents.http_status, 0) FROM intents WHERE intents.task_id = ?1)"
+    private static let statusOfIntent = "(SELECT \(httpStatusWithIntent) FROM intents WHERE intents.task_id = ?1)"
     private static let end = Query(
         """
         UPDATE tasks SET state = ?2, ended_ms = ?3, attempts = ?4, bytes_received = ?5, size = ?6,
