@@ -22,6 +22,7 @@ struct Database {
         let version = try Self.checkedVersion(of: connection, newest: migrations.count)
         if version == 0 {
             try directory.refuseFilesWithoutDatabase()
+            try connection.execute("PRAGMA page_size = \(Schema.pageSize)")
             try connection.reserveChecksums()
         } else if !connection.hasChecksums, let file = try ChecksumConversion.convert(connection, directory) {
             lock = file

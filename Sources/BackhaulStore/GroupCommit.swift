@@ -9,11 +9,11 @@ final class GroupCommit {
     /// After a checkpoint, which copies the log's pages to the database, SQLite truncates the log file to this size, in
     /// bytes.
     static let walSizeLimit = 32 << 20
-    /// A checkpoint is due when the log has this many frames (pages of 4 KiB).
-    static let checkpointFrames: Int32 = 8_192
-    /// Only a huge transaction makes a log of this many frames. The checkpoint of such a log truncates the file to 0
-    /// bytes.
-    static let truncatingFrames: Int32 = 32_768
+    /// A checkpoint is due when the log has this many bytes of pages.
+    static let checkpointSize = 32 << 20
+    /// Only a huge transaction makes a log with this many bytes of pages. The checkpoint of such a log truncates the file
+    /// to 0 bytes.
+    static let truncatingSize = 128 << 20
     /// A transaction ends after this many changed rows, even if more bodies are queued. Replies are sent after the
     /// commit, so a longer transaction would delay the reply for the transaction's first body.
     static let changesOfOneTransaction: Int64 = 16_384
@@ -210,9 +210,9 @@ final class GroupCommit {
 
     private func checkpointIfLong() {
         guard end == nil, isOurs else { return }
-        let frames = connection.walFrames
-        guard frames >= Self.checkpointFrames else { return }
-        connection.checkpoint(truncating: frames >= Self.truncatingFrames)
+        let size = connection.walSize
+        guard size >= Self.checkpointSize else { return }
+        connection.checkpoint(truncating: size >= Self.truncatingSize)
     }
 
     private static let begin = Query("BEGIN")

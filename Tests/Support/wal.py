@@ -4,7 +4,6 @@ directory of the library. A trace of the library's system calls shows the writes
 import sqlite3
 import struct
 
-PAGE = 4096
 _FRAME = 24
 _LOG_HEADER = 32
 
@@ -17,7 +16,9 @@ class SyncedDatabase:
         """While this function runs, no program may use `store`. `folder` is for a copy of the database."""
         self._copy = folder / "synced.sqlite3"
         source, log = store / "backhaul.sqlite3", store / "backhaul.sqlite3-wal"
-        self._pages = dict(enumerate(_blocks(source.read_bytes()), start=1))
+        database = source.read_bytes()
+        self._size = page_size(database)
+        self._pages = dict(enumerate(_blocks(database, self._size), start=1))
         self._written = {}
         self._frame = None
         if log.exists():
@@ -29,17 +30,17 @@ class SyncedDatabase:
         """Records one write to the log. The write may contain several frames. It may begin or end between the header of
         a frame and the page of the frame."""
         while data:
-            place = (offset - _LOG_HEADER) % (_FRAME + PAGE)
+            place = (offset - _LOG_HEADER) % (_FRAME + self._size)
             if offset < _LOG_HEADER:
                 size = _LOG_HEADER - offset
             elif place == 0:
                 size = _FRAME
                 self._frame = struct.unpack(">I", data[:4])[0]
             else:
-                assert place == _FRAME and len(data) >= PAGE, "the write begins or ends inside a page"
-                size = PAGE
+                assert place == _FRAME and len(data) >= self._size, "the write begins or ends inside a page"
+                size = self._size
                 if self._frame:
-                    self._written[self._frame] = data[:PAGE]
+                    self._written[self._frame] = data[:size]
                 self._frame = None
             offset, data = offset + size, data[size:]
 
@@ -49,7 +50,8 @@ class SyncedDatabase:
         self._written.clear()
 
     def query(self, statement):
-        image = bytearray(b"".join(self._pages.get(number, bytes(PAGE)) for number in range(1, max(self._pages) + 1)))
+        numbers = range(1, max(self._pages) + 1)
+        image = bytearray(b"".join(self._pages.get(number, bytes(self._size)) for number in numbers))
         # The copy has no log. So the header of the copy must say that the database uses no log.
         image[18:20] = b"\1\1"
         self._copy.write_bytes(image)
@@ -60,5 +62,11 @@ class SyncedDatabase:
             connection.close()
 
 
-def _blocks(data):
-    return [data[start:start + PAGE] for start in range(0, len(data), PAGE)]
+def page_size(database):
+    """Returns the size of the pages of a database file, in bytes (https://www.sqlite.org/fileformat.html)."""
+    size = struct.unpack(">H", database[16:18])[0]
+    return 65_536 if size == 1 else size
+
+
+def _blocks(data, size):
+    return [data[start:start + size] for start in range(0, len(data), size)]

@@ -12,10 +12,10 @@ from backhaul import BackhaulError, Request, Status, StoreError
 from servers.content import Content
 from servers.paced import PacedServer
 from testbed.host import until
+from wal import page_size
 
 DATABASE = "backhaul.sqlite3"
 LOG = "backhaul.sqlite3-wal"
-PAGE = 4_096
 
 
 def request(number, downloads):
@@ -200,8 +200,9 @@ def test_with_64_random_bytes_in_the_database_a_host_reports_damage_or_finds_all
 
 def test_the_error_for_a_damaged_store_names_the_damaged_page(host, store, store_with_tasks, hosting):
     content = bytearray(store_with_tasks)
-    for page in range(PAGE, len(content), PAGE):
-        content[page + 2_000] ^= 1
+    size = page_size(content)
+    for page in range(size, len(content), size):
+        content[page + size - 48] ^= 1
     (store / DATABASE).write_bytes(content)
     with pytest.raises(StoreError, match=r"its page \d+ does not match its checksum") as raised:
         host()

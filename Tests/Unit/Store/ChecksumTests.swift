@@ -152,7 +152,7 @@ struct WALCheckTests {
 
 /// A closed store with 1,000 tasks (downloads). Half of the tasks have ended.
 struct FilledStore {
-    static let pageSize = 4_096
+    static let pageSize = Schema.pageSize
     static let shared = Result { try FilledStore() }
 
     let session: SessionID

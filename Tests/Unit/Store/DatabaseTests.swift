@@ -100,6 +100,25 @@ struct DatabaseTests {
         #expect(failure?.message.contains("move the store's directory away") == true)
     }
 
+    @Test("a new database has pages of 2 KiB, and a database with other pages keeps them")
+    func pages() throws {
+        func pageSize() -> Int {
+            let header = FilledStore.file(file)
+            return Int(header[16]) << 8 | Int(header[17])
+        }
+        let session = try makeStore(tasks: 10)
+        #expect(pageSize() == 2_048)
+        let shell = try Connection(path: file, files: "unix")
+        try shell.execute("PRAGMA page_size = 4096; VACUUM")
+        shell.close()
+        #expect(pageSize() == 4_096)
+        let store = try TestStore(scratch.path)
+        #expect(try store.tasks(of: session).count == 10)
+        try store.enqueue([.numbered(10)], in: session)
+        store.close()
+        #expect(pageSize() == 4_096)
+    }
+
     @Test("a truncated database is reported as damaged")
     func truncated() throws {
         _ = try makeStore(tasks: 1_000)
@@ -112,7 +131,7 @@ struct DatabaseTests {
         let session = try makeStore(tasks: 5_000)
         var status = stat()
         stat(file, &status)
-        let page = 4_096
+        let page = Schema.pageSize
         // The garbage begins after the first pages of all tables, because an engine reads these pages when it starts.
         for offset in stride(from: page * 100, to: Int(status.st_size) - page, by: page) {
             overwrite(at: offset, with: (0..<page).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ offset) })
