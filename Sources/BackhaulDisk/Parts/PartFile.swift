@@ -14,7 +14,7 @@ public final class PartFile: Sendable {
     /// and makes all renames in this directory. Because one worker does all of this, one sync can serve many files and
     /// names.
     private let placer: Worker<DiskContext>
-    /// The worker that has the open file. Nil before the first operation on the file.
+    /// The worker that has the open file. Nil before the first operation on the file, and after the file was closed.
     private let owner = Lock<Worker<DiskContext>?>(nil)
 
     init(id: UInt64, location: PartLocation, writer: Worker<DiskContext>, placer: Worker<DiskContext>) {
@@ -157,7 +157,13 @@ public final class PartFile: Sendable {
                 worker.post { [self] context in seal(last, expected: size, in: context, then: then) }
                 return
             }
-            context.changing(location) { context.seal(id, location, last, expected: size, then: then) }
+            context.changing(location) {
+                context.seal(id, location, last, expected: size) { [self] result in
+                    // A sealed file is closed. So `close` need not wake a disk thread.
+                    if case .success = result { owner.withLock { $0 = nil } }
+                    then(result)
+                }
+            }
         } catch {
             then(.failure(error))
         }
@@ -193,7 +199,11 @@ public final class PartFile: Sendable {
 
     /// Closes the file without removing it.
     public func close() {
-        owner.withLock(\.self)?.post { [id, location] context in context.close(id, location) }
+        let worker = owner.withLock { owner in
+            defer { owner = nil }
+            return owner
+        }
+        worker?.post { [id, location] context in context.close(id, location) }
     }
 
     deinit { close() }

@@ -17,7 +17,7 @@ final class TaskScheduler {
     private let credentials: CredentialController
     private let reachability: ReachabilityController
     private let lanesInUse: () -> Set<LaneID>
-    private var schedule = Schedule<LaneID, SessionID, TaskID>()
+    private var schedule = Schedule<LaneID, SessionID, TaskID>(readyTargetOfAllLanes: 512)
     /// Loaded tasks that wait for a slot.
     private(set) var ready: [TaskID: StoredTask] = [:]
     private(set) var lanes: [LaneID: Lane] = [:]

@@ -64,9 +64,9 @@ extension Schedule {
         let mayStart = running < engineLimits.running && state.limits.map { state.running < $0.perSession } ?? false
         for lane in state.lanes {
             guard let waiting = lanes[lane] else { continue }
-            if waiting.mayHaveMore, !waiting.isLoading, waiting.readyCount < max(1, readyTarget / 2) {
+            if waiting.mayHaveMore, !waiting.isLoading, waiting.readyCount < max(1, loadTarget / 2) {
                 lanes[lane]?.isLoading = true
-                return .load(lane, limit: readyTarget)
+                return .load(lane, limit: loadTarget)
             }
             if mayStart, waiting.allowsTask, waiting.running < width(of: waiting, state.limits), hasConnection(waiting),
                 let step = start(lane)
@@ -77,6 +77,8 @@ extension Schedule {
         }
         return nil
     }
+
+    private var loadTarget: Int { max(readyTarget, readyTargetOfAllLanes / max(1, lanes.count)) }
 
     private mutating func nextUrgent() -> Step? {
         guard !urgentLanes.isEmpty else { return nil }

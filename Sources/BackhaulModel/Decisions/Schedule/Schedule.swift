@@ -93,6 +93,9 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     public let streamLimit: Int
     /// How many tasks of a lane are loaded at a time, before they get slots.
     public let readyTarget: Int
+    /// If there are few lanes, this number is divided among them, and more tasks of each lane are loaded at a time. So
+    /// the next load has ended before a fast lane has started all of its loaded tasks.
+    public let readyTargetOfAllLanes: Int
     public internal(set) var running = 0
     var connections = 0
     /// The number of connections to each origin. A lane over HTTP/2 has at most one connection.
@@ -104,10 +107,14 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     /// The sessions with lanes, in the order in which they get slots.
     var sessionQueue: [Session] = []
 
-    public init(engineLimits: EngineLimits = EngineLimits(), streamLimit: Int = 100, readyTarget: Int = 128) {
+    public init(
+        engineLimits: EngineLimits = EngineLimits(), streamLimit: Int = 100, readyTarget: Int = 128,
+        readyTargetOfAllLanes: Int = 0
+    ) {
         self.engineLimits = engineLimits
         self.streamLimit = streamLimit
         self.readyTarget = max(1, readyTarget)
+        self.readyTargetOfAllLanes = readyTargetOfAllLanes
     }
 
     /// Whether tasks of this lane run, are ready, or may be in the store.

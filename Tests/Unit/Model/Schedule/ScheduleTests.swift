@@ -180,6 +180,20 @@ struct ScheduleTests {
         #expect(schedule.next() == .load("a1", limit: 1))
     }
 
+    @Test("With few lanes, more tasks of each lane are loaded at a time, and the next load begins earlier")
+    func fewLanes() {
+        var schedule = TestSchedule(readyTarget: 10, readyTargetOfAllLanes: 40)
+        schedule.setLimits(.init(perLane: 21, perSession: 99), of: "a")
+        schedule.add("a1", of: "a", reload: false)
+        #expect(schedule.next() == .load("a1", limit: 40))
+        schedule.loaded("a1", Array(1...40), isAll: false)
+        for task in 1...21 { #expect(schedule.next() == .start(task, "a1")) }
+        #expect(schedule.next() == .load("a1", limit: 40))
+        for lane in ["a2", "a3", "a4", "a5"] { schedule.add(lane, of: "a", reload: false) }
+        schedule.loaded("a1", [], isAll: false)
+        #expect(schedule.next() == .load("a2", limit: 10))
+    }
+
     @Test("If a task is added during a load, the next load includes this task")
     func addedWhileLoading() {
         var schedule = schedule([])
