@@ -89,13 +89,14 @@ def bench_host(programs, hosting, job, store=None, at_once=AT_ONCE):
 
 def contenders(programs):
     """Returns the contenders in the order of a round, in which each contender runs one time. `programs` is the folder
-    with bench_host and raw.
+    with bench_host, raw and floor.
 
     aria2c is last, because it removes its control files. The removal would slow down the next contender.
     """
     certificate = lambda job: [job.certificate] if job.tls else []
     backhaul = lambda hosting: lambda job: bench_host(programs, hosting, job)
     raw = lambda mode: lambda job: [programs / "raw", mode, job.pairs(), *certificate(job)]
+    floor = lambda job: [programs / "floor", job.scratch / "rows", job.pairs(), *certificate(job)]
     return [
         Contender("Backhaul", backhaul("daemon"), durable=True),
         Contender("Backhaul embedded", backhaul("embedded"), durable=True),
@@ -107,6 +108,7 @@ def contenders(programs):
         Contender("raw, written", raw("write")),
         Contender("raw, sync each", raw("each"), durable=True),
         Contender("raw, sync all", raw("all"), durable=True),
+        Contender("floor", floor, durable=True),
         Contender("aria2c none", aria2c("--file-allocation=none"), http2=False),
         Contender("aria2c", aria2c(), http2=False),
     ]

@@ -57,7 +57,7 @@ def build_programs(*names):
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic"]
     library = ["-I", PROJECT / "include", "-L", BUILD / "lib", "-lbackhaul", f"-Wl,-rpath,{BUILD / 'lib'}"]
     programs = {"bench_host": library, "latency": library, "enqueue": library, "queue": library, "raw": ["-lcurl"],
-                "delay_proxy": [], "counting.so": ["-shared", "-fPIC", "-ldl"]}
+                "floor": ["-lcurl", "-lsqlite3"], "delay_proxy": [], "counting.so": ["-shared", "-fPIC", "-ldl"]}
     for name in names or programs:
         source = PROJECT / "bench" / f"{name.removesuffix('.so')}.c"
         subprocess.run(["clang", *flags, "-o", FOLDER / name, source, *programs[name]], check=True)
