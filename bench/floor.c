@@ -2,12 +2,14 @@
  * Shows the least that a durable download queue does with three threads. Each thread hands its results to the next:
  *
  *   - the network thread receives 32 transfers at the same time with libcurl;
- *   - the disk thread takes all received bodies, writes them to new files, syncs them with one syncfs(2), renames them to
- *     their destinations, and syncs the directory;
- *   - the database thread records the ends of all these files in one durable transaction of SQLite, and then removes the
+ *   - the disk thread takes all received bodies, writes them to new files, syncs them with one syncfs(2), renames them
+ *     to their destinations, and syncs the directory;
+ *   - the database thread records the ends of all these files in one durable transaction of SQLite, and removes the
  *     rows in the next transaction, as if the host had acknowledged the ends.
  *
- *   floor DATABASE LIST [CA_FILE]      LIST has one "URL<tab>destination" in each line; all destinations are in a folder
+ *   floor DATABASE LIST [CA_FILE]
+ *
+ * LIST has one "URL<tab>destination" in each line. All destinations are in one folder.
  *
  * The table has one index, the primary key. There are no conditions, limits, retries, resumes, credentials, headers or
  * history, and the program does not look for files in its way. So an engine with these features needs more.

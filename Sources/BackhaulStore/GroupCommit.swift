@@ -11,8 +11,8 @@ final class GroupCommit {
     static let walSizeLimit = 32 << 20
     /// A checkpoint is due when the log has this many bytes of pages.
     static let checkpointSize = 32 << 20
-    /// Only a huge transaction makes a log with this many bytes of pages. The checkpoint of such a log truncates the file
-    /// to 0 bytes.
+    /// Only a huge transaction makes a log with this many bytes of pages. The checkpoint of such a log truncates the
+    /// file to 0 bytes.
     static let truncatingSize = 128 << 20
     /// A transaction ends after this many changed rows, even if more bodies are queued. Replies are sent after the
     /// commit, so a longer transaction would delay the reply for the transaction's first body.
