@@ -12,7 +12,8 @@
  * LIST has one "URL<tab>destination" in each line. All destinations are in one folder.
  *
  * The table has one index, the primary key. There are no conditions, limits, retries, resumes, credentials, headers or
- * history, and the program does not look for files in its way. So an engine with these features needs more.
+ * history, and the program does not check whether a destination exists. An engine with these features needs
+ * more time.
  */
 #define _GNU_SOURCE
 #include <curl/curl.h>

@@ -141,7 +141,8 @@ public final class PartFile: Sendable {
     /// empty. Calls `then` with the finish intent (the device, inode and size of the file) and, if requested, the
     /// digest. The caller must make the intent durable before it calls `place`. If the file is shorter than `size`,
     /// fails with `connectionLost`. If the file is longer, fails with `badResponse`. After a failure, the caller
-    /// continues with `openResuming`, as after a failed `sync`.
+    /// continues with `openResuming`, as after a failed `sync`. Until `then` is called, the caller may only call `discard`
+    /// or `close`.
     public func seal(
         _ last: [UInt8], expected size: UInt64?, then: @escaping @Sendable (Result<SealedFile, Failure>) -> Void
     ) {
@@ -159,7 +160,7 @@ public final class PartFile: Sendable {
             }
             context.changing(location) {
                 context.seal(id, location, last, expected: size) { [self] result in
-                    // A sealed file is closed. So `close` need not wake a disk thread.
+                    // The seal has closed the file, so `close` has nothing to do.
                     if case .success = result { owner.withLock { $0 = nil } }
                     then(result)
                 }

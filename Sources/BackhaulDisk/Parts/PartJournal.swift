@@ -16,7 +16,7 @@ internal import Glibc
 /// The records are not in the database, because the write of a record must need only one system call and no sync.
 /// `docs/store.md` describes the format.
 public final class PartJournal: Sendable {
-    /// The number of records. A running engine has at most 1,024 open part files; the other records belong to waiting
+    /// The number of records. A running engine has at most 1,792 open part files; the other records belong to waiting
     /// tasks.
     private static let slotCount = 2_048
     private static let recordSize = 32

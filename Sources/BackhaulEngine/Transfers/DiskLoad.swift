@@ -9,7 +9,7 @@ struct DiskLoad {
     static let unwrittenShare = 8 << 20
     /// The largest number of downloads that finish on one file system without a slot (the right to run). While many
     /// small files finish, the disk and the database each work on some hundreds of them.
-    static let finishingLimit = 1_024
+    static let finishingLimit = 512
 
     private var unwritten: [UInt64: Int] = [:]
     private var finishing: [UInt64: Int] = [:]

@@ -259,11 +259,12 @@ final class Connection {
 
     func configure(_ option: Int32, _ on: Bool) { _ = bhs_configure(database, option, on ? 1 : 0) }
 
-    /// The number of bytes of pages that the log had after the last commit; 0 after a checkpoint.
+    /// The size of the log's pages after the last commit, in bytes, without the headers of the frames. 0 after a
+    /// checkpoint.
     var walSize: Int { Int(frames.pointee) * pageSize }
 
     /// The size of the database's pages, in bytes. It does not change after the first transaction.
-    private lazy var pageSize = (try? pragma("PRAGMA page_size")).flatMap { $0 }.flatMap { Int($0) } ?? 0
+    private lazy var pageSize = (try? pragma("PRAGMA page_size")).flatMap { $0 }.flatMap { Int($0) } ?? Schema.pageSize
 
     /// Runs a checkpoint: copies the pages in the log to the database file. After a failure, no page is lost: the log
     /// keeps the pages that are not in the file.

@@ -85,7 +85,7 @@ struct ChecksumTests {
         let store = try TestStore(scratch.path)
         let failure = #expect(throws: Failure.self) { try filled.contents(of: store) }
         #expect(failure?.status == .storeDamaged && failure?.endsStore == true)
-        #expect(failure?.message.contains("its page 1") == true)
+        #expect(failure?.message.contains(/its page \d+ does not match/) == true)
         #expect(failure?.message.contains("does not match its checksum); put back a copy") == true)
         #expect(#expect(throws: Failure.self) { try store.run { _ throws(Failure) in 1 } } == failure)
     }

@@ -78,6 +78,7 @@ extension Schedule {
         return nil
     }
 
+    /// How many tasks one load requests. A load begins when fewer than half of them are left.
     private var loadTarget: Int { max(readyTarget, readyTargetOfAllLanes / max(1, lanes.count)) }
 
     private mutating func nextUrgent() -> Step? {

@@ -91,10 +91,10 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     /// How many streams one HTTP/2 connection is assumed to have. RFC 9113, section 6.5.2, recommends that a server
     /// allows at least 100.
     public let streamLimit: Int
-    /// How many tasks of a lane are loaded at a time, before they get slots.
+    /// The smallest number of tasks of a lane that one load requests.
     public let readyTarget: Int
-    /// If there are few lanes, this number is divided among them, and more tasks of each lane are loaded at a time. So
-    /// the next load has ended before a fast lane has started all of its loaded tasks.
+    /// Divided by the number of lanes. If the result is greater than `readyTarget`, a load requests this many tasks. So
+    /// the next load ends before a fast lane has started all of its loaded tasks.
     public let readyTargetOfAllLanes: Int
     public internal(set) var running = 0
     var connections = 0

@@ -57,7 +57,8 @@ private struct ScheduleSimulation {
         self.lanes = lanes
         engineLimit = random.number(1...12)
         schedule = Schedule(
-            engineLimits: .init(running: engineLimit), streamLimit: streamLimit, readyTarget: random.number(1...8))
+            engineLimits: .init(running: engineLimit), streamLimit: streamLimit, readyTarget: random.number(1...8),
+            readyTargetOfAllLanes: random.number(0...30))
         for session in 0..<sessions { setLimits(of: session) }
     }
 
