@@ -141,8 +141,8 @@ public final class PartFile: Sendable {
     /// empty. Calls `then` with the finish intent (the device, inode and size of the file) and, if requested, the
     /// digest. The caller must make the intent durable before it calls `place`. If the file is shorter than `size`,
     /// fails with `connectionLost`. If the file is longer, fails with `badResponse`. After a failure, the caller
-    /// continues with `openResuming`, as after a failed `sync`. Until `then` is called, the caller may only call `discard`
-    /// or `close`.
+    /// continues with `openResuming`, as after a failed `sync`. Until `then` is called, the caller may only call
+    /// `discard` or `close`.
     public func seal(
         _ last: [UInt8], expected size: UInt64?, then: @escaping @Sendable (Result<SealedFile, Failure>) -> Void
     ) {

@@ -8,8 +8,8 @@ internal import BackhaulStore
 ///
 /// Each engine has one object of this type.
 final class TransferSupervisor {
-    /// The largest number of runners. Both running and finishing tasks have runners. If three file systems hang, and the
-    /// largest number of downloads finishes on each of them, 256 further tasks can still run.
+    /// The largest number of runners. Both running and finishing tasks have runners. If three file systems hang, and
+    /// the largest number of downloads finishes on each of them, 256 further tasks can still run.
     static let runnerLimit = 256 + 3 * DiskLoad.finishingLimit
     /// The largest number of entries in `neededSpace`. If a task is cancelled while it waits, its entry may stay there.
     private static let neededSpaceLimit = 4_096

@@ -11,8 +11,8 @@ enum Schema {
 
     /// The size of a page of a new database, in bytes. A transaction writes each page that it changes to the log. So
     /// with SQLite's default of 4096 bytes, the log of small downloads has 1.4 times as many bytes. With 1024 bytes, a
-    /// row with a URL of 1000 characters would need a second page. In an index, an entry of more than about 480 bytes needs
-    /// a second page. Databases of earlier versions keep their 4096 bytes.
+    /// row with a URL of 1000 characters would need a second page. In an index, an entry of more than about 480 bytes
+    /// needs a second page. Databases of earlier versions keep their 4096 bytes.
     static let pageSize = 2_048
 
     /// The migration at index N changes a database of version N to version N + 1.
