@@ -10,7 +10,7 @@ internal import BackhaulStore
 final class TransferSupervisor {
     /// The largest number of runners. Both running and finishing tasks have runners. If three file systems hang, and
     /// the largest number of downloads finishes on each of them, 256 further tasks can still run.
-    static let runnerLimit = 256 + 3 * DiskLoad.finishingLimit
+    private static let runnerLimit = 256 + 3 * DiskLoad.finishingLimit
     /// The largest number of entries in `neededSpace`. If a task is cancelled while it waits, its entry may stay there.
     private static let neededSpaceLimit = 4_096
     /// The space that is assumed when the size of a file is unknown, in bytes.
