@@ -7,7 +7,8 @@ internal import BackhaulWire
 /// The work of the client's thread. A *client* is one open application in this process. The *engine* runs the tasks of
 /// a *store*, which is a directory with all durable data. A *daemon* is a process that only runs an engine. The thread
 /// finds the store's engine, or starts an engine in a daemon or in this process. If the engine is another process, the
-/// thread sends and receives the messages. When the engine has ended, the thread searches for an engine again.
+/// thread receives the messages, and writes those that the senders have not written to the socket. When the engine has
+/// ended, the thread searches for an engine again.
 struct EngineConnector: Sendable {
     /// How long an engine that has the store's lock may take to reply. After this time, commands fail, and the failure
     /// has the engine's process id.

@@ -4,14 +4,46 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// The connection to an engine of another process. An *engine* runs the tasks. Any thread may queue messages. The
-/// client's thread sends them in `run`.
+/// The connection to an engine of another process. An *engine* runs the tasks. Any thread may send messages. The
+/// client's thread receives in `run`, and writes the bytes that the senders have not written to the socket.
 final class SocketClientTransport: ClientTransport {
     private static let closeMilliseconds: Int64 = 500
+    /// The sender of a message up to this size writes it to the socket. A wake-up of the client's thread would cost
+    /// more than this write. The client's thread writes larger messages, while their sender prepares the next message.
+    private static let immediateWriteSize = 16 << 10
 
+    /// The bytes that are not written yet. The lock of `outgoing` is held during a write, so that the messages keep
+    /// their order. The writes do not block.
     private struct Outgoing {
-        var bytes: [UInt8] = []
+        /// Written bytes stay in `bytes` until they are at least this many, and at least half of `bytes`. So each byte
+        /// is moved at most one time on average.
+        private static let compactionSize = 256 << 10
+
+        private var bytes: [UInt8] = []
+        private var sent = 0
         var isClosed = false
+
+        var isEmpty: Bool { sent == bytes.count }
+
+        mutating func append(_ added: [UInt8]) { bytes += added }
+
+        /// Writes as much as the socket takes. Returns false if the connection has ended.
+        mutating func write(to stream: UnixStream) -> Bool {
+            while !isEmpty {
+                switch stream.write(bytes, from: sent) {
+                case .written(let count): sent += count
+                case .wouldBlock:
+                    if sent >= max(Self.compactionSize, bytes.count / 2) {
+                        bytes.removeFirst(sent)
+                        sent = 0
+                    }
+                    return true
+                case .closed: return false
+                }
+            }
+            (bytes, sent) = ([], 0)
+            return true
+        }
     }
 
     private let stream: UnixStream
@@ -29,12 +61,16 @@ final class SocketClientTransport: ClientTransport {
         // Encoding does not fail. Requests are sent in chunks, and `Limits.idCount` bounds the ids in a command. So
         // every command is far smaller than the largest permitted message.
         guard let bytes = try? Wire.encode(message) else { return }
-        let isOpen = outgoing.withLock { state in
+        let mustWake = outgoing.withLock { state in
+            // If earlier bytes wait, the client's thread writes all bytes. It was woken for the earlier bytes.
+            let isFirst = state.isEmpty
             guard !state.isClosed else { return false }
-            state.bytes += bytes
-            return true
+            state.append(bytes)
+            guard isFirst else { return false }
+            if bytes.count > Self.immediateWriteSize { return true }
+            return !state.write(to: stream) || !state.isEmpty
         }
-        if isOpen { wake.set() }
+        if mustWake { wake.set() }
     }
 
     func close() {
@@ -52,8 +88,6 @@ final class SocketClientTransport: ClientTransport {
 
     /// Sends and receives messages until the connection ends, `deliver` returns false, or the deadline passes.
     func run(until deadline: Deadline?, _ reader: inout FrameReader, _ deliver: (EngineMessage) -> Bool) -> End {
-        var pending: [UInt8] = []
-        var sent = 0
         var deadline = deadline
         var isClosing = false
         // The previous call of `run` may have read more messages than it delivered.
@@ -65,26 +99,10 @@ final class SocketClientTransport: ClientTransport {
             return .failed(error)
         }
         while true {
-            wake.clear()
-            if sent == pending.count {
-                pending = outgoing.withLock { state in
-                    defer { state.bytes = [] }
-                    return state.bytes
-                }
-                sent = 0
+            let (isOpen, isClosed, isDrained) = outgoing.withLock { state in
+                (state.write(to: stream), state.isClosed, state.isEmpty)
             }
-            while sent < pending.count {
-                switch stream.write(pending, from: sent) {
-                case .written(let count):
-                    sent += count
-                    continue
-                case .closed: return .disconnected
-                case .wouldBlock: break
-                }
-                break
-            }
-            let (isClosed, isDrained) = outgoing.withLock { ($0.isClosed, $0.bytes.isEmpty) }
-            if isClosed, isDrained, sent == pending.count { return .closed }
+            if isClosed, isDrained { return .closed }
             // An engine whose process is stopped (SIGSTOP) reads nothing. So after `close`, this thread tries to send
             // the last messages only for a limited time.
             if isClosed, !isClosing {
@@ -105,10 +123,10 @@ final class SocketClientTransport: ClientTransport {
             case .closed: return .disconnected
             case .wouldBlock: break
             }
+            // After a failed write, the engine's last messages are still read: they may have the reason.
+            guard isOpen else { return .disconnected }
             if let deadline, deadline.hasPassed { return .timedOut }
-            let hasMore = outgoing.withLock { !$0.bytes.isEmpty || $0.isClosed }
-            if hasMore, sent == pending.count { continue }
-            stream.wait(forWriting: sent < pending.count, orSet: wake, until: deadline)
+            stream.wait(forWriting: !isDrained, orSet: wake, until: deadline)
         }
     }
 }

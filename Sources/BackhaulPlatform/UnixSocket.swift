@@ -89,8 +89,11 @@ public final class UnixStream: Sendable {
         case closed
     }
 
-    /// Reads the available bytes, up to 64 KiB.
+    /// Reads the available bytes, up to 64 KiB. Returns `closed` if the peer has closed the connection, or after an
+    /// error. Also returns `closed` if the program that embeds the library has closed the descriptor, because another
+    /// file may have its number now.
     public func read() -> ReadResult {
+        guard descriptor.isOurs else { return .closed }
         var count = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, filled in
             count = recv(descriptor.number, buffer.baseAddress, buffer.count, 0)
@@ -106,7 +109,9 @@ public final class UnixStream: Sendable {
         case closed
     }
 
+    /// Writes as many bytes as the socket has space for, without a wait. `closed`: as in `read`.
     public func write(_ bytes: [UInt8], from start: Int) -> WriteResult {
+        guard descriptor.isOurs else { return .closed }
         let count = bytes.withUnsafeBytes { buffer in
             send(descriptor.number, buffer.baseAddress.map { $0 + start }, buffer.count - start, Int32(MSG_NOSIGNAL))
         }
@@ -115,13 +120,14 @@ public final class UnixStream: Sendable {
     }
 
     /// Waits until there are bytes to read, `wake` is set, or the deadline has passed. If `forWriting` is true, the
-    /// call also returns when there is space to write.
+    /// call also returns when there is space to write. Clears `wake` if it is set.
     public func wait(forWriting: Bool, orSet wake: EventFD, until deadline: Deadline?) {
         var items = [
             pollfd(fd: descriptor.number, events: Int16(forWriting ? POLLIN | POLLOUT : POLLIN), revents: 0),
             pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0),
         ]
         poll(&items, 2, deadline.map { Int32(clamping: $0.millisecondsLeft) } ?? -1)
+        if items[1].revents != 0 { wake.clear() }
     }
 
     private static func isWouldBlock(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }

@@ -9,6 +9,7 @@ import stat
 import struct
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -234,4 +235,33 @@ def test_a_session_that_was_closed_while_no_daemon_ran_can_be_opened_again(store
             time.sleep(delay)
             session.close()
             application.attach("s", timeout=20).close()
+    end_daemons(place)
+
+
+def test_enqueues_of_several_threads_wait_for_a_stopped_daemon_and_none_is_lost(store, daemon, place, downloads):
+    threads, calls, size = 8, 20, 25
+    with (Application("org.example.threads", store=store, hosting=Hosting.DAEMON) as application,
+          application.session("s") as session):
+
+        def start_enqueues(thread):
+            names = ([f"{thread}-{call}-{number}" for number in range(size)] for call in range(calls))
+            return [session.start.enqueue([Request("http://127.0.0.1:9/" + "long" * 50, downloads / name, key=name,
+                                                   suspended=True) for name in batch]) for batch in names]
+
+        process = daemon()
+        os.kill(process, signal.SIGSTOP)
+        try:
+            # The requests have more bytes than the socket has space for.
+            with ThreadPoolExecutor(threads) as pool:
+                tickets = [ticket for started in pool.map(start_enqueues, range(threads)) for ticket in started]
+            assert not any(ticket.done for ticket in tickets)
+        finally:
+            os.kill(process, signal.SIGCONT)
+        results = [result for ticket in tickets for result in ticket.result(60)]
+        assert len({result.task_id for result in results}) == threads * calls * size
+        # The calls of a thread keep their order.
+        keys = [task.key for task in sorted(session.tasks(timeout=60), key=lambda task: task.id)]
+        for thread in range(threads):
+            own = [key for key in keys if key.startswith(f"{thread}-")]
+            assert own == [f"{thread}-{call}-{number}" for call in range(calls) for number in range(size)]
     end_daemons(place)
