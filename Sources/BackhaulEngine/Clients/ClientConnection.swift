@@ -20,6 +20,7 @@ final class ClientConnection {
     /// client's process from /proc, and retries if this fails. During a check, later messages are queued, so that a
     /// client's commands keep their order.
     var isInspecting = false
+    var inspectedDirectories = InspectedDirectories()
     var introductionTimer: LoopTimer?
     /// The number of failed attempts to read the client's process from /proc.
     var introductionAttempts = 0

@@ -116,40 +116,35 @@ final class CommandCall {
 
     /// Checks the directories in which the requests' downloads are to be placed, each one time, on a disk thread. If a
     /// directory cannot be used, replies with the failure and the index of the request. Otherwise, calls `then`. A
-    /// client in the engine's process has already checked the directories, so `then` is called without a check.
+    /// client in the engine's process has checked the directories itself, so they are not checked again. A directory is
+    /// also not checked if it was found usable within the last second.
     func inspect(_ requests: [Request], then: @escaping () -> Void) {
         guard !connection.isLocal else { return then() }
-        var seen: Set<DirectoryIdentity> = []
+        var seen: Set<InspectedDirectories.Identity> = []
         var positions: [Int] = []
         for (index, request) in requests.enumerated() {
-            guard let destination = request.destination else { continue }
-            if seen.insert(DirectoryIdentity(destination)).inserted { positions.append(index) }
+            guard let directory = request.destination.map(InspectedDirectories.Identity.init),
+                seen.insert(directory).inserted,
+                !connection.inspectedDirectories.contains(directory, at: engine.runtime.now)
+            else { continue }
+            positions.append(index)
         }
         guard !positions.isEmpty else { return then() }
+        let destinations = positions.compactMap { requests[$0].destination }
         connection.isInspecting = true
-        let inspected = engine.runtime.returning { [self, positions] (failure: Failure?) in
+        let inspected = engine.runtime.returning { [self, positions, destinations] (failure: Failure?) in
             guard isConnected else { return [] }
             connection.isInspecting = false
             if var failure {
                 failure.index = failure.index.map { UInt64(positions[Int($0)]) }
                 connection.reply(sequence, .failed(failure))
             } else {
+                connection.inspectedDirectories.insert(destinations, at: engine.runtime.now)
                 then()
             }
             engine.receiver.receiveQueued(by: connection)
             return []
         }
-        engine.services.disk.inspect(positions.compactMap { requests[$0].destination }, then: inspected)
-    }
-}
-
-/// The identity of a directory, as the client has sent it.
-private struct DirectoryIdentity: Hashable {
-    private let device: UInt64
-    private let inode: UInt64
-
-    init(_ destination: Destination) {
-        device = destination.directoryDevice
-        inode = destination.directoryInode
+        engine.services.disk.inspect(destinations, then: inspected)
     }
 }

@@ -1,0 +1,44 @@
+internal import BackhaulModel
+
+/// The directories that a disk thread has found usable for one client a short time ago. Enqueues into such a directory
+/// need no inspection.
+///
+/// The engine handles no other command of the client during an inspection. So without this cache, enqueues by several
+/// threads of a client would wait for each other, and the store could not commit them together.
+struct InspectedDirectories {
+    /// An inspection finds differences between the client's process and the engine's process, for example in their
+    /// mounts or groups. Such differences rarely change while both processes run. The client itself checks the
+    /// directory before each enqueue.
+    static let validMilliseconds: Int64 = 1_000
+    static let maximumCount = 64
+
+    /// A directory, as the client has sent it.
+    struct Identity: Hashable {
+        private let path: String
+        private let device: UInt64
+        private let inode: UInt64
+
+        init(_ destination: Destination) {
+            path = destination.directory
+            device = destination.directoryDevice
+            inode = destination.directoryInode
+        }
+    }
+
+    /// When each directory was found usable, in milliseconds since boot.
+    private var times: [Identity: Int64] = [:]
+
+    /// Whether the directory needs no inspection at this time.
+    func contains(_ directory: Identity, at now: Int64) -> Bool {
+        guard let time = times[directory] else { return false }
+        return now - time < Self.validMilliseconds
+    }
+
+    /// Records that a disk thread has found the directories of these destinations usable.
+    mutating func insert(_ destinations: [Destination], at now: Int64) {
+        for directory in destinations.map(Identity.init) {
+            if times[directory] == nil, times.count >= Self.maximumCount { times.removeAll() }
+            times[directory] = now
+        }
+    }
+}
