@@ -18,6 +18,7 @@ public final class Loop {
     private var sleptMilliseconds: Int64
     private var lastGeneration: UInt32 = 0
     private var afterwards: [() -> Void] = []
+    private var afterStep: [() -> Void] = []
     private var clockStepHandler: (() -> Void)?
 
     private struct Entry {
@@ -54,6 +55,13 @@ public final class Loop {
     /// next iteration, which begins without a wait.
     public func afterThisIteration(_ body: @escaping () -> Void) {
         afterwards.append(body)
+    }
+
+    /// Runs the body at the end of the present step of this iteration. The steps are: the jobs of other threads, the
+    /// call-backs of watches, the call-backs of timers, and each body of `afterThisIteration`. So the work of many jobs
+    /// can be joined, and does not wait for the next step.
+    public func afterThisStep(_ body: @escaping () -> Void) {
+        afterStep.append(body)
     }
 
     /// Calls the handler whenever the wall clock is set or jumps. The clock also jumps when the machine wakes from
@@ -122,20 +130,34 @@ public final class Loop {
             let found = Interest(events: event.events, requested: watch.interest)
             if !found.isEmpty { watch.handler(found) }
         }
+        endStep()
     }
 
     /// Calls the handlers of due timers. Returns false when libuv has lost its descriptor.
-    func runTimers() -> Bool { timers.runDue() }
+    func runTimers() -> Bool {
+        defer { endStep() }
+        return timers.runDue()
+    }
 
     func endIteration() {
         let bodies = afterwards
         afterwards = []
+        for body in bodies {
+            body()
+            endStep()
+        }
+    }
+
+    func endStep() {
+        guard !afterStep.isEmpty else { return }
+        let bodies = afterStep
+        afterStep = []
         for body in bodies { body() }
     }
 
     /// Milliseconds until the next work is due; -1 for no limit.
     var timeout: Int32 {
-        guard afterwards.isEmpty else { return 0 }
+        guard afterwards.isEmpty, afterStep.isEmpty else { return 0 }
         return timers.timeout
     }
 
@@ -143,6 +165,7 @@ public final class Loop {
         isBroken = true
         watches = [:]
         afterwards = []
+        afterStep = []
         timers.close()
         resumeWatch?.abandon()
         events.abandon()

@@ -151,6 +151,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         guard let loop = confined.loop else { return false }
         loop.beginIteration()
         performJobs()
+        loop.endStep()
         loop.dispatch(arrived)
         guard loop.runTimers() else { return false }
         loop.endIteration()

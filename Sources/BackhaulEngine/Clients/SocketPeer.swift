@@ -13,6 +13,9 @@ internal import BackhaulWire
 final class SocketPeer {
     /// A peer with more unread bytes than this is backpressured.
     private static let highWaterMark = 256 << 10
+    /// Fewer unwritten bytes than this are written at the end of the present step of the loop. So the replies to the
+    /// commands of one transaction need one write, and wake the client one time.
+    private static let immediateWriteSize = 64 << 10
     /// A peer with more unread bytes than this loses its connection. A correct client stays far below this limit.
     private static let outgoingLimit = 32 << 20
 
@@ -24,6 +27,7 @@ final class SocketPeer {
     private var reader = FrameReader()
     private var outgoing: [UInt8] = []
     private var sent = 0
+    private var isFlushScheduled = false
     private var budget = CommandBudget()
     private var isPaused = false
     private var isOver = false
@@ -72,8 +76,17 @@ final class SocketPeer {
         }
         outgoing += Wire.encode(message)
         guard outgoing.count - sent <= Self.outgoingLimit else { return end() }
-        flush()
+        if outgoing.count - sent >= Self.immediateWriteSize { flush() } else { scheduleFlush() }
         resumeIfPossible()
+    }
+
+    private func scheduleFlush() {
+        guard !isFlushScheduled else { return }
+        isFlushScheduled = true
+        server.loop.afterThisStep { [weak self] in
+            self?.isFlushScheduled = false
+            self?.flush()
+        }
     }
 
     private func flush() {
@@ -188,8 +201,12 @@ final class SocketPeer {
 
     // MARK: Ending
 
+    /// Writes as much as the socket takes, because the last message may have the reason of the end. Then ends the
+    /// connection.
     func close() {
+        guard !isOver else { return }
         isOver = true
+        write()
         watch?.cancel()
         watch = nil
     }

@@ -145,6 +145,32 @@ struct LoopTests {
         thread.stop()
     }
 
+    @Test("work that is deferred to the end of a step is done once after all jobs, and after each deferred body")
+    func afterThisStep() async throws {
+        let thread = try startLoop()
+        let seen = Lock<[String]>([])
+        @Sendable func add(_ name: String) { seen.withLock { $0.append(name) } }
+        await thread.ask { context in
+            // Both jobs are posted while the loop is busy, so they run in one iteration.
+            for name in ["job 1", "job 2"] {
+                thread.post { context in
+                    add(name)
+                    context.loop.afterThisStep { add("end of jobs") }
+                    context.loop.afterThisIteration {
+                        add("body")
+                        context.loop.afterThisStep { add("end of body") }
+                    }
+                }
+            }
+        }
+        await thread.ask { _ in }
+        await thread.ask { _ in }
+        #expect(seen.withLock { $0 } == [
+            "job 1", "job 2", "end of jobs", "end of jobs", "body", "end of body", "body", "end of body",
+        ])
+        thread.stop()
+    }
+
     @Test("a loop reports a descriptor as readable as long as the descriptor has unread bytes")
     func readable() async throws {
         let pair = SocketPair()
