@@ -116,11 +116,4 @@ import Testing
         defer { _ = setfsuid(0) }
         return body()
     }
-
-    @Test("the default mode of a new file is 0666 without the bits of the umask")
-    func defaultMode() {
-        let mask = umask(0o022)
-        umask(mask)
-        #expect(FileMode.defaultOfProcess == 0o666 & ~UInt32(mask))
-    }
 }
