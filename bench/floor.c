@@ -7,15 +7,21 @@
  *   - the database thread records the ends of all these files in one durable transaction of SQLite, and removes the
  *     rows in the next transaction, as if the host had acknowledged the ends.
  *
- *   floor DATABASE LIST [CA_FILE]
+ *   floor DATABASE LIST [CA_FILE [RECORDING]]
  *
- * LIST has one "URL<tab>destination" in each line. All destinations are in one folder.
+ * LIST has one "URL<tab>destination" in each line. All destinations are in one folder. An empty CA_FILE means the
+ * authorities of the system.
  *
  * The table has one index, the primary key. There are no conditions, limits, retries, resumes, credentials, headers or
  * history, and the program does not check whether a destination exists. An engine with these features needs
  * more time.
+ *
+ * With RECORDING, the program shows the least time for the durable rows of Backhaul. RECORDING has the statements that
+ * Backhaul performs for the same transfers (bench/recording.h). The database thread replays them in place of its own
+ * statements, as fast as possible, and does not wait for the other threads.
  */
 #define _GNU_SOURCE
+#include "replay.h"
 #include <curl/curl.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -51,6 +57,8 @@ struct queue {
 static struct task *tasks;
 static int task_count;
 static struct queue unused, received, named;
+/* The path of the recording, or NULL. */
+static const char *recording;
 
 static _Noreturn void fail(const char *what) {
     perror(what);
@@ -170,16 +178,18 @@ static void *place_files(void *context) {
     struct body *bodies;
     snprintf(path, sizeof path, "%s", tasks[0].destination);
     int directory = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* The replay needs no bodies. */
+    struct queue *next = recording ? &unused : &named;
     if (directory < 0) fail(path);
     while ((bodies = take(&received, BODIES))) {
         for (struct body *body = bodies; body; body = body->next) write_file(body);
         if (syncfs(directory)) fail("syncfs");
         for (struct body *body = bodies; body; body = body->next) rename_file(body);
         if (fsync(directory)) fail("fsync");
-        put(&named, bodies);
+        put(next, bodies);
     }
     close(directory);
-    put(&named, NULL);
+    put(next, NULL);
     return context;
 }
 
@@ -241,9 +251,10 @@ static void record_ends(void) {
     sqlite3_finalize(end);
 }
 
-static void *record(void *context) {
-    record_ends();
-    return context;
+static void *write_rows(void *path) {
+    if (recording) replay(recording, path);
+    else record_ends();
+    return path;
 }
 
 static void read_list(const char *path) {
@@ -264,20 +275,24 @@ static void read_list(const char *path) {
 int main(int argc, char **argv) {
     pthread_t disk, rows;
     if (argc < 3) {
-        fprintf(stderr, "usage: floor DATABASE LIST [CA_FILE]\n");
+        fprintf(stderr, "usage: floor DATABASE LIST [CA_FILE [RECORDING]]\n");
         return 2;
     }
     read_list(argv[2]);
     if (task_count == 0) return 0;
-    enqueue(argv[1]);
+    const char *ca_file = argc > 3 && *argv[3] ? argv[3] : NULL;
+    recording = argc > 4 ? argv[4] : NULL;
+    /* A recording also has the statements that enqueue the tasks. */
+    if (!recording) enqueue(argv[1]);
     open_queue(&unused);
     open_queue(&received);
     open_queue(&named);
     struct body *bodies = calloc(BODIES, sizeof *bodies);
     if (!bodies) fail("memory");
     for (int i = 0; i < BODIES; i++) put(&unused, &bodies[i]);
-    if (pthread_create(&disk, NULL, place_files, NULL) || pthread_create(&rows, NULL, record, NULL)) fail("thread");
-    receive(argc > 3 ? argv[3] : NULL);
+    if (pthread_create(&disk, NULL, place_files, NULL)) fail("thread");
+    if (pthread_create(&rows, NULL, write_rows, argv[1])) fail("thread");
+    receive(ca_file);
     pthread_join(disk, NULL);
     pthread_join(rows, NULL);
     sqlite3_close(database);

@@ -26,6 +26,9 @@ class Job:
     tls: bool
     uploads: bool
     sources: Path
+    #: What Backhaul did with its database in a run of the same transfers (bench/recording.h). None if no contender of
+    #: the row needs it.
+    recording: Path | None = None
 
     def write(self, name, lines):
         path = self.scratch / name
@@ -43,6 +46,7 @@ class Contender:
     durable: bool = False
     http2: bool = True
     keeps_files: bool = True
+    needs_recording: bool = False
 
 
 def curl(job):
@@ -97,6 +101,8 @@ def contenders(programs):
     backhaul = lambda hosting: lambda job: bench_host(programs, hosting, job)
     raw = lambda mode: lambda job: [programs / "raw", mode, job.pairs(), *certificate(job)]
     floor = lambda job: [programs / "floor", job.scratch / "rows", job.pairs(), *certificate(job)]
+    replaying_floor = lambda job: [
+        programs / "floor", job.scratch / "rows", job.pairs(), job.certificate if job.tls else "", job.recording]
     return [
         Contender("Backhaul", backhaul("daemon"), durable=True),
         Contender("Backhaul embedded", backhaul("embedded"), durable=True),
@@ -109,6 +115,7 @@ def contenders(programs):
         Contender("raw, sync each", raw("each"), durable=True),
         Contender("raw, sync all", raw("all"), durable=True),
         Contender("floor", floor, durable=True),
+        Contender("floor + SQL", replaying_floor, durable=True, needs_recording=True),
         Contender("aria2c none", aria2c("--file-allocation=none"), http2=False),
         Contender("aria2c", aria2c(), http2=False),
     ]

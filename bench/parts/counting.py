@@ -7,6 +7,8 @@ A counted run is not timed, because the counting takes time.
 import struct
 from dataclasses import dataclass
 
+from .preloading import preloading_environment
+
 _LAYOUT = "=8Q"
 
 
@@ -27,16 +29,10 @@ class Counts:
 
 
 def counting_environment(job, programs, daemon, environment):
-    """Returns the environment of a counted run. The library passes few variables to its daemon, which runs the
-    transfers. So BACKHAUL_DAEMON is the path of a script, which sets the variables and starts the daemon."""
+    """Returns the environment of a counted run."""
     counts = job.scratch / "counts"
     counts.write_bytes(bytes(struct.calcsize(_LAYOUT)))
-    added = {"LD_PRELOAD": str(programs / "counting.so"), "BENCH_COUNTS": str(counts)}
-    script = job.scratch / "counted-daemon"
-    settings = " ".join(f"{name}='{value}'" for name, value in added.items())
-    script.write_text(f"#!/bin/sh\n{settings} exec '{daemon}' \"$@\"\n")
-    script.chmod(0o755)
-    return {**environment, **added, "BACKHAUL_DAEMON": str(script)}
+    return preloading_environment(job, programs / "counting.so", {"BENCH_COUNTS": str(counts)}, daemon, environment)
 
 
 def read_counts(job):

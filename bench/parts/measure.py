@@ -64,7 +64,7 @@ def prepare_machine(size):
         ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(memory)), 1, size)
 
 
-def prepare(files, server, folder, tls=False, uploads=False):
+def prepare(files, server, folder, tls=False, uploads=False, recording=None):
     """Returns the job of a run, with an empty folder for the files and an empty folder for lists and stores."""
     target, scratch = folder / "files", folder / "scratch"
     target.mkdir(parents=True)
@@ -77,7 +77,7 @@ def prepare(files, server, folder, tls=False, uploads=False):
         results = [stored / name for name in files.sizes]
         base = f"{server.url(tls)}/put/{folder.name}"
     return Job([f"{base}/{name}" for name in files.sizes], sources, results, stored, scratch,
-               server.certificates.authority, tls, uploads, files.folder)
+               server.certificates.authority, tls, uploads, files.folder, recording)
 
 
 def run(contender, job, files, server, environment):

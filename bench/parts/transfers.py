@@ -9,6 +9,7 @@ from . import measure, report
 from .contenders import contenders
 from .counting import counting_environment, read_counts
 from .files import Files, are_large, free_blocks
+from .preloading import preloading_environment
 from .rows import PLAIN
 from .workplace import environment
 
@@ -31,6 +32,8 @@ class Transfers:
             taking_part = [each for each in contenders(self._programs)
                            if each.name in row.contenders_of(self._extent, protocol)]
             cell = Cell(row, protocol, files, server, taking_part)
+            if any(contender.needs_recording for contender in taking_part):
+                cell.recording = self._recorded(cell)
             runs = self._timed(cell, self._rounds or amount.rounds)
             counts = self._counted(cell)
             report.table(f"{cell.title}, {report.rounds(runs['Backhaul'])}", cell.labels(runs), cell.labels(counts),
@@ -42,6 +45,20 @@ class Transfers:
                     free_blocks(folder)
         free_blocks(files.folder)
         return results
+
+    def _recorded(self, cell):
+        """Makes a separate run of Backhaul, and returns the path of a recording: what the daemon did with its database
+        (bench/recorder.c). The daemon has ended after the run, so the recording is complete."""
+        [contender] = [each for each in cell.contenders if each.name == "Backhaul"]
+        show_progress(f"{cell.name}, recorded: {contender.name}")
+        job = self._job(cell, contender, "recorded")
+        recording = job.scratch / "recording"
+        environment = preloading_environment(
+            job, self._programs / "recorder.so", {"BENCH_RECORDING": str(recording)}, self._daemon, self._environment)
+        measure.run(contender, job, cell.files, cell.server, environment)
+        cell.finish(contender, job, digests=False)
+        show_progress("")
+        return recording
 
     def _timed(self, cell, rounds):
         runs = {contender.name: [] for contender in cell.contenders}
@@ -76,15 +93,17 @@ class Transfers:
     def _job(self, cell, contender, number):
         name = f"{self._folder.name}-{'plain' if cell.protocol == PLAIN else 'tls'}-{number}-{contender.name}"
         folder = self._folder / name.replace(" ", "_").replace(",", "")
-        return measure.prepare(cell.files, cell.server, folder, cell.protocol != PLAIN, cell.row.uploads)
+        return measure.prepare(cell.files, cell.server, folder, cell.protocol != PLAIN, cell.row.uploads,
+                               cell.recording)
 
 
 class Cell:
-    """The runs of a row with one HTTP version. `folders` has the folders that the runs have filled."""
+    """The runs of a row with one HTTP version. `folders` has the folders that the runs have filled. `recording` is the
+    path of the recording, or None."""
 
     def __init__(self, row, protocol, files, server, taking_part):
         self.row, self.protocol, self.files, self.server = row, protocol, files, server
-        self.contenders, self.folders = taking_part, []
+        self.contenders, self.folders, self.recording = taking_part, [], None
         self.is_large = are_large(files.sizes.values())
         self.name = f"{row.name} over {protocol}"
         network = " at {} ms of round-trip time and {} % loss".format(*row.delay) if row.delay else ""

@@ -56,8 +56,10 @@ def build_programs(*names):
     """Compiles the C programs of the bench with these names, or all of them."""
     flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic"]
     library = ["-I", PROJECT / "include", "-L", BUILD / "lib", "-lbackhaul", f"-Wl,-rpath,{BUILD / 'lib'}"]
+    preloaded = ["-shared", "-fPIC", "-ldl"]
     programs = {"bench_host": library, "latency": library, "enqueue": library, "queue": library, "raw": ["-lcurl"],
-                "floor": ["-lcurl", "-lsqlite3"], "delay_proxy": [], "counting.so": ["-shared", "-fPIC", "-ldl"]}
+                "floor": [PROJECT / "bench/replay.c", "-lcurl", "-lsqlite3"], "delay_proxy": [],
+                "counting.so": preloaded, "recorder.so": [*preloaded, "-lsqlite3"]}
     for name in names or programs:
         source = PROJECT / "bench" / f"{name.removesuffix('.so')}.c"
         subprocess.run(["clang", *flags, "-o", FOLDER / name, source, *programs[name]], check=True)
