@@ -16,9 +16,10 @@
  * history, and the program does not check whether a destination exists. An engine with these features needs
  * more time.
  *
- * With RECORDING, the program shows the least time for the durable rows of Backhaul. RECORDING has the statements that
- * Backhaul performs for the same transfers (bench/recording.h). The database thread replays them in place of its own
- * statements, as fast as possible, and does not wait for the other threads.
+ * With RECORDING, the program shows a limit for Backhaul. RECORDING has the calls of SQLite that Backhaul made for the
+ * same transfers (bench/recording.h). The database thread replays them in place of its own statements, as fast as
+ * possible. It does not wait for the other threads, so an end may be durable before its file. The program is then not a
+ * safe queue.
  */
 #define _GNU_SOURCE
 #include "replay.h"

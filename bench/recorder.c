@@ -27,8 +27,8 @@ static sqlite3_stmt *statements[STATEMENTS];
 static char *bytes;
 static size_t used, room;
 
-/* The number of functions of this file that the thread is in. SQLite calls some of its own functions through this file.
- * Only the calls of the program are recorded. */
+/* How many replaced functions the thread is in. SQLite calls some of its own functions through this file. Only the
+ * calls of the program are recorded. */
 static _Thread_local int depth;
 
 static void stop_recording(const char *reason) {
@@ -44,7 +44,7 @@ static void start_recording(sqlite3 *opened) {
         stop_recording("the program has opened a second database");
         return;
     }
-    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
     if (file < 0) stop_recording("the file exists already, or cannot be made");
     else database = opened;
 }
@@ -192,5 +192,5 @@ REPLACE(sqlite3_clear_bindings, (sqlite3_stmt *statement), (statement),
 REPLACE(sqlite3_finalize, (sqlite3_stmt *statement), (statement), add_call(FINALIZE, statement, 0, 0, NULL))
 REPLACE(sqlite3_wal_checkpoint_v2, (sqlite3 *owner, const char *name, int mode, int *size, int *copied),
         (owner, name, mode, size, copied), {
-            if (database && owner == database) add(CHECKPOINT, 0, mode, 0, NULL);
+            if (database && owner == database) add(CHECKPOINT, 0, mode, result, NULL);
         })

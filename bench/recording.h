@@ -12,8 +12,9 @@
 
 enum { OPERATION_ALIGNMENT = 8, STATEMENTS = 1024 /* the most prepared statements at the same time */ };
 
+/* The kinds from BIND_NULL to FINALIZE use a prepared statement. No kind is 0, so a hole in the file is not valid. */
 enum operation_kind {
-    RESERVE_BYTES,  /* the header of a new database reserves `argument` bytes in each page */
+    RESERVE_BYTES = 1, /* the header of a new database reserves `argument` bytes in each page */
     EXECUTE,        /* sqlite3_exec of a text; `argument` is the result */
     PREPARE,        /* a text becomes a prepared statement; `argument` has the flags of sqlite3_prepare_v3 */
     BIND_NULL,      /* in this and the next kinds of bind, `argument` is the index of the parameter */
@@ -25,7 +26,7 @@ enum operation_kind {
     RESET,
     CLEAR_BINDINGS,
     FINALIZE,
-    CHECKPOINT,     /* `argument` is the mode */
+    CHECKPOINT,     /* `argument` is the mode, `number` the result */
 };
 
 struct operation {

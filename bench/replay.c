@@ -4,7 +4,8 @@
  * The database has the same pages as Backhaul's database, because the recording has the pragmas and the number of
  * reserved bytes. As in Backhaul (Sources/BackhaulStore/SQLite), SQLite takes no locks, keeps no statistics of its
  * memory, runs a checkpoint only where the recording has one, and the writes to the write-ahead log (the *log*) are
- * joined. Unlike in Backhaul, the pages have no checksums, and no rows are read from the results.
+ * joined. Unlike Backhaul, the replay computes no checksums, reads no columns of the results, frees no cached pages,
+ * and does not check before a commit that its files are still in place.
  */
 #define _GNU_SOURCE
 #include "replay.h"
@@ -164,7 +165,10 @@ static void perform(const struct operation *operation, const char *bytes) {
     case PREPARE:
         require(sqlite3_prepare_v3(database, bytes, -1, (unsigned)argument, statement, NULL), SQLITE_OK, bytes);
         return;
-    case CHECKPOINT: sqlite3_wal_checkpoint_v2(database, "main", argument, NULL, NULL); return;
+    case CHECKPOINT:
+        require(
+            sqlite3_wal_checkpoint_v2(database, "main", argument, NULL, NULL), (int)operation->number, "checkpoint");
+        return;
     default: fail("operation", "its kind is unknown");
     }
 }
@@ -186,7 +190,7 @@ static void perform_prepared(const struct operation *operation, const char *byte
     }
 }
 
-static int has_statement(const struct operation *operation) {
+static int uses_prepared(const struct operation *operation) {
     return operation->kind >= BIND_NULL && operation->kind <= FINALIZE;
 }
 
@@ -211,7 +215,7 @@ static void perform_all(const char *recording) {
         const char *bytes = next + sizeof *operation;
         size_t size = sizeof *operation + (has_bytes(operation) ? padded((size_t)operation->number) : 0);
         if (size > rest) fail(recording, "it is damaged");
-        if (has_statement(operation)) perform_prepared(operation, bytes);
+        if (uses_prepared(operation)) perform_prepared(operation, bytes);
         else perform(operation, bytes);
         next += size;
         rest -= size;

@@ -12,8 +12,9 @@ final class SocketClientTransport: ClientTransport {
     /// more than this write. The client's thread writes larger messages, while their sender prepares the next message.
     private static let immediateWriteSize = 16 << 10
 
-    /// The bytes that are not written yet. The lock of `outgoing` is held during a write, so that the messages keep
-    /// their order. The writes do not block.
+    /// The bytes to write. The first `sent` of them are already written. The lock of `outgoing` is held during a write,
+    /// so that the messages keep their order. The caller of `send` also holds the lock of the client's state, so other
+    /// threads wait for the write. But the write does not block.
     private struct Outgoing {
         /// Written bytes stay in `bytes` until they are at least this many, and at least half of `bytes`. So each byte
         /// is moved at most one time on average.

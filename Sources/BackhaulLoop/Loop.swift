@@ -1,8 +1,8 @@
 public import BackhaulPlatform
 internal import CLinux
 
-/// An event loop: timers, watched descriptors, and work for the end of an iteration. It is confined to the thread of
-/// its `LoopThread`.
+/// An event loop: timers, watched descriptors, and work for the end of a step or of an iteration. It is confined to the
+/// thread of its `LoopThread`.
 public final class Loop {
     /// Milliseconds since boot, sleep included, at the start of the current iteration.
     public private(set) var now: Int64 = Clock.bootMilliseconds
@@ -58,8 +58,9 @@ public final class Loop {
     }
 
     /// Runs the body at the end of the present step of this iteration. The steps are: the jobs of other threads, the
-    /// call-backs of watches, the call-backs of timers, and each body of `afterThisIteration`. So the work of many jobs
-    /// can be joined, and does not wait for the next step.
+    /// call-backs of watches, the call-backs of timers, and each body of `afterThisIteration`. If a body adds another
+    /// body, the added body runs at the end of the next step. So the results of many jobs can be joined without a delay
+    /// until the next step.
     public func afterThisStep(_ body: @escaping () -> Void) {
         afterStep.append(body)
     }

@@ -201,6 +201,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
     private func becomeBroken() {
         confined.loop?.becomeBroken()
         if let context = confined.context { confined.broken(context) }
+        confined.loop?.endStep()
         while true {
             let continues: Bool = mailbox.wait(until: nil) { box in
                 if !box.jobs.isEmpty { return true }
@@ -208,6 +209,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
             } ?? false
             guard continues else { return end() }
             performJobs()
+            confined.loop?.endStep()
             confined.loop?.endIteration()
         }
     }

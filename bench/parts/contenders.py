@@ -115,7 +115,7 @@ def contenders(programs):
         Contender("raw, sync each", raw("each"), durable=True),
         Contender("raw, sync all", raw("all"), durable=True),
         Contender("floor", floor, durable=True),
-        Contender("floor + SQL", replaying_floor, durable=True, needs_recording=True),
+        Contender("floor + replay", replaying_floor, durable=True, needs_recording=True),
         Contender("aria2c none", aria2c("--file-allocation=none"), http2=False),
         Contender("aria2c", aria2c(), http2=False),
     ]

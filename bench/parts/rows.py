@@ -89,7 +89,7 @@ class Row:
 
 NO_SLOWER_THAN_ARIA2C = (wall(1.0, "aria2c none"), wall(1.0, "aria2c"))
 ALL = (*BACKHAUL, CURL, *OTHERS)
-FLOORS = ("floor", "floor + SQL")
+FLOORS = ("floor", "floor + replay")
 #: The floors keep bodies in memory, so only rows with small files have them.
 SMALL = (*ALL, *FLOORS)
 

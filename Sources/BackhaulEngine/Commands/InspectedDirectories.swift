@@ -1,14 +1,15 @@
 internal import BackhaulModel
 
-/// The directories that a disk thread has found usable for one client a short time ago. Enqueues into such a directory
-/// need no inspection.
+/// The directories that a disk thread has found usable for one client a short time ago. Commands with requests
+/// for such a directory need no inspection.
 ///
 /// The engine handles no other command of the client during an inspection. So without this cache, enqueues by several
 /// threads of a client would wait for each other, and the store could not commit them together.
 struct InspectedDirectories {
-    /// An inspection finds differences between the client's process and the engine's process, for example in their
-    /// mounts or groups. Such differences rarely change while both processes run. The client itself checks the
-    /// directory before each enqueue.
+    /// How long a directory needs no further inspection. An inspection finds differences between the client's process
+    /// and the engine's process, for example in their mounts or groups. Such differences rarely change while both
+    /// processes run. If the engine loses its access to the directory within this time, the download reports the
+    /// failure.
     static let validMilliseconds: Int64 = 1_000
     static let maximumCount = 64
 
