@@ -21,14 +21,9 @@ enum FileCreationMask {
 
     /// The value of the line "Umask:\t0022" (proc_pid_status(5)).
     static func parse(_ status: ArraySlice<UInt8>) -> UInt32? {
-        var rest = status
-        while !rest.isEmpty {
-            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
-            if line.starts(with: "Umask:".utf8) {
-                let value = String(decoding: line.dropFirst(6), as: UTF8.self).drop { $0 == "\t" || $0 == " " }
-                return UInt32(value, radix: 8)
-            }
-            rest = rest.dropFirst(line.count + 1)
+        for line in status.split(separator: UInt8(ascii: "\n")) where line.starts(with: "Umask:".utf8) {
+            let value = String(decoding: line.dropFirst(6), as: UTF8.self).drop { $0 == "\t" || $0 == " " }
+            return UInt32(value, radix: 8)
         }
         return nil
     }
