@@ -63,13 +63,14 @@ final class SocketClientTransport: ClientTransport {
         // every command is far smaller than the largest permitted message.
         guard let bytes = try? Wire.encode(message) else { return }
         let mustWake = outgoing.withLock { state in
-            // If earlier bytes wait, the client's thread writes all bytes. It was woken for the earlier bytes.
-            let isFirst = state.isEmpty
             guard !state.isClosed else { return false }
+            let isFirst = state.isEmpty
             state.append(bytes)
+            // If earlier bytes wait, the client's thread writes all bytes. It was woken for the earlier bytes.
             guard isFirst else { return false }
-            if bytes.count > Self.immediateWriteSize { return true }
-            return !state.write(to: stream) || !state.isEmpty
+            // After a failed write, the client's thread finds the failure again.
+            if bytes.count <= Self.immediateWriteSize { _ = state.write(to: stream) }
+            return !state.isEmpty
         }
         if mustWake { wake.set() }
     }
