@@ -8,7 +8,7 @@
  * even if the program is killed.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
+#include "replacing.h"
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -52,16 +52,10 @@ static void add_write(int file, ssize_t written) {
 }
 
 /* Defines a function that replaces a function of libc. The new function calls libc's function, and then counts with the
- * given statement. ISO C has no conversion from dlsym's result to a function pointer, so the pointer is copied. */
+ * given statement. */
 #define REPLACE(result, name, parameters, arguments, counted)                                                          \
     result name parameters {                                                                                           \
-        static result (*_Atomic original) parameters;                                                                  \
-        result (*function) parameters = original;                                                                      \
-        if (!function) {                                                                                               \
-            void *found = dlsym(RTLD_NEXT, #name);                                                                     \
-            memcpy(&function, &found, sizeof function);                                                                \
-            original = function;                                                                                       \
-        }                                                                                                              \
+        FIND_REPLACED(result, name, parameters)                                                                        \
         result returned = function arguments;                                                                          \
         counted;                                                                                                       \
         return returned;                                                                                               \

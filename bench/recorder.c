@@ -11,7 +11,7 @@
  */
 #define _GNU_SOURCE
 #include "recording.h"
-#include <dlfcn.h>
+#include "replacing.h"
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -128,17 +128,10 @@ static void *record_reserve(const sqlite3 *owner, int operation, void *value) {
 static int64_t changes(void) { return database ? sqlite3_total_changes64(database) : 0; }
 
 /* Defines a function that replaces a function of SQLite. The new function calls SQLite's function, and then records the
- * call with the given statement. ISO C has no conversion from dlsym's result to a function pointer, so the pointer is
- * copied. */
+ * call with the given statement. */
 #define REPLACE(name, parameters, arguments, recorded)                                                                 \
     int name parameters {                                                                                              \
-        static int (*_Atomic original) parameters;                                                                     \
-        int (*function) parameters = original;                                                                         \
-        if (!function) {                                                                                               \
-            void *found = dlsym(RTLD_NEXT, #name);                                                                     \
-            memcpy(&function, &found, sizeof function);                                                                \
-            original = function;                                                                                       \
-        }                                                                                                              \
+        FIND_REPLACED(int, name, parameters)                                                                           \
         depth++;                                                                                                       \
         int result = function arguments;                                                                               \
         depth--;                                                                                                       \

@@ -49,16 +49,22 @@ class Transfers:
     def _recorded(self, cell):
         """Makes a separate run of Backhaul, and returns the path of a recording: what the daemon did with its database
         (bench/recorder.c). The daemon has ended after the run, so the recording is complete."""
+        def environment(job):
+            variables = {"BENCH_RECORDING": str(job.scratch / "recording")}
+            return preloading_environment(
+                job, self._programs / "recorder.so", variables, self._daemon, self._environment)
+
         [contender] = [each for each in cell.contenders if each.name == "Backhaul"]
-        show_progress(f"{cell.name}, recorded: {contender.name}")
-        job = self._job(cell, contender, "recorded")
-        recording = job.scratch / "recording"
-        environment = preloading_environment(
-            job, self._programs / "recorder.so", {"BENCH_RECORDING": str(recording)}, self._daemon, self._environment)
-        measure.run(contender, job, cell.files, cell.server, environment)
+        return self._untimed(cell, contender, "recorded", environment).scratch / "recording"
+
+    def _untimed(self, cell, contender, name, environment):
+        """Makes one run that is not timed, and returns its job. `environment` returns the environment for the job."""
+        show_progress(f"{cell.name}, {name}: {contender.name}")
+        job = self._job(cell, contender, name)
+        measure.run(contender, job, cell.files, cell.server, environment(job))
         cell.finish(contender, job, digests=False)
         show_progress("")
-        return recording
+        return job
 
     def _timed(self, cell, rounds):
         runs = {contender.name: [] for contender in cell.contenders}
@@ -79,16 +85,9 @@ class Transfers:
     def _counted(self, cell):
         """Makes separate runs for the contenders that sync their files. These runs count what a contender demands of
         the disk: the syncs and the bytes of the write-ahead log."""
-        counts = {}
-        for contender in (each for each in cell.contenders if self._is_counted(cell.row, each)):
-            show_progress(f"{cell.name}, counted: {contender.name}")
-            job = self._job(cell, contender, "counted")
-            environment = counting_environment(job, self._programs, self._daemon, self._environment)
-            measure.run(contender, job, cell.files, cell.server, environment)
-            cell.finish(contender, job, digests=False)
-            counts[contender.name] = read_counts(job)
-        show_progress("")
-        return counts
+        environment = lambda job: counting_environment(job, self._programs, self._daemon, self._environment)
+        return {contender.name: read_counts(self._untimed(cell, contender, "counted", environment))
+                for contender in cell.contenders if self._is_counted(cell.row, contender)}
 
     def _job(self, cell, contender, number):
         name = f"{self._folder.name}-{'plain' if cell.protocol == PLAIN else 'tls'}-{number}-{contender.name}"
