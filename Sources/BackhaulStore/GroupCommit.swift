@@ -209,9 +209,9 @@ final class GroupCommit {
     }
 
     private func checkpointIfLong() {
-        guard end == nil, isOurs else { return }
+        guard end == nil else { return }
         let size = connection.walSize
-        guard size >= Self.checkpointSize else { return }
+        guard size >= Self.checkpointSize, isOurs else { return }
         connection.checkpoint(truncating: size >= Self.truncatingSize)
     }
 
