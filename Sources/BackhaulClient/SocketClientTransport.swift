@@ -12,39 +12,11 @@ final class SocketClientTransport: ClientTransport {
     /// more than this write. The client's thread writes larger messages, while their sender prepares the next message.
     private static let immediateWriteSize = 16 << 10
 
-    /// The bytes to write. The first `sent` of them are already written. The lock of `outgoing` is held during a write,
-    /// so that the messages keep their order. The caller of `send` also holds the lock of the client's state, so other
-    /// threads wait for the write. But the write does not block.
+    /// The lock of `outgoing` is held during a write, so that the messages keep their order. The caller of `send` also
+    /// holds the lock of the client's state, so other threads wait for the write. But the write does not block.
     private struct Outgoing {
-        /// Written bytes stay in `bytes` until they are at least this many, and at least half of `bytes`. So each byte
-        /// is moved at most one time on average.
-        private static let compactionSize = 256 << 10
-
-        private var bytes: [UInt8] = []
-        private var sent = 0
+        var bytes = OutgoingBytes()
         var isClosed = false
-
-        var isEmpty: Bool { sent == bytes.count }
-
-        mutating func append(_ added: [UInt8]) { bytes += added }
-
-        /// Writes as much as the socket takes. Returns false if the connection has ended.
-        mutating func write(to stream: UnixStream) -> Bool {
-            while !isEmpty {
-                switch stream.write(bytes, from: sent) {
-                case .written(let count): sent += count
-                case .wouldBlock:
-                    if sent >= max(Self.compactionSize, bytes.count / 2) {
-                        bytes.removeFirst(sent)
-                        sent = 0
-                    }
-                    return true
-                case .closed: return false
-                }
-            }
-            (bytes, sent) = ([], 0)
-            return true
-        }
     }
 
     private let stream: UnixStream
@@ -64,13 +36,13 @@ final class SocketClientTransport: ClientTransport {
         guard let bytes = try? Wire.encode(message) else { return }
         let mustWake = outgoing.withLock { state in
             guard !state.isClosed else { return false }
-            let isFirst = state.isEmpty
-            state.append(bytes)
+            let isFirst = state.bytes.isEmpty
+            state.bytes.append(bytes)
             // If earlier bytes wait, the client's thread writes all bytes. It was woken for the earlier bytes.
             guard isFirst else { return false }
             // After a failed write, the client's thread finds the failure again.
-            if bytes.count <= Self.immediateWriteSize { _ = state.write(to: stream) }
-            return !state.isEmpty
+            if bytes.count <= Self.immediateWriteSize { _ = state.bytes.write(to: stream) }
+            return !state.bytes.isEmpty
         }
         if mustWake { wake.set() }
     }
@@ -102,7 +74,7 @@ final class SocketClientTransport: ClientTransport {
         }
         while true {
             let (isOpen, isClosed, isDrained) = outgoing.withLock { state in
-                (state.write(to: stream), state.isClosed, state.isEmpty)
+                (state.bytes.write(to: stream), state.isClosed, state.bytes.isEmpty)
             }
             if isClosed, isDrained { return .closed }
             // An engine whose process is stopped (SIGSTOP) reads nothing. So after `close`, this thread tries to send

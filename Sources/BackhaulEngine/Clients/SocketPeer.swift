@@ -25,8 +25,7 @@ final class SocketPeer {
     private unowned let server: SocketServer
     private var watch: Watch?
     private var reader = FrameReader()
-    private var outgoing: [UInt8] = []
-    private var sent = 0
+    private var outgoing = OutgoingBytes()
     private var isFlushScheduled = false
     private var budget = CommandBudget()
     private var isPaused = false
@@ -57,7 +56,7 @@ final class SocketPeer {
     /// The number of received bytes that are not read as frames yet.
     var bufferedBytes: Int { reader.bufferedBytes }
     var isIntroduced: Bool { server.clients.registry[id]?.hello != nil }
-    var isBackpressured: Bool { outgoing.count - sent > Self.highWaterMark }
+    var isBackpressured: Bool { outgoing.count > Self.highWaterMark }
 
     // MARK: Sending
 
@@ -74,9 +73,9 @@ final class SocketPeer {
         case .reply(let sequence, _): budget.release(sequence)
         default: break
         }
-        outgoing += Wire.encode(message)
-        guard outgoing.count - sent <= Self.outgoingLimit else { return end() }
-        if outgoing.count - sent >= Self.immediateWriteSize { flush() } else { scheduleFlush() }
+        outgoing.append(Wire.encode(message))
+        guard outgoing.count <= Self.outgoingLimit else { return end() }
+        if outgoing.count >= Self.immediateWriteSize { flush() } else { scheduleFlush() }
         resumeIfPossible()
     }
 
@@ -99,21 +98,7 @@ final class SocketPeer {
     }
 
     private func write() {
-        while sent < outgoing.count {
-            switch stream.write(outgoing, from: sent) {
-            case .written(let count): sent += count
-            case .wouldBlock:
-                if sent > Self.highWaterMark {
-                    outgoing.removeFirst(sent)
-                    sent = 0
-                }
-                listen()
-                return
-            case .closed: return end()
-            }
-        }
-        outgoing = []
-        sent = 0
+        guard outgoing.write(to: stream) else { return end() }
         listen()
     }
 
@@ -195,7 +180,7 @@ final class SocketPeer {
 
     private func listen() {
         var interest: Interest = isPaused ? [] : .readable
-        if sent < outgoing.count { interest.insert(.writable) }
+        if !outgoing.isEmpty { interest.insert(.writable) }
         watch?.change(interest)
     }
 
