@@ -12,8 +12,6 @@ final class SocketClientTransport: ClientTransport {
     /// more than this write. The client's thread writes larger messages, while their sender prepares the next message.
     private static let immediateWriteSize = 16 << 10
 
-    /// The lock of `outgoing` is held during a write, so that the messages keep their order. The caller of `send` also
-    /// holds the lock of the client's state, so other threads wait for the write. But the write does not block.
     private struct Outgoing {
         var bytes = OutgoingBytes()
         var isClosed = false
@@ -21,6 +19,8 @@ final class SocketClientTransport: ClientTransport {
 
     private let stream: UnixStream
     private let wake: EventFD
+    /// This lock is held during a write, so that the messages keep their order. The caller of `send` also
+    /// holds the lock of the client's state, so other threads wait for the write. But the write does not block.
     private let outgoing = Lock(Outgoing())
 
     init(directory: StoreDirectory) throws(SystemError) {

@@ -1,7 +1,7 @@
 /// Bytes that wait for space in a socket.
 public struct OutgoingBytes: Sendable {
-    /// Written bytes are removed when they are at least this many, and at least 1/8 of the waiting bytes. So a removal
-    /// moves at most eight bytes for each written byte.
+    /// When the socket is full, written bytes are removed if they are at least this many, and at least 1/8 of the
+    /// waiting bytes. So a removal moves about eight bytes at most for each written byte.
     private static let removalSize = 256 << 10
 
     private var bytes: [UInt8] = []
@@ -13,7 +13,7 @@ public struct OutgoingBytes: Sendable {
     /// The number of bytes that wait.
     public var count: Int { bytes.count - written }
     public var isEmpty: Bool { count == 0 }
-    /// The number of bytes in memory: the waiting bytes, and written bytes that are not removed yet.
+    /// The number of stored bytes: the waiting bytes, and written bytes that are not removed yet.
     var storedCount: Int { bytes.count }
 
     public mutating func append(_ added: [UInt8]) { bytes += added }
@@ -22,7 +22,7 @@ public struct OutgoingBytes: Sendable {
     public mutating func write(to stream: UnixStream) -> Bool {
         while !isEmpty {
             switch stream.write(bytes, from: written) {
-            case .written(let count): written += count
+            case .written(let size): written += size
             case .wouldBlock:
                 removeWritten()
                 return true
