@@ -8,6 +8,8 @@ CI_FACTOR = 2
 #: Maps the title of a bar to the factor by which Backhaul is known to miss it in short runs; docs/performance.md says
 #: why. In continuous integration, such a figure fails only if it is worse by more than the factor WORSENING.
 KNOWN_MISSES = {
+    "16KiB over HTTP/1.1, wall": 1.95,
+    "16KiB over HTTP/1.1, cpu": 1.95,
     "enqueue, one by one": 3.5,
 }
 WORSENING = 1.5
