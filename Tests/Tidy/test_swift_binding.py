@@ -9,14 +9,16 @@ import re
 
 import pytest
 
+from schema import names
 from tree import header, swift
 
 BINDING = "bindings/swift/Sources/Backhaul"
 TYPE = re.compile(r"^( *)public (?:enum|struct) (\w+)(?:: ([\w, ]+))? \{$")
+ANY_CASE = re.compile(r"^ *(?:(?:indirect )?case|public static let) `?(\w+)\b")
 CASE = re.compile(r"^ *case `?(\w+)`? = (\d+)$")
 MEMBER = re.compile(r"^ *public static let `?(\w+)`? = (?!Int32)\w+\((BH_\w+)\)$")
 
-#: Maps a Swift type to an enumeration of the header, and to the constants that are nil in Swift.
+#: Maps a Swift type to an enumeration of the header, and to the constants that are nil or an empty set in Swift.
 TYPES = {
     "Activity.QualityOfService": ("bh_quality_of_service", "BH_QUALITY_DEFAULT"),
     "BackhaulError.Domain": ("bh_domain", ""),
@@ -33,7 +35,7 @@ TYPES = {
     "Preset": ("bh_preset", "BH_PRESET_DEFAULT"),
     "RedirectPolicy": ("bh_redirects", "BH_REDIRECTS_DEFAULT"),
     "Refresh": ("bh_refresh", "BH_REFRESH_NONE"),
-    "RetryErrors": ("bh_retry_errors", ""),
+    "RetryErrors": ("bh_retry_errors", "BH_RETRY_NONE"),
     "Status": ("bh_status", ""),
     "TLSVersion": ("bh_tls_version", "BH_TLS_DEFAULT"),
     "TaskKind": ("bh_task_kind", "BH_TASK_KIND_NONE"),
@@ -70,8 +72,7 @@ def expected(key, without):
     enumeration = next(enumeration for enumeration in header().enumerations if enumeration.key == key)
     for constant in enumeration.constants:
         if constant.name not in without.split():
-            name = constant.name.removeprefix(enumeration.prefix)
-            yield plain(constant.name.removeprefix("BH_") if name[0].isdigit() else name), constant
+            yield plain(names.swift_member(enumeration, constant)), constant
 
 
 def test_the_table_has_every_enumeration_and_option_set_of_the_swift_binding():
@@ -85,6 +86,14 @@ def test_the_values_of_the_swift_binding_match_the_header(type_name):
     assert set(ours) == set(constants)
     wrong = [name for name, value in ours.items() if value not in (str(constants[name].value), constants[name].name)]
     assert not wrong
+
+
+def test_no_case_of_the_swift_binding_has_the_name_of_nil():
+    """For an optional enumeration, Swift reads `.none` as nil, which stands for the default."""
+    found = [f"{source.name}:{number}" for source in swift("bindings/swift/Sources")
+             for number, line in enumerate(source.lines, 1)
+             if (match := ANY_CASE.match(line)) and match[1] in ("none", "some")]
+    assert not found
 
 
 def test_the_swift_binding_fills_or_reads_every_field():

@@ -39,6 +39,16 @@ SWIFT_TYPES = {
     "bh_redirects": "RedirectPolicy",
 }
 
+#: Constant -> its case in Swift. The names of the other cases are derived from the header's names. No case is called
+#: `none`: for an optional, Swift reads `.none` as nil.
+SWIFT_MEMBERS = {
+    "BH_CONNECTIVITY_NONE": "noRoute",
+    "BH_COOKIES_NONE": "never",
+    "BH_DOMAIN_NONE": "noDetail",
+    "BH_LAUNCH_NONE": "notNeeded",
+    "BH_REDIRECTS_NONE": "never",
+}
+
 #: Field -> its property in Swift. The names of the other properties are derived from the header's names.
 SWIFT_PROPERTIES = {
     "discretionary_if_launched": "isDiscretionaryIfLaunched",
@@ -110,6 +120,8 @@ def swift_property(field: str) -> str:
 
 def swift_member(enumeration: Enumeration, constant: Constant) -> str:
     """Returns the name of a case, such as `sameOrigin` for BH_REDIRECTS_SAME_ORIGIN."""
+    if constant.name in SWIFT_MEMBERS:
+        return SWIFT_MEMBERS[constant.name]
     first, *rest = python_member(enumeration, constant).lower().split("_")
     name = first + "".join(f"_{word}" if word.isdigit() else word.capitalize() for word in rest)
     # Only the numbers of a version have an underscore between them: `http2`, `tls1_2`.

@@ -31,6 +31,7 @@ class _Property:
 
 #: Fields whose conversion does not follow from their type.
 _OWN = {
+    "errors": _Property("RetryErrors?", "RetryErrors.of(value.{c})", "{swift}?.value ?? 0"),
     "headers": _Property(
         "[Header]", "Backhaul.headers(value.headers, value.header_count)", "try arena.headers(headers)", "[]"
     ),

@@ -10,7 +10,7 @@ from .model import Field, Header, Struct
 #: Words of the comments -> Swift's words. Rules convert the other names of C.
 _WORDS = {
     "BH_NO": "`false`",
-    "BH_HISTORY_NONE": "`HistoryLimit.none`",
+    "BH_HISTORY_NONE": "`HistoryLimit.noTasks`",
     "BH_YES": "`true`",
     "NULL": "nil",
     "bh_session_history": "`Session.history`",

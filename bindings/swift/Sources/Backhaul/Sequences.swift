@@ -5,17 +5,17 @@ public struct EventSequence: AsyncSequence, Sendable {
     public typealias Element = Event
 
     let session: Session
-    let after: EventID
+    let after: EventID?
 
     public func makeAsyncIterator() -> Iterator { Iterator(session: session, cursor: after) }
 
     public struct Iterator: AsyncIteratorProtocol {
         let session: Session
-        var cursor: EventID
+        var cursor: EventID?
         private var received: [Event] = []
         private var position = 0
 
-        init(session: Session, cursor: EventID) {
+        init(session: Session, cursor: EventID?) {
             self.session = session
             self.cursor = cursor
         }
@@ -49,7 +49,7 @@ public struct TaskSequence: AsyncSequence, Sendable {
         private var page: [TaskInfo] = []
         private var position = 0
         private var hasMore = true
-        private var cursor: TaskID = 0
+        private var cursor: TaskID?
 
         init(session: Session, selection: TaskSelection) {
             self.session = session

@@ -37,7 +37,7 @@ extension Session {
     ///   history.
     public func waits(_ task: TaskID) async throws -> [Wait] {
         try await verb {
-            bh_task_waits($0, task, BH_START, nil, $1)
+            bh_task_waits($0, task.rawValue, BH_START, nil, $1)
         } take: { outcome throws(BackhaulError) in
             try outcome.batch().waits()
         }

@@ -14,7 +14,7 @@ extension Session {
     /// - Throws: `BackhaulError` with `.notFound` if the session's list of tasks does not have the task.
     public func task(_ id: TaskID) async throws -> TaskInfo {
         let tasks = try await verb {
-            bh_session_task($0, id, BH_START, nil, $1)
+            bh_session_task($0, id.rawValue, BH_START, nil, $1)
         } take: { outcome throws(BackhaulError) in
             try outcome.batch().tasks()
         }
@@ -23,12 +23,13 @@ extension Session {
     }
 
     func page(
-        _ selection: TaskSelection, after: TaskID, maximum: Int
+        _ selection: TaskSelection, after: TaskID?, maximum: Int
     ) async throws -> (tasks: [TaskInfo], more: Bool) {
+        if selection.selectsNothing { return ([], false) }
         let arena = Arena()
         var value = try selection.value(arena)
         return try await verb {
-            bh_session_tasks($0, &value, after, maximum, BH_START, nil, $1)
+            bh_session_tasks($0, &value, after?.rawValue ?? 0, maximum, BH_START, nil, $1)
         } take: { outcome throws(BackhaulError) in
             let batch = try outcome.batch()
             return (batch.tasks(), batch.hasMore)
@@ -96,7 +97,7 @@ extension Session {
     ///   history.
     public func attempts(_ task: TaskID) async throws -> [Attempt] {
         try await verb {
-            bh_task_attempts($0, task, BH_START, nil, $1)
+            bh_task_attempts($0, task.rawValue, BH_START, nil, $1)
         } take: { outcome throws(BackhaulError) in
             try outcome.batch().attempts()
         }
@@ -106,14 +107,15 @@ extension Session {
     /// `historyLimit` tasks that ended last.
     ///
     /// - Parameters:
-    ///   - after: The id of the last task that an earlier call returned, or 0.
+    ///   - after: The id of the last task that an earlier call returned. With nil, the first task is the one with the
+    ///     lowest id.
     ///   - maximum: The largest number of tasks to return: 1 to 10,000.
     /// - Returns: The tasks, and whether there are more.
     public func history(
-        after: TaskID = 0, maximum: Int = 1000
+        after: TaskID? = nil, maximum: Int = 1000
     ) async throws -> (tasks: [TaskInfo], more: Bool) {
         try await verb {
-            bh_session_history($0, after, maximum, BH_START, nil, $1)
+            bh_session_history($0, after?.rawValue ?? 0, maximum, BH_START, nil, $1)
         } take: { outcome throws(BackhaulError) in
             let batch = try outcome.batch()
             return (batch.tasks(), batch.hasMore)
@@ -136,6 +138,7 @@ extension Session {
             OpaquePointer, UnsafePointer<bh_task_selection>, UnsafeMutablePointer<bh_error>
         ) -> bh_status
     ) async throws -> UInt64 {
+        if selection.selectsNothing { return 0 }
         let arena = Arena()
         var value = try selection.value(arena)
         return try await verb {
@@ -153,7 +156,7 @@ extension Session {
         let handle = try open()
         try await driver.slowVerb { _, error in
             destination.withCString {
-                bh_task_claim(handle.pointer, task, $0, ifExists.rawValue, BH_START, error)
+                bh_task_claim(handle.pointer, task.rawValue, $0, ifExists.rawValue, BH_START, error)
             }
         } take: { outcome throws(BackhaulError) in
             try outcome.done()

@@ -33,12 +33,12 @@ extension Session {
 
     /// Does the same as `respond(to:with:isKept:expiresMilliseconds:)` for the open challenge with this id.
     public func respond(
-        toChallenge id: UInt64, with response: ChallengeResponse, isKept: Bool = false,
+        toChallenge id: ChallengeID, with response: ChallengeResponse, isKept: Bool = false,
         expiresMilliseconds: Int64? = nil
     ) async throws {
         let arena = Arena()
         var value = try response.value(arena, isKept: isKept, expiresMilliseconds: expiresMilliseconds)
-        try await verb { bh_session_respond($0, id, &value, BH_START, $1) } take: { _ in }
+        try await verb { bh_session_respond($0, id.rawValue, &value, BH_START, $1) } take: { _ in }
     }
 
     // MARK: Progress

@@ -149,7 +149,7 @@ public final class Session: Sendable {
     ///
     /// Each new iteration starts with the first unacknowledged event. So no event is lost if the host crashes before it
     /// has acknowledged the event.
-    public var events: EventSequence { EventSequence(session: self, after: 0) }
+    public var events: EventSequence { EventSequence(session: self, after: nil) }
 
     /// Returns a sequence like `events`, which has only the events with ids greater than `after`.
     public func events(after: EventID) -> EventSequence { EventSequence(session: self, after: after) }
@@ -158,12 +158,13 @@ public final class Session: Sendable {
     /// same `after` return the same events until these events are acknowledged.
     ///
     /// - Parameters:
-    ///   - after: The id of the last event that an earlier call returned, or 0.
+    ///   - after: The id of the last event that an earlier call returned. With nil, the first event is the oldest
+    ///     one that is not acknowledged.
     ///   - maximum: The largest number of events to return: 1 to 10,000.
     /// - Returns: The events, and whether there are more.
-    public func poll(after: EventID = 0, maximum: Int = 256) async throws -> (events: [Event], more: Bool) {
+    public func poll(after: EventID? = nil, maximum: Int = 256) async throws -> (events: [Event], more: Bool) {
         try await verb {
-            bh_session_poll($0, after, maximum, BH_START, nil, $1)
+            bh_session_poll($0, after?.rawValue ?? 0, maximum, BH_START, nil, $1)
         } take: { outcome throws(BackhaulError) in
             let batch = try outcome.batch()
             return (batch.events(), batch.hasMore)
@@ -186,8 +187,9 @@ public final class Session: Sendable {
     @discardableResult
     public func acknowledge(ids: [EventID]) async throws -> UInt64 {
         if ids.isEmpty { return 0 }
+        let values = ids.map(\.rawValue)
         return try await verb {
-            bh_session_acknowledge($0, ids, ids.count, BH_START, nil, $1)
+            bh_session_acknowledge($0, values, values.count, BH_START, nil, $1)
         } take: { outcome throws(BackhaulError) in
             try outcome.count()
         }
@@ -197,7 +199,7 @@ public final class Session: Sendable {
     @discardableResult
     public func acknowledge(through event: Event) async throws -> UInt64 {
         try await verb {
-            bh_session_acknowledge_through($0, event.id, BH_START, nil, $1)
+            bh_session_acknowledge_through($0, event.id.rawValue, BH_START, nil, $1)
         } take: { outcome throws(BackhaulError) in
             try outcome.count()
         }

@@ -141,7 +141,7 @@ public final class BackgroundURLSessionConfiguration: NSObject {
         remembered.tls.caFile = caFile?.path
         remembered.sendsLaunchEvents = sessionSendsLaunchEvents
         remembered.asksForCredentials = asksForCredentials
-        remembered.cookies = httpShouldSetCookies && httpCookieAcceptPolicy != .never ? .persistent : CookiePolicy.none
+        remembered.cookies = httpShouldSetCookies && httpCookieAcceptPolicy != .never ? .persistent : .never
         remembered.constraints.preset = isDiscretionary ? .discretionary : nil
         remembered.constraints.networks = allowsCellularAccess ? nil : .withoutCellular
         remembered.constraints.requiresUnmetered =

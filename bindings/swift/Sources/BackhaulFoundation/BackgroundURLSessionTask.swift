@@ -66,7 +66,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         set {
             inner.with { $0.earliestBegin = newValue }
             core.performVerb(of: self) { (session, id, inner) throws(BackhaulError) in
-                let start = inner.earliestBegin.flatMap(milliseconds).map { StartChange.at($0) } ?? StartChange.none
+                let start = inner.earliestBegin.flatMap(milliseconds).map { StartChange.at($0) } ?? .removed
                 try session.reschedule(earliestStart: start, id)
             }
         }

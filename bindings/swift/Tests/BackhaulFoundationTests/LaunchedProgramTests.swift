@@ -77,7 +77,7 @@ struct LaunchedProgramTests {
             log = text?.split(separator: "\n").map(String.init) ?? []
             (launches, sessions) = (try await observer.launches(), try await observer.sessions())
             let isQuiet = sessions.allSatisfy { $0.events == 0 && $0.liveTasks == 0 && $0.openChallenges == 0 }
-            if isWhole(log) && isQuiet && launches.allSatisfy({ $0.state == .none }) { break }
+            if isWhole(log) && isQuiet && launches.allSatisfy({ $0.state == .notNeeded }) { break }
             try await Task.sleep(for: .milliseconds(20))
         }
         let daemon = try await observer.engine().processID
@@ -85,7 +85,7 @@ struct LaunchedProgramTests {
         // The daemon, which performs the transfers, must end before its directory, the store, is removed.
         kill(pid_t(daemon), SIGTERM)
         try verify(log)
-        #expect(launches.map(\.state) == [.none])
+        #expect(launches.map(\.state) == [.notNeeded])
         #expect(sessions.map(\.events) == [0])
         #expect(sessions.map(\.liveTasks) == [0])
         #expect(sessions.map(\.openChallenges) == [0])

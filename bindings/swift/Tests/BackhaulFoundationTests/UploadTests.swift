@@ -54,7 +54,7 @@ struct UploadTests {
     func refused() async throws {
         let recorder = Recorder()
         let configuration = World.configuration("full")
-        configuration.adjustment = { $0.retry.errors = .none }
+        configuration.adjustment = { $0.retry.errors = [] }
         let session = BackgroundURLSession(configuration: configuration, delegate: recorder)
         let task = session.uploadTask(with: try request("full"), from: Data("x".utf8))
         task.resume()
@@ -68,7 +68,7 @@ struct UploadTests {
     func fast(name: String) async throws {
         let recorder = Recorder()
         let configuration = World.configuration("fast-\(name)")
-        configuration.adjustment = { $0.retry.errors = .none }
+        configuration.adjustment = { $0.retry.errors = [] }
         let session = BackgroundURLSession(configuration: configuration, delegate: recorder)
         let body = try file(UUID().uuidString, Data("hello".utf8))
         let task = session.uploadTask(with: try request(name), fromFile: body)

@@ -75,7 +75,7 @@ struct ChallengeTests {
         }
         let error = await #expect(throws: BackhaulError.self) {
             let bearer = Header(name: "Authorization", value: "Bearer x")
-            try await session.respond(toChallenge: 1, with: .headers([bearer]))
+            try await session.respond(toChallenge: ChallengeID(rawValue: 1), with: .headers([bearer]))
         }
         #expect(error?.status == .notFound)
         await application.close()

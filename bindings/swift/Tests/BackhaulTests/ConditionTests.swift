@@ -212,7 +212,7 @@ struct ConditionTests {
         #expect(error?.status == .invalidArgument && error?.message.contains("task \(id) ") == true)
         try await session.resume(.ids(id))
         #expect(try await session.task(id).reason?.code == .earliestStart)
-        try await session.reschedule(.ids(id), earliestStart: .none)
+        try await session.reschedule(.ids(id), earliestStart: .removed)
         for try await event in session.events {
             if case .taskEnded(let ending) = event { #expect(ending.outcome == .succeeded(path: path)) }
             try await session.acknowledge(event)

@@ -42,7 +42,7 @@ struct LaunchTests {
         #expect(registered.arguments == command.arguments)
         #expect(registered.environment == variables)
         #expect(registered.workingDirectory == "/tmp")
-        #expect(registered.state == .none)
+        #expect(registered.state == .notNeeded)
 
         try await application.setLaunch(LaunchCommand(program: "/usr/bin/false"))
         #expect(try await application.launches().map(\.program) == ["/usr/bin/false"])

@@ -140,6 +140,21 @@ struct SessionTests {
         await application.close()
     }
 
+    @Test("an empty list of ids or an empty set of states selects no task", arguments: [
+        TaskSelection.ids([]), TaskSelection(ids: []), TaskSelection.states([]),
+    ])
+    func emptySelection(selection: TaskSelection) async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        let id = try await session.enqueue([Request(url: server.url("slow"), startsSuspended: true)])[0].taskID
+        for try await task in session.tasks(selection) { Issue.record("Task \(task.id) is listed.") }
+        #expect(try await session.cancel(selection) == 0)
+        #expect(try await session.setPriority(5, selection) == 0)
+        #expect(try await session.task(id).state == .suspended)
+        #expect(try await session.cancel(.ids([id])) == 1)
+        await application.close()
+    }
+
     @Test("a failed task has an error status and the response's status code")
     func fails() async throws {
         let application = try await open()

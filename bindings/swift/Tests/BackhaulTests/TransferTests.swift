@@ -59,7 +59,7 @@ struct TransferTests {
         given.tls.pinnedPublicKeys = "sha256//" + String(repeating: "A", count: 43) + "="
         given.constraints.quietHours = "22:00-06:30"
         given.budget = Budget(daily: 16, monthly: 0)
-        given.historyLimit = HistoryLimit.none
+        given.historyLimit = .noTasks
         given.slowAfter = .seconds(14)
         given.slowPause = .seconds(15)
         given.isDiscretionaryIfLaunched = false
@@ -68,7 +68,7 @@ struct TransferTests {
         let session = try await application.createSession(given, role: .produce)
         #expect(try await session.configuration() == given)
         given.historyLimit = .tasks(13)
-        given.rules.redirects = RedirectPolicy.none
+        given.rules.redirects = .never
         try await session.setConfiguration(given)
         #expect(try await session.configuration() == given)
         await application.close()
@@ -87,6 +87,25 @@ struct TransferTests {
         given.tolerances = []
         let session = try await application.createSession(given, role: .produce)
         #expect(try await session.configuration().tolerances == [])
+        await application.close()
+    }
+
+    @Test("with an empty set of retried errors, no error is retried; nil stands for the default")
+    func retriesNothing() async throws {
+        var given = SessionConfiguration(identifier: "gallery")
+        #expect(given.retry.errors == nil)
+        given.retry.errors = []
+        let application = try await open()
+        let session = try await application.createSession(given)
+        #expect(try await session.configuration().retry.errors == [])
+        // No server listens at port 9, so each attempt fails with an error that is retried by default.
+        try await session.download("http://127.0.0.1:9/", to: server.path("a"))
+        for event in try await events(of: session) {
+            if case .taskEnded(let ending) = event { #expect(ending.attempts == 1) }
+        }
+        given.retry.errors = nil
+        try await session.setConfiguration(given)
+        #expect(try await session.configuration().retry.errors?.contains(.connection) == true)
         await application.close()
     }
 

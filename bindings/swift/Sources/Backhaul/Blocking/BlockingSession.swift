@@ -68,24 +68,25 @@ package final class BlockingSession: Sendable {
     }
 
     /// Returns the available events, and does not wait for new ones.
-    package func poll(after: EventID, maximum: Int) throws(BackhaulError) -> (events: [Event], more: Bool) {
-        let batch = try batch { bh_session_poll(handle.pointer, after, maximum, 0, $0, $1) }
+    package func poll(after: EventID?, maximum: Int) throws(BackhaulError) -> (events: [Event], more: Bool) {
+        let batch = try batch { bh_session_poll(handle.pointer, after?.rawValue ?? 0, maximum, 0, $0, $1) }
         return (batch.events(), batch.hasMore)
     }
 
     package func acknowledge(_ ids: [EventID]) throws(BackhaulError) {
         if ids.isEmpty { return }
-        try check { error in bh_session_acknowledge(handle.pointer, ids, ids.count, wait, nil, error) }
+        let values = ids.map(\.rawValue)
+        try check { error in bh_session_acknowledge(handle.pointer, values, values.count, wait, nil, error) }
     }
 
     package func challenges() throws(BackhaulError) -> [Challenge] {
         try batch { bh_session_challenges(handle.pointer, wait, $0, $1) }.challenges()
     }
 
-    package func respond(toChallenge id: UInt64, with response: ChallengeResponse) throws(BackhaulError) {
+    package func respond(toChallenge id: ChallengeID, with response: ChallengeResponse) throws(BackhaulError) {
         let arena = Arena()
         var value = try response.value(arena, isKept: false, expiresMilliseconds: nil)
-        try check { error in bh_session_respond(handle.pointer, id, &value, wait, error) }
+        try check { error in bh_session_respond(handle.pointer, id.rawValue, &value, wait, error) }
     }
 
     package func watchProgress(milliseconds: UInt32) throws(BackhaulError) {
@@ -99,12 +100,13 @@ package final class BlockingSession: Sendable {
 
     /// Returns all tasks of the selection. The method reads the tasks in pages.
     package func tasks(_ selection: TaskSelection) throws(BackhaulError) -> [TaskInfo] {
+        if selection.selectsNothing { return [] }
         let arena = Arena()
         var value = try selection.value(arena)
         var tasks: [TaskInfo] = []
         while true {
             let page = try batch {
-                bh_session_tasks(handle.pointer, &value, tasks.last?.id ?? 0, 1000, wait, $0, $1)
+                bh_session_tasks(handle.pointer, &value, tasks.last?.id.rawValue ?? 0, 1000, wait, $0, $1)
             }
             let items = page.tasks()
             tasks += items
@@ -114,7 +116,7 @@ package final class BlockingSession: Sendable {
 
     /// Returns the attempts (runs) of a task. The task may be in the history of ended tasks.
     package func attempts(_ id: TaskID) throws(BackhaulError) -> [Attempt] {
-        try batch { bh_task_attempts(handle.pointer, id, wait, $0, $1) }.attempts()
+        try batch { bh_task_attempts(handle.pointer, id.rawValue, wait, $0, $1) }.attempts()
     }
 
     package func setActivity(_ activity: Activity) throws(BackhaulError) {
@@ -134,6 +136,7 @@ package final class BlockingSession: Sendable {
     }
 
     package func cancel(_ selection: TaskSelection) throws(BackhaulError) {
+        if selection.selectsNothing { return }
         let arena = Arena()
         var value = try selection.value(arena)
         try check { error in bh_tasks_cancel(handle.pointer, &value, wait, nil, error) }

@@ -85,7 +85,7 @@ public struct ActivityInfo: Hashable, Sendable {
         nextMilliseconds = activity.next_ms
         nextEndsMilliseconds = activity.next_ends_ms
         lastStartedMilliseconds = activity.last_started_ms == 0 ? nil : activity.last_started_ms
-        lastTask = activity.last_task == 0 ? nil : activity.last_task
+        lastTask = nonzero(activity.last_task).map { TaskID(rawValue: $0) }
         url = text(activity.url)
     }
 }

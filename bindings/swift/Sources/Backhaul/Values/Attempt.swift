@@ -72,7 +72,7 @@ public struct Attempt: Hashable, Sendable {
     // Unsafe: the pointers point into a batch, which is released after its items are copied.
     init(_ attempt: bh_attempt) {
         func reached(_ microseconds: Int64) -> Duration? { microseconds < 0 ? nil : .microseconds(microseconds) }
-        taskID = attempt.task_id
+        taskID = TaskID(rawValue: attempt.task_id)
         number = Int(attempt.number)
         switch Int(attempt.next) {
         case BH_NEXT_END: next = .end

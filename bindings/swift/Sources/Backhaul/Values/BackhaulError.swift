@@ -4,7 +4,8 @@ internal import CBackhaul
 public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of the number in `detail`.
     public enum Domain: Int32, Hashable, Sendable {
-        case none = 0
+        /// There is no number. `detail` is 0.
+        case noDetail = 0
         /// An errno.
         case system = 1
         /// A CURLcode.
@@ -17,8 +18,9 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
         case process = 5
     }
 
+    /// What went wrong, as a constant.
     public let status: Status
-    /// The kind of the number in `detail`. `.none` if the kind is from a newer version of the library.
+    /// The kind of the number in `detail`. `.noDetail` if the kind is from a newer version of the library.
     public let domain: Domain
     /// A number that describes the error more precisely. 0 if there is no such number. `domain` states the kind of the
     /// number.
@@ -32,7 +34,7 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
 
     init(_ status: Int, domain: Int32 = 0, detail: Int64 = 0, index: Int? = nil, message: String? = nil) {
         self.status = Status(rawValue: Int32(truncatingIfNeeded: status))
-        self.domain = Domain(rawValue: domain) ?? .none
+        self.domain = Domain(rawValue: domain) ?? .noDetail
         self.detail = detail
         self.index = index
         self.message = message ?? self.status.text

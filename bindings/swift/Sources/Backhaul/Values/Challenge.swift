@@ -33,8 +33,8 @@ public struct Challenge: Hashable, Sendable, Identifiable {
         private init(_ constant: Int) { rawValue = UInt32(constant) }
     }
 
-    /// The id of the challenge. Ids increase, and a store (a directory with all durable data) never uses an id twice.
-    public let id: UInt64
+    /// The id of the challenge.
+    public let id: ChallengeID
     /// Nil if the kind is from a newer version of the library.
     public let kind: Kind?
     public let schemes: Schemes
@@ -54,7 +54,7 @@ public struct Challenge: Hashable, Sendable, Identifiable {
 
     // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     init(_ challenge: bh_challenge) {
-        id = challenge.id
+        id = ChallengeID(rawValue: challenge.id)
         kind = Kind(rawValue: challenge.kind)
         schemes = Schemes(rawValue: challenge.schemes)
         origin = text(challenge.origin) ?? ""
@@ -62,7 +62,7 @@ public struct Challenge: Hashable, Sendable, Identifiable {
         failures = Int(challenge.failures)
         timeMilliseconds = challenge.time_ms
         waitingTasks = challenge.waiting_tasks
-        taskID = challenge.task_id == 0 ? nil : challenge.task_id
+        taskID = nonzero(challenge.task_id).map { TaskID(rawValue: $0) }
         url = text(challenge.url)
     }
 }

@@ -29,7 +29,7 @@ public struct Condition: Hashable, Sendable {
     /// How much of the internet can be reached through the network.
     public enum Connectivity: Int32, Hashable, Sendable {
         /// There is no default route.
-        case none = 1
+        case noRoute = 1
         /// The network demands a login on a web page (a *portal*).
         case portal = 2
         /// The route from the local network to other networks (the *uplink*) does not work.

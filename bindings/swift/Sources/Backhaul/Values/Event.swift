@@ -1,8 +1,5 @@
 internal import CBackhaul
 
-public typealias TaskID = UInt64
-public typealias EventID = UInt64
-
 /// A stored message for the *host*, which is the program that uses this library. The *engine*, which is the process
 /// that runs the tasks, delivers the event repeatedly until the host acknowledges it.
 public enum Event: Sendable, Identifiable {
@@ -126,26 +123,27 @@ public struct TaskEnding: Sendable, Identifiable {
 
 extension Event {
     init(_ event: bh_event) {
+        let id = EventID(rawValue: event.id)
         switch Int(event.kind) {
         case BH_EVENT_TASK_ENDED: self = .taskEnded(TaskEnding(event))
         case BH_EVENT_SESSION_FINISHED:
-            self = .sessionFinished(RoundEnding(id: event.id, round: event.round, timeMilliseconds: event.time_ms))
+            self = .sessionFinished(RoundEnding(id: id, round: event.round, timeMilliseconds: event.time_ms))
         case BH_EVENT_CHALLENGE:
             self = .challenge(
                 ChallengeEvent(
-                    id: event.id, timeMilliseconds: event.time_ms,
+                    id: id, timeMilliseconds: event.time_ms,
                     challenge: event.challenge.map { Challenge($0.pointee) }))
         case BH_EVENT_GROUP_FINISHED:
             self = .groupFinished(
                 GroupEnding(
-                    id: event.id, round: event.round, group: text(event.group) ?? "",
+                    id: id, round: event.round, group: text(event.group) ?? "",
                     succeeded: event.group_succeeded, failed: event.group_failed, cancelled: event.group_cancelled,
                     timeMilliseconds: event.time_ms))
         case BH_EVENT_ACTIVITY:
             self = .activity(
                 ActivityEvent(
-                    id: event.id, activity: text(event.activity) ?? "", timeMilliseconds: event.time_ms))
-        default: self = .unknown(id: event.id, kind: event.kind)
+                    id: id, activity: text(event.activity) ?? "", timeMilliseconds: event.time_ms))
+        default: self = .unknown(id: id, kind: event.kind)
         }
     }
 }
@@ -153,8 +151,8 @@ extension Event {
 extension TaskEnding {
     // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     fileprivate init(_ event: bh_event) {
-        id = event.id
-        taskID = event.task_id
+        id = EventID(rawValue: event.id)
+        taskID = TaskID(rawValue: event.task_id)
         round = event.round
         timeMilliseconds = event.time_ms
         switch Int(event.task_state) {

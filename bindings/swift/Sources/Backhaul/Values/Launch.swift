@@ -61,7 +61,7 @@ public struct LaunchCommand: Hashable, Sendable {
 /// The state of an application's launch.
 public enum LaunchState: Int32, Hashable, Sendable {
     /// No command is registered, or no session needs its host.
-    case none = 0
+    case notNeeded = 0
     /// The engine launches a host at `nextLaunchMilliseconds`, unless a host connects before this time.
     case due = 1
     /// A launched host runs, and has not completed its sessions yet. To *complete* a session is to report that its
@@ -79,7 +79,7 @@ public struct LaunchInfo: Hashable, Sendable {
     public let arguments: [String]
     public let environment: [String: String]
     public let workingDirectory: String?
-    /// The state of the launch. `.none` if the state is from a newer version of the library.
+    /// The state of the launch. `.notNeeded` if the state is from a newer version of the library.
     public let state: LaunchState
     /// The number of launches in a row in which no session was completed.
     public let launches: Int
@@ -103,7 +103,7 @@ public struct LaunchInfo: Hashable, Sendable {
                 return (String(parts.first ?? ""), parts.count > 1 ? String(parts[1]) : "")
             }, uniquingKeysWith: { _, last in last })
         workingDirectory = text(info.working_directory)
-        state = LaunchState(rawValue: info.state) ?? .none
+        state = LaunchState(rawValue: info.state) ?? .notNeeded
         launches = Int(info.launches)
         nextLaunchMilliseconds = info.next_launch_ms == 0 ? nil : info.next_launch_ms
         processID = info.process_id == 0 ? nil : info.process_id

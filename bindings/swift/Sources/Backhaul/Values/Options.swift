@@ -13,7 +13,7 @@ public struct RetryPolicy: Hashable, Sendable {
     /// Default 50: the random part of each delay; 1 to 100.
     public var jitterPercent: Int?
     /// Default: all errors except `RetryErrors.badResponse`.
-    public var errors: RetryErrors = []
+    public var errors: RetryErrors?
     /// `true`: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated even if a
     /// server may have acted on them. `false`, the default: such requests are repeated only if no server can have acted
     /// on them.
@@ -29,7 +29,7 @@ public struct RetryPolicy: Hashable, Sendable {
         firstDelay = duration(value.first_delay_ms)
         longestDelay = duration(value.longest_delay_ms)
         jitterPercent = number(value.jitter_percent)
-        errors = RetryErrors(rawValue: value.errors)
+        errors = RetryErrors.of(value.errors)
         unsafeMethods = choice(value.unsafe_methods)
         statuses = text(value.statuses)
     }
@@ -40,7 +40,7 @@ public struct RetryPolicy: Hashable, Sendable {
         value.first_delay_ms = try positive(firstDelay, "firstDelay")
         value.longest_delay_ms = try positive(longestDelay, "longestDelay")
         value.jitter_percent = try positive(jitterPercent, "jitterPercent")
-        value.errors = errors.rawValue
+        value.errors = errors?.value ?? 0
         value.unsafe_methods = choice(unsafeMethods)
         value.statuses = try arena.optionalString(statuses, "statuses")
         return value
@@ -218,11 +218,11 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var connectionsPerOrigin: Int?
     /// Default 64; at most 1,024.
     public var maximumRunningTasks: Int?
-    /// Default 1,000: how many ended tasks `Session.history` can list; at most 100,000. With `HistoryLimit.none`, the
-    /// history is empty, and the records of a task's attempts are kept only until the host acknowledges the task's
+    /// Default 1,000: how many ended tasks `Session.history` can list; at most 100,000. With `HistoryLimit.noTasks`,
+    /// the history is empty, and the records of a task's attempts are kept only until the host acknowledges the task's
     /// event.
     public var historyLimit: HistoryLimit?
-    /// Where a session's cookies are kept (RFC 6265). Default: `CookiePolicy.none`.
+    /// Where a session's cookies are kept (RFC 6265). Default: `CookiePolicy.never`.
     public var cookies: CookiePolicy?
     /// Faults of servers that a session tolerates.
     public var tolerances: Tolerances = []

@@ -164,9 +164,9 @@ public struct Enqueued: Hashable, Sendable {
     public var isAcknowledged: Bool { state?.hasEnded == true && eventID == nil }
 
     init(_ enqueued: bh_enqueued) {
-        taskID = enqueued.task_id
+        taskID = TaskID(rawValue: enqueued.task_id)
         isNew = Int(enqueued.disposition) == BH_ENQUEUE_NEW
         state = TaskState(rawValue: enqueued.task_state)
-        eventID = nonzero(enqueued.event_id)
+        eventID = nonzero(enqueued.event_id).map { EventID(rawValue: $0) }
     }
 }

@@ -1,7 +1,7 @@
 internal import CBackhaul
 
 /// The kinds of errors after which the engine (the process that runs the tasks) starts a further attempt, which is a
-/// run of the task.
+/// run of the task. The empty set means that no error is retried.
 public struct RetryErrors: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -22,6 +22,13 @@ public struct RetryErrors: OptionSet, Hashable, Sendable {
     public static let status = RetryErrors(BH_RETRY_STATUS)
     /// The status `.badResponse`.
     public static let badResponse = RetryErrors(BH_RETRY_BAD_RESPONSE)
-    /// No error is retried. This member must not be combined with other members. An empty set means the default.
-    public static let none = RetryErrors(BH_RETRY_NONE)
+}
+
+extension RetryErrors {
+    static func of(_ field: UInt32) -> RetryErrors? {
+        nonzero(field).map { $0 == UInt32(BH_RETRY_NONE) ? [] : RetryErrors(rawValue: $0) }
+    }
+
+    /// The set in C, where 0 means the default.
+    var value: UInt32 { isEmpty ? UInt32(BH_RETRY_NONE) : rawValue }
 }

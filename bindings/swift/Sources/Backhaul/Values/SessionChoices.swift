@@ -2,7 +2,8 @@ internal import CBackhaul
 
 /// Where a session's cookies are kept (RFC 6265).
 public enum CookiePolicy: Int32, Hashable, Sendable {
-    case none = 1
+    /// No cookies are kept or sent.
+    case never = 1
     /// The cookies are kept in the memory of the engine, which is the process that runs the tasks, until the engine
     /// exits.
     case memory = 2
@@ -30,19 +31,19 @@ public struct Tolerances: OptionSet, Hashable, Sendable {
 public enum HistoryLimit: Hashable, Sendable {
     /// The session keeps no ended task. The records of a task's attempts (runs) are kept only until the host, which is
     /// the program that uses this library, acknowledges the event about the task's end.
-    case none
+    case noTasks
     /// The session keeps the tasks that ended last, up to this number. The number is at most 100,000.
     case tasks(Int)
 }
 
 extension HistoryLimit {
     static func of(_ field: UInt32) -> HistoryLimit? {
-        field == BH_HISTORY_NONE ? HistoryLimit.none : number(field).map { .tasks($0) }
+        field == BH_HISTORY_NONE ? .noTasks : number(field).map { .tasks($0) }
     }
 
     func value() throws(BackhaulError) -> UInt32 {
         switch self {
-        case .none: BH_HISTORY_NONE
+        case .noTasks: BH_HISTORY_NONE
         case .tasks(let count): try positive(count, "historyLimit")
         }
     }

@@ -36,8 +36,8 @@ public struct SessionInfo: Hashable, Sendable {
     public let consumerStoppedMilliseconds: Int64?
     /// The number of handles that wait to become the consumer (`Role.consumeWhenFree`).
     public let waitingConsumers: Int
-    /// The state of the application's launch. `.none` if this session does not need its host, or if the state is from a
-    /// newer version of the library.
+    /// The state of the application's launch. `.notNeeded` if this session does not need its host, or if the state is
+    /// from a newer version of the library.
     public let launchState: LaunchState
     /// When the next launch is due, as Unix time in milliseconds. Nil if no launch is due.
     public let nextLaunchMilliseconds: Int64?
@@ -58,7 +58,7 @@ public struct SessionInfo: Hashable, Sendable {
         openChallenges = info.open_challenges
         consumerStoppedMilliseconds = info.consumer_stopped_ms == 0 ? nil : info.consumer_stopped_ms
         waitingConsumers = Int(info.waiting_consumers)
-        launchState = LaunchState(rawValue: info.launch_state) ?? .none
+        launchState = LaunchState(rawValue: info.launch_state) ?? .notNeeded
         nextLaunchMilliseconds = info.next_launch_ms == 0 ? nil : info.next_launch_ms
     }
 }

@@ -128,7 +128,7 @@ public struct TaskInfo: Sendable, Identifiable {
     public let constraints: Constraints
 
     init(_ task: bh_task_info) {
-        id = task.id
+        id = TaskID(rawValue: task.id)
         round = task.round
         state = TaskState(rawValue: task.state) ?? .waiting
         reason =

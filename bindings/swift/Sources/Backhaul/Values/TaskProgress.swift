@@ -21,7 +21,7 @@ public struct TaskProgress: Hashable, Sendable {
     public let bodySize: UInt64
 
     init(_ progress: bh_progress) {
-        taskID = progress.task_id
+        taskID = TaskID(rawValue: progress.task_id)
         state = TaskState(rawValue: progress.state) ?? .waiting
         reason = WaitingReason.Code(rawValue: progress.reason)
         offset = progress.offset

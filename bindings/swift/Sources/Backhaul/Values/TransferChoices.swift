@@ -16,5 +16,5 @@ public enum RedirectPolicy: Int32, Hashable, Sendable {
     /// with `.redirectRefused`.
     case sameOrigin = 2
     /// No redirect is followed. A redirect is a response like any other: its status decides whether it is accepted.
-    case none = 3
+    case never = 3
 }

@@ -75,11 +75,11 @@ final class ActivityHost: Sendable {
 
     private func run(_ wait: DescriptorWait) {
         var consumer: BlockingSession?
-        var cursor: EventID = 0
+        var cursor: EventID?
         while true {
             do throws(BackhaulError) {
                 if consumer == nil {
-                    (consumer, cursor) = (try attached(), 0)
+                    (consumer, cursor) = (try attached(), nil)
                     inner.with { inner in
                         inner.outstanding = inner.outstanding.filter { inner.runs.contains($0.key) }
                     }
@@ -114,7 +114,7 @@ final class ActivityHost: Sendable {
     }
 
     /// Reads the waiting events. Stores the newest event of each activity, and acknowledges all other events.
-    private func take(_ consumer: BlockingSession, _ cursor: inout EventID) throws(BackhaulError) {
+    private func take(_ consumer: BlockingSession, _ cursor: inout EventID?) throws(BackhaulError) {
         var more = true
         while more {
             let page = try consumer.poll(after: cursor, maximum: 64)

@@ -14,7 +14,7 @@ final class Delivery {
     let delegate: any BackgroundURLSessionDelegate
     private let wait: DescriptorWait
     private(set) var consumer: BlockingSession?
-    private var cursor: EventID = 0
+    private var cursor: EventID?
     private var unacknowledged: [EventID] = []
     /// The tasks of the unacknowledged events.
     private var unacknowledgedTasks: [TaskID] = []
@@ -27,7 +27,7 @@ final class Delivery {
     private var isOver = false
     /// The challenges (demands for a credential) that were passed to the delegate and have no response yet, with their
     /// events.
-    var openChallenges: [UInt64: EventID?] = [:]
+    var openChallenges: [ChallengeID: EventID?] = [:]
     /// The delegate's responses to challenges. These responses were not passed to the engine yet.
     var responses: [PendingResponse] = []
     private var isToBeCompleted = false
@@ -254,7 +254,7 @@ final class Delivery {
     private func endOrRenew() {
         if isOver || core.isInvalidating { return end(nil) }
         consumer?.close()
-        (consumer, cursor) = (nil, 0)
+        (consumer, cursor) = (nil, nil)
         (unacknowledged, unacknowledgedTasks, finished, openChallenges, responses) = ([], [], [], [:], [])
         let (pending, lost) = core.renew()
         let reason = urlError(BackhaulError(.invalidated, message: "The session was ended by another host."), nil)

@@ -30,7 +30,7 @@ func nextTaskIdentifier() -> Int {
 /// identifier is the engine's number of the task.
 func taskIdentifier(key: String?, id: TaskID) -> Int {
     if let key, key.hasPrefix(keyPrefix), let number = Int(key.dropFirst(keyPrefix.count)) { return number }
-    return Int(clamping: id)
+    return Int(clamping: id.rawValue)
 }
 
 /// Converts the request of a task to a request for the engine. Throws if the request is not supported.

@@ -105,7 +105,7 @@ extension SessionCore {
         if let task = task as? BackgroundURLSessionDownloadTask {
             post { $0.deliver(task, resumedAt: offset, expected) }
         }
-        try session.reschedule(latestStart: .none, keptTask)
+        try session.reschedule(latestStart: .removed, keptTask)
         try session.resume(keptTask)
     }
 
