@@ -119,20 +119,33 @@ public final class BackgroundURLSession: NSObject, Sendable {
     /// All tasks for which `didCompleteWithError` was not called yet. The list includes tasks that were not resumed
     /// yet, and tasks that have already ended. Until this property returns, no delegate method is called for the end of
     /// a task.
-    public var allTasks: [BackgroundURLSessionTask] {
+    ///
+    /// Delegate calls for tasks of earlier runs wait for the first list, so that the caller can store the tasks first.
+    /// If the caller runs on an actor, such as the main actor, these calls also wait until the caller suspends again or
+    /// ends. Otherwise they wait for one more second.
+    public nonisolated(nonsending) var allTasks: [BackgroundURLSessionTask] {
         get async {
-            await withCheckedContinuation { continuation in
+            let caller = #isolation
+            let tasks = await withCheckedContinuation { continuation in
                 core.list { tasks, isDone in
                     continuation.resume(returning: tasks)
                     isDone()
                 }
             }
+            if let caller {
+                Task { [core] in await BackgroundURLSession.releaseHold(of: core, on: caller) }
+            } else {
+                core.hold.releaseSoon()
+            }
+            return tasks
         }
     }
 
+    private static func releaseHold(of core: SessionCore, on caller: isolated any Actor) async { core.releaseHold() }
+
     /// The tasks of `allTasks`, by kind. The first list, of data tasks, is always empty: every data task is an upload
     /// task, and is in the second list.
-    public var tasks:
+    public nonisolated(nonsending) var tasks:
         ([BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask])
     {
         get async { BackgroundURLSession.byKind(await allTasks) }
@@ -148,12 +161,16 @@ public final class BackgroundURLSession: NSObject, Sendable {
     }
 
     /// Passes `allTasks` to the handler. The handler runs on the delegate queue. Until the handler has returned, no
-    /// delegate method is called for the end of a task.
+    /// delegate method is called for the end of a task. Delegate calls for tasks of earlier runs wait for the first
+    /// list.
     public func getAllTasks(completionHandler: @escaping @Sendable ([BackgroundURLSessionTask]) -> Void) {
         core.list { [core] tasks, isDone in
             let operation = BlockOperation { completionHandler(tasks) }
             // The completion block also runs if the program cancels all operations of the delegate queue.
-            operation.completionBlock = isDone
+            operation.completionBlock = {
+                core.releaseHold()
+                isDone()
+            }
             core.queue.addOperation(operation)
         }
     }

@@ -177,6 +177,8 @@ struct TaskInner {
     /// The engine's number of the task. Nil before the first `resume`.
     var id: TaskID?
     var state = BackgroundURLSessionTask.State.suspended
+    /// Whether another run of the program, or another program, has made the task.
+    var isFromEarlierRun = false
     /// How many more calls of `resume` the task needs in order to run. In a new task, the number is 1. Each `suspend`
     /// adds 1.
     var suspensions = 1

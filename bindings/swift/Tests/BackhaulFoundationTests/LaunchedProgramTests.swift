@@ -10,7 +10,7 @@ import Testing
 struct LaunchedProgramTests {
     @Test("a launched program completes its session, uses a new session immediately, and is launched again")
     func story() async throws {
-        let start = ["launched", "called for pictures"]
+        let start = ["launched", "called for pictures", "has the session"]
         let end = ["completed with no error", "all is delivered", "invalid with no error"]
         let expected =
             start + ["file of 1000 bytes"] + end
@@ -32,7 +32,7 @@ struct LaunchedProgramTests {
         } verify: { log in
             let asked = try #require(log.firstIndex(of: "asked for the cellar"))
             let came = try #require(log.firstIndex(of: "file of 1000 bytes"))
-            #expect(log.prefix(2) == ["launched", "called for pictures"])
+            #expect(log.prefix(3) == ["launched", "called for pictures", "has the session"])
             #expect(asked < came)
             #expect(log.filter { $0 == "asked for the cellar" }.count == 1)
         }

@@ -2,6 +2,8 @@ import Backhaul
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
+import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -79,6 +81,63 @@ struct WaitingEventTests {
         let ended = try #require(await recorder.untilCompleted())
         #expect(ended.task === listed.first && ended.error == nil)
         #expect(await session.allTasks.isEmpty)
+        session.invalidateAndCancel()
+    }
+
+    /// A delegate that checks whether the program knows each task for which the delegate is called.
+    private final class Register: NSObject, BackgroundURLSessionDownloadDelegate {
+        let known = Mutex<Set<Int>>([])
+        private let (checks, check) = AsyncStream<Bool>.makeStream()
+
+        func add(_ tasks: [BackgroundURLSessionTask]) {
+            known.withLock { $0.formUnion(tasks.map(\.taskIdentifier)) }
+        }
+
+        func firstCheck() async -> Bool? { await checks.first { _ in true } }
+
+        func urlSession(
+            _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
+            didFinishDownloadingTo location: URL
+        ) { check.yield(known.withLock { $0.contains(downloadTask.taskIdentifier) }) }
+    }
+
+    /// The function sleeps, because a thread that the system does not run for some time cannot be made in another way.
+    private func pause() { usleep(700_000) }
+
+    @Test("if the thread pauses between the session and the list, the delegate is called after the list's handler")
+    func pausedBeforeList() async throws {
+        _ = try await storeWaitingEvents("paused", "paused.bin")
+        let register = Register()
+        let session = BackgroundURLSession(configuration: World.configuration("paused"), delegate: register)
+        pause()
+        session.getAllTasks { tasks in
+            pause()
+            register.add(tasks)
+        }
+        #expect(await register.firstCheck() == true)
+        session.invalidateAndCancel()
+    }
+
+    @Test("if an actor lists the tasks, the delegate is called after the actor could store the tasks")
+    @MainActor
+    func pausedAfterList() async throws {
+        _ = try await storeWaitingEvents("paused-actor", "paused-actor.bin")
+        let register = Register()
+        let session = BackgroundURLSession(configuration: World.configuration("paused-actor"), delegate: register)
+        pause()
+        let tasks = await session.allTasks
+        pause()
+        register.add(tasks)
+        #expect(await register.firstCheck() == true)
+        session.invalidateAndCancel()
+    }
+
+    @Test("if the program does not list its tasks, the delegate is called for tasks of earlier runs nevertheless")
+    func neverListed() async throws {
+        _ = try await storeWaitingEvents("never-listed", "never-listed.bin")
+        let register = Register()
+        let session = BackgroundURLSession(configuration: World.configuration("never-listed"), delegate: register)
+        #expect(await register.firstCheck() == false)
         session.invalidateAndCancel()
     }
 

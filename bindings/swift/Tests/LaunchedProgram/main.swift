@@ -75,6 +75,9 @@ final class Program: NSObject, BackgroundApplicationDelegate {
         log("called for \(identifier)")
         handler = completionHandler
         running = session(delegate: self)
+        // Even if this thread does not run for some time, no other delegate method is called before this one returns.
+        usleep(300_000)
+        log("has the session")
     }
 
     func call() {

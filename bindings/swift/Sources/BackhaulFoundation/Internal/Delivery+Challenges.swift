@@ -14,6 +14,7 @@ extension Delivery {
             return
         }
         let identifier = taskIdentifier(key: info.idempotencyKey, id: info.id)
+        waitForProgram(identifier)
         let task = core.task(identifier, id: info.id, kind: info.kind, url: info.url) { $0.fill(info) }
         openChallenges[challenge.id] = event
         let sender = ResponseSender { [core] disposition, credential in

@@ -116,7 +116,11 @@ final class Delivery {
         while !isOver {
             let (events, more) = try consumer.poll(after: cursor, maximum: 64)
             for event in events where !isOver {
-                waitForListings()
+                if case .taskEnded(let ending) = event {
+                    waitForProgram(taskIdentifier(key: ending.idempotencyKey, id: ending.taskID))
+                } else {
+                    waitForProgram(nil)
+                }
                 try deliver(event, consumer)
                 cursor = event.id
             }
@@ -137,16 +141,24 @@ final class Delivery {
         try flush(consumer)
     }
 
-    /// Waits until no listing is in progress, and performs jobs during this wait.
-    private func waitForListings() {
-        guard core.isListing else { return }
-        while core.isListing {
-            wait.wait([], milliseconds: -1)
+    /// Waits until no listing is in progress, and until the program can know the task with this identifier. Performs
+    /// jobs during this wait.
+    func waitForProgram(_ identifier: Int?) {
+        var hasWaited = false
+        while !isOver {
+            if core.isListing {
+                wait.wait([], milliseconds: -1)
+            } else if let identifier, core.holdsCalls(for: identifier) {
+                core.hold.waitForStep(wait)
+            } else {
+                break
+            }
             performJobs()
+            hasWaited = true
         }
         // A job may have added a response to a challenge, or another thread may have begun a cancellation. The waits
         // above consumed the wake-ups for these changes. After this wake-up, the next iteration sees the changes.
-        wait.wake()
+        if hasWaited { wait.wake() }
     }
 
     private func deliver(_ event: Event, _ consumer: BlockingSession) throws(BackhaulError) {

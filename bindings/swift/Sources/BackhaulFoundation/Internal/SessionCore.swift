@@ -58,6 +58,7 @@ final class SessionCore: @unchecked Sendable {
 
     let identifier: String
     let wait: DescriptorWait?
+    let hold = DeliveryHold()
     private let settings: BackgroundURLSessionConfiguration
     private let inner: Locked<Inner>
     /// The engine's open session. Nil before its first use. The mutex is locked while the session is being opened.
@@ -372,6 +373,7 @@ final class SessionCore: @unchecked Sendable {
             if let task = inner.tasks[identifier] { return task }
             var values = TaskInner()
             values.id = id
+            values.isFromEarlierRun = true
             fill(&values)
             let request = URL(string: url).map { URLRequest(url: $0) }
             let task: BackgroundURLSessionTask =
@@ -417,6 +419,23 @@ final class SessionCore: @unchecked Sendable {
             inner.forgetAcknowledged()
         }
         wait?.wake()
+    }
+
+    /// Permits the delegate calls for tasks of earlier runs, because the program has got its first list of tasks.
+    func releaseHold() {
+        hold.release()
+        wait?.wake()
+    }
+
+    /// Whether the delegate calls for the task with this identifier wait until the program can know the task.
+    func holdsCalls(for taskIdentifier: Int) -> Bool {
+        let (task, isInvalidating) = inner.with { ($0.tasks[taskIdentifier], $0.isInvalidating) }
+        if isInvalidating { return false }
+        if let task, !task.inner.with({ $0.isFromEarlierRun }) { return false }
+        if BackgroundApplication.shared.isCalled(for: identifier) {
+            return !BackgroundApplication.shared.isOwing(identifier)
+        }
+        return hold.isHeld
     }
 
     var isListing: Bool { inner.with { $0.listings > 0 } }
