@@ -72,7 +72,8 @@ def test_the_json_output_has_one_line_for_each_ended_task(backhaul, serve):
     assert good == {
         "task_id": good["task_id"], "url": f"{server.url}/good", "path": f"{backhaul.here}/good",
         "task_state": "succeeded", "status": "BH_OK", "error_message": None, "http_status": 200, "attempts": 1,
-        "size": len(CONTENT), "response_body": None, "error_body": None, "error_body_encoding": None,
+        "size": len(CONTENT), "response_body": None, "response_body_encoding": None,
+        "error_body": None, "error_body_encoding": None,
     }
     assert absent["task_state"] == "failed"
     assert absent["status"] == "BH_HTTP_STATUS"

@@ -191,7 +191,7 @@ def test_the_put_command_sends_a_form_and_prints_the_response_body(backhaul, rec
     (ended,) = backhaul.json("put", "-F", "title=Holidays", "-F", "photo=@1.jpg;type=image/jpeg", "-H", "X-Who: me",
                              f"{receiving.url}/form")
     assert (ended["task_state"], ended["http_status"], ended["path"]) == ("succeeded", 201, None)
-    assert base64.b64decode(ended["response_body"]) == b"thanks \x1b[2J"
+    assert (ended["response_body"], ended["response_body_encoding"]) == ("thanks \x1b[2J", "utf-8")
     ((method, _, headers, body),) = receiving.requests
     assert (method, headers["X-Who"]) == ("POST", "me")
     assert headers["Content-Type"].startswith("multipart/form-data; boundary=")

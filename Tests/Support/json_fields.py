@@ -25,6 +25,7 @@ ADDED = {
 #: Keys that are not fields, with the reason. These keys are in lines that have only some of a struct's fields.
 ADDED_TO_EXCERPTS = {
     "bh_event.error_body_encoding": "`get`, `put` and `wait` print `error_body` as text where it is one",
+    "bh_event.response_body_encoding": "the same for `response_body`",
     "bh_hold.first_tasks": "`why` knows the tasks of its session",
     "bh_hold.advice": "what `why` is asked for",
 }

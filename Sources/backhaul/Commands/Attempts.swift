@@ -10,7 +10,9 @@ struct Attempts: Command {
             the attempt: until the name was resolved (LOOKUP), the connection was made (CONNECT) and encrypted (TLS),
             and the first byte (FIRST) and the last byte (TOTAL) of the response arrived. '-' means that the attempt
             ended before this, or that it used an existing connection. BYTES is the size of the response's body, or of
-            the request's body if that is larger. With --json each attempt is one line, with times in microseconds.
+            the request's body if that is larger. RESULT is "stopped" if the attempt neither succeeded nor failed: the
+            transfer was suspended or cancelled, or waited again, or its engine ended. With --json each attempt is one
+            line, with times in microseconds.
             """, storeUse: .needs)
 
     private let ids: [UInt64]
@@ -28,9 +30,13 @@ struct Attempts: Command {
             var isFirst = true
             for id in ids {
                 let attempts = try session.attempts(id)
+                let running = try Attempts.runningAttempt(session, id, attempts)
                 var lines = attempts.map { attempt in
                     context.output.isJSON
-                        ? attempt.json.text : Attempts.line(attempt, isLast: attempt.number == attempts.last?.number)
+                        ? attempt.json.text
+                        : Attempts.line(
+                            attempt, isLast: attempt.number == attempts.last?.number,
+                            isRunning: attempt.number == running)
                 }
                 if isFirst && !lines.isEmpty && !context.output.isJSON { lines.insert(Attempts.header, at: 0) }
                 try context.output.result(lines: lines)
@@ -40,18 +46,28 @@ struct Attempts: Command {
         }
     }
 
+    /// The number of the attempt that runs now. Nil if there is none. The engine records a running attempt as stopped,
+    /// because the record stays if the engine is killed.
+    private static func runningAttempt(
+        _ session: Session, _ id: UInt64, _ attempts: [AttemptRecord]
+    ) throws(CommandError) -> UInt32? {
+        guard let last = attempts.last, Int(last.next) == BH_NEXT_STOPPED else { return nil }
+        let task = try session.tasks(TaskSelection(ids: [id], states: [BH_TASK_RUNNING]), maximum: 1).tasks.first
+        return task.flatMap { $0.attempts == last.number ? last.number : nil }
+    }
+
     private static var header: String {
         row(
             ["TASK", "NO.", "STATUS", "LOOKUP", "CONNECT", "TLS", "FIRST", "TOTAL", "BYTES"],
             "PROTOCOL  RESULT")
     }
 
-    private static func line(_ attempt: AttemptRecord, isLast: Bool) -> String {
+    private static func line(_ attempt: AttemptRecord, isLast: Bool, isRunning: Bool) -> String {
         let bytes = max(attempt.responseBodyBytes, attempt.requestBodyBytes)
         var remarks = Text.padded(Text.visible(attempt.networkProtocol ?? "-"), columns: 8) + "  "
-        remarks += attempt.error.sentence.map { Text.visible($0) } ?? "ok"
+        remarks += attempt.error.sentence.map { Text.visible($0) } ?? result(attempt, isRunning: isRunning)
         if let retry = retry(attempt, isLast: isLast) { remarks += "; " + retry }
-        if Int(attempt.next) == BH_NEXT_CHALLENGE { remarks += "; asked for a credential" }
+        if attempt.error.isFailure && Int(attempt.next) == BH_NEXT_CHALLENGE { remarks += "; asked for a credential" }
         if attempt.isReused { remarks += "; connection used again" }
         if attempt.isProxied { remarks += "; through a proxy" }
         return row(
@@ -61,6 +77,16 @@ struct Attempts: Command {
                 milliseconds(attempt.connect), milliseconds(attempt.secureConnection),
                 milliseconds(attempt.responseStart), milliseconds(attempt.responseEnd), Text.size(bytes),
             ], remarks)
+    }
+
+    /// The result of an attempt without an error.
+    private static func result(_ attempt: AttemptRecord, isRunning: Bool) -> String {
+        if isRunning { return "running" }
+        switch Int(attempt.next) {
+        case BH_NEXT_STOPPED: return "stopped"
+        case BH_NEXT_CHALLENGE: return "asked for a credential"
+        default: return attempt.httpStatus == 304 ? "ok, unchanged" : "ok"
+        }
     }
 
     /// A phrase about the next attempt, such as "next attempt in 4 s" or "retried after 2 s". Nil if no retry follows,

@@ -15,8 +15,11 @@ struct DoctorStore {
         self.path = path
         var status = stat()
         guard stat(path, &status) == 0 else {
-            let isMissing = bhl_errno() == ENOENT
-            findings = [isMissing ? missing(makesParents) : .error("store", "\(path): \(reasonOfLastError())")]
+            guard bhl_errno() == ENOENT else {
+                findings = [.error("store", "\(path): \(reasonOfLastError())")]
+                return
+            }
+            findings = missing(makesParents)
             return
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -24,31 +27,35 @@ struct DoctorStore {
             return
         }
         exists = true
-        findings = [place, access(status), orphanedBodies].compactMap { $0 }
+        findings = [place, access(status), DoctorSpace.finding(path), orphanedBodies].compactMap { $0 }
     }
 
-    private func missing(_ makesParents: Bool) -> Finding {
+    /// The findings about a store that does not exist yet.
+    private func missing(_ makesParents: Bool) -> [Finding] {
         var parent = Paths.directory(of: path)
         while makesParents, parent != "/", !Paths.exists(parent) { parent = Paths.directory(of: parent) }
         guard Paths.isDirectory(parent) else {
-            return .error(
-                "store", "\(path) does not exist, and neither does its parent directory",
-                "Make the directory \(parent), or choose another store with --store.")
+            return [
+                .error(
+                    "store", "\(path) does not exist, and neither does its parent directory",
+                    "Make the directory \(parent), or choose another store with --store.")
+            ]
         }
         guard Glibc.access(parent, W_OK | X_OK) == 0 else {
-            return .error(
-                "store", "\(path) does not exist, and nothing can be created in \(parent): \(reasonOfLastError())",
-                "Let this user write to \(parent), or choose another store with --store.")
+            return [
+                .error(
+                    "store", "\(path) does not exist, and nothing can be created in \(parent): \(reasonOfLastError())",
+                    "Let this user write to \(parent), or choose another store with --store.")
+            ]
         }
-        return .ok("store", "\(path) does not exist yet; the first program that needs it creates it")
+        let store = Finding.ok("store", "\(path) does not exist yet; the first program that needs it creates it")
+        return [store, DoctorSpace.finding(parent)].compactMap { $0 }
     }
 
-    /// The store's path, size, file system and free space.
+    /// The store's path, the size of its files, and its file system.
     private var place: Finding {
         let kind = FileSystems.kind(of: path)
-        var room = statvfs()
-        let free = statvfs(path, &room) == 0 ? UInt64(room.f_bavail) &* UInt64(room.f_frsize) : 0
-        let text = "\(path): \(Text.size(size)) on \(kind ?? "an unknown file system"), \(Text.size(free)) free"
+        let text = "\(path), on \(kind ?? "an unknown file system"); its files take \(Text.size(size))"
         if kind == "tmpfs" || kind == "ramfs" {
             return .warning("store", text, "Its files are lost at a reboot; choose another directory with --store.")
         }
@@ -57,7 +64,6 @@ struct DoctorStore {
                 "store", text,
                 "Locks are not reliable there: move it with --store, BACKHAUL_STORE or XDG_STATE_HOME.")
         }
-        if free < 100 << 20 { return .warning("store", text, "Transfers wait when no space is left; free some.") }
         return .ok("store", text)
     }
 

@@ -82,6 +82,7 @@ struct Events: Command {
         }
         guard event.isEndOfTask else { return id + "finished   round \(event.round)" }
         var text = id + Text.padded(Names.taskState(event.state), columns: 11) + Text.visible(event.url)
+        if let source = event.source { text += " (\(source))" }
         if let path = event.path { text += " -> " + Text.visible(path) }
         if let message = event.error.sentence { text += ": " + Text.visible(message) }
         return text

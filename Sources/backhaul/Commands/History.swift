@@ -6,8 +6,9 @@ struct History: Command {
         examples: ["backhaul history", "backhaul history --after 120 --json"],
         options: [OptionDescription("after", nil, "TASK", "only tasks with greater numbers")],
         details: """
-            A session keeps the newest 1000 transfers; `backhaul configure --history-limit` changes that. With --json
-            each transfer is one line, with the same members as in `backhaul tasks`.
+            A session keeps the newest 1000 transfers; `backhaul configure --history-limit` changes that. ENDED is the
+            time at which the transfer ended. With --json each transfer is one line, with the same members as in
+            `backhaul tasks`.
             """, storeUse: .lists)
 
     private let after: UInt64
@@ -25,7 +26,7 @@ struct History: Command {
             while true {
                 let (tasks, more) = try session.history(after: cursor)
                 var lines = tasks.map { context.output.isJSON ? $0.json.text : History.line($0) }
-                if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(Tasks.header, at: 0) }
+                if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(History.header, at: 0) }
                 try context.output.result(lines: lines)
                 isFirstPage = false
                 cursor = tasks.last?.id ?? cursor
@@ -34,8 +35,11 @@ struct History: Command {
         }
     }
 
+    private static var header: String { Tasks.header(ended: "ENDED") }
+
     private static func line(_ task: TaskRecord) -> String {
-        guard let message = task.errorMessage else { return Tasks.line(task) }
-        return Tasks.line(task) + ": " + Text.visible(message)
+        let line = Tasks.line(task, ended: Text.dateAndTime(task.ended))
+        guard let message = task.errorMessage else { return line }
+        return line + ": " + Text.visible(message)
     }
 }

@@ -1,13 +1,14 @@
 import CBackhaul
 
-/// The command `info`: shows all details of tasks.
+/// The command `info`: shows the details of tasks. `attempts` and `why` show what this command omits.
 struct Info: Command {
     static let description = CommandDescription(
-        name: "info", operands: "TASK...", summary: "show all details of transfers",
+        name: "info", operands: "TASK...", summary: "show the state, times, sizes and last error of transfers",
         examples: ["backhaul info 12"],
         details: """
-            Ended transfers are included while `backhaul history` lists them. With --json each transfer is one line,
-            with the same members as in `backhaul tasks`.
+            Ended transfers are included while `backhaul history` lists them. `backhaul attempts` shows the attempts of
+            a transfer, and `backhaul why` its waits. With --json each transfer is one line, with the same members as in
+            `backhaul tasks`.
             """)
 
     private let ids: [UInt64]
@@ -53,14 +54,17 @@ struct Info: Command {
 
     private static func lines(_ task: TaskRecord) -> [String] {
         var fields: [(String, String)] = [
-            ("task", String(task.id)), ("state", Names.taskState(task.state)), ("url", task.url),
+            ("task", String(task.id)),
+            ("state", Names.taskState(task.state) + (task.source.map { " (\($0))" } ?? "")), ("url", task.url),
             ("destination", task.isUpload ? "the server" : task.destination ?? "kept in the store"),
             (
                 task.isUpload ? "sent" : "received",
                 Text.size(task.done) + (task.total.map { " of " + Text.size($0) } ?? "")
             ),
             ("attempts", String(task.attempts)), ("priority", String(task.priority)),
+            ("enqueued", Text.dateAndTime(task.enqueued)),
         ]
+        if task.ended != 0 { fields.append(("ended", Text.dateAndTime(task.ended))) }
         if let reason = task.reasonText { fields.insert(("why", reason), at: 2) }
         if task.earliestStart != 0 { fields.append(("earliest start", Text.timeWithCountdown(task.earliestStart))) }
         if task.latestStart != 0 { fields.append(("latest start", Text.timeWithCountdown(task.latestStart))) }

@@ -37,7 +37,7 @@ struct Tasks: Command {
             while true {
                 let (tasks, more) = try session.tasks(selection, after: cursor)
                 var lines = tasks.map { context.output.isJSON ? $0.json.text : Tasks.line($0) }
-                if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(Tasks.header, at: 0) }
+                if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(Tasks.header(), at: 0) }
                 try context.output.result(lines: lines)
                 isFirstPage = false
                 cursor = tasks.last?.id ?? cursor
@@ -46,15 +46,17 @@ struct Tasks: Command {
         }
     }
 
-    static var header: String { row("TASK", "STATE", "DONE", "OF", "URL") }
+    /// - Parameter ended: The title of the column with the times of the ends. Nil means that there is no such column.
+    static func header(ended: String? = nil) -> String { row("TASK", ended, "STATE", "DONE", "OF", "URL") }
 
-    static func line(_ task: TaskRecord) -> String {
+    static func line(_ task: TaskRecord, ended: String? = nil) -> String {
         var state = Names.taskState(task.state)
+        if let source = task.source { state += " (\(source))" }
         if !task.hasEnded && Int(task.reason) != BH_REASON_NONE && Int(task.reason) != BH_REASON_SUSPENDED {
             state += " (" + Names.reason(task.reason) + ")"
         }
         return row(
-            String(task.id), state, Text.size(task.done), task.total.map { Text.size($0) } ?? "?",
+            String(task.id), ended, state, Text.size(task.done), task.total.map { Text.size($0) } ?? "?",
             Text.visible(task.url + (remark(task).map { " (\($0))" } ?? "")))
     }
 
@@ -68,8 +70,11 @@ struct Tasks: Command {
         return [text, WaitPhrases.next(task)].compactMap { $0 }.joined(separator: "; ")
     }
 
-    private static func row(_ id: String, _ state: String, _ done: String, _ size: String, _ url: String) -> String {
-        Text.padded(left: id, columns: 6) + "  " + Text.padded(state, columns: 25) + Text.padded(left: done, columns: 9)
+    private static func row(
+        _ id: String, _ ended: String?, _ state: String, _ done: String, _ size: String, _ url: String
+    ) -> String {
+        Text.padded(left: id, columns: 6) + "  " + (ended.map { Text.padded($0, columns: 19) } ?? "")
+            + Text.padded(state, columns: 25) + Text.padded(left: done, columns: 9)
             + Text.padded(left: size, columns: 10) + "  " + url
     }
 }

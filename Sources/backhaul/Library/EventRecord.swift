@@ -87,6 +87,12 @@ struct EventRecord {
     var isActivity: Bool { Int(kind) == BH_EVENT_ACTIVITY }
     var succeeded: Bool { Int(state) == BH_TASK_SUCCEEDED }
 
+    /// Where a successful download found its file, if it received no new file.
+    var source: FileSource? {
+        FileSource(
+            state: state, isUpload: Int(taskKind) == BH_TASK_KIND_UPLOAD, httpStatus: httpStatus, attempts: attempts)
+    }
+
     /// The event as JSON. A member that this kind of event does not have is null.
     var json: JSON {
         let end = isEndOfTask

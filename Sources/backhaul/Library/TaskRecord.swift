@@ -79,6 +79,11 @@ struct TaskRecord {
 
     var hasEnded: Bool { Int(state) >= BH_TASK_SUCCEEDED }
 
+    /// Where a successful download found its file, if it received no new file.
+    var source: FileSource? {
+        FileSource(state: state, isUpload: isUpload, httpStatus: httpStatus, attempts: attempts)
+    }
+
     var json: JSON {
         .record(of: bh_task_info.self, [
             ("id", .number(id)), ("round", .number(round)), ("kind", .string(Names.taskKind(kind))),

@@ -17,6 +17,8 @@ struct Ending {
     let errorBody: [UInt8]?
     /// The body of the response to an upload, if this process read the end event.
     let responseBody: [UInt8]?
+    /// Where a download of this command found its file, if it received no new file.
+    let source: FileSource?
 
     init(_ event: EventRecord) {
         taskID = event.taskID
@@ -32,6 +34,7 @@ struct Ending {
         size = event.size
         errorBody = event.errorBody
         responseBody = event.responseBody
+        source = event.source
     }
 
     init(_ task: TaskRecord) {
@@ -46,6 +49,7 @@ struct Ending {
         size = task.size ?? task.offset
         errorBody = nil
         responseBody = nil
+        source = task.source
     }
 
     /// The result of a task that succeeded before this command started. The history, which is the list of ended tasks,
@@ -62,6 +66,7 @@ struct Ending {
         self.size = size
         errorBody = nil
         responseBody = nil
+        source = nil
     }
 
     /// The result of a task that is missing in the list of tasks. The task is missing because another process
@@ -87,6 +92,7 @@ struct Ending {
         self.size = size ?? 0
         errorBody = nil
         responseBody = nil
+        source = nil
     }
 
     /// Adds the error of the last attempt (run of the task) to the message of a time-out, because a time-out alone does
@@ -100,6 +106,7 @@ struct Ending {
     }
 
     var succeeded: Bool { state.map(Int.init) == BH_TASK_SUCCEEDED }
+    var isCancelled: Bool { state.map(Int.init) == BH_TASK_CANCELLED }
 
     /// The error in words, such as
     /// "https://example.org/a: the server responded with status 403 (BH_HTTP_STATUS): the quota is used up"
@@ -119,7 +126,9 @@ struct Ending {
             ("url", url.isEmpty ? .null : .string(url)), ("path", .optional(path)), ("size", .number(size)),
             ("error_body", ErrorBody.text(errorBody).map { .string($0) } ?? .bytes(errorBody)),
             ("error_body_encoding", .optional(errorBody.map { ErrorBody.text($0) == nil ? "base64" : "utf-8" })),
-            ("response_body", .bytes(responseBody)), ("attempts", .number(attempts)),
+            ("response_body", ErrorBody.text(responseBody).map { .string($0) } ?? .bytes(responseBody)),
+            ("response_body_encoding", .optional(responseBody.map { ErrorBody.text($0) == nil ? "base64" : "utf-8" })),
+            ("attempts", .number(attempts)),
         ])
     }
 }

@@ -1,6 +1,6 @@
 /// The server's message in the body of an error response.
 enum ErrorBody {
-    private static let longestLine = 200
+    static let longestLine = 200
 
     /// The printable characters of the first line that has printable characters. Nil if no line has such characters.
     /// Also nil if the body is HTML, because the first lines of HTML have no message.

@@ -17,7 +17,7 @@ struct Tally {
         ended += 1
         if ending.succeeded {
             bytes = bytes.addingReportingOverflow(ending.size).partialValue
-        } else if ending.state.map(Int.init) == BH_TASK_CANCELLED {
+        } else if ending.isCancelled {
             cancelled += 1
         } else {
             failed += 1

@@ -45,6 +45,7 @@ final class Watch {
     private var prompter: ChallengePrompter
     private var failureNotes = FailureNotes()
     private var waitNotes = WaitNotes()
+    private var endingNotes = EndingNotes()
 
     init(
         _ context: Context, _ application: Application, _ session: Session, isConsumer: Bool, scope: Scope,
@@ -75,11 +76,13 @@ final class Watch {
             try follow()
         } catch {
             context.output.clearProgress()
+            endingNotes.reportRest(context.output)
             if case .interrupted = error { noteRemaining("") }
             throw error
         }
         context.output.clearProgress()
         try finish()
+        endingNotes.reportRest(context.output)
         if context.output.progressTerminal != nil && tally.ended > 0 {
             context.output.note(tally.sentence(seconds: (Clock.milliseconds - started) / 1000))
         }
@@ -206,9 +209,7 @@ final class Watch {
             }
         }
         try context.output.result(lines: lines)
-        if !context.output.isJSON {
-            for ending in endings where !ending.succeeded { context.output.error(ending.failureSentence) }
-        }
+        for ending in endings { endingNotes.report(ending, context.output) }
     }
 
     private func withLastAttempt(_ ending: Ending) throws(CommandError) -> Ending {
