@@ -463,13 +463,14 @@ BH_API BH_CHECK_RESULT bh_status bh_application_open(const bh_application_option
 BH_API void bh_application_close(bh_application *application);
 
 /* A descriptor for poll(2), select(2), epoll(7) or an event loop. It is readable (level-triggered) while at least one
- * of these is true: bh_application_poll has a session to return; bh_application_next_ticket has a ticket to return; a
- * session that was attached as consumer through `application` has events that no poll has returned. When the descriptor
- * is readable, a host that uses BH_START calls bh_application_next_ticket until the ticket is NULL. To get events, such
- * a host watches the descriptor of each session (bh_session_event_fd). When a session's descriptor is readable, and no
- * other poll of the session is under way, the host starts a poll of the session. The library owns the application's
- * descriptor until the application is closed: do not read, write or close it. The number of the descriptor never
- * changes. */
+ * of these is true: bh_application_next_ticket has a ticket to return; bh_application_poll has a session to return, and
+ * no poll of this session is under way. An event loop with BH_START also watches the descriptor of each of its sessions
+ * (bh_session_event_fd). After each wake-up it does three things, in this order. First, for each session whose
+ * descriptor is readable, it starts a poll of the session, unless such a poll is under way. Second, it calls
+ * bh_application_next_ticket until the ticket is NULL. Third, if it has started no poll and got no ticket, it calls
+ * bh_application_poll with a timeout_ms of 0, because a session that is not attached needs attention. The library owns
+ * the application's descriptor until the application is closed: do not read, write or close it. The number of the
+ * descriptor never changes. */
 BH_API BH_CHECK_RESULT bh_status bh_application_event_fd(bh_application *application, int *descriptor,
                                                          bh_error *error);
 

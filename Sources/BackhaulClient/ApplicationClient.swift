@@ -57,8 +57,8 @@ public final class ApplicationClient: Sendable {
     }
 
     /// The descriptor that is readable while the host has something to read:
-    /// - an event that no poll has returned yet, of a session whose events the host reads
-    /// - a session that needs attention, for example because of new events, and has not been reported yet
+    /// - a session that needs attention, for example because of new events, and has not been reported yet. While a poll
+    ///   of the session is under way, its events do not count: the poll returns them, and the host has nothing to do
     /// - the outcome of a command for which the host has requested a notification (`Ticket.announce`). The host has a
     ///   *ticket*, an object that stands for the command.
     public var eventDescriptor: Int32 { descriptor.number }

@@ -23,8 +23,9 @@ struct AttachedSession: Sendable {
     var progressDescriptor: EventFD?
     /// Whether the descriptor is readable.
     private var isSignalled = false
-    /// The number of polls to which the engine has not replied yet. While there is such a poll, the descriptor is not
-    /// readable, because the reply may contain all new events.
+    /// The number of polls to which the engine has not replied yet. While there is such a poll, the descriptors of the
+    /// session and of the application are not readable because of the session's events: the reply may contain all of
+    /// them.
     private var pendingPolls = 0
 
     init(identifier: String, role: Role, descriptor: EventFD) {
@@ -33,23 +34,19 @@ struct AttachedSession: Sendable {
         self.descriptor = descriptor
     }
 
-    var hasUnreported: Bool { newest > returnedThrough }
+    private var hasUnreported: Bool { newest > returnedThrough }
+    var isPolled: Bool { pendingPolls > 0 }
 
     mutating func updateDescriptor() {
-        let isReadable = hasUnreported && pendingPolls == 0
+        let isReadable = hasUnreported && !isPolled
         guard isReadable || isSignalled else { return }
         isSignalled = isReadable
         descriptor.set(isSignalled)
     }
 
-    mutating func pollBegan() { changePendingPolls(by: 1) }
+    mutating func pollBegan() { pendingPolls += 1 }
 
-    mutating func pollEnded() { changePendingPolls(by: -1) }
-
-    private mutating func changePendingPolls(by change: Int) {
-        pendingPolls += change
-        if role == .consume, isAttached { updateDescriptor() }
-    }
+    mutating func pollEnded() { pendingPolls -= 1 }
 
     /// Ends the handle, because the engine does not know the handle any more.
     mutating func end(_ failure: Failure) {

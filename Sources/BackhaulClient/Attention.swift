@@ -34,6 +34,14 @@ struct Attention: Sendable {
     }
     var hasUnreported: Bool { known.values.contains { $0.isUnreported } }
 
+    /// Whether a session is unreported. The events of the sessions `polled` do not count, because polls of these
+    /// sessions are under way, and will return the events.
+    func hasUnreported(exceptEventsOf polled: Set<ByteString>) -> Bool {
+        known.contains { name, status in
+            status.isYieldRequested || status.isUnreported && !polled.contains(name)
+        }
+    }
+
     mutating func record(_ identifier: String, newest: EventID) {
         let name = ByteString(identifier)
         let before = known[name]?.newest ?? .zero

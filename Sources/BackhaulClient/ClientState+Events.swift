@@ -20,6 +20,7 @@ extension ClientState {
     /// Notes that a poll is sent. Returns the newest known event.
     mutating func pollBegan(_ handle: HandleID) -> EventID {
         sessions[handle]?.pollBegan()
+        updateDescriptors()
         return sessions[handle]?.newest ?? .zero
     }
 
@@ -35,7 +36,10 @@ extension ClientState {
     }
 
     /// Notes that the outcome of a poll is set. If the engine's reply has events, `polled` was called before.
-    mutating func pollEnded(_ handle: HandleID) { sessions[handle]?.pollEnded() }
+    mutating func pollEnded(_ handle: HandleID) {
+        sessions[handle]?.pollEnded()
+        updateDescriptors()
+    }
 
     mutating func pushed(_ handle: HandleID, _ events: [Event], after: EventID, through: EventID) {
         guard let session = sessions[handle] else { return }

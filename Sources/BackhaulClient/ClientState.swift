@@ -217,6 +217,14 @@ struct ClientState: Sendable {
         return HandleID(rawValue: lastHandle)
     }
 
+    /// Removes a closed handle. Returns whether an engine has attached it.
+    mutating func remove(_ handle: HandleID) -> Bool {
+        guard let session = sessions.removeValue(forKey: handle) else { return false }
+        // A poll of this handle may be under way, and no longer returns the session's events to the host.
+        updateDescriptors()
+        return session.isAttached
+    }
+
     mutating func received(_ notice: Notice) {
         switch notice {
         case .event(let identifier, let newest): record(identifier, newest: newest)
@@ -292,15 +300,17 @@ struct ClientState: Sendable {
     }
 
     mutating func updateDescriptors() {
-        var anything = !announced.isEmpty || attention.hasUnreported && listing?.isLate != true
+        var polled: Set<ByteString> = []
         for (handle, session) in sessions where session.role == .consume && session.isAttached {
             sessions[handle]?.updateDescriptor()
-            anything = anything || session.hasUnreported
+            if session.isPolled { polled.insert(ByteString(session.identifier)) }
         }
+        let isReadable =
+            !announced.isEmpty || listing?.isLate != true && attention.hasUnreported(exceptEventsOf: polled)
         // A host may use edge-triggered polling, so the descriptor is written even while it is readable.
-        guard anything || isSignalled else { return }
-        isSignalled = anything
-        descriptor.set(anything)
+        guard isReadable || isSignalled else { return }
+        isSignalled = isReadable
+        descriptor.set(isReadable)
     }
 }
 

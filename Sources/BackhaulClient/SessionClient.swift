@@ -29,7 +29,7 @@ public final class SessionClient: Sendable {
 
     /// Gives up the handle's role in the session, such as the right to read events. The session's transfers continue.
     public func close() {
-        let wasAttached = application.state.change { $0.sessions.removeValue(forKey: handle)?.isAttached ?? false }
+        let wasAttached = application.state.change { $0.remove(handle) }
         if wasAttached { _ = application.submit(.closeSession(handle)) }
     }
 

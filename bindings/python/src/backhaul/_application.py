@@ -189,9 +189,9 @@ class Application:
         return AttentionStream(self._handle, timeout)
 
     def fileno(self) -> int:
-        """Returns a descriptor. It is readable while at least one of these is true: an attached session has undelivered
-        events, ``poll`` has a session to return, or a Ticket has a result. Use the descriptor only to wait: do not read
-        from it."""
+        """Returns a descriptor. It is readable while at least one of these is true: a Ticket has a result, or ``poll``
+        has a session to return and no poll of this session is under way. For the events of an attached session, also
+        wait for the descriptor of the session. Use the descriptors only to wait: do not read from them."""
         return self._handle.descriptor
 
     def close(self) -> None:
