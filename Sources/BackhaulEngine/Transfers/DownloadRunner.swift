@@ -47,7 +47,7 @@ final class DownloadRunner: TransferRunner {
     var furthest: UInt64 { machine.furthest }
     var madeProgress: Bool { machine.madeProgress }
     var bytesLostByStop: UInt64 { machine.checkpoint == nil ? machine.offset : 0 }
-    var file: (offset: UInt64, size: UInt64?)? { (machine.offset, machine.size) }
+    var file: (offset: UInt64, size: UInt64?)? { machine.progress }
     var body: (sent: UInt64, size: UInt64?)? { nil }
     var canReceive: Bool { machine.wantsBytes }
     var hasNoResponse: Bool { head == nil }

@@ -91,6 +91,14 @@ extension DownloadMachine {
 
     /// The size of the whole file, if it is known.
     public var size: UInt64? { file.size }
+    /// `offset` and `size` for listings. Until this attempt knows how many bytes it can continue, and until a response
+    /// states the size, the checkpoint of the earlier attempts has these numbers.
+    public var progress: (offset: UInt64, size: UInt64?) {
+        (
+            counters.hasBegun ? offset : max(offset, checkpoint?.syncedOffset ?? 0),
+            size ?? (head == nil ? checkpoint?.size : nil)
+        )
+    }
     /// The digest of the whole file, if it was computed.
     public var checksum: Checksum? { file.checksum }
     /// Whether the server has confirmed that the file at the destination is still current.

@@ -179,10 +179,13 @@ extension DownloadMachine {
         var bytesReceived: UInt64 = 0
         var furthest: UInt64
         var madeProgress = false
+        /// Whether the attempt knows with how many bytes it begins.
+        private(set) var hasBegun = false
 
         /// Sets the offset to the number of bytes with which the attempt begins.
         mutating func begin(at length: UInt64) {
             offset = length
+            hasBegun = true
             furthest = max(furthest, length)
         }
     }

@@ -46,6 +46,32 @@ struct DownloadResumeTests {
         attempt.expect(.forgotten, .restartPart, .resumeTransfer)
     }
 
+    @Test("Until a resumed download has opened its part file, its progress is the checkpoint's")
+    func progress() {
+        var attempt = DownloadScript(from: .kept(400))
+        #expect(attempt.machine.progress == (400, 1_000))
+        attempt.after(.start)
+        #expect(attempt.machine.progress == (400, 1_000))
+        attempt.after(.opened(length: 500))
+        #expect(attempt.machine.progress == (500, 1_000))
+    }
+
+    @Test("A download that stops before it has opened its part file keeps its progress")
+    func progressOfStopped() {
+        var attempt = DownloadScript(from: .kept(400))
+        attempt.after(.start, .stop)
+        #expect(attempt.machine.progress == (400, 1_000))
+    }
+
+    @Test("If the part file is useless, the progress starts again at 0, and has the size of the next response")
+    func progressOfRestarted() {
+        var attempt = DownloadScript(from: .kept(400))
+        attempt.after(.start, .opened(length: 0), .forgotten)
+        #expect(attempt.machine.progress == (0, nil))
+        attempt.after(.head(head(200, "Content-Length: 2000", "ETag: \"b\"")))
+        #expect(attempt.machine.progress == (0, 2_000))
+    }
+
     @Test("If the boot id is unknown, only synced bytes are trusted")
     func unknownBoot() {
         var attempt = DownloadScript(from: .kept(500, boot: ""), boot: "")
