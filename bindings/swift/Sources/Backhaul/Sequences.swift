@@ -22,9 +22,10 @@ public struct EventSequence: AsyncSequence, Sendable {
 
         public mutating func next() async throws -> Event? {
             while position == received.count {
+                let polls = session.fruitfulPolls
                 received = try await session.poll(after: cursor).events
                 position = 0
-                if received.isEmpty { try await session.eventsReady() }
+                if received.isEmpty { try await session.eventsReady(since: polls) }
             }
             let event = received[position]
             position += 1

@@ -9,17 +9,15 @@ extension Session {
         TaskSequence(session: self, selection: selection)
     }
 
-    /// Returns one task with its live progress.
+    /// Returns one task with its live progress. If the event about the end of the task was acknowledged, the task is
+    /// returned from the history.
     ///
-    /// - Throws: `BackhaulError` with `.notFound` if the session's list of tasks does not have the task.
+    /// - Throws: `BackhaulError` with `.notFound` if the task is not in the session's list of tasks, and not in the
+    ///   history.
     public func task(_ id: TaskID) async throws -> TaskInfo {
-        let tasks = try await verb {
-            bh_session_task($0, id.rawValue, BH_START, nil, $1)
-        } take: { outcome throws(BackhaulError) in
-            try outcome.batch().tasks()
-        }
-        guard let task = tasks.first else { throw BackhaulError(BH_NOT_FOUND) }
-        return task
+        if let task = try await listed(id) { return task }
+        if let task = try await inHistory(id) { return task }
+        throw BackhaulError.unknownTask(id)
     }
 
     func page(

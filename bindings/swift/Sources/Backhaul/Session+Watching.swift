@@ -73,6 +73,9 @@ extension Session {
 
     /// Waits until `pollProgress` has readings to return.
     func progressReady() async throws {
-        try await driver.readable(progressDescriptor) { [weak self] in self?.isClosed.withLock { $0 } == false }
+        try await driver.readable(progressDescriptor) { [weak self] () throws(BackhaulError) in
+            guard let self, isOpen else { throw .closed }
+            return true
+        }
     }
 }

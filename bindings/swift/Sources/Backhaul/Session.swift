@@ -21,7 +21,9 @@ public final class Session: Sendable {
     private let handle: Handle
     private let descriptor: Int32
     let progressDescriptor: Int32
-    let isClosed = Mutex(false)
+    private let isClosed = Mutex(false)
+    private let polls = Mutex(UInt64(0))
+    let endings = EndingReader()
 
     init(
         _ application: Application, _ handle: Handle, identifier: String, role: Role, isNew: Bool
@@ -163,12 +165,18 @@ public final class Session: Sendable {
     ///   - maximum: The largest number of events to return: 1 to 10,000.
     /// - Returns: The events, and whether there are more.
     public func poll(after: EventID? = nil, maximum: Int = 256) async throws -> (events: [Event], more: Bool) {
-        try await verb {
+        var events: [Event]?
+        // A cancelled poll counts as well, because the library does not report its events again.
+        defer { if events?.isEmpty != true { countPoll() } }
+        let hasMore: Bool
+        (events, hasMore) = try await verb {
             bh_session_poll($0, after?.rawValue ?? 0, maximum, BH_START, nil, $1)
         } take: { outcome throws(BackhaulError) in
             let batch = try outcome.batch()
             return (batch.events(), batch.hasMore)
         }
+        endings.received(events ?? [])
+        return (events ?? [], hasMore)
     }
 
     /// Acknowledges the event. The event is not delivered again. If the store keeps the task's file, and the file was
@@ -214,13 +222,30 @@ public final class Session: Sendable {
 
     // MARK: Internal
 
-    /// Waits until the session has events that this handle has not received.
-    func eventsReady() async throws {
-        try await driver.readable(descriptor) { [weak self] in self?.isClosed.withLock { $0 } == false }
+    /// The number of polls that were not empty.
+    var fruitfulPolls: UInt64 { polls.withLock { $0 } }
+
+    /// Waits until the session has events that this handle has not received, or until a further poll was not empty.
+    ///
+    /// - Parameter count: The value of `fruitfulPolls` before the caller's last poll. The descriptor is readable only
+    ///   while there are events that no poll has returned. So if two readers poll the session, each of them must also
+    ///   wake when the other one has received events.
+    func eventsReady(since count: UInt64) async throws {
+        try await driver.readable(descriptor) { [weak self] () throws(BackhaulError) in
+            guard let self, isOpen else { throw .closed }
+            return fruitfulPolls == count
+        }
     }
 
+    private func countPoll() {
+        polls.withLock { $0 += 1 }
+        driver.resume(descriptor)
+    }
+
+    var isOpen: Bool { isClosed.withLock { !$0 } }
+
     func open() throws(BackhaulError) -> Handle {
-        if isClosed.withLock({ $0 }) { throw .closed }
+        guard isOpen else { throw .closed }
         return handle
     }
 

@@ -94,10 +94,12 @@ final class Driver: Sendable {
         return try result.get()
     }
 
-    /// Waits until the descriptor of a session is readable.
-    func readable(_ descriptor: Int32, isOpen: @Sendable () -> Bool) async throws {
-        try await readiness.readable(descriptor, isOpen: isOpen)
+    /// Waits until the descriptor of a session is readable (see `Readiness`).
+    func readable(_ descriptor: Int32, isNeeded: @Sendable () throws(BackhaulError) -> Bool) async throws {
+        try await readiness.readable(descriptor, isNeeded: isNeeded)
     }
+
+    func resume(_ descriptor: Int32) { readiness.resume(descriptor) }
 
     func forget(_ descriptor: Int32) { readiness.forget(descriptor) }
 

@@ -49,10 +49,12 @@ final class Readiness: Sendable {
         }
     }
 
-    /// Waits until the descriptor is readable. Throws if the Swift task is cancelled, or if the driver is closed.
+    /// Waits until the descriptor is readable, or `resume` is called for it. Throws if the Swift task is cancelled, or
+    /// if the driver is closed.
     ///
-    /// - Parameter isOpen: Returns false if the descriptor is closed, or will be closed soon (see `forget`).
-    func readable(_ descriptor: Int32, isOpen: @Sendable () -> Bool) async throws {
+    /// - Parameter isNeeded: Returns whether the wait is still needed. Throws if the descriptor is closed, or will be
+    ///   closed soon (see `forget`).
+    func readable(_ descriptor: Int32, isNeeded: @Sendable () throws(BackhaulError) -> Bool) async throws {
         let number = state.withLock { state in
             state.lastNumber &+= 1
             return state.lastNumber
@@ -60,21 +62,27 @@ final class Readiness: Sendable {
         defer { _ = state.withLock { $0.cancelled.remove(number) } }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: Waiter) in
-                let failure: (any Error)? = state.withLock { state in
-                    if state.isClosed || !isOpen() { return BackhaulError.closed }
-                    if state.cancelled.contains(number) { return CancellationError() }
+                let outcome: Result<Void, any Error>? = state.withLock { state in
+                    if state.isClosed { return .failure(BackhaulError.closed) }
+                    if state.cancelled.contains(number) { return .failure(CancellationError()) }
+                    do throws(BackhaulError) {
+                        if try !isNeeded() { return .success(()) }
+                    } catch {
+                        return .failure(error)
+                    }
                     // With EPOLLONESHOT, epoll reports the descriptor only one time. The next wait for the descriptor
                     // enables the report again.
                     let events = EPOLLIN.rawValue | EPOLLONESHOT.rawValue
                     let isKnown = !state.known.insert(descriptor).inserted
                     guard control(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, events) else {
                         state.known.remove(descriptor)
-                        return Readiness.lastError("The session's event descriptor cannot be waited for.")
+                        return .failure(
+                            Readiness.lastError("The session's event descriptor cannot be waited for."))
                     }
                     state.waiting[descriptor, default: [:]][number] = continuation
                     return nil
                 }
-                if let failure { continuation.resume(throwing: failure) }
+                if let outcome { continuation.resume(with: outcome) }
             }
         } onCancel: {
             let continuation: Waiter? = state.withLock { state in
@@ -86,6 +94,12 @@ final class Readiness: Sendable {
             }
             continuation?.resume(throwing: CancellationError())
         }
+    }
+
+    /// Ends all waits for the descriptor, as if it were readable.
+    func resume(_ descriptor: Int32) {
+        let waiters = state.withLock { $0.waiting.removeValue(forKey: descriptor) }
+        for waiter in (waiters ?? [:]).values { waiter.resume() }
     }
 
     /// Stops watching a descriptor that the library will close. All waits for this descriptor throw.
@@ -110,8 +124,7 @@ final class Readiness: Sendable {
                     _ = read(wakeUp, &value, 8)
                     continue
                 }
-                let waiters = state.withLock { $0.waiting.removeValue(forKey: descriptor) }
-                for waiter in (waiters ?? [:]).values { waiter.resume() }
+                resume(descriptor)
             }
         }
     }

@@ -42,5 +42,9 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
 
     package init(_ status: Status, message: String) { self.init(Int(status.rawValue), message: message) }
 
+    static func unknownTask(_ id: TaskID) -> BackhaulError {
+        BackhaulError(.notFound, message: "Task \(id) is not in the session's list of tasks, and not in its history.")
+    }
+
     static let closed = BackhaulError(BH_INVALID_HANDLE, message: "The application or session was closed.")
 }

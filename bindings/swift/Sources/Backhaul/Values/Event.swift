@@ -20,7 +20,8 @@ public enum Event: Sendable, Identifiable {
 
     public var id: EventID {
         switch self {
-        case .taskEnded(let ending): ending.id
+        // Each event about the end of a task has an id. 0 is the id of no event.
+        case .taskEnded(let ending): ending.eventID ?? EventID(rawValue: 0)
         case .sessionFinished(let ending): ending.id
         case .challenge(let event): event.id
         case .groupFinished(let ending): ending.id
@@ -80,11 +81,16 @@ public struct TaskEnding: Sendable, Identifiable {
         case cancelled
     }
 
-    public let id: EventID
+    /// The id of the event that reports this ending. Nil if the host has acknowledged the event: then this ending comes
+    /// from the history, which has no headers, bodies, checksum and numbers of sent and received bytes.
+    public let eventID: EventID?
+    /// The task that has ended.
     public let taskID: TaskID
+    /// The number of the round in which the task ended.
     public let round: UInt64
     /// When the event was stored, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
+    /// Whether the task succeeded, and why not.
     public let outcome: Outcome
     /// The URL of the request.
     public let url: String
@@ -114,6 +120,9 @@ public struct TaskEnding: Sendable, Identifiable {
     public let bytesSent: UInt64
     /// For a successful upload: the first 65,536 bytes of the response's body. Otherwise nil.
     public let responseBody: [UInt8]?
+
+    /// The id of the task. A task has only one ending.
+    public var id: TaskID { taskID }
 
     /// The path of the downloaded file. Nil if there is no file.
     public var path: String? {
@@ -151,7 +160,7 @@ extension Event {
 extension TaskEnding {
     // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     fileprivate init(_ event: bh_event) {
-        id = EventID(rawValue: event.id)
+        eventID = EventID(rawValue: event.id)
         taskID = TaskID(rawValue: event.task_id)
         round = event.round
         timeMilliseconds = event.time_ms
@@ -180,5 +189,32 @@ extension TaskEnding {
         checksum = text(event.checksum)
         bytesSent = event.bytes_sent
         responseBody = bytes(event.response_body, event.response_body_size)
+    }
+}
+
+extension TaskEnding {
+    /// Makes the ending of a task of the history.
+    init(_ task: TaskInfo) {
+        eventID = nil
+        taskID = task.id
+        round = task.round
+        timeMilliseconds = task.endedMilliseconds ?? 0
+        switch task.state {
+        case .succeeded: outcome = .succeeded(path: task.path ?? "")
+        case .cancelled: outcome = .cancelled
+        default: outcome = .failed(task.error ?? BackhaulError(BH_INTERNAL))
+        }
+        url = task.url
+        (finalURL, mediaType, checksum) = (nil, nil, nil)
+        idempotencyKey = task.idempotencyKey
+        userData = task.userData
+        httpStatus = task.httpStatus
+        headers = []
+        attempts = task.attempts
+        size = task.size ?? task.offset
+        (bytesReceived, bytesSent) = (0, 0)
+        (errorBody, responseBody) = (nil, nil)
+        kind = task.kind
+        group = task.group
     }
 }

@@ -166,7 +166,7 @@ final class Delivery {
         case .taskEnded(let ending):
             core.isBeingDelivered(ending.taskID)
             if !core.isSilenced(ending.taskID) { deliver(ending) }
-            unacknowledged.append(ending.id)
+            unacknowledged.append(event.id)
             unacknowledgedTasks.append(ending.taskID)
             try flush(consumer)
         case .sessionFinished(let ending):
