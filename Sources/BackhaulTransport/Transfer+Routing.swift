@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// Determines the credentials, header lines and proxy of a hop. A *hop* is one HTTP request of a transfer; a redirect,
-/// for example, needs a further hop.
+/// Determines the credentials, header lines, proxy and connection of a hop. A *hop* is one HTTP request of a transfer;
+/// a redirect, for example, needs a further hop.
 extension Transfer {
     /// Returns the proxy of this hop, and the credentials for the server and the proxy. Also records which credentials
     /// the hop sends.
@@ -36,6 +36,16 @@ extension Transfer {
             return "no connection to \(respondent) could be made within \(limit) ms; try again later"
         }
         return "\(respondent) sent nothing for \(limit) ms; try again later"
+    }
+
+    /// Whether libcurl has made another connection since the request was sent.
+    var hasNewConnection: Bool { timing.isBehind(connections: easy?.connectionCount ?? 0) }
+
+    /// Whether the connection may use HTTP/2. True if this is unknown: after an upgrade without TLS, or if libcurl does
+    /// not use OpenSSL.
+    var maySpeakHTTP2: Bool {
+        if isOverHTTP2 || CurlLibrary.openSSL == nil { return true }
+        return stack?.identity.httpVersion == .http2 && origin.scheme == "http"
     }
 
     /// Records what the head of a response shows about the server.

@@ -29,6 +29,8 @@ public final class Transfer {
         case redirecting(to: [UInt8], skipped: Int, until: Int64)
         case receiving
         case refused
+        /// The transport has found the end of the body. libcurl would wait for the end of the connection.
+        case ended
         /// The request is sent again without Expect.
         case repeating
         /// The connection cannot be used for the request, which is sent again over another connection.
@@ -69,8 +71,7 @@ public final class Transfer {
     private(set) var needsHTTP1 = false
     /// Whether the request of this hop uses HTTP/1.1 only because HTTP/2 failed before.
     var fallsBack = false
-    /// How the body ends, if it has no length.
-    private var bodyEnd = CloseDelimitedBody.notChecked
+    private var bodyEnd = BodyEnd.notChecked
     var outgoing: OutgoingRequest
     private(set) var easy: EasyHandle?
     private(set) var stack: CurlStack?
@@ -288,80 +289,84 @@ public final class Transfer {
         hasReceived = true
         noteActivity()
         noteRepeat()
-        // If a status line follows a buffered head, libcurl has repeated the request. So the buffered head is dropped.
-        if case .holdingHead = phase, bytes.starts(with: "HTTP/".utf8) {
+        // After a buffered head, a line is a trailer field, or the first line after a repetition of the request.
+        if case .holdingHead = phase, authExchange.isRequestSent || hasNewConnection {
             head = HeadCollector()
             phase = .waitingForHead
         }
         switch head.add(bytes) {
-        case .more:
-            return bytes.count
-        case .broken(let reason):
-            violation = Failure(.badResponse, "\(respondent) \(reason)")
-            return 0
-        case .complete:
-            guard (100...999).contains(head.status) else {
-                violation = Failure(.badResponse, "\(respondent) sent a status that is not a number of three digits")
-                return 0
-            }
-            guard authExchange.isRequestSent else { return takeConnectResponse() ? bytes.count : 0 }
-            if head.status == 401 { easy?.noteChallenge() }
-            if authExchange.mayBeRepeated(after: head.status) {
-                guard watchBody() else { return 0 }
-                // The connection is not reused, because libcurl does not check the body that it drops.
-                if !head.isHTTP2 { easy?.forbidReuse() }
-                phase = .holdingHead
-                return bytes.count
-            }
-            guard watchBody(), takeHead() else { return 0 }
-            guard authExchange.mustStop(after: head.status) else { return bytes.count }
-            phase = .refused
-            return 0
+        case .broken(let reason): return violate(reason) ? bytes.count : 0
+        case .complete: return takeWholeHead() ? bytes.count : 0
+        // If a response over HTTP/1.1 has HTTP/2 in its status line, libcurl sends other requests on its connection.
+        case .more where head.isHTTP2 && !maySpeakHTTP2:
+            return violate("sent a response of HTTP/2 over HTTP/1.1") ? bytes.count : 0
+        case .more: return bytes.count
         }
+    }
+
+    /// Returns false, because the sender of the response has violated HTTP. `reason` completes a message that begins
+    /// with the sender's name.
+    private func violate(_ reason: String = "sent a header that can be read in two ways") -> Bool {
+        violation = Failure(.badResponse, "\(respondent) \(reason)")
+        return false
+    }
+
+    private func takeWholeHead() -> Bool {
+        guard authExchange.isRequestSent else { return takeConnectResponse() }
+        if head.status == 401 { easy?.noteChallenge() }
+        guard watchBody() else { return false }
+        if authExchange.mayBeRepeated(after: head.status) {
+            // The connection is not reused, because libcurl does not check the body that it drops.
+            if !head.isHTTP2 { easy?.forbidReuse() }
+            phase = .holdingHead
+            return true
+        }
+        guard takeHead() else { return false }
+        if authExchange.mustStop(after: head.status) {
+            phase = .refused
+            return false
+        }
+        return !endBody()
+    }
+
+    /// If the transport, but not libcurl, recognises the end of the body, ends the transfer at this end.
+    private func endBody() -> Bool {
+        guard case .length(bytesReceived) = bodyEnd, case .receiving = phase else { return false }
+        phase = .ended
+        return true
     }
 
     /// If a reused connection to a proxy was closed, libcurl repeats the request on a new connection. Detects such a
     /// repetition: then the head that begins now is the proxy's response to CONNECT.
     private func noteRepeat() {
-        guard timing.isProxied, authExchange.isRequestSent, case .waitingForHead = phase, let easy,
-            timing.isBehind(connections: easy.connectionCount)
-        else { return }
-        authExchange.requestIsRepeated()
+        guard timing.isProxied, authExchange.isRequestSent, case .waitingForHead = phase else { return }
+        if hasNewConnection { authExchange.requestIsRepeated() }
     }
 
-    /// Prepares to check the end of the body independently of libcurl. Returns false if the head violates HTTP.
+    /// Checks that libcurl has read the head as the transport has, and prepares to check the end of the body
+    /// independently of libcurl. Returns false if the head violates HTTP.
     private func watchBody() -> Bool {
         bodyEnd = .notChecked
+        let framing = ResponseFraming(head, method: outgoing.method)
+        if case .invalid(let reason) = framing { return violate(reason) }
+        guard easy?.agrees(with: head, framing) ?? true else { return violate() }
+        if authExchange.credentials.mayRepeat(after: head.status), head.hasFoldedChallenge {
+            return violate("wrote its challenge over two lines, of which libcurl reads only the first")
+        }
         guard !head.isHTTP2 else {
-            // If a response over HTTP/1.1 has HTTP/2 in its status line, the checks for HTTP/1.x would not apply.
-            // libcurl does not detect such a response.
-            guard maySpeakHTTP2 else {
-                violation = Failure(.badResponse, "\(origin.text) sent a response of HTTP/2 over HTTP/1.1")
-                return false
-            }
             socket?.isMultiplexed = true
-            let mayAskAgain = request.canBeRepeated || outgoing.body == nil
-            if mayAskAgain, ResponseFraming(head, method: outgoing.method) == .untilClose { bodyEnd = .endsWithStream }
+            if framing == .untilClose, request.canBeRepeated || outgoing.body == nil { bodyEnd = .endsWithStream }
             return true
         }
-        switch ResponseFraming(head, method: outgoing.method) {
-        case .invalid(let reason):
-            violation = Failure(.badResponse, "\(origin.text) \(reason)")
-            return false
-        case .none, .chunked: easy?.watchForExcess()
+        switch framing {
+        case .none, .chunked, .length(0): easy?.watchForExcess()
         case .untilClose where easy?.hasCloseNotify != nil:
             bodyEnd = .withoutCloseNotify
             easy?.watchForCloseNotify()
-        case .length, .untilClose: break
+        default: break
         }
+        if case .length(let length) = framing, easy?.contentLength == nil { bodyEnd = .length(length) }
         return true
-    }
-
-    /// Whether the connection may use HTTP/2. True if this is unknown: after an upgrade without TLS, or if libcurl does
-    /// not use OpenSSL.
-    private var maySpeakHTTP2: Bool {
-        if isOverHTTP2 || CurlLibrary.openSSL == nil { return true }
-        return stack?.identity.httpVersion == .http2 && origin.scheme == "http"
     }
 
     func noteCloseNotify() {
@@ -382,6 +387,7 @@ public final class Transfer {
     }
 
     private func takeConnectResponse() -> Bool {
+        guard easy?.agrees(withConnectResponse: head) ?? true else { return violate() }
         let status = head.status
         tunnelRefusal = status == 407 ? head.fields : nil
         head = HeadCollector(after: status == 407)
@@ -430,7 +436,7 @@ public final class Transfer {
         noteUndrainedBody(socket)
         let response = ResponseHead(
             status: head.status, finalURL: url, isHTTP2: head.isHTTP2, fields: head.fields,
-            retryAfterSeconds: easy?.retryAfterSeconds ?? head.uncountableRetryAfter, origin: origin.text, proxy: proxy)
+            retryAfterSeconds: head.retryAfterSeconds, origin: origin.text, proxy: proxy)
         // Without a delegate, the transfer stops.
         switch delegate?.transfer(self, received: response) {
         case .receive where !isOver:
@@ -473,28 +479,21 @@ public final class Transfer {
             return Int(bhl_pause)
         }
         guard let delegate else { return 0 }
+        var bytes = bytes
+        if case .length(let length) = bodyEnd {
+            bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: length - bytesReceived)))
+        }
         let flow = delegate.transfer(self, received: bytes.bytes)
-        if isOver { return 0 }
+        guard !isOver else { return 0 }
         if flow == .pause {
             isPaused = true
             return Int(bhl_pause)
         }
         bytesReceived += UInt64(bytes.count)
-        return bytes.count
+        return endBody() ? 0 : bytes.count
     }
 
     private func noteActivity() {
         if let now = transport?.now { lastActivityAt = now }
     }
-}
-
-/// How a body without a length ends: over HTTP/1.x with its TLS connection, over HTTP/2 with its stream.
-enum CloseDelimitedBody {
-    /// The body has a length, or the end of the body is not checked.
-    case notChecked
-    case withoutCloseNotify
-    /// The body arrives over HTTP/2, so the end of its stream marks the end.
-    case endsWithStream
-    /// The server has sent close_notify (RFC 8446, section 6.1).
-    case withCloseNotify
 }

@@ -192,6 +192,8 @@ public final class Transport {
             release(transfer)
         case .refused:
             end(transfer, .refused)
+        case .ended:
+            end(transfer, .complete)
         case .redirecting(let location, _, _):
             follow(location, transfer)
         case .repeating:

@@ -71,7 +71,7 @@ extension EasyHandle {
         return value > 0 ? value : nil
     }
 
-    private func offset(_ info: CURLINFO) -> Int64 {
+    func offset(_ info: CURLINFO) -> Int64 {
         var value: curl_off_t = 0
         return bhl_easy_get_offset(handle, info, &value) == CURLE_OK ? Int64(value) : 0
     }

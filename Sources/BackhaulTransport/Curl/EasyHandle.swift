@@ -158,6 +158,9 @@ final class EasyHandle {
             // The headers of a response to CONNECT contain the challenge of a proxy.
             (CURLOPT_SUPPRESS_CONNECT_HEADERS, 0),
             (CURLOPT_HEADEROPT, Int(bhl_headers_separate)),
+            // libcurl 7.88.1 decodes each transfer coding that it knows, although none was requested. For a paused
+            // transfer, it would keep up to 64 MB of decoded bytes in memory.
+            (CURLOPT_HTTP_CONTENT_DECODING, 0),
             // The largest number of bytes of one read. A buffer of twice this size is not faster. With a quarter of
             // this size, large files need two thirds more processor time.
             (CURLOPT_BUFFERSIZE, 256 * 1024),
@@ -169,14 +172,6 @@ final class EasyHandle {
             (CURLOPT_NOPROGRESS, 1),
         ]
         for (option, value) in numbers { bhl_easy_set_long(handle, option, value) }
-    }
-
-    /// The delay from the Retry-After field of the last response, in seconds; nil if there is no such field. The field
-    /// may have a date or a number (RFC 9110, section 10.2.3).
-    var retryAfterSeconds: Int64? {
-        var seconds: curl_off_t = 0
-        guard bhl_easy_get_offset(handle, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK, seconds > 0 else { return nil }
-        return Int64(seconds)
     }
 
     /// The errno of the last failed attempt to connect, or 0.

@@ -74,8 +74,22 @@ ROWS = [
           ("br", "br", b"abc"),
           ("gzip-chunked", "gzip, chunked", b"3\r\nabc\r\n0\r\n\r\n"),
           ("twice", "chunked, chunked", b"3\r\nabc\r\n0\r\n\r\n"),
-          ("chunked-first", "chunked, gzip", b"3\r\nabc\r\n0\r\n\r\n"), ("identity", "identity", b"abc"),
-          ("none", "", b"abc"))),
+          ("chunked-first", "chunked, gzip", b"3\r\nabc\r\n0\r\n\r\n"),
+          ("control", "chun\x7fked", b"3\r\nabc\r\n0\r\n\r\n"), ("none", "", b"abc"))),
+    Row("transfer-coding-identity", "sends the transfer coding `identity`: the file has all bytes up to the end of the "
+        "connection",
+        {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nabc"),)},
+        Expected(file=b"abc"), asked=({},), transports=("h1",), source="RFC 2616, 3.6"),
+    *(Row(f"transfer-coding-identity-{name}", f"sends the transfer coding `identity` and Content-Length{what}, and "
+          "keeps the connection open: the file has that size",
+          {"file": (Response(200, {"Transfer-Encoding": "identity"}, content.data),)}, Expected(file=content.data),
+          asked=({},), session=PATIENT, transports=("h1",), source="RFC 2616, 4.4")
+      for name, what, content in (("length", "", FILE), ("empty", " 0", EMPTY))),
+    Row("transfer-coding-identity-short", "sends the transfer coding `identity` and fewer bytes than Content-Length: "
+        "the task fails with `BH_CONNECTION_LOST`",
+        {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 9\r\n\r\nabc"),)},
+        Expected("failed", "CONNECTION_LOST"), session={"maximum_attempts": 1}, transports=("h1",),
+        source="RFC 2616, 4.4"),
     Row("transfer-coding-two-fields", "sends two fields `Transfer-Encoding: chunked`: the task fails with "
         "`BH_BAD_RESPONSE`",
         {"file": (Response(raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -84,6 +84,14 @@ def test_a_transfer_coding_that_was_not_requested_is_refused(download, downloads
     assert resident < LARGEST_RESIDENT
 
 
+def test_a_field_line_that_looks_like_a_status_line_hides_no_transfer_coding(download, downloads, bombs):
+    events, resident = download(lambda connection: connection.sendall(
+        head("Transfer-Encoding: gzip", "HTTP/1.1 200 OK: x") + bombs["gzip"]))
+    assert {(event.status, event.attempts) for event in events} == {(Status.BAD_RESPONSE, 1)}
+    assert os.listdir(downloads) == []
+    assert resident < LARGEST_RESIDENT
+
+
 @pytest.mark.parametrize("coding, bomb", [
     ("gzip", "gzip"), ("x-gzip", "gzip"), ("deflate", "deflate"), ("br", "gzip"), ("zstd", "gzip"),
     ("gzip, gzip", "gzip"),

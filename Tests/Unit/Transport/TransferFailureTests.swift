@@ -158,14 +158,35 @@ struct HeadCollectorTests {
         }
     }
 
-    @Test(
-        "a head with a malformed status line causes no crash and has no status",
-        arguments: ["HTTP/1.1", "HTTP/1.1 abc"])
-    func oddStatus(line: String) {
-        let (head, step) = collect([line, ""])
+    @Test("a head is invalid if its status is not a number of three digits", arguments: [
+        "HTTP/1.1", "HTTP/1.1 ", "HTTP/1.1 abc", "HTTP/1.1 20", "HTTP/1.1 2000", "HTTP/1.1 +20", "HTTP/1.1 -20",
+        "HTTP/1.1 099", "HTTP/1.1 200x", "HTTP/1.1 200\tOK", "HTTP/1.1 \t200", "HTTP/1.1 \u{0662}00",
+    ])
+    func oddStatus(line: String) { #expect(isBroken([line])) }
+
+    @Test("only the first line of a response is a status line")
+    func statusLineAsField() {
+        let (head, step) = collect(["HTTP/1.1 404 Not Found", "A: 1", "HTTP/1.1 200 OK: x", "HTTP/1.1 200", ""])
         #expect(step == .complete)
-        #expect(head.status == 0)
+        #expect(head.status == 404)
+        #expect(head.fields == [ResponseField("A", "1"), ResponseField("HTTP/1.1 200 OK", "x")])
     }
+
+    @Test("after an interim response, the first line is a status line")
+    func afterInterim() { #expect(isBroken(["HTTP/1.1 100 Continue", "", "A: 1"])) }
+
+    @Test("a line with CR or NUL inside is invalid", arguments: ["A: 1\r0", "\rA: 1", "A: 1\r", "\r", "A: 1\0", "\0"])
+    func controls(line: String) { #expect(isBroken(["HTTP/1.1 200 OK", line])) }
+
+    @Test("a folded line after the status line is invalid", arguments: [" a: 1", "\ta"])
+    func foldedFirst(line: String) { #expect(isBroken(["HTTP/1.1 200 OK", line])) }
+
+    @Test("a folded value begins and ends without white space")
+    func foldedAlone() {
+        #expect(collect(["HTTP/1.1 200 OK", "A:", "  2", " ", ""]).0.fields == [ResponseField("A", "2")])
+    }
+
+    private func isBroken(_ lines: [String]) -> Bool { if case .broken = collect(lines).1 { true } else { false } }
 
     @Test("a head with a space before the colon of a framing field is marked as invalid", arguments: [
         "Content-Length : 5", "Transfer-Encoding : chunked", "transfer-encoding\t: chunked",

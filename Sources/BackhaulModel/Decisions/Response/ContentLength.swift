@@ -1,17 +1,19 @@
 /// The length of a response's body, as the response's head states it.
-enum ContentLength: Equatable {
+public enum ContentLength: Equatable, Sendable {
     case unknown
     case bytes(UInt64)
     /// The field is invalid (RFC 9110, section 8.6): its text is not a decimal number, or it has different numbers.
     case malformed
 
-    init(_ head: ResponseHead) {
+    public init(_ fields: [ResponseField]) {
         // Transfer-Encoding overrides Content-Length (RFC 9112, section 6.3).
-        guard head.bytes("Transfer-Encoding") == nil else {
+        switch TransferCodings(fields) {
+        case .none, .identity: break
+        case .chunked, .other:
             self = .unknown
             return
         }
-        let fields = head.allBytes("Content-Length").map { String(decoding: $0, as: UTF8.self) }
+        let fields = fields.filter { $0.isNamed("Content-Length") }.map { String(decoding: $0.value, as: UTF8.self) }
         guard let first = fields.first else {
             self = .unknown
             return

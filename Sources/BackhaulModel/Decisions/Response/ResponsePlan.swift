@@ -79,7 +79,7 @@ public enum ResponsePlan: Equatable, Sendable {
         // size.
         let isSame = known?.validator.entityTag != nil && known?.validator == validator
         let promised = isSame ? known?.size : nil
-        let length = ContentLength(head)
+        let length = ContentLength(head.fields)
         if isSame, case .bytes(let size) = length, size < offset || size != promised ?? size {
             let before = promised.map { "\($0)" } ?? "more than \(offset)"
             let failure = unexpected(
@@ -124,7 +124,7 @@ public enum ResponsePlan: Equatable, Sendable {
         guard let size = range.size ?? known.size else { return startAgain("without the size of the file") }
         guard size <= maximumFileSize else { return .fail(tooLong) }
         guard bytes.upperBound < size else { return startAgain("that ends behind the end of the file") }
-        let length = ContentLength(head)
+        let length = ContentLength(head.fields)
         guard length == .unknown || length == .bytes(bytes.upperBound - bytes.lowerBound + 1) else {
             return startAgain("whose Content-Length is not that of its Content-Range")
         }

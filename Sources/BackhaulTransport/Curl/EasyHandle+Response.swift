@@ -1,0 +1,29 @@
+internal import CCurl
+
+/// What libcurl has understood of a response. The transport compares this with its own reading of the head.
+extension EasyHandle {
+    /// Returns whether libcurl has read the head of a final response as the transport has read it. Must be called in
+    /// the call-back for the last line of the head.
+    func agrees(with head: HeadCollector, _ framing: ResponseFraming) -> Bool {
+        guard number(CURLINFO_RESPONSE_CODE) == Int(head.status),
+            (number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0)) == head.isHTTP2
+        else { return false }
+        return switch framing {
+        case .length(let length):
+            contentLength == length || contentLength == nil && (length > Int64.max || head.hasIdentityCoding)
+        case .chunked, .untilClose: contentLength == nil
+        case .none, .invalid: true
+        }
+    }
+
+    /// Returns whether libcurl has read the proxy's response to CONNECT as the transport has read it. libcurl 7.88.1
+    /// accepts each line as a status line.
+    func agrees(withConnectResponse head: HeadCollector) -> Bool {
+        number(CURLINFO_HTTP_CONNECTCODE) == Int(head.status)
+    }
+
+    /// The number of bytes after which libcurl ends the body; nil if libcurl waits for another mark. libcurl does not
+    /// use a length of more than `Int64.max`. libcurl 7.88.1 does not use the length if the transfer coding is
+    /// `identity`.
+    var contentLength: UInt64? { UInt64(exactly: offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)) }
+}
