@@ -14,6 +14,7 @@ public final class ApplicationClient: Sendable {
     private let descriptor: EventFD
     public let storePath: String
     private let thread: Lock<Thread?> = Lock(nil)
+    private let hasThreadEnded = Lock(false)
 
     /// Opens the store. If there is a deadline, waits for the first reply of an engine, and throws if no engine can be
     /// found. If the deadline is nil, the call does not wait, and the first command reports such a failure.
@@ -52,7 +53,10 @@ public final class ApplicationClient: Sendable {
         descriptor = try EventFD()
         state = Lock(ClientState(options, descriptor: descriptor))
         let connector = EngineConnector(path: options.storePath, hosting: options.hosting, state: state)
-        let thread = try Thread(name: "bh-client") { connector.run() }
+        let thread = try Thread(name: "bh-client") { [hasThreadEnded] in
+            connector.run()
+            hasThreadEnded.change { $0 = true }
+        }
         self.thread.withLock { $0 = thread }
     }
 
@@ -65,13 +69,15 @@ public final class ApplicationClient: Sendable {
 
     /// Gives up the roles of all session handles, and disconnects from the engine. A *role* is a right of a handle,
     /// such as the right to read events. If the engine runs in this process, the engine stops when its last client is
-    /// closed. The call returns after a limited time.
+    /// closed. The call returns after a limited time, even if a call of the client's thread or of the engine hangs.
     public func close() {
+        let deadline = Deadline.after(milliseconds: LocalEngines.stopMilliseconds)
         let (waiting, transport) = state.change { $0.close() }
         transport?.close()
         for completion in waiting { completion(.failed(ClientState.closedFailure)) }
         thread.withLock { thread in
-            if thread?.isCurrent == false { thread?.join() }
+            let canJoin = thread?.isCurrent == false && hasThreadEnded.wait(until: deadline) { $0 ? true : nil } == true
+            if canJoin { thread?.join() }
             thread = nil
         }
     }

@@ -79,13 +79,20 @@ final class LocalEngines: Sendable {
         }
     }
 
+    /// How long a host waits for an engine that stops, in milliseconds. The header promises about a second. If a disk
+    /// hangs, the engine may take longer.
+    static let stopMilliseconds: Int64 = 1_000
+    /// How long the end of a process waits for an engine that stops, in milliseconds. Before the engine has stopped,
+    /// its threads may use OpenSSL, so a slow disk gets more time than in `stopMilliseconds`.
+    private static let exitMilliseconds: Int64 = 3_000
+
     func release(_ store: StoreIdentity, _ engine: Engine) {
         let isLast: Bool = state.change { state in
             guard case .running(let known, let leases) = state.entries[store], known === engine else { return true }
             state.entries[store] = leases > 1 ? .running(engine, leases: leases - 1) : nil
             return leases == 1
         }
-        if isLast { engine.stop() }
+        if isLast { engine.stop(until: .after(milliseconds: Self.stopMilliseconds)) }
     }
 
     /// Removes an engine that has failed, so that it gets no new clients. Its present clients disconnect, and then the
@@ -111,7 +118,7 @@ final class LocalEngines: Sendable {
             defer { state.entries = [:] }
             return state.entries.values.compactMap { if case .running(let engine, _) = $0 { engine } else { nil } }
         }
-        for engine in engines { engine.stop() }
+        for engine in engines { engine.stop(until: .after(milliseconds: Self.exitMilliseconds)) }
     }
 }
 

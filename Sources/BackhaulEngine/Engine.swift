@@ -1,7 +1,7 @@
 public import BackhaulModel
 internal import BackhaulLoop
 internal import BackhaulDisk
-internal import BackhaulPlatform
+public import BackhaulPlatform
 public import BackhaulStore
 
 /// The engine runs the tasks (downloads and uploads) of a store, which is the directory with all durable data. The
@@ -73,11 +73,26 @@ public final class Engine: Sendable {
 
     /// Gives running downloads a limited time to write and sync their bytes. Then ends all threads, and releases the
     /// store lock. Tasks stay in the store. Repeated calls do nothing.
-    public func stop() {
+    ///
+    /// If the store's file system hangs, the end of the threads takes as long as the hanging call. The caller waits only
+    /// until the deadline. The lock is released after the end of the threads in any case.
+    public func stop(until deadline: Deadline? = nil) {
         guard isStopped.withLock({ stopped in
             defer { stopped = true }
             return !stopped
         }) else { return }
+        guard let deadline else { return end() }
+        let hasEnded = Lock(false)
+        let thread = try? Thread(name: "bh-close") { [self] in
+            end()
+            hasEnded.change { $0 = true }
+        }
+        // Without a thread, the caller must wait. A process that cannot start threads has a greater problem.
+        guard let thread else { return end() }
+        if hasEnded.wait(until: deadline, { $0 ? () : nil }) != nil { thread.join() }
+    }
+
+    private func end() {
         let saved = Lock(false)
         let posted = loop.post { engine in
             engine.drainAll { saved.change { $0 = true } }
