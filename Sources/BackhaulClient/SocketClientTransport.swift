@@ -14,7 +14,15 @@ final class SocketClientTransport: ClientTransport {
 
     private struct Outgoing {
         var bytes = OutgoingBytes()
+        /// The replies to commands that cannot be sent. The client's thread delivers them like the engine's replies.
+        var refusals: [EngineMessage] = []
         var isClosed = false
+
+        mutating func takeRefusals() -> [EngineMessage] {
+            guard !refusals.isEmpty else { return [] }
+            defer { refusals = [] }
+            return refusals
+        }
     }
 
     private let stream: UnixStream
@@ -31,9 +39,12 @@ final class SocketClientTransport: ClientTransport {
     var peer: PeerCredential? { stream.peer }
 
     func send(_ message: ClientMessage) {
-        // Encoding does not fail. Requests are sent in chunks, and `Limits.idCount` bounds the ids in a command. So
-        // every command is far smaller than the largest permitted message.
-        guard let bytes = try? Wire.encode(message) else { return }
+        let bytes: [UInt8]
+        do throws(Failure) {
+            bytes = try Wire.encode(message)
+        } catch {
+            return refuse(message, error)
+        }
         let mustWake = outgoing.withLock { state in
             guard !state.isClosed else { return false }
             let isFirst = state.bytes.isEmpty
@@ -45,6 +56,14 @@ final class SocketClientTransport: ClientTransport {
             return !state.bytes.isEmpty
         }
         if mustWake { wake.set() }
+    }
+
+    /// Replies to a command that is too large for a message. The reply is delivered later, because the caller holds the
+    /// lock of the client's state. Messages that are not commands have small fixed sizes.
+    private func refuse(_ message: ClientMessage, _ failure: Failure) {
+        guard case .command(let sequence, _, _) = message else { return }
+        outgoing.withLock { $0.refusals.append(.reply(sequence: sequence, .failed(failure))) }
+        wake.set()
     }
 
     func close() {
@@ -73,9 +92,10 @@ final class SocketClientTransport: ClientTransport {
             return .failed(error)
         }
         while true {
-            let (isOpen, isClosed, isDrained) = outgoing.withLock { state in
-                (state.bytes.write(to: stream), state.isClosed, state.bytes.isEmpty)
+            let (isOpen, isClosed, isDrained, refusals) = outgoing.withLock { state in
+                (state.bytes.write(to: stream), state.isClosed, state.bytes.isEmpty, state.takeRefusals())
             }
+            for refusal in refusals { guard deliver(refusal) else { return .disconnected } }
             if isClosed, isDrained { return .closed }
             // An engine whose process is stopped (SIGSTOP) reads nothing. So after `close`, this thread tries to send
             // the last messages only for a limited time.
