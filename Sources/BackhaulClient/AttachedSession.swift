@@ -11,7 +11,10 @@ struct AttachedSession: Sendable {
     var isAttached = false
     /// Why the handle does not work any more; nil while the handle works. A handle stops working if a new engine cannot
     /// attach the session, or if the host completes the session and thereby ends the handle.
-    var failure: Failure?
+    private(set) var failure: Failure?
+    /// Whether the host (the program that embeds the library) has not got the failure yet. Until then the descriptors
+    /// of the session are readable, so that an event loop calls a function, which returns the failure.
+    private var isFailureNews = false
     private(set) var newest = EventID.zero
     private(set) var returnedThrough = EventID.zero
     /// The events that the engine has pushed (sent without a poll) and that no poll has returned yet.
@@ -34,7 +37,7 @@ struct AttachedSession: Sendable {
         self.descriptor = descriptor
     }
 
-    private var hasUnreported: Bool { newest > returnedThrough }
+    private var hasUnreported: Bool { newest > returnedThrough || isFailureNews }
     var isPolled: Bool { pendingPolls > 0 }
 
     mutating func updateDescriptor() {
@@ -48,12 +51,24 @@ struct AttachedSession: Sendable {
 
     mutating func pollEnded() { pendingPolls -= 1 }
 
-    /// Ends the handle, because the engine does not know the handle any more.
-    mutating func end(_ failure: Failure) {
+    /// Ends the handle, because the engine does not know the handle any more. `isNews`: whether the host must be
+    /// notified.
+    mutating func end(_ failure: Failure, isNews: Bool) {
         self.failure = failure
+        isFailureNews = isNews
         isAttached = false
         returnedThrough = newest
         updateDescriptor()
+        if isNews { progressDescriptor?.set() }
+    }
+
+    /// Returns the failure for the host, which then knows it.
+    mutating func takeFailure() -> Failure? {
+        guard failure != nil, isFailureNews else { return failure }
+        isFailureNews = false
+        updateDescriptor()
+        progressDescriptor?.clear()
+        return failure
     }
 
     mutating func record(newest id: EventID) { newest = max(newest, id) }

@@ -37,6 +37,9 @@ struct ClientState: Sendable {
     private var openingProcess: Int32?
     private var lastSequence: UInt64 = 0
     private var pending: [UInt64: PendingCommand] = [:]
+    /// No command up to this number has a reply that the client still needs. The number only grows, so each command is
+    /// examined one time.
+    private var repliedThrough: UInt64 = 0
     /// The commands that attach sessions to a new engine. The commands of the host are sent only after these commands
     /// have replies.
     private var reattaching: [UInt64: HandleID] = [:]
@@ -44,7 +47,7 @@ struct ClientState: Sendable {
     var sessions: [HandleID: AttachedSession] = [:]
     var attention = Attention()
     var listing: AttentionListing?
-    private var announced: [Ticket] = []
+    private var announced = AnnouncedTickets()
     private let descriptor: EventFD
     /// Whether the descriptor is readable.
     private var isSignalled = false
@@ -107,12 +110,13 @@ struct ClientState: Sendable {
         if case .failed = link { link = .connecting }
     }
 
-    private func transmit(_ sequence: UInt64, _ command: Command) {
+    private mutating func transmit(_ sequence: UInt64, _ command: Command) {
         // The client has all replies up to the number `repliedThrough`, so the engine may forget these replies. A
         // command that waits until another handle releases a session does not lower this number. Such a command may
         // wait for a long time, and the engine stores no reply for it.
-        let repliedThrough = (pending.lazy.filter { !$0.value.command.waits }.map(\.key).min() ?? sequence) - 1
-        transport?.send(.command(sequence: sequence, repliedThrough: repliedThrough, command))
+        while repliedThrough + 1 < sequence, pending[repliedThrough + 1]?.command.waits ?? true { repliedThrough += 1 }
+        transport?.send(
+            .command(sequence: sequence, repliedThrough: min(repliedThrough, sequence - 1), command))
     }
 
     /// Takes a reply. Returns the call-back of the command. The caller calls this call-back after it has released the
@@ -155,10 +159,19 @@ struct ClientState: Sendable {
         case .session(_, _, let newest, let unacknowledged):
             attached(handle, newest: newest, unacknowledged: unacknowledged)
             resumeWatching(handle)
-        case .failed(let failure): sessions[handle]?.failure = failure
-        default: break
+        case .failed(let failure): detach(handle, failure)
+        default: detach(handle, Failure(.internal, "the engine replied to another command"))
         }
         updateDescriptors()
+    }
+
+    /// Ends a handle that the present engine could not attach again. The earlier engine has stored that this handle has
+    /// its role in the session, so the handle is closed. Otherwise no other handle could get this role.
+    private mutating func detach(_ handle: HandleID, _ failure: Failure) {
+        guard sessions[handle] != nil else { return }
+        sessions[handle]?.end(failure, isNews: true)
+        lastSequence += 1
+        pending[lastSequence] = PendingCommand(command: .closeSession(handle), waiting: { _ in })
     }
 
     private mutating func resend() {
@@ -250,7 +263,7 @@ struct ClientState: Sendable {
     /// events that it has read. This function is called only if the engine started the host because of this session.
     mutating func completed(_ handle: HandleID) {
         sessions[handle]?.end(
-            Failure(.completed, "the session was completed, which ended this handle; attach it again"))
+            Failure(.completed, "the session was completed, which ended this handle; attach it again"), isNews: false)
         updateDescriptors()
     }
 
@@ -289,14 +302,14 @@ struct ClientState: Sendable {
     /// Removes a released ticket from the list `announced`. If the ticket stayed in this list, the descriptor would
     /// stay readable for ever.
     mutating func withdraw(_ ticket: Ticket) {
-        announced.removeAll { $0 === ticket }
+        announced.remove(ticket)
         updateDescriptors()
     }
 
     mutating func dequeueAnnounced() -> Ticket? {
-        guard !announced.isEmpty else { return nil }
-        defer { updateDescriptors() }
-        return announced.removeFirst()
+        guard let ticket = announced.popFirst() else { return nil }
+        updateDescriptors()
+        return ticket
     }
 
     mutating func updateDescriptors() {

@@ -37,12 +37,14 @@ extension SessionClient {
         let found: Result<[Progress], Failure>? = application.state.wait(until: deadline) { state in
             if let failure = state.failure { return .failure(failure) }
             guard let session = state.sessions[handle] else { return .failure(Self.closedFailure) }
-            if let failure = session.failure { return .failure(failure) }
+            if let failure = state.sessions[handle]?.takeFailure() { return .failure(failure) }
             guard !session.progress.isEmpty else { return nil }
             let readings = state.sessions[handle]?.progress.take() ?? []
             session.progressDescriptor?.clear()
             return .success(readings)
         }
+        // If no engine was found, the next call must not return the same failure without another search.
+        if case .failure = found { application.state.change { $0.searchAgain() } }
         return try found?.get() ?? []
     }
 }

@@ -166,12 +166,11 @@ public final class SessionClient: Sendable {
 
     static let closedFailure = Failure(.invalidHandle, "the session was closed")
 
+    /// Why this handle does not work any more; nil while it works. The caller passes the failure to the host.
     var failure: Failure? {
         application.state.withLock { state in
-            guard let session = state.sessions[handle] else {
-                return Self.closedFailure
-            }
-            return session.failure
+            guard state.sessions[handle] != nil else { return Self.closedFailure }
+            return state.sessions[handle]?.takeFailure()
         }
     }
 }

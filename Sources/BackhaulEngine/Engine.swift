@@ -74,8 +74,8 @@ public final class Engine: Sendable {
     /// Gives running downloads a limited time to write and sync their bytes. Then ends all threads, and releases the
     /// store lock. Tasks stay in the store. Repeated calls do nothing.
     ///
-    /// If the store's file system hangs, the end of the threads takes as long as the hanging call. The caller waits only
-    /// until the deadline. The lock is released after the end of the threads in any case.
+    /// If the store's file system hangs, the end of the threads takes as long as the hanging call. The caller waits
+    /// only until the deadline. The lock is released after the end of the threads in any case.
     public func stop(until deadline: Deadline? = nil) {
         guard isStopped.withLock({ stopped in
             defer { stopped = true }

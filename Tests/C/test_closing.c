@@ -1,5 +1,4 @@
-/* Tests of bh_application_close with an embedded engine: how often it waits for the disk, and that it returns even if
- * the disk hangs. */
+/* Tests that bh_application_close of an embedded engine returns even if the disk hangs. */
 #include "check.h"
 
 #include <pthread.h>
@@ -10,52 +9,18 @@
 static bh_error error = BH_INIT(bh_error);
 
 /* The functions below replace those of the C library in this process. */
-static atomic_int syncs;
 static atomic_bool hangs;
 static pthread_t main_thread;
 
-/* Counts the waits for the disk. While `hangs` is true, a call never returns, as with a disk that does not reply. The
- * thread of the test itself does not hang. */
+/* While `hangs` is true, a call never returns, as with a disk that does not reply. The thread of the test itself does
+ * not hang. */
 static int synchronize(long number, int descriptor) {
-    atomic_fetch_add(&syncs, 1);
     while (atomic_load(&hangs) && !pthread_equal(pthread_self(), main_thread)) pause();
     return (int)syscall(number, descriptor);
 }
 
 int fsync(int descriptor) { return synchronize(SYS_fsync, descriptor); }
 int fdatasync(int descriptor) { return synchronize(SYS_fdatasync, descriptor); }
-
-static void closing_an_application_without_sessions_does_not_wait_for_the_disk(void) {
-    for (int i = 0; i < 3; i++) {
-        bh_application *application = open_application();
-        bh_batch *sessions = NULL;
-        CHECK_STATUS(BH_OK, bh_application_sessions(application, 20000, &sessions, &error));
-        bh_batch_release(sessions);
-        CHECK(i > 0 || atomic_load(&syncs) > 0);
-        atomic_store(&syncs, 0);
-        bh_application_close(application);
-        CHECK(atomic_load(&syncs) == 0);
-    }
-}
-
-static void closing_an_application_with_a_session_waits_one_time_for_the_disk(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
-    bh_request request = idle_request();
-    bh_batch *batch = NULL;
-    enqueue_one(session, &request);
-    atomic_store(&syncs, 0);
-    bh_application_close(application);
-    /* The engine stores that the session has no consumer any more. */
-    if (atomic_load(&syncs) > 1) FAIL("%d syncs", atomic_load(&syncs));
-    /* The next engine finds the task. */
-    application = open_application();
-    session = create_session(application, "gallery", BH_ROLE_CONSUME);
-    CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 10, 20000, &batch, &error));
-    CHECK(bh_batch_count(batch) == 1);
-    bh_batch_release(batch);
-    bh_application_close(application);
-}
 
 static void closing_returns_although_the_disk_of_the_store_hangs(void) {
     bh_application *application = open_application();
@@ -83,7 +48,5 @@ static void closing_returns_although_the_disk_hangs_during_the_start_of_the_engi
 static void remember_main_thread(void) __attribute__((constructor));
 static void remember_main_thread(void) { main_thread = pthread_self(); }
 
-MAIN(TEST(closing_an_application_without_sessions_does_not_wait_for_the_disk),
-     TEST(closing_an_application_with_a_session_waits_one_time_for_the_disk),
-     TEST(closing_returns_although_the_disk_of_the_store_hangs),
+MAIN(TEST(closing_returns_although_the_disk_of_the_store_hangs),
      TEST(closing_returns_although_the_disk_hangs_during_the_start_of_the_engine))

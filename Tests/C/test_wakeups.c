@@ -11,7 +11,8 @@
 
 static bh_error error = BH_INIT(bh_error);
 
-/* The engine of the store, in a process of its own. While the process is stopped (SIGSTOP), the engine sends no reply. */
+/* Starts the engine of the store in another process. While that process is stopped (SIGSTOP), the engine sends no
+ * reply. */
 static pid_t start_engine(void) {
     int ready[2];
     char byte;
@@ -109,7 +110,7 @@ static void read_all(const struct host *host) {
     CHECK_STATUS(BH_OK, bh_session_acknowledge_through(host->session, last, 20000, NULL, &error));
 }
 
-/* After this, a poll for the first event needs a reply from the engine, because another poll has returned this event. */
+/* Reads the first event. After this, another poll for the first event needs a reply from the engine. */
 static void take_first_event(const struct host *host) {
     bh_batch *events = NULL;
     CHECK_STATUS(BH_OK, bh_session_poll(host->session, 0, 1, 20000, &events, &error));

@@ -1,0 +1,172 @@
+import BackhaulEngine
+import BackhaulModel
+import BackhaulPlatform
+import BackhaulStore
+import BackhaulWire
+import Testing
+
+@testable import BackhaulClient
+
+/// A connection to an engine that records the messages and sends no replies.
+private final class FakeTransport: ClientTransport {
+    private let sent = Lock<[ClientMessage]>([])
+
+    func send(_ message: ClientMessage) { sent.withLock { $0.append(message) } }
+    func close() {}
+
+    var commands: [(sequence: UInt64, repliedThrough: UInt64, command: Command)] {
+        sent.withLock { messages in
+            messages.compactMap { message in
+                guard case .command(let sequence, let repliedThrough, let command) = message else { return nil }
+                return (sequence, repliedThrough, command)
+            }
+        }
+    }
+}
+
+/// The state of a client. The client sends commands to the *engine*, which runs the tasks. If an engine ends, the
+/// client sends the commands without a reply to the next engine.
+@Suite("The commands of a client")
+struct ClientStateTests {
+    private var state: ClientState
+
+    init() throws {
+        state = ClientState(
+            ApplicationOptions(application: "org.example.test", storePath: "/", hosting: .embedded),
+            descriptor: try EventFD())
+    }
+
+    private mutating func connect() -> FakeTransport {
+        let transport = FakeTransport()
+        let isConnected = state.connected(transport, engineProcess: 1, isLocal: false)
+        #expect(isConnected)
+        return transport
+    }
+
+    private mutating func send(_ command: Command) {
+        let failure = state.send(command) { _ in }
+        #expect(failure == nil)
+    }
+
+    /// Delivers the reply to a command that the host has sent.
+    private mutating func reply(_ sequence: UInt64) {
+        let waiting = state.replied(sequence, .done)
+        #expect(waiting != nil)
+    }
+
+    /// Adds a session that the first engine has attached.
+    private mutating func attach(_ identifier: String) throws -> (handle: HandleID, descriptor: EventFD) {
+        let (handle, descriptor) = (state.nextHandle(), try EventFD())
+        state.sessions[handle] = AttachedSession(identifier: identifier, role: .consume, descriptor: descriptor)
+        state.attached(handle, newest: .zero, unacknowledged: 0)
+        return (handle, descriptor)
+    }
+
+    @Test("each command has the largest number up to which all replies have arrived")
+    mutating func repliedThrough() {
+        let transport = connect()
+        var random = SystemRandomNumberGenerator()
+        var open: Set<UInt64> = []
+        for sequence in 1...2_000 as ClosedRange<UInt64> {
+            // A command that waits until a session is free does not hold the number back.
+            let waits = sequence.isMultiple(of: 7)
+            let command: Command =
+                waits ? .attachSession(identifier: "s", .consume, HandleID(rawValue: 1), waits: true) : .sessions
+            send(command)
+            if !waits { open.insert(sequence) }
+            #expect(transport.commands.last?.sequence == sequence)
+            #expect(transport.commands.last?.repliedThrough == (open.min() ?? sequence) - 1)
+            for _ in 0..<Int.random(in: 0...2, using: &random) {
+                guard let replied = open.randomElement() else { continue }
+                open.remove(replied)
+                reply(replied)
+            }
+        }
+    }
+
+    /// If each command were compared with all others, the test would take hours.
+    @Test("a hundred thousand commands without a reply are sent to the next engine", .timeLimit(.minutes(5)))
+    mutating func many() {
+        let count = 100_000
+        _ = connect()
+        for _ in 0..<count { send(.sessions) }
+        state.disconnected()
+        let next = connect()
+        #expect(next.commands.count == count)
+        #expect(next.commands.allSatisfy { $0.repliedThrough == 0 })
+        for sequence in 1...UInt64(count) { reply(sequence) }
+        send(.sessions)
+        #expect(next.commands.last?.repliedThrough == UInt64(count))
+    }
+
+    @Test("a handle that an engine cannot attach again is closed there, and no later engine attaches it")
+    mutating func refusedHandle() throws {
+        let (handle, descriptor) = try attach("s")
+        let next = connect()
+        #expect(next.commands.map(\.command) == [
+            .attachSession(identifier: "s", .consume, handle, waits: false),
+        ])
+        let failure = Failure(.storeFull, "the disk is full")
+        _ = state.replied(next.commands[0].sequence, .failed(failure))
+        #expect(next.commands.last?.command == .closeSession(handle))
+        // The engine ends before it has closed the handle.
+        state.disconnected()
+        let third = connect()
+        #expect(third.commands.map(\.command) == [.closeSession(handle)])
+        // The descriptor is readable until the host has got the failure.
+        #expect(isReadable(descriptor.number))
+        for _ in 0..<2 {
+            let taken = state.sessions[handle]?.takeFailure()
+            #expect(taken == failure)
+            #expect(!isReadable(descriptor.number))
+        }
+    }
+
+    @Test("tickets are returned in the order of their outcomes, without those that were released")
+    mutating func announced() {
+        let count = 100_000
+        let tickets = (0..<count).map { _ in
+            Ticket(announced: { _ in }, withdrawn: { _ in }, abandoned: {})
+        }
+        for ticket in tickets { state.announce(ticket) }
+        for ticket in tickets[10...] { state.withdraw(ticket) }
+        for number in 0..<10 {
+            let next = state.dequeueAnnounced()
+            #expect(next === tickets[number])
+        }
+        var next = state.dequeueAnnounced()
+        #expect(next == nil)
+        state.announce(tickets[20])
+        next = state.dequeueAnnounced()
+        #expect(next === tickets[20])
+    }
+}
+
+/// The connection to an engine of another process.
+@Suite("Messages over the socket")
+struct SocketClientTransportTests {
+    @Test("a command that is too large for a message fails, and later commands are sent")
+    func tooLarge() throws {
+        let store = try TestStore()
+        let application = try store.open()
+        defer { application.close() }
+        let transport = try SocketClientTransport(directory: try StoreDirectory.open(path: store.store))
+        let ids = (1...600_000 as ClosedRange<UInt64>).map { TaskID(rawValue: $0 << 32) }
+        let hello = Hello(
+            client: .random(), application: "org.example.other", process: ProcessIdentity.current.processID,
+            isObserver: false, launch: nil, closedClients: [])
+        transport.send(.hello(hello))
+        transport.send(.command(
+            sequence: 1, repliedThrough: 0, .control(HandleID(rawValue: 1), .cancel, TaskSelection(ids: ids))))
+        transport.send(.command(sequence: 2, repliedThrough: 0, .sessions))
+        var reader = FrameReader()
+        var replies: [UInt64: Reply] = [:]
+        _ = transport.run(until: .ofTests, &reader) { message in
+            if case .reply(let sequence, let reply) = message { replies[sequence] = reply }
+            return replies.count < 2
+        }
+        guard case .failed(let failure) = replies[1] else { throw Unexpected() }
+        #expect(failure.status == .tooMany && failure.message.contains("more than"))
+        #expect(replies[2] == .sessions([]))
+    }
+}
