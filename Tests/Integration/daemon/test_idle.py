@@ -85,8 +85,9 @@ def test_a_daemon_with_ten_thousand_waiting_tasks_needs_little_memory_and_makes_
     process = daemon()
     if not attached:
         one.kill()
-    # The engine releases its memory in several steps.
-    until(lambda: memory(process), lambda sizes: sizes[0] < 20 << 10 and sizes[1] < 7 << 10)
+    # The engine releases its memory in several steps. malloc keeps pages that still have a used block. How many these
+    # are depends on the order in which the threads ran: 5.1 to 7.4 MB of private memory were measured.
+    until(lambda: memory(process), lambda sizes: sizes[0] < 20 << 10 and sizes[1] < 9 << 10)
     until_quiet(process)
     if IS_LONG:
         # Within this time the engine closes its idle HTTP connections. The test must not count these system calls.
