@@ -122,9 +122,48 @@ def test_the_configure_command_reads_the_password_of_a_proxy_from_standard_input
     assert backhaul.json("configure")[0]["proxy"]["user"] == "ann"
 
 
-def test_the_add_command_stores_the_options_of_its_session(backhaul):
-    backhaul("add", "--suspended", "--cookie-jar", "memory", URL)
-    assert backhaul.json("configure")[0]["cookies"] == "memory"
+def test_transfers_with_options_of_a_session_run_in_a_variant_of_the_session(backhaul):
+    backhaul("configure", "--parallel-max", "4")
+    words = ["add", "--suspended", "--cookie-jar", "memory", URL]
+    note = backhaul(*words).stderr
+    (variant,) = [session["identifier"] for session in backhaul.json("sessions") if session["identifier"] != "default"]
+    assert f"They run in session {variant}, a variant of session default." in note
+    assert f"backhaul wait --store {backhaul.store} --session {variant}" in note
+    (settings,) = backhaul.json("configure", "--session", variant)
+    assert (settings["cookies"], settings["maximum_running_tasks"]) == ("memory", 4)
+    (task,) = backhaul.json("tasks")
+    backhaul("configure", "--parallel-max", "5")
+    assert backhaul.json(*words)[0]["disposition"] == "existing"
+    assert backhaul.json("configure", "--session", variant)[0]["maximum_running_tasks"] == 5
+    assert backhaul.json("info", task["id"]) == [task]
+    assert backhaul.json("why", task["id"])[0]["task"] == task
+    assert backhaul.json("priority", "7", task["id"]) == [{"affected": 1}]
+    assert f"task {task['id']} has the same destination" in backhaul("add", URL, code=4).stderr
+    backhaul("add", "--suspended", URL + "/2")
+    assert backhaul.json("cancel", "--all") == [{"affected": 2}]
+    assert {end["task_state"] for end in backhaul.json("wait", code=1)} == {"cancelled"}
+    assert backhaul.json("attempts", task["id"]) == []
+
+
+def test_the_password_of_a_proxy_is_not_in_the_name_of_a_variant(backhaul):
+    names = []
+    for password in ("one", "two"):
+        backhaul("add", "--suspended", "-x", "http://127.0.0.1:9", "-U", f"ann:{password}", URL)
+        names.append([session["identifier"] for session in backhaul.json("sessions")])
+    assert names[0] == names[1] and len(names[0]) == 1
+
+
+def test_the_wait_command_waits_for_the_variants_of_the_session(backhaul, serve):
+    server = serve({"/a": CONTENT, "/b": CONTENT})
+    backhaul("add", f"{server.url}/a")
+    backhaul("add", "--noproxy", "127.0.0.1", f"{server.url}/b")
+    assert sorted(backhaul("wait").stdout.splitlines()) == [f"{backhaul.here}/a", f"{backhaul.here}/b"]
+
+
+def test_a_proxy_of_one_command_is_not_used_by_the_next_command(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    backhaul("get", "--attempts", "1", "-x", "http://127.0.0.1:1", f"{server.url}/a", code=1)
+    assert backhaul("get", f"{server.url}/a").stdout == f"{backhaul.here}/a\n"
 
 
 def test_the_limits_command_shows_and_sets_the_limits_of_the_store(backhaul):

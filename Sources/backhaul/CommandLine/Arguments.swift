@@ -5,6 +5,8 @@ import Glibc
 struct Arguments {
     private(set) var values: [String: [String]] = [:]
     private(set) var operands: [String] = []
+    /// Options without an argument whose settings are reset to their defaults.
+    private var resets: Set<String> = []
 
     /// - Parameters:
     ///   - program: The name of the program in the messages of getopt.
@@ -49,6 +51,18 @@ struct Arguments {
     }
 
     func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// Whether the command changes the setting of this option.
+    func changes(_ name: String) -> Bool { has(name) || isReset(name) }
+
+    func isReset(_ name: String) -> Bool { resets.contains(name) }
+
+    /// Resets the setting of an option to its default, unless the option is given, too. An option with an argument gets
+    /// an empty value, which has this meaning.
+    mutating func reset(_ option: OptionDescription) {
+        if has(option.name) { return }
+        if option.argument == nil { resets.insert(option.name) } else { values[option.name] = [""] }
+    }
 
     /// The value of an option. If the option is given several times, the last value is used.
     func value(_ name: String) -> String? { values[name]?.last }

@@ -6,8 +6,10 @@ struct CommandDescription {
     let summary: String
     let examples: [String]
     var options: [OptionDescription] = []
-    /// Options that are stored with the session, a named collection of transfers.
+    /// Options for settings of the session, a named collection of transfers.
     var sessionOptions: [OptionDescription] = []
+    /// Options for settings of a session that apply only to the transfers of the command (`SessionVariant`).
+    var variantOptions: [OptionDescription] = []
     /// Paragraphs below the options, if any.
     var details = ""
     /// Whether the command acts as a host of the application. A host is a program that embeds the library. While such a
@@ -20,6 +22,10 @@ struct CommandDescription {
     /// Whether the operands are a program and its arguments. If so, all words after the first operand are operands,
     /// including words that begin with a hyphen.
     var takesProgram = false
+
+    var allOptions: [OptionDescription] {
+        OptionDescription.common + options + sessionOptions + variantOptions
+    }
 }
 
 /// What a command does if the store, the directory with all data, does not exist.

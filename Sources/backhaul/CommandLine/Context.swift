@@ -101,7 +101,7 @@ struct Context {
             let names = sessions.map { Text.quoted($0) }.joined(separator: ", ")
             throw .usage("This launch is for more than one session; name one with --session: \(names).")
         }
-        if let only = sessions.first { session.name = only }
+        if let only = sessions.first { session.begin(only) }
     }
 
     /// Opens the session. Returns nil if the session is the default session and does not exist yet.
@@ -109,8 +109,74 @@ struct Context {
         do {
             return try application.attach(sessionName, role: role)
         } catch {
-            guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND), !isSessionNamed else { throw error }
+            // A variant may have been removed after it was listed.
+            guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND),
+                !isSessionNamed || sessionName != session.base
+            else { throw error }
             return nil
+        }
+    }
+
+    /// The settings of the session for the transfers of this command. If an option can only be a setting of a session,
+    /// the command uses a variant of the session from now on.
+    func settings(_ options: SessionOptions) -> SessionSettings {
+        guard options.isGiven else { return SessionSettings(identifier: sessionName) }
+        let base = session.base
+        session.name = SessionVariant.name(of: base, options.given)
+        let names = options.given.map { "--" + $0.name }.joined(separator: ", ")
+        let verb = options.given.count == 1 ? "applies" : "apply"
+        output.note(
+            "\(names) \(verb) only to the transfers of this command. They run in session \(sessionName), "
+                + "a variant of session \(base).")
+        return SessionSettings(identifier: sessionName, base: base, options: options)
+    }
+
+    /// Calls `body` with the session of the command and with each of its variants (`SessionVariant`). During the call,
+    /// `sessionName` is the name of that session. A default session that does not exist is left out.
+    func forEachSession(
+        _ application: Application, role: Int, _ body: (Session) throws(CommandError) -> Void
+    ) throws(CommandError) {
+        for name in try sessionNames(application) {
+            try withSession(name) { () throws(CommandError) in
+                if let session = try attach(application, role: role) { try body(session) }
+            }
+        }
+    }
+
+    /// The names of the session of the command and of its variants.
+    func sessionNames(_ application: Application) throws(CommandError) -> [String] {
+        let variants = try application.sessions().map(\.identifier)
+            .filter { SessionVariant.isVariant($0, of: session.base) }
+        return [session.base] + variants.sorted()
+    }
+
+    /// Calls `body` while `sessionName` is this name.
+    func withSession(_ name: String, _ body: () throws(CommandError) -> Void) throws(CommandError) {
+        let former = session.name
+        defer { session.name = former }
+        session.name = name
+        try body()
+    }
+
+    /// Opens the session, or the variant of it, for which the condition is true. If there is none, the session itself.
+    /// From now on, `sessionName` is its name.
+    func attach(
+        _ application: Application, role: Int, where condition: (Session) throws(CommandError) -> Bool
+    ) throws(CommandError) -> Session {
+        var found: String?
+        try forEachSession(application, role: BH_ROLE_OBSERVE) { (session) throws(CommandError) in
+            if found == nil, try condition(session) { found = sessionName }
+        }
+        session.name = found ?? session.base
+        return try application.attach(sessionName, role: role)
+    }
+
+    /// Opens the session, or the variant of it, that has the task or has it in its history.
+    func attach(_ application: Application, role: Int, task: UInt64) throws(CommandError) -> Session {
+        try attach(application, role: role) { (session) throws(CommandError) in
+            guard task > 0 else { return false }
+            if try !session.tasks(TaskSelection(ids: [task]), maximum: 1).tasks.isEmpty { return true }
+            return try session.history(after: task - 1, maximum: 1).tasks.first?.id == task
         }
     }
 
@@ -136,10 +202,21 @@ struct Context {
     }
 }
 
-/// The session's name. In a program that the engine has launched, the name is known only after the application has been
-/// opened.
+/// The name of the session that the command uses at this moment. In a program that the engine has launched, the name is
+/// known only after the application has been opened.
 private final class SessionName {
+    /// The session that the user or the launch names.
+    private(set) var base: String
+    /// The base, or a variant of it.
     var name: String
 
-    init(_ name: String) { self.name = name }
+    init(_ name: String) {
+        base = name
+        self.name = name
+    }
+
+    func begin(_ name: String) {
+        base = name
+        self.name = name
+    }
 }

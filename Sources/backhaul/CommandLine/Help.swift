@@ -34,7 +34,11 @@ enum Help {
         text += "\nUsage: backhaul \(description.name) [OPTION...] \(description.operands)\n"
         if !description.options.isEmpty { text += "\nOptions:\n" + list(description.options) }
         if !description.sessionOptions.isEmpty {
-            text += "\nOptions of the session, stored with it from now on:\n" + list(description.sessionOptions)
+            text += "\nOptions of the session:\n" + list(description.sessionOptions)
+        }
+        if !description.variantOptions.isEmpty {
+            text += "\nOptions with which these transfers run in a session of their own:\n"
+                + list(description.variantOptions)
         }
         text += "\nOptions of every command:\n" + list(OptionDescription.common)
         if !description.details.isEmpty {

@@ -20,6 +20,9 @@ struct OptionDescription {
         self.help = help
     }
 
+    /// The same option, for a command that refuses it.
+    var hidden: OptionDescription { OptionDescription(name, letter, argument, help, isShown: false) }
+
     /// The option as the help shows it, such as "-o, --output FILE".
     var synopsis: String {
         let letterPart = letter.map { "-\($0), " } ?? "    "

@@ -27,7 +27,7 @@ enum Program {
             command = "backhaul " + name
             var arguments = try Arguments(
                 program: command, words: Array(before.operands.dropFirst()),
-                options: OptionDescription.common + type.description.options + type.description.sessionOptions,
+                options: type.description.allOptions,
                 stopAtOperand: type.description.takesProgram)
             arguments.merge(before)
             if arguments.has("help") { return show(Help.command(type.description)) }

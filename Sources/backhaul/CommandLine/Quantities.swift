@@ -1,12 +1,27 @@
 import CBackhaul
 
 /// Parses option values that are words, or numbers with units. Units such as k, M and G have the same meaning as in
-/// curl's options.
+/// curl's options. For an option that sets a field of a C struct, an empty value means 0, which is the default of the
+/// field.
 extension Arguments {
+    /// Whether the value of the option is empty, which resets a setting to its default.
+    private func isEmpty(_ name: String) -> Bool { value(name) == "" }
+
+    /// A number of a setting. An empty value is 0, even if the range does not include 0.
+    func setting(_ name: String, in range: ClosedRange<Int64>) throws(CommandError) -> UInt32? {
+        isEmpty(name) ? 0 : try number(name, in: range).map { UInt32($0) }
+    }
+
+    /// A duration of a setting in milliseconds. An empty value is 0, as 0 seconds.
+    func durationSetting(_ name: String, upTo limit: Double) throws(CommandError) -> UInt64? {
+        isEmpty(name) || value(name).flatMap(Double.init) == 0 ? 0 : try milliseconds(name, upTo: limit)
+    }
+
     /// A number of bytes. In "500k", "1.5M" and "2G" the units are powers of 1,024, as in `curl --limit-rate`. In "2GB"
     /// the unit is a power of 1,000, as in data plans. 0 means no limit.
     func bytes(_ name: String) throws(CommandError) -> UInt64? {
         guard let text = value(name) else { return nil }
+        if text.isEmpty { return 0 }
         guard let bytes = Arguments.bytes(text) else {
             throw .usage("--\(name) takes bytes, such as 500000, 500k, 1.5M or 2G, not '\(text)'.")
         }
@@ -41,7 +56,7 @@ extension Arguments {
     func budget(_ name: String) throws(CommandError) -> UInt64? {
         switch value(name) {
         case nil: return nil
-        case "none": return 0
+        case "", "none": return 0
         case "nothing": return UInt64.max
         case .some(let text):
             guard let bytes = Arguments.bytes(text), bytes > 0, bytes < UInt64.max else {
@@ -66,7 +81,7 @@ extension Arguments {
 
     /// A percentage. 0 means no limit.
     func percent(_ name: String) throws(CommandError) -> UInt32? {
-        try number(name, in: 0...100).map { UInt32($0) }
+        try setting(name, in: 0...100)
     }
 
     /// Converts a value in seconds, such as "90" or "0.5", to milliseconds.
@@ -86,6 +101,7 @@ extension Arguments {
     /// The number for the word in the option's value. `words` has each valid word with its number.
     func choice(_ name: String, _ words: [(String, Int)]) throws(CommandError) -> Int32? {
         guard let text = value(name) else { return nil }
+        if text.isEmpty { return Int32(BH_DEFAULT) }
         guard let found = words.first(where: { $0.0 == text }) else {
             let list = words.map { "'\($0.0)'" }.joined(separator: ", ")
             throw .usage("--\(name) takes one of \(list), not '\(text)'.")

@@ -21,8 +21,7 @@ struct Activities: Command {
             OptionDescription(
                 "first", nil, "TIME", "the first time at which it may start, such as 04:00 or +10m (after --every)"),
             OptionDescription("once", nil, nil, "run it only once"),
-        ] + DownloadOptions.descriptions.filter { !unsupportedOptions.contains($0.name) },
-        sessionOptions: SessionOptions.descriptions,
+        ] + DownloadOptions.descriptions.filter { !unsupportedOptions.contains($0.name) } + SessionOptions.allRefused,
         details: """
             Each activity has windows of time: one opens every --every, and stays open for --tolerance. The activity
             starts in its window as soon as the conditions are met, or at the end of the window in any case. If windows
@@ -42,11 +41,10 @@ struct Activities: Command {
     }
 
     private let action: Action
-    private let session: SessionOptions
 
     init(_ arguments: Arguments) throws(CommandError) {
         let words = arguments.operands
-        session = try SessionOptions(arguments)
+        try SessionOptions.refuse(SessionOptions.allRefused, arguments)
         switch (words.first, words.count) {
         case (nil, _): action = .list
         case ("set", 2...3): action = .set(try Activities.activity(arguments, words[1], url: words.dropFirst(2).first))
@@ -90,8 +88,8 @@ struct Activities: Command {
                 guard let session = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
                 try list(try session.activities(), context)
             case .set(let activity):
-                let settings = SessionSettings(identifier: context.sessionName, options: self.session)
-                let session = try application.create(settings, role: BH_ROLE_PRODUCE)
+                let session = try application.create(
+                    SessionSettings(identifier: context.sessionName), role: BH_ROLE_PRODUCE)
                 try session.set(activity)
                 try list(try session.activities().filter { $0.identifier == activity.identifier }, context)
             case .remove(let name):

@@ -10,7 +10,7 @@ struct Add: Command {
         options: DownloadOptions.descriptions + [
             OptionDescription("suspended", nil, nil, "do not start before `backhaul resume`")
         ],
-        sessionOptions: SessionOptions.descriptions,
+        variantOptions: SessionOptions.descriptions + SessionOptions.refused,
         details: DownloadOptions.naming + "\n\n" + """
             When the command ends, the transfers are stored durably, and they run in the background. With --embedded
             they run only while a process has the store open, such as `backhaul wait`. With --json each transfer is one
@@ -26,7 +26,7 @@ struct Add: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            let session = try application.create(options.settings(context.sessionName), role: BH_ROLE_PRODUCE)
+            let session = try application.create(context.settings(options.session), role: BH_ROLE_PRODUCE)
             let transfers = try options.wanted(session, context.output)
             let results = try DownloadList(transfers, session).results
             try context.output.result(

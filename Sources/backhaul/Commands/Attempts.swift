@@ -26,9 +26,9 @@ struct Attempts: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            let session = try application.attach(context.sessionName, role: BH_ROLE_OBSERVE)
             var isFirst = true
             for id in ids {
+                let session = try context.attach(application, role: BH_ROLE_OBSERVE, task: id)
                 let attempts = try session.attempts(id)
                 let running = try Attempts.runningAttempt(session, id, attempts)
                 var lines = attempts.map { attempt in

@@ -15,8 +15,10 @@ struct Challenges: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            guard let session = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
-            let challenges = try session.challenges()
+            var challenges: [ChallengeRecord] = []
+            try context.forEachSession(application, role: BH_ROLE_OBSERVE) { (session) throws(CommandError) in
+                challenges += try session.challenges()
+            }
             if context.output.isJSON {
                 try context.output.result(lines: challenges.map { $0.json.text })
             } else {

@@ -29,7 +29,7 @@ struct Claim: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
+            let session = try context.attach(application, role: BH_ROLE_PRODUCE, task: task)
             try session.claim(task, destination: destination, ifExists: policy)
             if context.output.isJSON {
                 try context.output.result(.object([("task_id", .unsigned(task)), ("path", .string(destination))]))

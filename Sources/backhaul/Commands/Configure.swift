@@ -11,37 +11,62 @@ struct Configure: Command {
                 "send this header with each request; replaces all headers of the session"),
             OptionDescription("header-file", nil, "FILE", "the same, one a line; '-' is standard input"),
             OptionDescription("no-headers", nil, nil, "remove all headers of the session"),
+            resetOption,
         ] + PolicyOptions.descriptions,
-        sessionOptions: SessionOptions.descriptions,
+        sessionOptions: SessionOptions.allDescriptions,
         details: """
             Without options the command shows the settings. The given options change the session, and create it if it
-            does not exist; other settings stay. '' resets a text to its default, and 0 resets a limit. Passwords and
-            the values of headers are never shown. With --json one document.
+            does not exist; other settings stay. The value '' resets a setting to its default, and --reset does the
+            same for options without a value. Passwords and the values of headers are never shown. With --json one
+            document.
             """, storeUse: .makes)
+
+    private static let resetOption = OptionDescription(
+        "reset", nil, "OPTION,...", "set these options to their defaults, such as proxy,http2; all: every option")
 
     private let session: SessionOptions
     private let policy: PolicyOptions
     private let headers: [(name: String, value: String)]?
+    private let resetsAll: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {
             throw .usage("`configure` takes no arguments; name a session with --session.")
         }
+        var arguments = arguments
+        let resets = arguments.all("reset").flatMap { $0.split(separator: ",").map(String.init) }
+        resetsAll = resets.contains("all")
+        for name in resets where name != "all" { arguments.reset(try Configure.option(name)) }
         session = try SessionOptions(arguments)
         policy = try PolicyOptions(arguments)
+        headers = try Configure.headers(arguments)
+    }
+
+    private static func option(_ name: String) throws(CommandError) -> OptionDescription {
+        let options = (description.options + description.sessionOptions).filter { $0.name != resetOption.name }
+        guard let option = options.first(where: { $0.name == name }) else {
+            throw .usage("--reset takes names of options without '--', such as proxy, or all; not '\(name)'.")
+        }
+        return option
+    }
+
+    /// The new headers of the session. Nil if they do not change.
+    private static func headers(_ arguments: Arguments) throws(CommandError) -> [(name: String, value: String)]? {
+        guard ["header", "header-file", "no-headers"].contains(where: arguments.changes) else { return nil }
         var headers: [(name: String, value: String)] = []
-        for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
-        for file in arguments.all("header-file") { headers += try InputFile.headers(file) }
-        if arguments.has("no-headers") && !headers.isEmpty {
+        for text in arguments.all("header") where !text.isEmpty { headers.append(try InputFile.header(text)) }
+        for file in arguments.all("header-file") where !file.isEmpty { headers += try InputFile.headers(file) }
+        guard headers.isEmpty || !arguments.has("no-headers") else {
             throw .usage("--no-headers and --header exclude each other.")
         }
-        self.headers = headers.isEmpty && !arguments.has("no-headers") ? nil : headers
+        return headers
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let settings = SessionSettings(
-                identifier: context.sessionName, options: session, policy: policy, headers: headers)
+                identifier: context.sessionName, options: session, policy: policy, headers: headers,
+                resetsAll: resetsAll)
             let attached: Session
             if settings.hasChanges {
                 attached = try application.create(settings, role: BH_ROLE_PRODUCE)

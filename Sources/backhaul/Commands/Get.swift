@@ -9,7 +9,7 @@ struct Get: Command {
             "backhaul get -d ~/Downloads https://example.org/a.gz https://example.org/b.gz",
         ],
         options: DownloadOptions.descriptions + [Watch.timeoutOption],
-        sessionOptions: SessionOptions.descriptions,
+        variantOptions: SessionOptions.descriptions + SessionOptions.refused,
         details: DownloadOptions.naming + "\n\n" + """
             Prints the path of each file when it is complete. Ctrl-C exits immediately and loses nothing: the transfers
             continue, and the same command or `backhaul wait` follows them. With --json, prints one line for each
@@ -28,7 +28,7 @@ struct Get: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            let (session, isConsumer) = try Watch.join(application, options.settings(context.sessionName))
+            let (session, isConsumer) = try Watch.join(application, context.settings(options.session))
             if isConsumer { try acknowledgeFormerEnds(session) }
             let list = try DownloadList(options.wanted(session, context.output), session)
             for (id, _) in list.enqueued where list.isSuspended(id) {

@@ -22,8 +22,8 @@ struct Info: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            let session = try application.attach(context.sessionName, role: BH_ROLE_OBSERVE)
             for id in ids {
+                let session = try context.attach(application, role: BH_ROLE_OBSERVE, task: id)
                 let task = try Info.find(id, session, context)
                 if context.output.isJSON {
                     try context.output.result(task.json)

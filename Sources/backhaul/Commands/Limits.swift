@@ -14,9 +14,9 @@ struct Limits: Command {
                 "connections to one origin at a time; 0: only each session's own limit"),
         ],
         details: """
-            `limits set` keeps the limits that are not given; 0 resets one to its default. The limits apply immediately
-            and are stored. With --json one document: bytes_per_second, maximum_running_tasks, maximum_connections and
-            connections_per_origin; null means no limit.
+            `limits set` keeps the limits that are not given; 0 or '' resets one to its default. The limits apply
+            immediately and are stored. With --json one document: bytes_per_second, maximum_running_tasks,
+            maximum_connections and connections_per_origin; null means no limit.
             """, storeUse: .makes, usesSession: false)
 
     private let rate: UInt64?
@@ -27,9 +27,9 @@ struct Limits: Command {
 
     init(_ arguments: Arguments) throws(CommandError) {
         rate = try arguments.bytes("limit-rate")
-        runningTasks = try arguments.number("parallel-max", in: 0...1024).map { UInt32($0) }
-        connections = try arguments.number("connections", in: 0...1024).map { UInt32($0) }
-        connectionsPerOrigin = try arguments.number("connections-per-origin", in: 0...256).map { UInt32($0) }
+        runningTasks = try arguments.setting("parallel-max", in: 0...1024)
+        connections = try arguments.setting("connections", in: 0...1024)
+        connectionsPerOrigin = try arguments.setting("connections-per-origin", in: 0...256)
         sets = arguments.operands == ["set"]
         guard sets || arguments.operands.isEmpty else { throw .usage("`limits` takes no argument but `set`.") }
         let isGiven = rate != nil || runningTasks != nil || connections != nil || connectionsPerOrigin != nil

@@ -22,7 +22,7 @@ struct Networks: Command {
             A network is a connection of NetworkManager or, without it, the interface of the default route. Budgets
             count sent and received bytes, and days and months in local time: 2GB is 2,000,000,000 bytes, 2G and 2GiB
             are 2,147,483,648. Transfers that would exceed a budget wait for the next day or month, or for another
-            network. Settings that you do not name stay. With --json each network is one line.
+            network. Settings that you do not name stay; '' resets one. With --json each network is one line.
             """, storeUse: .makes, usesSession: false)
 
     private let name: String?
@@ -42,7 +42,7 @@ struct Networks: Command {
         metered = try arguments.choice("metered", [("yes", BH_YES), ("no", BH_NO), ("auto", BH_DEFAULT)])
         daily = try arguments.budget("daily-budget")
         monthly = try arguments.budget("monthly-budget")
-        monthStartsOn = try arguments.number("month-starts-on", in: 1...28).map { UInt32($0) }
+        monthStartsOn = try arguments.setting("month-starts-on", in: 1...28).map { max(1, $0) }
         forgets = arguments.has("forget")
         guard name != nil || !sets else { throw .usage("Which network? `backhaul networks` shows the names.") }
         if forgets && (metered != nil || daily != nil || monthly != nil || monthStartsOn != nil) {

@@ -15,7 +15,7 @@ struct Put: Command {
             OptionDescription("suspended", nil, nil, "with --no-wait: do not start before `backhaul resume`"),
             OptionDescription("no-wait", nil, nil, "enqueue and exit, as `add` does"),
         ],
-        sessionOptions: SessionOptions.descriptions,
+        variantOptions: SessionOptions.descriptions + SessionOptions.refused,
         details: """
             Each file is sent in a PUT request of its own; to a URL that ends in '/' the file's name is added. --form
             sends one POST request and --data-binary one PUT request; --request changes the method. If a file changes
@@ -64,13 +64,13 @@ struct Put: Command {
             transfers[index].startsSuspended = arguments.has("suspended")
         }
         self.transfers = transfers
-        session = try SessionOptions(arguments)
+        session = try SessionOptions.ofTransfers(arguments)
         timeout = try Watch.timeout(arguments)
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            let settings = SessionSettings(identifier: context.sessionName, options: session)
+            let settings = context.settings(session)
             guard waits else { return try enqueue(application, settings, context) }
             let (session, isConsumer) = try Watch.join(application, settings)
             let results = try session.enqueue(transfers)

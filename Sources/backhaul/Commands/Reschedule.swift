@@ -27,11 +27,11 @@ struct Reschedule: Command {
 
     init(_ arguments: Arguments) throws(CommandError) {
         options = try ControlOptions(arguments, "reschedule")
-        earliest = ["now", "none"].contains(arguments.value("earliest-start"))
+        earliest = ["", "now", "none"].contains(arguments.value("earliest-start"))
             ? 0 : try arguments.time("earliest-start")
         latest =
             switch arguments.value("latest-start") {
-            case "none": 0
+            case "", "none": 0
             case "now": Clock.wallMilliseconds
             default: try arguments.time("latest-start", after: earliest)
             }

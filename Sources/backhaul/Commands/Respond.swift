@@ -69,7 +69,9 @@ struct Respond: Command {
         // The prompt comes before the store is opened, because the user may need a long time to reply.
         let response = try response(context.signals)
         return try context.withApplication { (application) throws(CommandError) in
-            let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
+            let session = try context.attach(application, role: BH_ROLE_PRODUCE) { (session) throws(CommandError) in
+                try session.challenges().contains { $0.id == challenge }
+            }
             // If the challenge does not exist any more, `respond` below reports the reason.
             let waiting = try session.challenges().first { $0.id == challenge }?.waitingTasks ?? 0
             try session.respond(challenge, response)

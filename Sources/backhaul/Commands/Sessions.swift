@@ -19,7 +19,7 @@ struct Sessions: Command {
                 }
                 try context.output.result(
                     lines: rows.map {
-                        Text.padded($0.0, columns: 24) + Text.padded(left: $0.1, columns: 8)
+                        Text.padded($0.0, columns: 32) + Text.padded(left: $0.1, columns: 8)
                             + Text.padded(left: $0.2, columns: 8) + "  " + $0.3
                     })
             }

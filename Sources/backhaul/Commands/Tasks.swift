@@ -31,18 +31,20 @@ struct Tasks: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            guard let session = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
-            var cursor: UInt64 = 0
             var isFirstPage = true
-            while true {
-                let (tasks, more) = try session.tasks(selection, after: cursor)
-                var lines = tasks.map { context.output.isJSON ? $0.json.text : Tasks.line($0) }
-                if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(Tasks.header(), at: 0) }
-                try context.output.result(lines: lines)
-                isFirstPage = false
-                cursor = tasks.last?.id ?? cursor
-                if !more { return .done }
+            try context.forEachSession(application, role: BH_ROLE_OBSERVE) { (session) throws(CommandError) in
+                var cursor: UInt64 = 0
+                while true {
+                    let (tasks, more) = try session.tasks(selection, after: cursor)
+                    var lines = tasks.map { context.output.isJSON ? $0.json.text : Tasks.line($0) }
+                    if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(Tasks.header(), at: 0) }
+                    try context.output.result(lines: lines)
+                    isFirstPage = isFirstPage && tasks.isEmpty
+                    cursor = tasks.last?.id ?? cursor
+                    if !more { return }
+                }
             }
+            return .done
         }
     }
 

@@ -30,10 +30,36 @@ struct Wait: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            guard let session = try context.attach(application, role: role) else { return .done }
-            let watch = try Watch(
-                context, application, session, isConsumer: true, scope: .session, timeout: timeout)
-            return try watch.run()
+            let deadline = timeout.map { Clock.milliseconds + $0 }
+            var codes: Set<ExitCode> = []
+            var errors: [CommandError] = []
+            // The sessions are followed one after the other. Meanwhile, the transfers of all of them continue.
+            for name in try context.sessionNames(application) {
+                try context.withSession(name) { () throws(CommandError) in
+                    do throws(CommandError) {
+                        codes.insert(try follow(application, context, until: deadline))
+                    } catch {
+                        if case .interrupted = error { throw error }
+                        errors.append(error)
+                    }
+                }
+            }
+            if let first = errors.first {
+                for case .stopped(_, let sentence) in errors.dropFirst() { context.output.error(sentence) }
+                throw first
+            }
+            codes.remove(.done)
+            return codes.count > 1 ? .transferFailed : codes.first ?? .done
         }
+    }
+
+    private func follow(
+        _ application: Application, _ context: Context, until deadline: Int64?
+    ) throws(CommandError) -> ExitCode {
+        guard let session = try context.attach(application, role: role) else { return .done }
+        let watch = try Watch(
+            context, application, session, isConsumer: true, scope: .session,
+            timeout: deadline.map { max(0, $0 - Clock.milliseconds) })
+        return try watch.run()
     }
 }

@@ -20,11 +20,16 @@ struct Why: Command {
         try context.withApplication { (application) throws(CommandError) in
             let gathering = Gathering(context: context, application: application)
             if ids.isEmpty {
-                guard let session = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
-                try explainAll(session, gathering)
+                var isAny = false
+                try context.forEachSession(application, role: BH_ROLE_OBSERVE) { (session) throws(CommandError) in
+                    if try explainAll(session, gathering) { isAny = true }
+                }
+                if !isAny { context.output.note("No transfer waits in session \(context.sessionName).") }
             } else {
-                let session = try application.attach(context.sessionName, role: BH_ROLE_OBSERVE)
-                for id in ids { try explain(id, session, gathering) }
+                for id in ids {
+                    let session = try context.attach(application, role: BH_ROLE_OBSERVE, task: id)
+                    try explain(id, session, gathering)
+                }
             }
             return .done
         }
@@ -44,7 +49,8 @@ struct Why: Command {
         }
     }
 
-    private func explainAll(_ session: Session, _ gathering: Gathering) throws(CommandError) {
+    /// - Returns: Whether a transfer waits.
+    private func explainAll(_ session: Session, _ gathering: Gathering) throws(CommandError) -> Bool {
         let output = gathering.context.output
         var groups: [WaitingGroup.Key: WaitingGroup] = [:]
         var order: [WaitingGroup.Key] = []
@@ -69,7 +75,7 @@ struct Why: Command {
                 try output.result(lines: waitExplanation.lines() + [""])
             }
         }
-        if order.isEmpty { output.note("No transfer waits in session \(gathering.context.sessionName).") }
+        return !order.isEmpty
     }
 }
 

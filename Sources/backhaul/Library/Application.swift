@@ -114,14 +114,27 @@ final class Application {
         } catch {
             throw error.inUse(identifier)
         }
-        return Session(try ticket.session().0, signals: signals)
+        return Session(try ticket.session().0, isNew: false, signals: signals)
     }
 
     /// Creates the session. If the session exists, attaches to it, and changes its stored settings to the given
     /// settings.
     func create(_ settings: SessionSettings, role: Int) throws(CommandError) -> Session {
+        let base = try settings.base.flatMap { name throws(CommandError) in try attachIfExists(name) }
+        if let base {
+            return try base.withConfiguration { (stored) throws(CommandError) in
+                try create(settings, over: stored, role: role)
+            }
+        }
+        return try create(settings, over: nil, role: role)
+    }
+
+    /// - Parameter base: The configuration that the settings of a variant change.
+    private func create(
+        _ settings: SessionSettings, over base: bh_session_configuration?, role: Int
+    ) throws(CommandError) -> Session {
         let arena = CStringArena()
-        var configuration = settings.configuration(arena, over: nil)
+        var configuration = settings.configuration(arena, over: base)
         let ticket = try Ticket { bh_session_create(handle, &configuration, Int32(role), BH_START, nil, nil, $0) }
         do {
             try ticket.wait(signals)
@@ -129,9 +142,26 @@ final class Application {
             throw error.inUse(settings.identifier)
         }
         let (pointer, isNew) = try ticket.session()
-        let session = Session(pointer, signals: signals)
-        if !isNew && settings.hasChanges { try session.update(settings) }
+        let session = Session(pointer, isNew: isNew, signals: signals)
+        if isNew || !settings.hasChanges { return session }
+        if settings.base != nil {
+            try session.set(&configuration)
+        } else {
+            try session.withConfiguration { (stored) throws(CommandError) in
+                var configuration = settings.configuration(arena, over: stored)
+                try session.set(&configuration)
+            }
+        }
         return session
+    }
+
+    private func attachIfExists(_ session: String) throws(CommandError) -> Session? {
+        do {
+            return try attach(session, role: BH_ROLE_OBSERVE)
+        } catch {
+            guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
+            return nil
+        }
     }
 }
 

@@ -12,9 +12,7 @@ extension Session {
 
     /// The constraints (demands on the system) and limits in the session's configuration.
     func requirements() throws(CommandError) -> SessionRequirements {
-        let ticket = try Ticket { bh_session_get_configuration(handle, BH_START, nil, $0) }
-        try ticket.wait(signals)
-        return try ticket.batch().withConfiguration { (configuration) throws(CommandError) in
+        try withConfiguration { (configuration) throws(CommandError) in
             configuration.map { SessionRequirements($0) } ?? SessionRequirements()
         }
     }

@@ -5,9 +5,12 @@ final class Session {
     // Unsafe: an opaque handle of the library, never dereferenced here.
     private(set) var handle: OpaquePointer?
     let signals: Signals
+    /// Whether this command has created the session.
+    private let isNew: Bool
 
-    init(_ handle: OpaquePointer?, signals: Signals) {
+    init(_ handle: OpaquePointer?, isNew: Bool, signals: Signals) {
         self.handle = handle
+        self.isNew = isNew
         self.signals = signals
     }
 
@@ -28,9 +31,7 @@ final class Session {
     }
 
     func configuration() throws(CommandError) -> ConfigurationRecord {
-        let ticket = try Ticket { bh_session_get_configuration(handle, BH_START, nil, $0) }
-        try ticket.wait(signals)
-        return try ticket.batch().withConfiguration { (configuration) throws(CommandError) in
+        try withConfiguration { (configuration) throws(CommandError) in
             guard let configuration else {
                 throw .stopped(.libraryFailed, "The library gave no configuration.")
             }
@@ -38,14 +39,24 @@ final class Session {
         }
     }
 
-    func update(_ settings: SessionSettings) throws(CommandError) {
-        let reading = try Ticket { bh_session_get_configuration(handle, BH_START, nil, $0) }
-        try reading.wait(signals)
-        let ticket = try reading.batch().withConfiguration { (remembered) throws(CommandError) in
-            let arena = CStringArena()
-            var configuration = settings.configuration(arena, over: remembered)
-            return try Ticket { bh_session_set_configuration(handle, &configuration, BH_START, $0) }
-        }
+    /// Calls `body` with the stored configuration, whose pointers are valid until `body` returns.
+    func withConfiguration<Result: ~Copyable>(
+        _ body: (bh_session_configuration?) throws(CommandError) -> Result
+    ) throws(CommandError) -> Result {
+        let ticket = try Ticket { bh_session_get_configuration(handle, BH_START, nil, $0) }
+        try ticket.wait(signals)
+        return try ticket.batch().withConfiguration(body)
+    }
+
+    func set(_ configuration: inout bh_session_configuration) throws(CommandError) {
+        let ticket = try Ticket { bh_session_set_configuration(handle, &configuration, BH_START, $0) }
+        try ticket.wait(signals)
+    }
+
+    /// Removes the session if this command has created it, and it has no task.
+    private func discardIfUnused() throws(CommandError) {
+        guard isNew, try tasks(maximum: 1).tasks.isEmpty else { return }
+        let ticket = try Ticket { bh_session_invalidate(handle, Int32(BH_INVALIDATE_FINISH), BH_START, $0) }
         try ticket.wait(signals)
     }
 
@@ -58,6 +69,8 @@ final class Session {
             try ticket.wait(signals)
             return try ticket.batch().enqueued()
         } catch {
+            // A refused command stores nothing.
+            if case .failure = error { try discardIfUnused() }
             throw error.about(transfers)
         }
     }

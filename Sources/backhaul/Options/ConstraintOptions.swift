@@ -2,7 +2,7 @@ import CBackhaul
 
 /// The options for constraints, which are demands on the system, such as external power. `get`, `add` and `put` apply
 /// them to the new transfers, `configure` to the session (a named collection of transfers), and `constrain` to existing
-/// transfers. The value `default` removes a constraint.
+/// transfers. The value `default` and an empty value remove a constraint.
 struct ConstraintOptions {
     static let descriptions = [
         OptionDescription(
@@ -32,6 +32,7 @@ struct ConstraintOptions {
     static func preset(_ arguments: Arguments) throws(CommandError) -> Int32? {
         if arguments.has("discretionary") { return Int32(BH_PRESET_DISCRETIONARY) }
         if arguments.has("overnight") { return Int32(BH_PRESET_OVERNIGHT) }
+        if arguments.isReset("discretionary") || arguments.isReset("overnight") { return Int32(BH_PRESET_DEFAULT) }
         return try arguments.choice("preset", Names.presets)
     }
 

@@ -41,6 +41,36 @@ struct ControlOptions {
         var running: Int?
         /// A sentence about the running tasks.
         var remark: String?
+
+        fileprivate mutating func add(_ other: Change) {
+            affected += other.affected
+            running = running == nil && other.running == nil ? nil : (running ?? 0) + (other.running ?? 0)
+            let remarks = [remark, other.remark].compactMap { $0 }
+            remark = remarks.isEmpty ? nil : remarks.joined(separator: " ")
+        }
+    }
+
+    /// The sessions that have selected tasks: the session of the command and its variants. Each with the tasks that the
+    /// operands name.
+    private func sessions(
+        _ application: Application, _ context: Context
+    ) throws(CommandError) -> [(Session, named: [TaskRecord])] {
+        var sessions: [(Session, named: [TaskRecord])] = []
+        var missing = Set(ids)
+        try context.forEachSession(application, role: BH_ROLE_PRODUCE) { (session) throws(CommandError) in
+            var named: [TaskRecord] = []
+            for start in stride(from: 0, to: ids.count, by: 1000) {
+                let page = Array(ids[start..<min(start + 1000, ids.count)])
+                named += try session.tasks(TaskSelection(ids: page), maximum: page.count).tasks
+            }
+            missing.subtract(named.map { $0.id })
+            if ids.isEmpty || !named.isEmpty { sessions.append((session, named)) }
+        }
+        // The engine, which runs the tasks, ignores a number that no task has. Here such a number is an error, because
+        // the user typed it. The call reports the error of the engine.
+        if let id = missing.min() { _ = try application.attach(context.sessionName, role: BH_ROLE_OBSERVE).task(id) }
+        if sessions.isEmpty { _ = try application.attach(context.sessionName, role: BH_ROLE_OBSERVE) }
+        return sessions
     }
 
     /// - Parameter control: The function that performs the command. It gets the session, and the tasks that the
@@ -50,12 +80,9 @@ struct ControlOptions {
         _ control: (Session, [TaskRecord]) throws(CommandError) -> Change
     ) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
-            // The engine, which runs the tasks, ignores a number that no task has. Here such a number is an error,
-            // because the user typed it.
-            var named: [TaskRecord] = []
-            for id in ids { named.append(try session.task(id)) }
-            let change = try control(session, named)
+            let sessions = try sessions(application, context)
+            var change = Change(affected: 0)
+            for (session, named) in sessions { change.add(try control(session, named)) }
             if context.output.isJSON {
                 let running: [(String, JSON)] = change.running.map { [("running", .unsigned(UInt64($0)))] } ?? []
                 try context.output.result(.object([("affected", .unsigned(change.affected))] + running))

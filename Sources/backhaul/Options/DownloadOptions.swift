@@ -30,7 +30,7 @@ struct DownloadOptions {
 
     let transfers: [Transfer]
     private let skipsExisting: Bool
-    private let session: SessionOptions
+    let session: SessionOptions
 
     /// - Parameter urls: The URLs. Nil means that the operands are the URLs.
     init(_ arguments: Arguments, urls given: [String]? = nil, startsSuspended: Bool = false) throws(CommandError) {
@@ -71,7 +71,7 @@ struct DownloadOptions {
             transfers.append(transfer)
         }
         self.transfers = transfers
-        session = try SessionOptions(arguments)
+        session = try SessionOptions.ofTransfers(arguments)
     }
 
     /// The transfers to enqueue. With `--skip-existing`, a transfer is left out if its file exists. There is one
@@ -92,8 +92,6 @@ struct DownloadOptions {
         }
         return wanted
     }
-
-    func settings(_ identifier: String) -> SessionSettings { SessionSettings(identifier: identifier, options: session) }
 
     private static func ifExists(_ arguments: Arguments) throws(CommandError) -> Int {
         let words = [("fail", BH_IF_EXISTS_FAIL), ("replace", BH_IF_EXISTS_REPLACE), ("skip", BH_IF_EXISTS_SKIP)]

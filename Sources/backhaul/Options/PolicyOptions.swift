@@ -1,10 +1,24 @@
 import CBackhaul
 
+/// The structs of the C header that have the fields of a policy: the settings of a session (a named collection of
+/// transfers), and those of one transfer.
+protocol PolicyFields {
+    var retry: bh_retry_policy { get set }
+    var rules: bh_transfer_rules { get set }
+    var constraints: bh_constraints { get set }
+    var bytes_per_second: UInt64 { get set }
+}
+
+extension bh_policy: PolicyFields {}
+extension bh_session_configuration: PolicyFields {}
+
 /// The options for HTTP, limits and retries. `get`, `add` and `put` apply them to the new transfers, and `configure`
-/// applies them to all transfers of the session, a named collection of transfers.
+/// applies them to all transfers of the session. An empty value is the default: for a transfer, the session's setting.
 struct PolicyOptions {
     static let descriptions = [
         OptionDescription("retry", nil, "NUMBER", "give up after this number of retries without progress"),
+        OptionDescription(
+            "attempts", nil, "NUMBER", "the same, but with the first attempt: --attempts 1 is --retry 0; 0: no limit"),
         OptionDescription("retry-delay", nil, "SECONDS", "the delay before the first retry; it doubles (1)"),
         OptionDescription("retry-max-delay", nil, "SECONDS", "the longest such delay (600)"),
         OptionDescription("retry-jitter", nil, "PERCENT", "how much of each delay is random (50)"),
@@ -31,7 +45,7 @@ struct PolicyOptions {
     private let jitter: UInt32?
     private let retryErrors: UInt32?
     private let retryStatuses: String?
-    private let retriesUnsafe: Bool
+    private let unsafeMethods: Int32?
     private let acceptedStatuses: String?
     private let requestTimeout: UInt32?
     private let resourceTimeout: UInt64?
@@ -46,68 +60,68 @@ struct PolicyOptions {
 
     init(_ arguments: Arguments) throws(CommandError) {
         let day = 86_400.0
-        isGiven = PolicyOptions.descriptions.contains { arguments.has($0.name) }
-        attempts = try arguments.number("retry", in: 0...1_000_000).map { UInt32($0) + 1 }
-        firstDelay = try arguments.milliseconds("retry-delay", upTo: day).map { UInt32($0) }
-        longestDelay = try arguments.milliseconds("retry-max-delay", upTo: day).map { UInt32($0) }
-        jitter = try arguments.number("retry-jitter", in: 1...100).map { UInt32($0) }
+        isGiven = PolicyOptions.descriptions.contains { arguments.changes($0.name) }
+        attempts = try PolicyOptions.attempts(arguments)
+        firstDelay = try arguments.durationSetting("retry-delay", upTo: day).map { UInt32($0) }
+        longestDelay = try arguments.durationSetting("retry-max-delay", upTo: day).map { UInt32($0) }
+        jitter = try arguments.setting("retry-jitter", in: 1...100)
         retryErrors = try arguments.bits("retry-errors", Names.retryErrors)
         retryStatuses = arguments.value("retry-status")
-        retriesUnsafe = arguments.has("retry-unsafe")
+        unsafeMethods = arguments.isReset("retry-unsafe") ? 0 : arguments.has("retry-unsafe") ? Int32(BH_YES) : nil
         acceptedStatuses = arguments.value("accept-status")
-        requestTimeout = try arguments.milliseconds("request-timeout", upTo: day).map { UInt32($0) }
-        resourceTimeout = try arguments.milliseconds("max-time")
+        requestTimeout = try arguments.durationSetting("request-timeout", upTo: day).map { UInt32($0) }
+        resourceTimeout = try arguments.durationSetting("max-time", upTo: 315_360_000)
         let versions = Names.httpVersions.filter { arguments.has($0.0) }
         guard versions.count <= 1 else { throw .usage("--\(versions[0].0) and --\(versions[1].0) exclude each other.") }
-        version = versions.first.map { Int32($0.1) }
-        let count = try arguments.number("max-redirs", in: 0...100)
+        let resetsVersion = Names.httpVersions.contains { arguments.isReset($0.0) }
+        version = versions.first.map { Int32($0.1) } ?? (resetsVersion ? 0 : nil)
         let policy = try arguments.choice("redirects", Names.redirects)
-        redirects = count == 0 ? Int32(BH_REDIRECTS_NONE) : policy
-        redirectCount = count == 0 ? nil : count.map { UInt32($0) }
+        // 0 is a setting of `redirects`, because in `maximum_redirects` it is the default.
+        let isNone = arguments.value("max-redirs") == "0"
+        redirects = isNone ? Int32(BH_REDIRECTS_NONE) : policy
+        redirectCount = isNone ? nil : try arguments.setting("max-redirs", in: 0...100)
         largest = try arguments.bytes("max-filesize")
         rate = try arguments.bytes("limit-rate")
         constraints = try ConstraintOptions(arguments)
     }
 
+    private static func attempts(_ arguments: Arguments) throws(CommandError) -> UInt32? {
+        if arguments.has("retry") && arguments.has("attempts") {
+            throw .usage("--retry and --attempts exclude each other.")
+        }
+        if arguments.value("retry") == "" { return 0 }
+        if let retries = try arguments.number("retry", in: 0...999_999) { return UInt32(retries) + 1 }
+        return try arguments.setting("attempts", in: 0...1_000_000)
+    }
+
     func policy(_ arena: CStringArena) -> bh_policy {
         var policy = bh_policy()
         policy.struct_size = MemoryLayout<bh_policy>.size
-        policy.retry.maximum_attempts = attempts ?? 0
-        policy.retry.first_delay_ms = firstDelay ?? 0
-        policy.retry.longest_delay_ms = longestDelay ?? 0
-        policy.retry.jitter_percent = jitter ?? 0
-        policy.retry.errors = retryErrors ?? 0
-        policy.retry.unsafe_methods = retriesUnsafe ? Int32(BH_YES) : 0
-        policy.retry.statuses = arena.optionalString(retryStatuses)
-        policy.rules.accepted_statuses = arena.optionalString(acceptedStatuses)
-        policy.rules.request_timeout_ms = requestTimeout ?? 0
-        policy.rules.resource_timeout_ms = resourceTimeout ?? 0
-        policy.rules.http_version = version ?? 0
-        policy.rules.redirects = redirects ?? 0
-        policy.rules.maximum_redirects = redirectCount ?? 0
-        policy.rules.maximum_size = largest ?? 0
-        policy.bytes_per_second = rate ?? 0
-        constraints.change(&policy.constraints, arena)
+        change(&policy, arena)
         return policy
     }
 
     /// Changes the fields whose options are given. The other fields stay.
-    func change(_ session: inout bh_session_configuration, _ arena: CStringArena) {
-        if let attempts { session.retry.maximum_attempts = attempts }
-        if let firstDelay { session.retry.first_delay_ms = firstDelay }
-        if let longestDelay { session.retry.longest_delay_ms = longestDelay }
-        if let jitter { session.retry.jitter_percent = jitter }
-        if let retryErrors { session.retry.errors = retryErrors }
-        if retriesUnsafe { session.retry.unsafe_methods = Int32(BH_YES) }
-        if let retryStatuses { session.retry.statuses = arena.string(unlessEmpty: retryStatuses) }
-        if let acceptedStatuses { session.rules.accepted_statuses = arena.string(unlessEmpty: acceptedStatuses) }
-        if let requestTimeout { session.rules.request_timeout_ms = requestTimeout }
-        if let resourceTimeout { session.rules.resource_timeout_ms = resourceTimeout }
-        if let version { session.rules.http_version = version }
-        if let redirects { session.rules.redirects = redirects }
-        if let redirectCount { session.rules.maximum_redirects = redirectCount }
-        if let largest { session.rules.maximum_size = largest }
-        if let rate { session.bytes_per_second = rate }
-        constraints.change(&session.constraints, arena)
+    func change<Fields: PolicyFields>(_ fields: inout Fields, _ arena: CStringArena) {
+        if let attempts { fields.retry.maximum_attempts = attempts }
+        if let firstDelay { fields.retry.first_delay_ms = firstDelay }
+        if let longestDelay { fields.retry.longest_delay_ms = longestDelay }
+        if let jitter { fields.retry.jitter_percent = jitter }
+        if let retryErrors { fields.retry.errors = retryErrors }
+        if let unsafeMethods { fields.retry.unsafe_methods = unsafeMethods }
+        if let retryStatuses { fields.retry.statuses = arena.string(unlessEmpty: retryStatuses) }
+        if let acceptedStatuses { fields.rules.accepted_statuses = arena.string(unlessEmpty: acceptedStatuses) }
+        if let requestTimeout { fields.rules.request_timeout_ms = requestTimeout }
+        if let resourceTimeout { fields.rules.resource_timeout_ms = resourceTimeout }
+        if let version { fields.rules.http_version = version }
+        if let redirectCount {
+            fields.rules.maximum_redirects = redirectCount
+            // An earlier --max-redirs 0 is taken back.
+            if Int(fields.rules.redirects) == BH_REDIRECTS_NONE { fields.rules.redirects = 0 }
+        }
+        if let redirects { fields.rules.redirects = redirects }
+        if let largest { fields.rules.maximum_size = largest }
+        if let rate { fields.bytes_per_second = rate }
+        constraints.change(&fields.constraints, arena)
     }
 }

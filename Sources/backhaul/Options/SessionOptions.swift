@@ -1,12 +1,13 @@
 import CBackhaul
 
-/// The options that are stored with a session, a named collection of transfers. After the command, they apply to all
-/// transfers of the session.
+/// The options for settings that only a session (a named collection of transfers) has. `configure` stores them with the
+/// session. With `get`, `add` and `put`, they apply to the transfers of the command, which then belong to a variant of
+/// the session (`SessionVariant`).
 struct SessionOptions {
+    /// The options of `get`, `add` and `put`.
     static let descriptions = [
         OptionDescription(
             "credentials", nil, "ask|fail", "when a server asks for a credential: wait for one (ask), or fail"),
-        OptionDescription("attempts", nil, "NUMBER", "give up after this number of attempts without progress"),
         OptionDescription(
             "proxy", "x", "URL", "http://, https://, socks5:// or socks5h://...; none; '': as the environment says"),
         OptionDescription(
@@ -22,17 +23,41 @@ struct SessionOptions {
         OptionDescription("pinnedpubkey", nil, "HASHES", "the server's key is one of sha256//BASE64;..."),
         OptionDescription("tlsv1.2", nil, nil, "TLS 1.2 or newer (the default)"),
         OptionDescription("tlsv1.3", nil, nil, "TLS 1.3 or newer"),
-    ] + settings.map(\.option)
+    ] + transferSettings.map(\.option)
+
+    /// The options of `configure`.
+    static let allDescriptions = descriptions + sessionSettings.map(\.option)
+
+    /// The options that `get`, `add` and `put` refuse, because they describe the session and not the transfers of one
+    /// command. The message states that `configure` accepts them.
+    static let refused = sessionSettings.map { $0.option.hidden }
+
+    /// The options that `activities` refuses: an activity always uses the settings of its session.
+    static let allRefused = allDescriptions.map(\.hidden)
 
     /// Options, each of which sets one field of the configuration.
-    static let settings: [SessionSetting] = [
+    static let settings = transferSettings + sessionSettings
+
+    private static let transferSettings: [SessionSetting] = [
         .word("cookies", \.cookies, "cookie-jar", Names.cookies, "where the session's cookies live (none)"),
         .number(
-            "connections_per_origin", \.connections_per_origin, "connections", in: 1...256,
+            "connections_per_origin", \.connections_per_origin, "connections", upTo: 256,
             "connections to one origin at a time (6)"),
         .number(
-            "maximum_running_tasks", \.maximum_running_tasks, "parallel-max", in: 1...1024,
+            "maximum_running_tasks", \.maximum_running_tasks, "parallel-max", upTo: 1024,
             "transfers at a time (64)"),
+        .milliseconds(
+            "slow_after_ms", \.slow_after_ms, "slow-after",
+            "how long a rate below --minimum-rate lasts before a pause (60)"),
+        .milliseconds(
+            "slow_pause_ms", \.slow_pause_ms, "slow-pause",
+            "the first such pause; it doubles, up to 12 times this (300)"),
+        .bits(
+            "tolerances", \.tolerances, "tolerate", Names.tolerances,
+            "accept these faults of servers: missing-close-notify, early-response; '': none (the default)"),
+    ]
+
+    private static let sessionSettings: [SessionSetting] = [
         .number(
             "history_limit", \.history_limit, "history-limit", upTo: 100_000, none: UInt32.max,
             "ended transfers that `history` keeps (1000); 0: none"),
@@ -40,28 +65,17 @@ struct SessionOptions {
             "daily_budget", \.budget.daily, "daily-budget",
             "limit for the session in a day, on each network (none)"),
         .budget("monthly_budget", \.budget.monthly, "monthly-budget", "the same, in a calendar month (none)"),
-        .milliseconds(
-            "slow_after_ms", \.slow_after_ms, "slow-after",
-            "how long a rate below --minimum-rate lasts before a pause (60)"),
-        .milliseconds(
-            "slow_pause_ms", \.slow_pause_ms, "slow-pause",
-            "the first such pause; it doubles, up to 12 times this (300)"),
         .yesOrNo(
             "discretionary_if_launched", \.discretionary_if_launched, "discretionary-if-launched",
             "transfers that a launched program enqueues are --discretionary (no)"),
-        .bits(
-            "tolerances", \.tolerances, "tolerate", Names.tolerances,
-            "accept these faults of servers: missing-close-notify, early-response; '': none (the default)"),
     ]
 
     private let certificates: String?
-    private let maximumAttempts: UInt32?
-    /// Whether the session asks for credentials. Nil if the option is not given: then a new session asks, and an
-    /// existing session keeps its setting.
     private let asksForCredentials: Bool?
     private let proxy: String?
     private let proxyUser: String?
     private let proxyPassword: String?
+    private let resetsProxyPassword: Bool
     private let exceptions: String?
     private let clientCertificate: String?
     private let clientKey: String?
@@ -70,15 +84,17 @@ struct SessionOptions {
     /// The changes that the given options make.
     private let changes: [SessionSetting.Change]
 
-    let isGiven: Bool
+    /// The given options and their values, without passwords.
+    let given: [(name: String, value: String)]
+
+    var isGiven: Bool { !given.isEmpty }
 
     init(_ arguments: Arguments) throws(CommandError) {
-        isGiven = SessionOptions.descriptions.contains { arguments.has($0.name) }
+        given = try SessionOptions.given(arguments)
         certificates = try SessionOptions.path(arguments, arguments.has("ca-file") ? "ca-file" : "cacert")
-        maximumAttempts = try arguments.number("attempts", in: 1...1_000_000).map { UInt32($0) }
         switch arguments.value("credentials") {
         case nil: asksForCredentials = nil
-        case "ask": asksForCredentials = true
+        case "", "ask": asksForCredentials = true
         case "fail": asksForCredentials = false
         case .some(let value): throw .usage("--credentials takes 'ask' or 'fail', not '\(value)'.")
         }
@@ -86,7 +102,8 @@ struct SessionOptions {
         let user = arguments.value("proxy-user")
         let colon = user?.firstIndex(of: ":")
         proxyUser = user.map { colon == nil ? $0 : String($0.prefix { $0 != ":" }) }
-        if let file = arguments.value("proxy-password-file") {
+        resetsProxyPassword = arguments.value("proxy-password-file") == ""
+        if let file = arguments.value("proxy-password-file"), !file.isEmpty {
             guard user != nil, colon == nil else {
                 throw .usage("--proxy-password-file goes with --proxy-user that has no password.")
             }
@@ -98,7 +115,9 @@ struct SessionOptions {
         clientCertificate = try SessionOptions.path(arguments, "cert")
         clientKey = try SessionOptions.path(arguments, "key")
         pins = arguments.value("pinnedpubkey")
-        minimumTLS = arguments.has("tlsv1.3") ? BH_TLS_1_3 : arguments.has("tlsv1.2") ? BH_TLS_1_2 : nil
+        let resetsTLS = arguments.isReset("tlsv1.2") || arguments.isReset("tlsv1.3")
+        minimumTLS = arguments.has("tlsv1.3") ? BH_TLS_1_3
+            : arguments.has("tlsv1.2") ? BH_TLS_1_2 : resetsTLS ? BH_TLS_DEFAULT : nil
         var changes: [SessionSetting.Change] = []
         for setting in SessionOptions.settings {
             if let change = try setting.change(arguments) { changes.append(change) }
@@ -106,13 +125,39 @@ struct SessionOptions {
         self.changes = changes
     }
 
-    /// - Parameter isNew: Whether the session is new. If no option forbids it, a new session asks for credentials.
-    func change(_ session: inout bh_session_configuration, _ arena: CStringArena, isNew: Bool) {
-        if let certificates { session.tls.ca_file = arena.string(unlessEmpty: certificates) }
-        if let maximumAttempts { session.retry.maximum_attempts = maximumAttempts }
-        if asksForCredentials != nil || isNew {
-            session.asks_for_credentials = Int32(asksForCredentials == false ? BH_NO : BH_YES)
+    /// The options of a command that enqueues transfers. Throws if one of them is for the whole session.
+    static func ofTransfers(_ arguments: Arguments) throws(CommandError) -> SessionOptions {
+        try refuse(refused, arguments)
+        return try SessionOptions(arguments)
+    }
+
+    /// Throws if one of the options is given. The message states that `configure` accepts it.
+    static func refuse(_ options: [OptionDescription], _ arguments: Arguments) throws(CommandError) {
+        guard let option = options.first(where: { arguments.has($0.name) }) else { return }
+        let words = (["--" + option.name] + [option.argument].compactMap { $0 }).joined(separator: " ")
+        throw .usage("--\(option.name) is a setting of the session: `backhaul configure \(words)` stores it.")
+    }
+
+    private static func given(_ arguments: Arguments) throws(CommandError) -> [(name: String, value: String)] {
+        var given: [(name: String, value: String)] = []
+        for option in allDescriptions where arguments.changes(option.name) {
+            let name = option.name
+            let value =
+                switch name {
+                case "ca-file", "cacert", "cert", "key": try path(arguments, name) ?? ""
+                case "proxy-user": String((arguments.value(name) ?? "").prefix { $0 != ":" })
+                case "proxy-password-file": ""
+                default: arguments.all(name).joined(separator: ",")
+                }
+            given.append((name == "ca-file" ? "cacert" : name, value))
         }
+        return given
+    }
+
+    /// Changes the fields whose options are given. The other fields stay.
+    func change(_ session: inout bh_session_configuration, _ arena: CStringArena) {
+        if let certificates { session.tls.ca_file = arena.string(unlessEmpty: certificates) }
+        if let asksForCredentials { session.asks_for_credentials = Int32(asksForCredentials ? BH_YES : BH_NO) }
         if let proxy {
             session.proxy.url = arena.string(unlessEmpty: proxy)
             // The credential of the earlier proxy is not sent to the new one.
@@ -123,6 +168,7 @@ struct SessionOptions {
             session.proxy.user = arena.string(unlessEmpty: proxyUser)
             session.proxy.password = proxyUser.isEmpty ? nil : arena.optionalString(proxyPassword)
         }
+        if resetsProxyPassword { session.proxy.password = nil }
         if let exceptions { session.proxy.bypass = arena.string(unlessEmpty: exceptions) }
         if let clientCertificate {
             session.tls.client_certificate = arena.string(unlessEmpty: clientCertificate)

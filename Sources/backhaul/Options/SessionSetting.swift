@@ -24,34 +24,36 @@ struct SessionSetting: Sendable {
         }
     }
 
+    /// A limit of at least 1. An empty value and 0 are the default.
     static func number(
-        _ field: String, _ path: Path<UInt32>, _ option: String, in range: ClosedRange<Int64>, _ help: String
+        _ field: String, _ path: Path<UInt32>, _ option: String, upTo limit: Int64, _ help: String
     ) -> SessionSetting {
         SessionSetting(
             field, path, option, "NUMBER", help,
-            given: { (arguments) throws(CommandError) in try arguments.number(option, in: range).map { UInt32($0) } })
+            given: { (arguments) throws(CommandError) in try arguments.setting(option, in: 0...limit) })
     }
 
     /// A number whose option may be 0. In the C header, 0 means the default, so the value 0 of the option is stored as
-    /// `none`.
+    /// `none`. An empty value is the default.
     static func number(
         _ field: String, _ path: Path<UInt32>, _ option: String, upTo limit: Int64, none: UInt32, _ help: String
     ) -> SessionSetting {
         SessionSetting(
             field, path, option, "NUMBER", help,
             given: { (arguments) throws(CommandError) in
-                try arguments.number(option, in: 0...limit).map { $0 == 0 ? none : UInt32($0) }
+                arguments.value(option) == "0" ? none : try arguments.setting(option, in: 0...limit)
             })
     }
 
-    /// A duration of at most one day. The option has seconds, and the field has milliseconds.
+    /// A duration of at most one day. The option has seconds, and the field has milliseconds. An empty value and 0 are
+    /// the default.
     static func milliseconds(
         _ field: String, _ path: Path<UInt32>, _ option: String, _ help: String
     ) -> SessionSetting {
         SessionSetting(
             field, path, option, "SECONDS", help,
             given: { (arguments) throws(CommandError) in
-                try arguments.milliseconds(option, upTo: 86_400).map { UInt32($0) }
+                try arguments.durationSetting(option, upTo: 86_400).map { UInt32($0) }
             })
     }
 

@@ -149,7 +149,7 @@ enum Text {
         }
     }
 
-    static func hexadecimal(_ value: UInt32, digits: Int) -> String {
+    static func hexadecimal(_ value: some BinaryInteger, digits: Int) -> String {
         let text = String(value, radix: 16)
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
