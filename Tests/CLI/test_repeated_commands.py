@@ -2,7 +2,9 @@
 acknowledged, the command does not wait for this event. A live transfer has not ended. To acknowledge an event is to
 confirm that it was processed."""
 
+import os
 import signal
+import time
 
 import pytest
 
@@ -36,6 +38,49 @@ def test_the_get_command_reports_an_existing_file_at_once_while_another_transfer
     ended = backhaul("get", url)
     assert ended.stdout == f"{backhaul.here}/a\n"
     assert f"{backhaul.here}/a exists already: transfer" in ended.stderr
+
+
+@pytest.fixture(params=[True, False], ids=["another transfer runs", "no other transfer"])
+def fetched(request, backhaul, serve, slow):
+    """The URL of a fetched file. The end event of the transfer is acknowledged."""
+    server = serve({"/a": CONTENT, "/other/a": CONTENT})
+    if request.param:
+        backhaul("add", f"{slow.url}/big")
+    backhaul("get", f"{server.url}/a")
+    return f"{server.url}/a"
+
+
+def test_the_get_command_reports_an_unchanged_file_of_an_earlier_download(backhaul, fetched):
+    for words in [[], ["--noproxy", "127.0.0.1"], []]:
+        ended = backhaul("get", *words, fetched)
+        assert ended.stdout == f"{backhaul.here}/a\n"
+        assert f"{backhaul.here}/a exists already: transfer" in ended.stderr
+    assert "has downloaded it before, and its end is acknowledged" in backhaul("add", fetched).stderr
+
+
+def test_the_get_command_fetches_the_other_files_if_one_file_is_there_already(backhaul, fetched, serve):
+    more = serve({"/b": CONTENT})
+    ended = backhaul("get", fetched, f"{more.url}/b")
+    assert sorted(ended.stdout.splitlines()) == [f"{backhaul.here}/a", f"{backhaul.here}/b"]
+
+
+def test_the_get_command_refuses_a_file_that_was_written_after_its_download(backhaul, fetched):
+    (backhaul.here / "a").write_bytes(CONTENT[::-1])
+    later = time.time() + 3600
+    os.utime(backhaul.here / "a", (later, later))
+    assert "is already there" in backhaul("get", fetched, code=4).stderr
+    assert (backhaul.here / "a").read_bytes() == CONTENT[::-1]
+
+
+def test_the_get_command_refuses_a_file_of_a_download_from_another_url(backhaul, fetched):
+    assert "is already there" in backhaul("get", fetched.replace("/a", "/other/a"), code=4).stderr
+
+
+def test_the_get_command_fetches_no_file_again_that_the_server_named(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    first = backhaul("get", "-J", f"{server.url}/a")
+    assert backhaul("get", "-J", f"{server.url}/a").stdout == first.stdout
+    assert len(server.requests()) == 1
 
 
 def test_a_repeated_get_command_completes_all_transfers_after_an_interrupt(backhaul, serve, slow):

@@ -61,6 +61,14 @@ enum Paths {
         return UInt64(max(0, status.st_size))
     }
 
+    /// The size of a regular file, and the time of its last change in Unix milliseconds. Nil if there is no such file.
+    static func file(_ path: String) -> (size: UInt64, modified: Int64)? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        let modified = Int64(status.st_mtim.tv_sec) * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000
+        return (UInt64(max(0, status.st_size)), modified)
+    }
+
     static func isRegularFile(_ path: String, size: UInt64) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && UInt64(max(0, status.st_size)) == size

@@ -28,7 +28,7 @@ struct Add: Command {
         try context.withApplication { (application) throws(CommandError) in
             let session = try application.create(context.settings(options.session), role: BH_ROLE_PRODUCE)
             let transfers = try options.wanted(session, context.output)
-            let results = try DownloadList(transfers, session).results
+            let results = try DownloadList(transfers, session, context, application).results
             try context.output.result(
                 lines: zip(transfers, results).map { transfer, result in
                     context.output.isJSON

@@ -30,7 +30,7 @@ struct Get: Command {
         try context.withApplication { (application) throws(CommandError) in
             let (session, isConsumer) = try Watch.join(application, context.settings(options.session))
             if isConsumer { try acknowledgeFormerEnds(session) }
-            let list = try DownloadList(options.wanted(session, context.output), session)
+            let list = try DownloadList(options.wanted(session, context.output), session, context, application)
             for (id, _) in list.enqueued where list.isSuspended(id) {
                 context.output.note(
                     "Transfer \(id) is suspended; it continues after: \(context.command("resume", String(id)))")

@@ -15,6 +15,12 @@ struct EnqueueResult {
         event = enqueued.event_id
     }
 
+    /// The result for a download that succeeded before, and whose end was acknowledged.
+    init(former id: UInt64) {
+        taskID = id
+        state = Int32(BH_TASK_SUCCEEDED)
+    }
+
     var isNew: Bool { state == nil }
     var hasEnded: Bool { state.map { Int($0) >= BH_TASK_SUCCEEDED } ?? false }
     var hasSucceeded: Bool { state.map { Int($0) == BH_TASK_SUCCEEDED } ?? false }

@@ -21,10 +21,17 @@ struct DownloadList {
         results.contains { $0.taskID == task && $0.state.map(Int.init) == BH_TASK_SUSPENDED }
     }
 
-    init(_ transfers: [Transfer], _ session: Session) throws(CommandError) {
+    init(
+        _ transfers: [Transfer], _ session: Session, _ context: Context, _ application: Application
+    ) throws(CommandError) {
         var transfers = transfers
-        results = try session.enqueue(transfers)
-        var positions = Array(results.indices)
+        let unchanged = try FormerDownloads.find(transfers, session, context, application)
+        former = unchanged.sorted { $0.key < $1.key }.map { Ending($0.value) }
+        results = transfers.indices.map { EnqueueResult(former: unchanged[$0]?.id ?? 0) }
+        var positions = transfers.indices.filter { unchanged[$0] == nil }
+        for (position, result) in zip(positions, try session.enqueue(positions.map { transfers[$0] })) {
+            results[position] = result
+        }
         while true {
             var again: [Int] = []
             let isAnyAcknowledged = positions.contains { results[$0].isAcknowledged }
@@ -90,7 +97,7 @@ struct DownloadList {
             : session.tasks(TaskSelection(ids: [found.taskID]), maximum: 1).tasks.first
         let path = task?.path ?? (transfer.isNamedByServer ? nil : transfer.destination)
         guard let path, let size = Paths.sizeOfFile(path, changedSince: nil) else { return nil }
-        if let whole = task?.size, whole != size { return nil }
+        if let task, task.url != transfer.url || !FormerDownloads.isUnchanged(task) { return nil }
         return task.map { Ending($0) } ?? Ending(former: found.taskID, transfer, path: path, size: size)
     }
 }
