@@ -3,7 +3,9 @@ none. The demand for a credential is called a challenge. The command `respond` r
 named collection of transfers."""
 
 import base64
+import http.server
 import os
+import threading
 
 import pytest
 
@@ -120,20 +122,64 @@ def test_a_command_without_a_terminal_exits_with_8_and_prints_the_respond_comman
     assert [task["reason"] for task in backhaul.json("tasks")] == ["credential"]
 
 
-def test_the_get_command_fetches_the_files_that_need_no_credential_before_it_exits_with_8(backhaul, serve, guarded):
-    import http.server
-    import threading
+@pytest.fixture
+def free():
+    """The URL of a server that needs no credential. `/to/URL` redirects to the URL."""
+    class Free(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(302 if self.path.startswith("/to/") else 200)
+            self.send_header("Location", self.path.removeprefix("/to/"))
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"ok")
 
-    free = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Free", (http.server.BaseHTTPRequestHandler,), {
-        "do_GET": lambda self: (self.send_response(200), self.send_header("Content-Length", "2"), self.end_headers(),
-                                self.wfile.write(b"ok")),
-        "log_message": lambda self, *words: None}))
-    threading.Thread(target=free.serve_forever, daemon=True).start()
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Free) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_the_get_command_fetches_the_files_that_need_no_credential_before_it_exits_with_8(backhaul, guarded, free):
     server = guarded({"/a": CONTENT})
-    ended = backhaul("get", f"{server.url}/a", f"http://127.0.0.1:{free.server_address[1]}/b", code=8)
-    free.shutdown()
-    free.server_close()
+    ended = backhaul("get", f"{server.url}/a", f"{free}/b", code=8)
     assert ended.stdout == f"{backhaul.here}/b\n"
+
+
+def test_the_get_command_does_not_ask_for_the_credentials_of_other_transfers(backhaul, guarded, free):
+    server = guarded({"/a": CONTENT})
+    backhaul("add", f"{server.url}/a")
+    challenge(backhaul)
+    terminal = Terminal(backhaul, "get", f"{free}/b")
+    assert terminal.end() == 0
+    assert b"credential" not in terminal.seen and b"User" not in terminal.seen
+    assert "credential" not in backhaul("get", f"{free}/c").stderr
+    assert len(backhaul.json("challenges")) == 1
+
+
+def test_the_get_command_asks_only_for_the_credential_of_its_own_transfer(backhaul, guarded, free):
+    server = guarded({"/a": CONTENT, "/b": CONTENT})
+    server.guard.realm = "Other"
+    backhaul("add", f"{server.url}/a")
+    other = challenge(backhaul)
+    server.guard.realm = "Staff"
+    second = server.url.replace("127.0.0.1", "localhost")
+    ended = backhaul("get", f"{free}/to/{second}/b", "-o", "b", code=8)
+    (own,) = [challenge for challenge in backhaul.json("challenges") if challenge["id"] != other["id"]]
+    assert own["origin"] == second
+    assert f"backhaul respond {own['id']} " in ended.stderr and "Other" not in ended.stderr
+
+
+def test_a_prompt_ends_if_the_transfer_that_needs_the_credential_ends(backhaul, guarded):
+    server = guarded({"/a": CONTENT, "/b": CONTENT})
+    backhaul("add", f"{server.url}/b")
+    terminal = Terminal(backhaul, "get", f"{server.url}/a")
+    terminal.read(rb"User \(empty: leave it open\): ")
+    (task,) = [task for task in backhaul.json("tasks") if task["url"].endswith("/a")]
+    backhaul("cancel", task["id"])
+    assert terminal.end() == 1
 
 
 def test_the_wait_command_exits_with_1_after_the_user_refused_to_give_a_credential(backhaul, guarded):

@@ -17,10 +17,17 @@ struct Prompt {
         descriptor = terminal
     }
 
-    /// Reads one line, and returns it without its newline. Returns nil if the terminal has hung up or the user has
-    /// ended the input.
-    /// - Parameter isSecret: Whether the terminal hides the input.
-    func ask(_ question: String, isSecret: Bool = false, _ signals: Signals) throws(CommandError) -> String? {
+    private static let checkInterval: Int64 = 1000
+
+    /// Reads one line, and returns it without its newline. Returns nil if the terminal has hung up, the user has ended
+    /// the input, or the response is not needed any more.
+    /// - Parameters:
+    ///   - isSecret: Whether the terminal hides the input.
+    ///   - isNeeded: Whether the response is still needed. This is checked while the user types nothing.
+    func ask(
+        _ question: String, isSecret: Bool = false, _ signals: Signals,
+        while isNeeded: () throws(CommandError) -> Bool = { true }
+    ) throws(CommandError) -> String? {
         var former = termios()
         let isHidden = isSecret && tcgetattr(descriptor, &former) == 0
         if isHidden {
@@ -40,7 +47,12 @@ struct Prompt {
         }
         var line: [UInt8] = []
         while true {
-            guard try signals.wait(for: descriptor, milliseconds: nil) else { continue }
+            guard try signals.wait(for: descriptor, milliseconds: Prompt.checkInterval) else {
+                if !line.isEmpty { continue }
+                if try isNeeded() { continue }
+                if !isHidden { _ = Output.write("\n", to: descriptor) }
+                return nil
+            }
             var byte: UInt8 = 0
             guard read(descriptor, &byte, 1) == 1 else { return nil }
             if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }

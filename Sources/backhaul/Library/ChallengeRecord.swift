@@ -29,6 +29,7 @@ struct ChallengeRecord {
     }
 
     var isRefresh: Bool { Int(kind) == BH_CHALLENGE_REFRESH }
+    var isProxy: Bool { Int(kind) == BH_CHALLENGE_PROXY }
     var takesPassword: Bool { Int(schemes) & (BH_SCHEME_BASIC | BH_SCHEME_DIGEST) != 0 }
     /// The option of `backhaul respond` that suits this challenge best.
     var advice: String {

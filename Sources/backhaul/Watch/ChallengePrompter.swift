@@ -12,6 +12,7 @@ struct ChallengePrompter {
 
     private let context: Context
     private var reported: Set<ReportedChallenge> = []
+    /// The open challenges that concern the command.
     private(set) var open: [ChallengeRecord] = []
     /// Whether the session may have a challenge that was not reported yet.
     private var isDue = true
@@ -21,20 +22,27 @@ struct ChallengePrompter {
     mutating func noteNewChallenge() { isDue = true }
 
     /// Reads the open challenges, and prompts for each challenge that was not reported yet.
-    /// - Parameter always: Whether to read the challenges even if no event has reported one.
+    /// - Parameters:
+    ///   - always: Whether to read the challenges even if no event has reported one.
+    ///   - concerned: Selects the challenges that concern the command.
     mutating func promptForNewChallenges(
-        _ session: Session, of application: Application, always: Bool
+        _ session: Session, of application: Application, always: Bool,
+        concerned: ([ChallengeRecord]) throws(CommandError) -> [ChallengeRecord]
     ) throws(CommandError) {
         guard isDue || always else { return }
         let name = context.sessionName
         let isAny = try application.sessions().contains { $0.identifier == name && $0.openChallenges > 0 }
-        open = isAny ? try session.challenges() : []
+        open = isAny ? try concerned(session.challenges()) : []
+        // A challenge that concerns only other transfers may concern the command later.
+        isDue = isAny
         for challenge in open {
             let report = ReportedChallenge(challenge: challenge.id, failures: challenge.failures)
             guard reported.insert(report).inserted else { continue }
-            if try promptAndRespond(challenge, session) { open.removeAll { $0.id == challenge.id } }
+            let isOpen = { () throws(CommandError) in
+                try concerned(session.challenges()).contains { $0.id == challenge.id }
+            }
+            if try promptAndRespond(challenge, session, while: isOpen) { open.removeAll { $0.id == challenge.id } }
         }
-        isDue = !open.isEmpty
     }
 
     /// Advice such as "Respond with: backhaul respond 3 --user NAME".
@@ -43,9 +51,12 @@ struct ChallengePrompter {
         return "Respond with: \(context.command("respond", String(first.id))) \(first.advice)"
     }
 
-    private func promptAndRespond(_ challenge: ChallengeRecord, _ session: Session) throws(CommandError) -> Bool {
+    /// - Parameter isOpen: Whether a transfer of the command still waits for the challenge.
+    private func promptAndRespond(
+        _ challenge: ChallengeRecord, _ session: Session, while isOpen: () throws(CommandError) -> Bool
+    ) throws(CommandError) -> Bool {
         context.output.note(challenge.sentence + ".")
-        guard let response = try promptForResponse(challenge) else { return false }
+        guard let response = try promptForResponse(challenge, while: isOpen) else { return false }
         do {
             try session.respond(challenge.id, response)
         } catch {
@@ -56,23 +67,28 @@ struct ChallengePrompter {
     }
 
     /// Prompts the user. Returns nil if there is no terminal, if the user leaves the challenge open, or if a prompt
-    /// cannot ask for this kind of response.
-    private func promptForResponse(_ challenge: ChallengeRecord) throws(CommandError) -> Response? {
+    /// cannot ask for this kind of response. Also returns nil if no transfer of the command waits any more.
+    private func promptForResponse(
+        _ challenge: ChallengeRecord, while isOpen: () throws(CommandError) -> Bool
+    ) throws(CommandError) -> Response? {
         guard context.output.progressTerminal != nil, let prompt = Prompt() else { return nil }
         defer { prompt.end() }
         if challenge.isRefresh {
             guard challenge.task != 0 else { return nil }
-            let url = try prompt.ask("URL (empty: leave it open): ", context.signals) ?? ""
+            let url = try prompt.ask("URL (empty: leave it open): ", context.signals, while: isOpen) ?? ""
             return url.isEmpty ? nil : Response(kind: .url(url))
         }
         if challenge.takesPassword {
-            let user = try prompt.ask("User (empty: leave it open): ", context.signals) ?? ""
+            let user = try prompt.ask("User (empty: leave it open): ", context.signals, while: isOpen) ?? ""
             if user.isEmpty { return nil }
-            guard let password = try prompt.ask("Password: ", isSecret: true, context.signals) else { return nil }
+            guard let password = try prompt.ask("Password: ", isSecret: true, context.signals, while: isOpen) else {
+                return nil
+            }
             return Response(kind: .password(user: user, password: password))
         }
         guard challenge.takesToken else { return nil }
-        let token = try prompt.ask("Token (empty: leave it open): ", isSecret: true, context.signals) ?? ""
+        let token =
+            try prompt.ask("Token (empty: leave it open): ", isSecret: true, context.signals, while: isOpen) ?? ""
         if token.isEmpty { return nil }
         let isProxy = Int(challenge.kind) == BH_CHALLENGE_PROXY
         return Response(kind: .headers([(isProxy ? "Proxy-Authorization" : "Authorization", "Bearer " + token)]))

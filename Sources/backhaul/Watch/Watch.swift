@@ -242,10 +242,23 @@ final class Watch {
     /// Prompts for credentials. If the user gives none, and all remaining transfers wait for a credential, the command
     /// ends.
     private func askForCredentials() throws(CommandError) {
-        try prompter.promptForNewChallenges(session, of: application, always: !isConsumer)
+        try prompter.promptForNewChallenges(session, of: application, always: !isConsumer) {
+            (challenges) throws(CommandError) in try concerned(challenges)
+        }
         guard !prompter.open.isEmpty, try waitsForCredentialsOnly() else { return }
         try finish()
         throw .stopped(.credentialNeeded, "The remaining transfers wait for a credential. " + prompter.advice)
+    }
+
+    /// The challenges for which transfers in the scope wait.
+    private func concerned(_ challenges: [ChallengeRecord]) throws(CommandError) -> [ChallengeRecord] {
+        guard case .tasks = scope else { return challenges }
+        var waiting: [TaskRecord] = []
+        try forEachPageOfMoving { tasks in
+            waiting += tasks.filter { Int($0.reason) == BH_REASON_CREDENTIAL }
+            return true
+        }
+        return try ConcernedChallenges.of(waiting, challenges, session)
     }
 
     /// If another process waits for the right to read the session's events, gives up this right. Then the command
@@ -265,16 +278,32 @@ final class Watch {
     }
 
     private func waitsForCredentialsOnly() throws(CommandError) -> Bool {
-        var selection = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
-        if case .tasks = scope, remaining.count <= 1000 { selection.ids = remaining.sorted() }
-        var cursor: UInt64 = 0
         var isAny = false
+        var isOnly = true
+        try forEachPageOfMoving { tasks in
+            isAny = isAny || !tasks.isEmpty
+            isOnly = tasks.allSatisfy { Int($0.reason) == BH_REASON_CREDENTIAL }
+            return isOnly
+        }
+        return isAny && isOnly
+    }
+
+    /// Calls `body` with the waiting and running transfers in the scope, until `body` returns false.
+    private func forEachPageOfMoving(_ body: ([TaskRecord]) -> Bool) throws(CommandError) {
+        var selection = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
+        if case .tasks = scope {
+            let ids = remaining.sorted()
+            for start in stride(from: 0, to: ids.count, by: 1000) {
+                selection.ids = Array(ids[start..<min(start + 1000, ids.count)])
+                if try !body(session.tasks(selection, maximum: selection.ids.count).tasks) { return }
+            }
+            return
+        }
+        var cursor: UInt64 = 0
         while true {
             let (tasks, more) = try session.tasks(selection, after: cursor)
-            if tasks.contains(where: { Int($0.reason) != BH_REASON_CREDENTIAL }) { return false }
-            isAny = isAny || !tasks.isEmpty
+            guard body(tasks), more else { return }
             cursor = tasks.last?.id ?? cursor
-            if !more { return isAny }
         }
     }
 
