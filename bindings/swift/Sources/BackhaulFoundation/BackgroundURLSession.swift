@@ -11,9 +11,9 @@ public import FoundationNetworking
 /// calls the completion handler that it got for the session.
 ///
 /// If the process makes a second session object with the same identifier, the new object belongs to the first session.
-/// It has the delegate and the queue of the first session, as on Apple's systems. While another process gets the
-/// session's events, this process can make and control tasks, but its delegate is not called. When the other process
-/// has released the session, the delegate of this process is called.
+/// It has the delegate and the queue of the first session, and the standard error gets a warning, as on Apple's
+/// systems. While another process gets the session's events, this process can make and control tasks, but its delegate
+/// is not called. When the other process has released the session, the delegate of this process is called.
 ///
 /// All methods may be called from any thread. `resume`, `suspend` and `cancel` of a task, and the invalidating methods,
 /// wait for the engine, usually for a few milliseconds.
@@ -54,6 +54,11 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.begin(self)
     }
 
+    /// Creates a session object without a delegate.
+    public convenience init(configuration: BackgroundURLSessionConfiguration) {
+        self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
+    }
+
     /// Creates an object for a session that has already ended. If a delegate method is called after the session's end,
     /// this object is its session argument.
     init(of core: SessionCore) { self.core = core }
@@ -84,9 +89,10 @@ public final class BackgroundURLSession: NSObject, Sendable {
 
     /// Makes a task that downloads the request's URL. The task starts at its first `resume`.
     ///
-    /// The task uses the URL, the headers, the method, the body and `allowsCellularAccess` of the request. A body has
-    /// at most one mebibyte, and needs a method other than GET. `timeoutInterval` and `cachePolicy` of the request have
-    /// no effect, because the session's configuration applies.
+    /// The task uses the URL, the headers, the method, the body, `allowsCellularAccess` and `timeoutInterval` of the
+    /// request. A body has at most one mebibyte, and needs a method other than GET. If `timeoutInterval` is not 60 (its
+    /// default), it replaces `timeoutIntervalForRequest` of the session's configuration. `cachePolicy` of the request
+    /// has no effect.
     public func downloadTask(with request: URLRequest) -> BackgroundURLSessionDownloadTask {
         core.makeDownload(request)
     }
@@ -102,7 +108,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
     }
 
     /// Makes a task that sends the file. The task starts at its first `resume`. The task uses the method of the
-    /// request. If this method is GET, the task uses PUT instead.
+    /// request. If this method is GET, the task uses PUT instead. The task ignores the body of the request.
     ///
     /// The engine reads the file in place until the task has ended. If the file changes before the end of the task, the
     /// task fails.

@@ -153,7 +153,8 @@ extension BackgroundURLSessionDownloadDelegate {
 // method of the same name is an override, and does not compile without the keyword `override`. If the delegate's method
 // compiled, the library would still never call the method. A program that pins certificates in this method would then
 // trust servers that the program wants to refuse. The methods below are marked as deprecated. If they were marked as
-// unavailable, Swift would accept a delegate's method of the same name without `override`.
+// unavailable, Swift would accept a delegate's method of the same name without `override`. The compiler shows the lines
+// `public func` with its error, so the reason is in these lines.
 extension NSObject {
     /// Not available. The daemon verifies the certificates of servers. While the program does not run, the daemon
     /// cannot call the delegate.
@@ -161,14 +162,14 @@ extension NSObject {
     /// To pin certificates, set `caFile` of the configuration, or `tls.pinnedPublicKeys` in its `adjustment`. If a
     /// server or proxy demands a password, `urlSession(_:task:didReceive:completionHandler:)` is called.
     @available(*, deprecated, message: "Background sessions verify servers in the daemon, which has no delegate.")
-    public func urlSession(
+    public func urlSession(  // Never called: the daemon verifies servers. Set caFile or tls.pinnedPublicKeys.
         _ session: BackgroundURLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) { completionHandler(.performDefaultHandling, nil) }
 
     /// Not available, for the same reason as `urlSession(_:didReceive:completionHandler:)`.
     @available(*, deprecated, message: "Background sessions verify servers in the daemon, which has no delegate.")
-    public func urlSession(
+    public func urlSession(  // Never called: the daemon verifies servers. Set caFile or tls.pinnedPublicKeys.
         _ session: BackgroundURLSession, didReceive challenge: URLAuthenticationChallenge
     ) async -> (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) { (.performDefaultHandling, nil) }
 }

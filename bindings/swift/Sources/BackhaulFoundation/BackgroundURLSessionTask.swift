@@ -42,7 +42,8 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     }
 
     public var state: State { inner.with { $0.publicState } }
-    /// The last response. Nil until the task has ended.
+    /// The last response. While a download runs, the response has the status and the size, and the URL of the request.
+    /// After the end of a task, the response has all header fields, and the URL after redirects.
     public var response: URLResponse? { inner.with { $0.response } }
     public var error: (any Error)? { inner.with { $0.error } }
     /// Not Apple's: the first bytes of the response's body, if the response was not accepted.

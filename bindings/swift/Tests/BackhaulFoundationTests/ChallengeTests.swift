@@ -143,49 +143,4 @@ struct ChallengeTests {
         #expect(errors == [.badServerResponse, nil])
         session.invalidateAndCancel()
     }
-
-    /// Returns whether a delegate with this method compiles.
-    private func compiles(_ method: String) async throws -> Bool {
-        let source = World.server.folder.appendingPathComponent("\(UUID().uuidString).swift")
-        let text = """
-            import BackhaulFoundation
-            import Foundation
-            import FoundationNetworking
-            typealias Response = (BackgroundURLSession.AuthChallengeDisposition, URLCredential?)
-            final class Delegate: NSObject {}
-            extension Delegate: BackgroundURLSessionDelegate, BackgroundURLSessionTaskDelegate {
-                \(method)
-            }
-            """
-        try text.write(to: source, atomically: true, encoding: .utf8)
-        let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-        let modules = tests.deletingLastPathComponent().appendingPathComponent("Modules").path
-        let header = URL(fileURLWithPath: #filePath + "/../../../Sources/CBackhaul").standardized.path
-        let compiler = ["swiftc", "-swift-version", "6", "-typecheck", "-I", modules, "-I", header, source.path]
-        return try await run("/bin/sh", ["-c", "exec \"$@\" 2>/dev/null", "sh"] + compiler) == 0
-    }
-
-    private static let session = "func urlSession(_ session: BackgroundURLSession, "
-
-    @Test("a delegate with Apple's method for challenges of the whole session does not compile", arguments: [
-        "didReceive challenge: URLAuthenticationChallenge, completionHandler: @escaping "
-            + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
-        "didReceive challenge: URLAuthenticationChallenge, completionHandler: @Sendable @escaping "
-            + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
-        "didReceive challenge: URLAuthenticationChallenge) async -> "
-            + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) { (.performDefaultHandling, nil) }",
-    ])
-    func ofTheSession(method: String) async throws {
-        #expect(try await !compiles(ChallengeTests.session + method))
-    }
-
-    @Test("a delegate's method for a task's challenges compiles with a handler and as an async method", arguments: [
-        "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge, completionHandler: "
-            + "@escaping (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
-        "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge) async -> Response "
-            + "{ (.performDefaultHandling, nil) }",
-    ])
-    func ofATask(method: String) async throws {
-        #expect(try await compiles(ChallengeTests.session + method))
-    }
 }

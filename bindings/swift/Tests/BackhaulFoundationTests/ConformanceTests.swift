@@ -76,6 +76,13 @@ struct ConformanceTests {
         let loop = String(repeating: "redirect/302/", count: 30)
         let ended = try await end("redirect-loop", try request(loop))
         #expect(ended.error?.code == .httpTooManyRedirects)
+        let last = try World.url(String(repeating: "redirect/302/", count: 10))
+        expectFailing(ended.error, last)
+    }
+
+    private func expectFailing(_ error: URLError?, _ url: URL) {
+        #expect(error?.failingURL == url)
+        #expect(error?.userInfo["NSErrorFailingURLStringKey"] as? String == url.absoluteString)
     }
 
     @Test("the redirect's status decides whether a redirected upload is sent again or becomes a GET", arguments: [
@@ -109,15 +116,15 @@ struct ConformanceTests {
     }
 
     @Test("if a session stores no cookies, its requests have only the cookies of their own Cookie header",
-        arguments: [true, false])
-    func noCookies(byPolicy: Bool) async throws {
+        arguments: ["policy", "flag", "storage"])
+    func noCookies(by way: String) async throws {
         var asked = try request("redirect/302/headers")
         asked.setValue("own=1", forHTTPHeaderField: "Cookie")
-        let ended = try await end("no-cookies-\(byPolicy)", asked) { configuration in
-            if byPolicy {
-                configuration.httpCookieAcceptPolicy = .never
-            } else {
-                configuration.httpShouldSetCookies = false
+        let ended = try await end("no-cookies-\(way)", asked) { configuration in
+            switch way {
+            case "policy": configuration.httpCookieAcceptPolicy = .never
+            case "flag": configuration.httpShouldSetCookies = false
+            default: configuration.httpCookieStorage = nil
             }
         }
         #expect(ended.error == nil && ended.text.contains("Cookie: own=1\n"))
@@ -165,14 +172,106 @@ struct ConformanceTests {
             configuration.adjustment = { $0.retry.maximumAttempts = 1 }
         }
         #expect(ended.error?.code == .cannotConnectToHost)
-        #expect(ended.error?.userInfo[NSURLErrorFailingURLErrorKey] as? URL == url)
+        expectFailing(ended.error, url)
     }
 
-    @Test("a request without a URL fails with badURL")
+    @Test("a request without a URL fails with unsupportedURL")
     func noURL() async throws {
         var asked = try request("a")
         asked.url = nil
-        #expect(try await end("no-url", asked).error?.code == .badURL)
+        #expect(try await end("no-url", asked).error?.code == .unsupportedURL)
+    }
+
+    @Test("a response whose status is not 2xx is an error, and the task has the response and the body",
+        arguments: [300, 305, 306, 404, 999])
+    func notAccepted(status: Int) async throws {
+        let ended = try await end("status-\(status)", try request("status/\(status)")) { configuration in
+            configuration.adjustment = { $0.retry.maximumAttempts = 1 }
+        }
+        #expect(ended.error?.code == .badServerResponse)
+        #expect(ended.response?.statusCode == status && ended.task.errorBody == Data("page".utf8))
+        expectFailing(ended.error, try World.url("status/\(status)"))
+    }
+
+    @Test("if the configuration accepts a status, the file is the body of the response",
+        arguments: [300, 305, 401, 404])
+    func accepted(status: Int) async throws {
+        let ended = try await end("accepted-\(status)", try request("status/\(status)")) { configuration in
+            configuration.adjustment = { $0.rules.acceptedStatuses = "200-599" }
+            configuration.asksForCredentials = false
+        }
+        #expect(ended.error == nil && ended.response?.statusCode == status && ended.text == "page")
+    }
+
+    @Test("if the delegate has no credential, the task fails with userAuthenticationRequired, and has the response",
+        arguments: ["secret/a", "status/401"])
+    func noCredential(name: String) async throws {
+        let ended = try await end("no-credential-\(name)", try request(name))
+        #expect(ended.error?.code == .userAuthenticationRequired)
+        #expect(ended.response?.statusCode == 401)
+    }
+
+    @Test("timeoutInterval of a request replaces timeoutIntervalForRequest, and the last attempt fails with timedOut")
+    func requestTimeout() async throws {
+        var asked = try request("never")
+        asked.timeoutInterval = 0.5
+        let ended = try await end("request-timeout", asked) { configuration in
+            configuration.timeoutIntervalForRequest = 3_600
+            configuration.adjustment = { $0.retry.maximumAttempts = 1 }
+        }
+        #expect(ended.error?.code == .timedOut)
+    }
+
+    @Test("if a redirect leads to a closed port, the last attempt fails with cannotConnectToHost")
+    func redirectToClosedPort() async throws {
+        let ended = try await end("nowhere", try request("nowhere")) { configuration in
+            configuration.adjustment = { $0.retry.maximumAttempts = 1 }
+        }
+        #expect(ended.error?.code == .cannotConnectToHost)
+        expectFailing(ended.error, try #require(URL(string: "http://127.0.0.1:1/")))
+    }
+
+    @Test("a response with a content coding is not decoded, and requests have no Accept-Encoding")
+    func notDecoded() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: World.configuration("coded"), delegate: recorder)
+        let headers = try await end(session, recorder, try request("headers"))
+        #expect(headers.error == nil && !headers.text.lowercased().contains("accept-encoding"))
+        let coded = try await end(session, recorder, try request("gzip"))
+        #expect(coded.response?.value(forHTTPHeaderField: "Content-Encoding") == "gzip")
+        #expect(coded.error == nil && coded.text != "Hello World!")
+        session.invalidateAndCancel()
+    }
+
+    @Test("after invalidateAndCancel, no task is listed, and the error of a task has its URL")
+    func cancelled() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: World.configuration("listed-cancelled"), delegate: recorder)
+        let tasks = [session.downloadTask(with: try World.url("slow")), session.downloadTask(with: try World.url("a"))]
+        tasks[0].resume()
+        #expect(await session.allTasks.count == 2)
+        session.invalidateAndCancel()
+        #expect(await session.allTasks.isEmpty)
+        tasks[1].resume()
+        #expect(await session.allTasks.isEmpty)
+        let messages = await recorder.messages { if case .invalid = $0 { true } else { false } }
+        for case .completed(let task, let error) in messages {
+            #expect(error?.code == .cancelled && error?.localizedDescription == "cancelled")
+            expectFailing(error, try #require(task.originalRequest?.url))
+        }
+    }
+
+    @Test("while a download runs, its response has the status and the size")
+    func responseOfRunningTask() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: World.configuration("running-response"), delegate: recorder)
+        let task = session.downloadTask(with: try World.url("slow"))
+        task.resume()
+        _ = await recorder.messages { if case .wrote = $0 { true } else { false } }
+        let response = task.response as? HTTPURLResponse
+        #expect(task.state == .running && response?.statusCode == 200)
+        #expect(response?.expectedContentLength == 1_000_000_000)
+        session.invalidateAndCancel()
     }
 
     @Test("copy() of a task returns the same object")

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 /// A program can *invalidate* a session, which ends the session. The test program KilledProgram ends before all
-/// delegate calls for the session are made. The next run of KilledProgram gets the missing calls.
-@Suite("Restarts after an invalidation", .timeLimit(.minutes(10)))
+/// delegate calls for the session are made, or in the last one. The next run of KilledProgram gets the missing calls.
+@Suite("Restarts of a program", .timeLimit(.minutes(10)))
 struct RestartTests {
     /// Runs the program KilledProgram with the command, and then runs it with the command `again`. Returns the log of
     /// the second run.
@@ -16,7 +16,8 @@ struct RestartTests {
         _ = try server.serve("first", content(1000))
         _ = try server.serve("second", content(2000))
         let (program, store) = (try RestartTests.program(), server.path("store"))
-        #expect(try await run(program, [command, store, server.url(name)]) == (command == "leave" ? 0 : -1))
+        let status: Int32 = command == "leave" || command == "exit" ? 0 : -1
+        #expect(try await run(program, [command, store, server.url(name)]) == status)
         #expect(try await run(program, ["again", store, server.url("second")]) == 0)
         let observer = try await Application.open("org.example.killed", store: store, observes: true)
         let daemon = try await observer.engine().processID
@@ -48,6 +49,22 @@ struct RestartTests {
             try await log(after: command, "slow") == [
                 "completed with error -999", "file of 2000 bytes", "completed with no error",
             ])
+    }
+
+    @Test("if a program exits in didCompleteWithError, the next run gets no delegate call for the task again")
+    func exitInTheLastCall() async throws {
+        #expect(try await log(after: "exit", "first") == ["file of 2000 bytes", "completed with no error"])
+    }
+
+    @Test("if a program makes a second session object with the same identifier, the standard error has a warning")
+    func twice() async throws {
+        let server = try Server()
+        let (errors, store) = (server.path("errors"), server.path("store"))
+        let words = [try RestartTests.program(), "twice", store, server.url("first")]
+        #expect(try await run("/bin/sh", ["-c", "exec \"$@\" 2>'\(errors)'", "sh"] + words) == 0)
+        let text = try String(contentsOfFile: errors, encoding: .utf8)
+        #expect(text.hasPrefix("A background URLSession with identifier pictures already exists!"))
+        #expect(text.split(separator: "\n").count == 1)
     }
 
     @Test("if another program has removed a session, a new task is added to a new session",

@@ -38,6 +38,20 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
+    @Test("an upload ignores the body of its request")
+    func ignoredBody() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: World.configuration("ignored-body"), delegate: recorder)
+        var request = try request("in/7", method: "POST")
+        request.httpBody = Data("ignored".utf8)
+        let task = session.uploadTask(with: request, fromFile: try file("7.txt", Data("sent".utf8)))
+        task.resume()
+        let error = await recorder.untilCompleted()?.error
+        #expect(error == nil)
+        #expect(task.responseBody.map { String(decoding: $0, as: UTF8.self) } == "POST /in/7 None\nsent")
+        session.invalidateAndCancel()
+    }
+
     @Test("if an upload's request has the default method GET, the upload is sent as PUT")
     func put() async throws {
         let recorder = Recorder()

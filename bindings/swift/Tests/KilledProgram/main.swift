@@ -4,8 +4,10 @@
 //   KilledProgram finish STORE URL   calls finishTasksAndInvalidate, then kills itself immediately
 //   KilledProgram cancel STORE URL   calls invalidateAndCancel, then kills itself immediately
 //   KilledProgram leave STORE URL    calls invalidateAndCancel, then exits
-//   KilledProgram again STORE URL    the next run: waits for the last call for the first task, then downloads the URL.
-//                                    Logs all delegate calls
+//   KilledProgram exit STORE URL     downloads the URL, and exits in the last delegate call for the task
+//   KilledProgram twice STORE URL    makes two session objects with the same identifier, and exits
+//   KilledProgram again STORE URL    the next run: lists the tasks, waits for the last calls for these tasks, and then
+//                                    downloads the URL. Logs all delegate calls
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
@@ -19,24 +21,41 @@ options.store = CommandLine.arguments[2]
 try BackgroundApplication.shared.configure(options)
 
 let program = Program(log: CommandLine.arguments[2] + ".log")
+let queue = OperationQueue()
+queue.maxConcurrentOperationCount = 1
 let session = BackgroundURLSession(
-    configuration: .background(withIdentifier: "pictures"), delegate: program, delegateQueue: nil)
-if command == "again" {
-    program.ended.wait()
+    configuration: .background(withIdentifier: "pictures"), delegate: program, delegateQueue: queue)
+switch command {
+case "again":
+    let (listed, isListed) = AsyncStream<Int>.makeStream()
+    session.getAllTasks { isListed.yield($0.count) }
+    let count = await listed.first { _ in true } ?? 0
+    for _ in 0..<count { await program.untilCompleted() }
     session.downloadTask(with: url).resume()
-    program.ended.wait()
+    await program.untilCompleted()
     exit(0)
+case "exit":
+    session.downloadTask(with: url).resume()
+    await program.untilCompleted()
+case "twice":
+    _ = BackgroundURLSession(configuration: .background(withIdentifier: "pictures"), delegate: program)
+    exit(0)
+default:
+    // No delegate call of this run begins, so the end of the task is delivered in the next run.
+    queue.isSuspended = true
+    session.downloadTask(with: url).resume()
+    if command == "finish" { session.finishTasksAndInvalidate() } else { session.invalidateAndCancel() }
+    if command == "leave" { exit(0) }
+    kill(getpid(), SIGKILL)
 }
-session.downloadTask(with: url).resume()
-if command == "finish" { session.finishTasksAndInvalidate() } else { session.invalidateAndCancel() }
-if command == "leave" { exit(0) }
-kill(getpid(), SIGKILL)
 
 final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
-    let ended = DispatchSemaphore(value: 0)
+    private let (ends, end) = AsyncStream<Void>.makeStream()
     private let path: String
 
     init(log: String) { path = log }
+
+    func untilCompleted() async { await ends.first { _ in true } }
 
     private func log(_ line: String) {
         // Only the delegate calls of the second run are tested.
@@ -54,16 +73,14 @@ final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
     func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        // The first run does not return from this delegate call. Therefore, the end of the task is not acknowledged,
-        // and the library delivers it again in the second run.
-        if command != "again" { while true { sleep(60) } }
+        if command == "exit" { exit(0) }
         log("completed with \((error as? URLError).map { "error \($0.code.rawValue)" } ?? "no error")")
-        ended.signal()
+        end.yield()
     }
 
     func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?) {
         log("invalid with \(error.map { "\($0)" } ?? "no error")")
-        // No further delegate call follows. So both waits of the main thread must end here.
-        for _ in 0..<2 { ended.signal() }
+        // No further delegate call follows. So all waits of the program must end here.
+        end.finish()
     }
 }

@@ -12,7 +12,7 @@ public final class Server: Sendable {
         let served = folder.appendingPathComponent("served")
         try FileManager.default.createDirectory(at: served, withIntermediateDirectories: true)
         let script = """
-            import functools, http.server, os, sys, threading, time
+            import functools, gzip, http.server, os, sys, threading, time
             class Handler(http.server.SimpleHTTPRequestHandler):
                 protocol_version = "HTTP/1.1"
                 def log_message(self, *arguments): pass
@@ -47,6 +47,23 @@ public final class Server: Sendable {
                 def do_GET(self):
                     if self.path.startswith("/redirect/"): return self.redirect()
                     if self.path.startswith("/in/"): return self.receive()
+                    if self.path.startswith("/status/"):
+                        self.send_response(int(self.path.removeprefix("/status/")))
+                        self.send_header("Content-Length", "4")
+                        self.end_headers()
+                        return self.wfile.write(b"page")
+                    if self.path == "/gzip":
+                        body = gzip.compress(b"Hello World!")
+                        self.send_response(200)
+                        self.send_header("Content-Length", str(len(body)))
+                        self.send_header("Content-Encoding", "gzip")
+                        self.end_headers()
+                        return self.wfile.write(body)
+                    if self.path == "/nowhere":
+                        self.send_response(302)
+                        self.send_header("Location", "http://127.0.0.1:1/")
+                        self.send_header("Content-Length", "0")
+                        return self.end_headers()
                     if self.path == "/never": return self.rfile.read(1)
                     if self.path.startswith("/secret/"):
                         if not self.is_known(): return self.ask()

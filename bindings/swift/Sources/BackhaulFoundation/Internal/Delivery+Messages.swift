@@ -4,8 +4,9 @@ internal import FoundationNetworking
 
 extension Delivery {
     /// Makes the last delegate calls for a task. If the task has a file or metrics, these calls pass them to the
-    /// delegate. The very last call is `didCompleteWithError`.
-    func deliver(_ ending: TaskEnding) {
+    /// delegate. If the engine has stored no attempt (run of the task), the task has no metrics. The very last call is
+    /// `didCompleteWithError`.
+    func deliver(_ ending: TaskEnding, of event: EventID, acknowledge: @escaping @Sendable () -> Void) {
         let identifier = taskIdentifier(key: ending.idempotencyKey, id: ending.taskID)
         let task = core.task(identifier, id: ending.taskID, kind: ending.kind, url: ending.url) {
             $0.label = label(ending.userData)
@@ -14,9 +15,12 @@ extension Delivery {
             $0.received = Int64(clamping: ending.size)
         }
         let body = ending.kind == .upload ? (ending.responseBody ?? ending.errorBody).map { Data($0) } : nil
-        let metrics = delegate is any BackgroundURLSessionTaskDelegate ? metrics(of: ending, task) : nil
+        let attempts = (try? core.opened().attempts(ending.taskID)) ?? []
+        let metrics = attempts.isEmpty
+            ? nil : BackgroundURLSessionTaskMetrics(attempts, request: task.originalRequest, ending)
         let size = Int64(clamping: ending.size)
-        let failure = ending.error(url: task.originalRequest?.url)
+        let lastURL = (ending.finalURL ?? attempts.last?.url).flatMap { URL(string: $0) }
+        let failure = ending.error(url: lastURL ?? task.originalRequest?.url)
         let sent = sentBytes(of: ending, task)
         let (before, sentBefore) = task.inner.with { inner in
             defer {
@@ -35,6 +39,10 @@ extension Delivery {
         // delivery was not acknowledged, so the engine, which stores the events, delivers the event again.
         let location = ending.path.flatMap {
             FileManager.default.fileExists(atPath: $0) ? URL(fileURLWithPath: $0) : nil
+        }
+        let removeOwnDownload: @Sendable () -> Void = {
+            guard let location, isOwnDownload(location, of: identifier) else { return }
+            try? FileManager.default.removeItem(at: location)
         }
         onQueue { [session, delegate] in
             if let location, let task = task as? BackgroundURLSessionDownloadTask,
@@ -61,10 +69,14 @@ extension Delivery {
             }
             if let delegate = delegate as? any BackgroundURLSessionTaskDelegate {
                 if let metrics { delegate.urlSession(session, task: task, didFinishCollecting: metrics) }
+                ExitAcknowledgements.begin(event) {
+                    removeOwnDownload()
+                    acknowledge()
+                }
                 delegate.urlSession(session, task: task, didCompleteWithError: failure)
             }
         }
-        if let location, isOwnDownload(location, of: identifier) { try? FileManager.default.removeItem(at: location) }
+        removeOwnDownload()
         core.forget(task)
     }
 
@@ -80,15 +92,6 @@ extension Delivery {
         // After several attempts (runs), the sent bytes of the last attempt are known only if this attempt succeeded.
         if case .succeeded = ending.outcome { return (expected, expected) }
         return (ending.attempts > 1 ? before : min(Int64(clamping: ending.bytesSent), expected), expected)
-    }
-
-    /// The metrics of the task. Nil if the engine has stored no attempt (run of the task), or cannot return the
-    /// attempts. The delegate then gets no metrics.
-    private func metrics(
-        of ending: TaskEnding, _ task: BackgroundURLSessionTask
-    ) -> BackgroundURLSessionTaskMetrics? {
-        guard let attempts = try? core.opened().attempts(ending.taskID), !attempts.isEmpty else { return nil }
-        return BackgroundURLSessionTaskMetrics(attempts, request: task.originalRequest, ending)
     }
 
     /// Makes the last delegate call for a task that was not stored, or that was lost with its session.

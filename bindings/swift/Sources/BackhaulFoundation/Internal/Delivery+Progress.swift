@@ -12,6 +12,7 @@ extension Delivery {
     }
 
     func deliverProgress(_ readings: [TaskProgress]) {
+        readResponses(readings)
         let changes = readings.compactMap { reading -> Change? in
             guard let task = core.task(id: reading.taskID) else { return nil }
             let change = task is BackgroundURLSessionUploadTask ? sent(task, reading) : received(task, reading)
@@ -31,6 +32,19 @@ extension Delivery {
                         totalBytesExpectedToSend: change.expected)
                 }
             }
+        }
+    }
+
+    /// Reads the responses of running downloads that have no response yet.
+    private func readResponses(_ readings: [TaskProgress]) {
+        let ids = readings.filter { reading in
+            guard reading.size != nil || reading.offset > 0 else { return false }
+            guard let task = core.task(id: reading.taskID) as? BackgroundURLSessionDownloadTask else { return false }
+            return task.response == nil
+        }.map(\.taskID)
+        guard !ids.isEmpty, let infos = try? core.opened().tasks(.ids(ids)) else { return }
+        for info in infos {
+            core.task(id: info.id)?.inner.with { if $0.response == nil { $0.response = info.response } }
         }
     }
 

@@ -165,10 +165,13 @@ final class Delivery {
         switch event {
         case .taskEnded(let ending):
             core.isBeingDelivered(ending.taskID)
-            if !core.isSilenced(ending.taskID) { deliver(ending) }
+            if !core.isSilenced(ending.taskID) {
+                deliver(ending, of: event.id) { try? consumer.acknowledge([event.id]) }
+            }
             unacknowledged.append(event.id)
             unacknowledgedTasks.append(ending.taskID)
             try flush(consumer)
+            ExitAcknowledgements.end(event.id)
         case .sessionFinished(let ending):
             finished.append(ending.id)
             core.finishedRound = ending.round

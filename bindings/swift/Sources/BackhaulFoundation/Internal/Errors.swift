@@ -6,8 +6,14 @@ internal import Foundation
 func urlError(_ error: BackhaulError, _ url: URL?, _ more: [String: Any] = [:]) -> URLError {
     var details: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message]
     details.merge(more) { _, new in new }
-    if let url { details[NSURLErrorFailingURLErrorKey] = url }
-    return URLError(code(error.status), userInfo: details)
+    return URLError(code(error.status), userInfo: details.merging(failing(url)) { _, new in new })
+}
+
+/// The details of an error that name the URL of the failed request.
+func failing(_ url: URL?) -> [String: Any] {
+    guard let url else { return [:] }
+    // Swift's constant for the second key, NSURLErrorFailingURLStringErrorKey, is deprecated.
+    return [NSURLErrorFailingURLErrorKey: url, "NSErrorFailingURLStringKey": url.absoluteString]
 }
 
 private func code(_ status: Status) -> URLError.Code {

@@ -37,19 +37,22 @@ func taskIdentifier(key: String?, id: TaskID) -> Int {
 func engineRequest(
     _ request: URLRequest?, _ identifier: Int, _ inner: TaskInner, _ configuration: BackgroundURLSessionConfiguration
 ) throws(URLError) -> Request {
-    guard let request, let url = request.url else { throw URLError(.badURL) }
+    guard let request, let url = request.url else { throw refusal(.unsupportedURL, "The request has no URL.", nil) }
     guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
         throw refusal(.unsupportedURL, "Background sessions support only http and https URLs.", url)
     }
     let isGet = request.httpMethod == nil || request.httpMethod == "GET"
-    guard request.httpBodyStream == nil, request.httpBody == nil || inner.body == nil && !isGet else {
-        throw refusal(
-            .unsupportedURL, "A GET request cannot have a body, body streams are not supported, and an upload's body "
-            + "is a file or data, not httpBody.", url)
+    // An upload ignores the body of the request, as on Apple's systems.
+    let downloadBody = inner.body == nil ? request.httpBody : nil
+    guard inner.body != nil || request.httpBodyStream == nil else {
+        throw refusal(.unsupportedURL, "Background sessions do not support body streams; use httpBody.", url)
+    }
+    guard !isGet || downloadBody == nil else {
+        throw refusal(.dataLengthExceedsMaximum, "A GET request cannot have a body.", url)
     }
     var result = Request(url: url.absoluteString, idempotencyKey: keyPrefix + "\(identifier)")
-    result.body = inner.body ?? request.httpBody.map { .bytes(Array($0)) }
-    if inner.body == nil && result.body != nil { result.destination = try downloadPath(identifier, url) }
+    result.body = inner.body ?? downloadBody.map { .bytes(Array($0)) }
+    if downloadBody != nil { result.destination = try downloadPath(identifier, url) }
     result.method = isGet ? nil : request.httpMethod
     let own = request.allHTTPHeaderFields ?? [:]
     let names = Set(own.keys.map { $0.lowercased() })
@@ -62,11 +65,17 @@ func engineRequest(
     result.earliestStartMilliseconds = inner.earliestBegin.flatMap(milliseconds)
     result.expectedBytesSent = inner.guessToSend > 0 ? UInt64(inner.guessToSend) : nil
     result.expectedBytesReceived = inner.guessToReceive > 0 ? UInt64(inner.guessToReceive) : nil
-    if !request.allowsCellularAccess {
-        result.policy = Policy()
-        result.policy?.constraints.networks = .withoutCellular
-    }
+    result.policy = policy(request)
     return result
+}
+
+/// The settings that a request has in place of the session's settings. Nil if it has none.
+private func policy(_ request: URLRequest) -> Policy? {
+    var policy = Policy()
+    if !request.allowsCellularAccess { policy.constraints.networks = .withoutCellular }
+    // The time-out of a request that does not set it is 60 seconds. So this value means the session's time-out.
+    if request.timeoutInterval != 60 { policy.rules.requestTimeout = requestTimeout(request.timeoutInterval) }
+    return policy == Policy() ? nil : policy
 }
 
 /// The destination of a download with a body. The engine treats a request with a body and without a destination as an
@@ -98,11 +107,21 @@ func milliseconds(_ date: Date) -> Int64? {
     return milliseconds >= 1 && milliseconds < 1e15 ? Int64(milliseconds) : nil
 }
 
-private func refusal(_ code: URLError.Code, _ message: String, _ url: URL) -> URLError {
-    URLError(code, userInfo: [NSLocalizedDescriptionKey: message, NSURLErrorFailingURLErrorKey: url])
+private func refusal(_ code: URLError.Code, _ message: String, _ url: URL?) -> URLError {
+    URLError(code, userInfo: failing(url).merging([NSLocalizedDescriptionKey: message]) { _, new in new })
 }
 
 func label(_ userData: [UInt8]?) -> String? { userData.flatMap { String(validating: $0, as: UTF8.self) } }
+
+extension TaskInfo {
+    /// The response of a running task, without the header fields, which the engine stores at the task's end. Nil before
+    /// the response.
+    var response: URLResponse? {
+        guard state == .running, let httpStatus, 200...299 ~= httpStatus, let url = URL(string: url) else { return nil }
+        let fields = size.map { ["Content-Length": "\($0)"] }
+        return HTTPURLResponse(url: url, statusCode: httpStatus, httpVersion: "HTTP/1.1", headerFields: fields)
+    }
+}
 
 extension TaskEnding {
     /// The last response. Nil if there was no response.

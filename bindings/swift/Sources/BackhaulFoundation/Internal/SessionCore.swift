@@ -36,6 +36,8 @@ final class SessionCore: @unchecked Sendable {
         /// program gets the files.
         var isInvalidating = false
         var isCancelling = false
+        /// Whether the program has called `invalidateAndCancel`.
+        var isWithoutList = false
         /// Whether another program has invalidated the engine's session. The engine removes such a session when all its
         /// events are acknowledged.
         var isEnding = false
@@ -71,6 +73,9 @@ final class SessionCore: @unchecked Sendable {
         let identifier = configuration.identifier ?? ""
         return cores.with { cores in
             if let core = cores[identifier] {
+                let warning = "A background URLSession with identifier \(identifier) already exists! "
+                    + "Both objects share the delegate and the queue of the first object.\n"
+                FileHandle.standardError.write(Data(warning.utf8))
                 core.adopt(delegate, queue)
                 return core
             }
@@ -215,7 +220,7 @@ final class SessionCore: @unchecked Sendable {
         let unknown = inner.with { inner in
             inner.isInvalidating = true
             guard cancellingTasks else { return [BackgroundURLSessionTask]() }
-            inner.isCancelling = true
+            (inner.isCancelling, inner.isWithoutList) = (true, true)
             return inner.tasks.values.filter { $0.engineTaskIdentifier == nil }
         }
         for task in unknown { cancel(task) }
@@ -456,6 +461,8 @@ final class SessionCore: @unchecked Sendable {
     /// All tasks whose last delegate call was not made yet, including tasks that have already ended. If the engine does
     /// not reply, the list has only tasks that were not resumed yet.
     private func allTasks() -> [BackgroundURLSessionTask] {
+        // As on Apple's systems, no task is listed after `invalidateAndCancel`.
+        if inner.with({ $0.isWithoutList }) { return [] }
         let infos = (try? opened().tasks(.all)) ?? []
         let delivered = inner.with { $0.delivered }
         let known = infos.filter { !delivered.contains($0.id) && !$0.isKeptTask }.map { info in
@@ -481,6 +488,7 @@ extension TaskInner {
         expectedToSend = Int64(clamping: info.bodySize)
         earliestBegin = info.earliestStartMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1000) }
         guessToSend = info.expectedBytesSent.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
+        response = info.response
         guessToReceive =
             info.expectedBytesReceived.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
     }

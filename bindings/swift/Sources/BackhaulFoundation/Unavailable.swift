@@ -1,0 +1,66 @@
+public import Foundation
+public import FoundationNetworking
+
+// The declarations of this file have the names of Apple's members that background sessions do not have. On Apple's
+// systems, a call of such a member raises an exception. Here the program does not compile, and the message says why.
+
+extension BackgroundURLSession {
+    @available(*, unavailable, message: "Backhaul has only background sessions: make a session with a configuration.")
+    public class var shared: BackgroundURLSession { fatalError() }
+
+    @available(*, unavailable, message: "Background sessions have no data tasks: use downloadTask or uploadTask.")
+    public func dataTask(with url: URL) -> BackgroundURLSessionDataTask { fatalError() }
+
+    @available(*, unavailable, message: "Background sessions have no data tasks: use downloadTask or uploadTask.")
+    public func dataTask(with request: URLRequest) -> BackgroundURLSessionDataTask { fatalError() }
+
+    @available(*, unavailable, message: "Background sessions have no data tasks: use downloadTask or uploadTask.")
+    public func dataTask(
+        with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> BackgroundURLSessionDataTask { fatalError() }
+
+    @available(*, unavailable, message: "Background sessions have no data tasks: use downloadTask or uploadTask.")
+    public func dataTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> BackgroundURLSessionDataTask { fatalError() }
+
+    @available(*, unavailable, message: "Background sessions call no completion handler: use the session's delegate.")
+    public func downloadTask(
+        with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> BackgroundURLSessionDownloadTask { fatalError() }
+
+    @available(*, unavailable, message: "Background sessions call no completion handler: use the session's delegate.")
+    public func downloadTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> BackgroundURLSessionDownloadTask { fatalError() }
+
+    @available(*, unavailable, message: "Background sessions call no completion handler: use the session's delegate.")
+    public func uploadTask(
+        with request: URLRequest, fromFile file: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> BackgroundURLSessionUploadTask { fatalError() }
+
+    @available(*, unavailable, message: "Background sessions send files or data: use uploadTask(with:fromFile:).")
+    public func uploadTask(withStreamedRequest request: URLRequest) -> BackgroundURLSessionUploadTask { fatalError() }
+
+    @available(*, unavailable, message: "The engine itself repeats an interrupted upload: uploads have no resume data.")
+    public func uploadTask(withResumeData data: Data) -> BackgroundURLSessionUploadTask { fatalError() }
+
+    @available(*, unavailable, message: "Background sessions have no async transfers: use downloadTask and a delegate.")
+    public func data(
+        for request: URLRequest, delegate: (any BackgroundURLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) { fatalError() }
+
+    @available(*, unavailable, message: "Background sessions have no async transfers: use downloadTask and a delegate.")
+    public func download(
+        for request: URLRequest, delegate: (any BackgroundURLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) { fatalError() }
+}
+
+extension BackgroundURLSessionTask {
+    @available(*, unavailable, message: "Background sessions call only the delegate of the session.")
+    public var delegate: (any BackgroundURLSessionTaskDelegate)? {
+        get { nil }
+        set {}
+    }
+}
