@@ -136,9 +136,9 @@ public final class BackgroundURLSessionDownloadTask: BackgroundURLSessionTask, @
 
     /// Ends the task with `URLError.cancelled`, and keeps its received bytes for `downloadTask(withResumeData:)`.
     ///
-    /// The engine keeps the bytes in a suspended task of the session, until the suspended task is continued or
-    /// cancelled. The resume data identify the suspended task. The resume data can be used only once. The `userInfo` of
-    /// the error also has the resume data.
+    /// The engine keeps the bytes in a waiting task of the session, until this task is continued or cancelled, but not
+    /// longer than `timeoutIntervalForResource` from now on. The resume data identify the waiting task.
+    /// They can be used only once. The `userInfo` of the error also has the resume data.
     ///
     /// - Parameter completionHandler: Runs on the delegate queue. It gets nil if the task was never resumed, or if the
     ///   task has ended.
@@ -198,7 +198,7 @@ struct TaskInner {
     var expectedToSend: Int64 = 0
     /// The body of an upload that is not enqueued yet.
     var body: Body?
-    /// The engine's suspended task, which the first `resume` continues. Nil if the task was made without resume data.
+    /// The engine's kept task, which the first `resume` continues. Nil if the task was made without resume data.
     var keptTask: TaskID?
     /// Whether the task was made from invalid resume data.
     var isUnusable = false

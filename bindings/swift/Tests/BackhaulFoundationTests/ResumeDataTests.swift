@@ -10,12 +10,15 @@ import Testing
 struct ResumeDataTests {
     private let whole = Data(String(repeating: "0123456789", count: 20_000).utf8)
 
-    private func session(_ identifier: String) -> (session: BackgroundURLSession, recorder: Recorder) {
+    private func session(
+        _ identifier: String, _ configure: (BackgroundURLSessionConfiguration) -> Void = { _ in }
+    ) -> (session: BackgroundURLSession, recorder: Recorder) {
         let recorder = Recorder()
         let configuration = World.configuration(identifier)
         // The server sends only the first half of the file. Because of the long time-out, the task does not fail before
         // the test cancels it.
         configuration.timeoutIntervalForRequest = 3_600
+        configure(configuration)
         let session = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
         return (session, recorder)
     }
@@ -116,6 +119,28 @@ struct ResumeDataTests {
             let ended = try #require(await recorder.untilCompleted())
             #expect(ended.task === task && ended.error?.code == expected)
         }
+        session.finishTasksAndInvalidate()
+        let messages = await recorder.messages { if case .invalid = $0 { true } else { false } }
+        #expect(messages.count == 1)
+    }
+
+    @Test("if resume data are not used within timeoutIntervalForResource, the session finishes without a delegate call")
+    func thrownAway() async throws {
+        let name = "parked-thrown-away"
+        _ = try World.server.serve(name, content(10))
+        let (session, recorder) = session(name) { $0.timeoutIntervalForResource = 8 }
+        let data = try await resumeData(session, recorder)
+        let other = session.downloadTask(with: try World.url(name))
+        other.resume()
+        let ended = try #require(await recorder.untilCompleted())
+        #expect(ended.task === other && ended.error == nil)
+        #expect(session.finishedRound == 0)
+        // No delegate method reports the end of a round in a program that was not launched.
+        while session.finishedRound == 0 { try await Task.sleep(for: .milliseconds(20)) }
+        let late = session.downloadTask(withResumeData: data)
+        late.resume()
+        let refused = try #require(await recorder.untilCompleted())
+        #expect(refused.task === late && refused.error?.code == .unsupportedURL)
         session.finishTasksAndInvalidate()
         let messages = await recorder.messages { if case .invalid = $0 { true } else { false } }
         #expect(messages.count == 1)

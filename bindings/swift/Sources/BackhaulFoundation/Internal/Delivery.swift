@@ -165,7 +165,7 @@ final class Delivery {
         switch event {
         case .taskEnded(let ending):
             core.isBeingDelivered(ending.taskID)
-            if !core.isSilenced(ending.taskID) {
+            if !core.isSilenced(ending.taskID), try !core.wasKept(ending) {
                 deliver(ending, of: event.id) { try? consumer.acknowledge([event.id]) }
             }
             unacknowledged.append(event.id)

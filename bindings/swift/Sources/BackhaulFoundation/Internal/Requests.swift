@@ -113,6 +113,25 @@ private func refusal(_ code: URLError.Code, _ message: String, _ url: URL?) -> U
 
 func label(_ userData: [UInt8]?) -> String? { userData.flatMap { String(validating: $0, as: UTF8.self) } }
 
+extension TaskInner {
+    mutating func fill(_ info: TaskInfo) {
+        // Until its last delegate call, a task that has ended has the state `running` or `canceling`.
+        state = info.state == .suspended ? .suspended : info.state == .cancelled ? .canceling : .running
+        suspensions = info.state == .suspended ? 1 : 0
+        label = BackhaulFoundation.label(info.userData)
+        priority = Float(info.priority) / 200 + 0.5
+        received = Int64(clamping: info.offset)
+        expected = info.size.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
+        sent = Int64(clamping: info.bodySent)
+        expectedToSend = Int64(clamping: info.bodySize)
+        earliestBegin = info.earliestStartMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1000) }
+        guessToSend = info.expectedBytesSent.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
+        response = info.response
+        guessToReceive =
+            info.expectedBytesReceived.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
+    }
+}
+
 extension TaskInfo {
     /// The response of a running task, without the header fields, which the engine stores at the task's end. Nil before
     /// the response.

@@ -2,14 +2,17 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The mark of a task that the program has cancelled with resume data. The *engine*, the process that performs the
-/// transfers, keeps such a task suspended, and `allTasks` omits it. The mark is a value of the task's latest start.
+/// The mark of a kept task: a task that the program has cancelled with resume data. The *engine*, the process that
+/// performs the transfers, keeps such a task, and `allTasks` omits it. The mark is a value of the task's latest start.
 /// Normally, the latest start is the time after which the task no longer waits for good conditions, such as external
 /// power. The mark is a time in the far future, so it has no other effect.
+///
+/// The earliest start of a kept task is later than the end of its resource time-out. So the engine does not run the
+/// task, and ends it at that time. A suspended task would never end, and with it the session's round would never end.
 private let keptTaskMark: Int64 = 253_402_300_799_998
 
 extension TaskInfo {
-    var isKeptTask: Bool { state == .suspended && latestStartMilliseconds == keptTaskMark }
+    var isKeptTask: Bool { latestStartMilliseconds == keptTaskMark }
 }
 
 /// The content of resume data. It identifies the engine's suspended task, which can be continued.
@@ -60,13 +63,19 @@ extension SessionCore {
         return data
     }
 
-    /// Suspends the engine's task, marks it as cancelled with resume data, and returns the resume data. Throws if the
-    /// task has already ended. In this case, the last delegate call for the task follows.
+    /// Stops the engine's task, marks it as cancelled with resume data, and returns the resume data. Throws if the task
+    /// has already ended. In this case, the last delegate call for the task follows.
     private func park(_ task: BackgroundURLSessionTask, _ id: TaskID) throws -> Data {
         let session = try opened()
         try session.suspend(id)
-        try session.reschedule(latestStart: .at(keptTaskMark), id)
-        guard let info = try session.tasks(.ids(id)).first, info.isKeptTask else { throw SessionCore.unusable }
+        guard let info = try session.tasks(.ids(id)).first, info.state == .suspended else { throw SessionCore.unusable }
+        // Suspended time does not count for the time-out. But even if the task was always suspended until now, its
+        // time-out has ended at `end`. So the engine ends the task then, and does not run it.
+        let end = (milliseconds(Date()) ?? info.enqueuedMilliseconds) + resourceTimeoutMilliseconds + 1_000
+        try session.reschedule(earliestStart: .at(end), latestStart: .at(keptTaskMark), id)
+        // The time in which a task is suspended does not count for its time-out. A task that waits for its earliest
+        // start is not suspended.
+        try session.resume(id)
         return try JSONEncoder().encode(
             ResumeToken(
                 application: BackgroundApplication.shared.options.identifier, session: identifier, task, id))
@@ -90,12 +99,15 @@ extension SessionCore {
     func continueSuspended(_ task: BackgroundURLSessionTask, _ keptTask: TaskID) throws {
         guard isKnown(task) else { throw BackhaulError(.invalidated, message: "The session is invalid.") }
         let session = try opened()
-        guard let info = try session.tasks(.ids(keptTask)).first, info.isKeptTask else { throw SessionCore.unusable }
+        guard let info = try session.tasks(.ids(keptTask)).first, info.isKeptTask, !info.state.hasEnded else {
+            throw SessionCore.unusable
+        }
         task.inner.with { inner in
             let label = inner.label
             inner.fill(info)
             inner.id = keptTask
             inner.keptTask = nil
+            inner.earliestBegin = nil
             inner.label = label ?? inner.label
             (inner.state, inner.suspensions) = (.running, 0)
         }
@@ -105,8 +117,15 @@ extension SessionCore {
         if let task = task as? BackgroundURLSessionDownloadTask {
             post { $0.deliver(task, resumedAt: offset, expected) }
         }
-        try session.reschedule(latestStart: .removed, keptTask)
+        try session.reschedule(earliestStart: .removed, latestStart: .removed, keptTask)
         try session.resume(keptTask)
+    }
+
+    /// Whether an ended task was a kept task, whose last delegate call was already made.
+    func wasKept(_ ending: TaskEnding) throws(BackhaulError) -> Bool {
+        let identifier = taskIdentifier(key: ending.idempotencyKey, id: ending.taskID)
+        if isOwn(identifier) { return false }
+        return try opened().tasks(.ids(ending.taskID)).first?.isKeptTask == true
     }
 
     static func refuseUnusable(_ task: BackgroundURLSessionTask) throws {

@@ -235,13 +235,13 @@ final class SessionCore: @unchecked Sendable {
     }
 
     /// Cancels all tasks of the engine's session, except tasks that the program has already cancelled with resume data.
-    /// The engine keeps these tasks suspended, so that the program can continue them later.
+    /// The engine keeps these tasks, so that the program can continue them later.
     func cancelTasks() throws(BackhaulError) {
         let session = try opened()
-        let suspended = try session.tasks(.states([.suspended]))
-        if suspended.contains(where: \.isKeptTask) {
-            for info in suspended where !info.isKeptTask { try session.cancel(info.id) }
-            try session.cancel(.states([.waiting, .running]))
+        let stopped = try session.tasks(.states([.waiting, .suspended]))
+        if stopped.contains(where: \.isKeptTask) {
+            for info in stopped where !info.isKeptTask { try session.cancel(info.id) }
+            try session.cancel(.states([.running]))
         } else {
             try session.cancel(.all)
         }
@@ -252,8 +252,9 @@ final class SessionCore: @unchecked Sendable {
     /// not count.
     func isWithoutTasks() throws(BackhaulError) -> Bool {
         guard let count = try info()?.liveTasks, count > 0 else { return true }
-        let suspended = try opened().tasks(.states([.suspended]))
-        return suspended.count { $0.isKeptTask } == Int(clamping: count)
+        guard try opened().tasks(.states([.running])).isEmpty else { return false }
+        let stopped = try opened().tasks(.states([.waiting, .suspended]))
+        return stopped.count { $0.isKeptTask } == Int(clamping: count)
     }
 
     /// Removes the engine's session, if it has no tasks and no events, and if no other process waits for it.
@@ -432,11 +433,19 @@ final class SessionCore: @unchecked Sendable {
         wait?.wake()
     }
 
+    /// Whether this process has made the task with this identifier.
+    func isOwn(_ taskIdentifier: Int) -> Bool {
+        inner.with { $0.tasks[taskIdentifier] }.map { !$0.inner.with(\.isFromEarlierRun) } ?? false
+    }
+
+    /// The engine's time-out for a whole task.
+    var resourceTimeoutMilliseconds: Int64 {
+        Int64((settings.remembered.rules.resourceTimeout ?? .seconds(604_800)) / .milliseconds(1))
+    }
+
     /// Whether the delegate calls for the task with this identifier wait until the program can know the task.
     func holdsCalls(for taskIdentifier: Int) -> Bool {
-        let (task, isInvalidating) = inner.with { ($0.tasks[taskIdentifier], $0.isInvalidating) }
-        if isInvalidating { return false }
-        if let task, !task.inner.with({ $0.isFromEarlierRun }) { return false }
+        if isInvalidating || isOwn(taskIdentifier) { return false }
         if BackgroundApplication.shared.isCalled(for: identifier) {
             return !BackgroundApplication.shared.isOwing(identifier)
         }
@@ -472,24 +481,5 @@ final class SessionCore: @unchecked Sendable {
         }
         let new = inner.with { $0.tasks.values.filter { $0.engineTaskIdentifier == nil && $0.state == .suspended } }
         return (known.filter { $0.state != .completed } + new).sorted { $0.taskIdentifier < $1.taskIdentifier }
-    }
-}
-
-extension TaskInner {
-    mutating func fill(_ info: TaskInfo) {
-        // Until its last delegate call, a task that has ended has the state `running` or `canceling`.
-        state = info.state == .suspended ? .suspended : info.state == .cancelled ? .canceling : .running
-        suspensions = info.state == .suspended ? 1 : 0
-        label = BackhaulFoundation.label(info.userData)
-        priority = Float(info.priority) / 200 + 0.5
-        received = Int64(clamping: info.offset)
-        expected = info.size.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
-        sent = Int64(clamping: info.bodySent)
-        expectedToSend = Int64(clamping: info.bodySize)
-        earliestBegin = info.earliestStartMilliseconds.map { Date(timeIntervalSince1970: Double($0) / 1000) }
-        guessToSend = info.expectedBytesSent.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
-        response = info.response
-        guessToReceive =
-            info.expectedBytesReceived.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
     }
 }
