@@ -43,6 +43,9 @@ ODD = {
     "302": b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 5\r\n\r\nproxy",
     "304": b"HTTP/1.1 304 Not Modified\r\n\r\n",
     "403 with a page": b"HTTP/1.1 403 Forbidden\r\nContent-Length: 5\r\n\r\nproxy",
+    "200 with a field like the status line 407": OK + b"HTTP/1.1 407 Who: x\r\n\r\n",
+    "407 with a field like the status line 200": b"HTTP/1.1 407 Who\r\nHTTP/1.1 200 OK: x\r\n\r\n",
+    "CR inside a field": OK + b"X-A: a\rb\r\n\r\n",
     "407 without a question": b"HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n",
     "503 with a cut page": b"HTTP/1.1 503 Later\r\nContent-Length: 500\r\n\r\nproxy",
 }
@@ -82,6 +85,17 @@ def test_an_odd_response_to_connect_fails_the_task(through, downloads, data):
 def test_the_error_message_names_the_proxy_with_the_odd_response(through, name):
     with responding(ODD[name]) as proxy:
         assert proxy.url in through(proxy, maximum_attempts=1).error_message
+
+
+@pytest.mark.parametrize("data", [
+    b"HTTP/1.1 407 Who\r\nHTTP/1.1 200 OK: x\r\n\r\n", b"HTTP/1.1 503 Later\r\nHTTP/1.1 200 OK: x\r\n\r\n",
+], ids=["407", "503"])
+def test_a_tunnel_that_only_libcurl_reads_as_open_is_not_used(through, downloads, data):
+    """libcurl 7.88.1 reads each line of a response to CONNECT as a status line."""
+    with tunneling(data) as proxy:
+        event = through(proxy)
+        assert (event.status, os.listdir(downloads)) == (Status.BAD_RESPONSE, []), event
+        assert proxy.url in event.error_message
 
 
 def test_a_407_response_to_connect_fails_the_task_and_the_error_message_names_the_proxy(through):

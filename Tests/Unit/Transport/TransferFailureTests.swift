@@ -1,4 +1,5 @@
 import BackhaulModel
+import BackhaulPlatform
 import CCurl
 import Testing
 
@@ -184,6 +185,24 @@ struct HeadCollectorTests {
     @Test("a folded value begins and ends without white space")
     func foldedAlone() {
         #expect(collect(["HTTP/1.1 200 OK", "A:", "  2", " ", ""]).0.fields == [ResponseField("A", "2")])
+    }
+
+    @Test("Retry-After is a number of seconds or a date in the future", arguments: [
+        ("17", 17), ("0", nil), ("99999999999999999999", Int64.max), ("-5", nil), ("", nil), ("soon", nil),
+        ("Sun, 06 Nov 1994 08:49:37 GMT", nil),
+    ])
+    func retryAfter(value: String, seconds: Int64?) {
+        let (head, _) = collect(["HTTP/1.1 503 Busy", "Retry-After: \(value)", "Retry-After: 9", ""])
+        #expect(head.retryAfterSeconds == seconds)
+    }
+
+    @Test("a date in Retry-After is the delay until that date")
+    func retryAfterDate() throws {
+        let (head, _) = collect(["HTTP/1.1 503 Busy", "Retry-After: Fri, 01 Jan 2100 00:00:00 GMT", ""])
+        let date: Int64 = 4_102_444_800
+        let longest = date - Clock.wallMilliseconds / 1_000
+        let seconds = try #require(head.retryAfterSeconds)
+        #expect((date - Clock.wallMilliseconds / 1_000...longest).contains(seconds))
     }
 
     private func isBroken(_ lines: [String]) -> Bool { if case .broken = collect(lines).1 { true } else { false } }
