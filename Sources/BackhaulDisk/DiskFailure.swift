@@ -24,7 +24,7 @@ extension Failure {
     static func exists(_ path: String) -> Failure {
         .system(
             .destinationExists, code: EEXIST,
-            "A file with the name \(path) is already there; remove it, or ask for it to be replaced.")
+            "A file with the name \(path) exists already; remove it, or give if_exists BH_IF_EXISTS_REPLACE.")
     }
 
     static func changedExternally(_ path: String) -> Failure {

@@ -109,7 +109,7 @@ def test_the_get_command_fetches_a_file_again_each_time_the_file_is_removed(back
 
 def test_the_get_command_refuses_a_file_that_has_changed_since_its_download(backhaul, url):
     (backhaul.here / "a").write_bytes(b"mine")
-    assert "is already there" in backhaul("get", url, code=4).stderr
+    assert "exists already; remove it, or give --if-exists replace" in backhaul("get", url, code=4).stderr
     assert (backhaul.here / "a").read_bytes() == b"mine"
 
 

@@ -61,7 +61,14 @@ OTHER_WORDS = {
 }
 
 #: Phrases that occur in messages of the library, and do not name a field.
-PHRASES = {"choose embedded hosting", "the option `store`", "the option `daemon`"}
+PHRASES = {
+    "choose embedded hosting", "the option `store`", "the option `daemon`", "the application identifier",
+    "the launch's environment", "the URL cannot be read", ", which no listing shows",
+    "body_source is given, but there is no body_file and there are no parts",
+}
+
+#: The structs that are part of a path such as `proxy.url` in messages.
+PREFIXES = ["retry", "proxy", "tls", "response", "configuration", "activity", "options", "network", "launch"]
 
 
 def text():
@@ -132,7 +139,7 @@ def test_each_listed_difference_between_the_json_and_the_header_exists():
 def test_messages_use_the_field_names_of_the_header():
     words = next(source for source in swift(COMMAND) if source.name == WORDS)
     known = {name for struct in header().structs for field in struct.fields
-             for name in (field.name, f"retry.{field.name}")}
+             for name in (field.name, *(f"{prefix}.{field.name}" for prefix in PREFIXES))}
     known |= {constant.name for enumeration in header().enumerations for constant in enumeration.constants}
     spoken = re.findall(r'\("([^"]+)", "[^"]+"\)', words.text)
     unknown = [word for phrase in spoken if phrase not in PHRASES for word in phrase.split()

@@ -74,7 +74,7 @@ enum RequestOptionsArgument {
         guard !parts.isEmpty else {
             guard source == .reference else {
                 throw Failure(
-                    .invalidArgument, "body_source is \(given.body_source), but there is no body_file or parts")
+                    .invalidArgument, "body_source is given, but there is no body_file and there are no parts")
             }
             return nil
         }

@@ -13,23 +13,25 @@ public enum BodyCheck {
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw Failure(.invalidArgument, "the body's file \(path) is not an absolute path")
         }
+        guard let status = try status(path, orAbsent: orAbsent) else {
+            return BodyFile(path: path, device: 0, inode: 0, size: 0, modifiedNanoseconds: 0)
+        }
+        guard status.isRegular else { throw Failure(.bodyUnavailable, "the body's file \(path) is no regular file") }
+        return BodyFile(
+            path: path, device: status.device, inode: status.inode, size: status.size,
+            modifiedNanoseconds: status.modifiedNanoseconds)
+    }
+
+    private static func status(_ path: String, orAbsent: Bool) throws(Failure) -> FileStatus? {
         let files = FileSystem()
         do throws(SystemError) {
             try files.checkAccess(path, R_OK)
-            guard let status = try files.status(of: path) else {
-                throw SystemError(code: ENOENT, messageStart: "Cannot read")
-            }
-            guard status.isRegular else {
-                throw SystemError(code: EINVAL, messageStart: "Cannot upload what is no file")
-            }
-            return BodyFile(
-                path: path, device: status.device, inode: status.inode, size: status.size,
-                modifiedNanoseconds: status.modifiedNanoseconds)
+            guard let status = try files.status(of: path) else { throw SystemError(code: ENOENT, messageStart: "") }
+            return status
         } catch {
-            if orAbsent, error.code == ENOENT {
-                return BodyFile(path: path, device: 0, inode: 0, size: 0, modifiedNanoseconds: 0)
-            }
-            throw .system(.bodyUnavailable, code: error.code, "the body's file \(path) cannot be read: \(error)")
+            if orAbsent, error.code == ENOENT { return nil }
+            throw .system(
+                .bodyUnavailable, code: error.code, "the body's file \(path) cannot be read: \(error.reason)")
         }
     }
 }

@@ -71,7 +71,7 @@ extension TransferRunner {
     private var hasTimedOut: Bool { attempt.remainingMilliseconds <= 0 }
 
     private static var timeoutFailure: Failure {
-        Failure(.resourceTimeout, "the task did not end within its resource time-out")
+        Failure(.resourceTimeout, "the task did not end within its resource_timeout_ms")
     }
 
     func cancel() {

@@ -39,7 +39,7 @@ public struct SessionOperations {
         application: String, identifier: String, role: Role, consumer: ConsumerIdentity
     ) throws(Failure) -> OpenedSession {
         guard let session = try tables.sessions.find(application, identifier) else {
-            throw Failure(.notFound, "the application \(application) has no session \(identifier); create it first")
+            throw Failure(.notFound, "the application \(application) has no session \(identifier)")
         }
         return try open(session, role, consumer)
     }

@@ -112,6 +112,12 @@ final class Application {
         do {
             try ticket.wait(signals, isLimited: role != BH_ROLE_CONSUME_WHEN_FREE)
         } catch {
+            if case .failure(let failure) = error, failure.is(BH_NOT_FOUND) {
+                throw .failure(
+                    failure.withMessage(
+                        "There is no session '\(identifier)'; `backhaul sessions` lists the sessions. The first "
+                            + "transfer of a session creates it."))
+            }
             throw error.inUse(identifier)
         }
         return Session(try ticket.session().0, isNew: false, signals: signals)

@@ -7,6 +7,13 @@ struct ErrorRecord {
     let detail: Int64
     let message: String?
 
+    init(status: bh_status, domain: Int32, detail: Int64, message: String?) {
+        self.status = status
+        self.domain = domain
+        self.detail = detail
+        self.message = message.map(OptionNaming.spoken)
+    }
+
     var isFailure: Bool { Int(status) != BH_OK }
 
     /// The error's message. Nil if there is no error.

@@ -16,6 +16,7 @@ extension CommandError {
             return .failure(
                 failure.withMessage("\(address.redacted): \(failure.message); --skip-existing skips this one"))
         }
+        guard !transfer.url.isEmpty else { return self }
         guard failure.is(BH_KEY_CONFLICT), let destination = transfer.destination else {
             return .failure(failure.withMessage("\(address.redacted): \(failure.message)"))
         }

@@ -1,17 +1,46 @@
-/// In messages of the library, replaces the names of fields of the C header by the names of the options that set them.
+/// In messages of the library, replaces the names of fields and constants of the C header by the words of the command
+/// line.
 enum OptionNaming {
-    private static let spoken = [
-        ("accepted_statuses", "--accept-status"), ("retry.statuses", "--retry-status"),
-        ("maximum_size", "--max-filesize"), ("expected_size", "--size"), ("maximum_redirects", "--max-redirs"),
-        ("redirects is BH_REDIRECTS_NONE", "--redirects is none"), ("resource_timeout_ms", "--max-time"),
-        ("request_timeout_ms", "--request-timeout"), ("retry.first_delay_ms", "--retry-delay"),
-        ("retry.longest_delay_ms", "--retry-max-delay"), ("choose embedded hosting", "give --embedded"),
-        ("earliest_start_ms", "--earliest-start"), ("latest_start_ms", "--latest-start"),
-        ("interval_ms", "--every"), ("tolerance_ms", "--tolerance"), ("first_ms", "--first"),
-        ("month_starts_on", "--month-starts-on"),
-        ("if_exists BH_IF_EXISTS_REPLACE", "--if-exists replace"),
+    /// Phrases with constants. They are replaced first.
+    private static let phrases = [
+        ("redirects is BH_REDIRECTS_NONE", "--redirects is none"),
+        (
+            "body_source is given, but there is no body_file and there are no parts",
+            "--body-source is given, but there is no file; give one with --data-binary @FILE or --form"
+        ),
+        ("if_exists BH_IF_EXISTS_REPLACE", "--if-exists replace"), ("choose embedded hosting", "give --embedded"),
         ("the option `store`", "--store"), ("the option `daemon`", "--daemon"),
-    ] + settings
+        ("the application identifier", "--application"), ("the launch's environment", "--environment"),
+        ("the URL cannot be read", "the URL is invalid"), (", which no listing shows", ", which no command shows"),
+    ]
+
+    /// Fields and their options. A field of several structs is a path in messages, such as `proxy.url`.
+    private static let fields = Dictionary(
+        [
+            ("accepted_statuses", "--accept-status"), ("retry.statuses", "--retry-status"),
+            ("maximum_size", "--max-filesize"), ("expected_size", "--size"), ("maximum_redirects", "--max-redirs"),
+            ("resource_timeout_ms", "--max-time"), ("request_timeout_ms", "--request-timeout"),
+            ("retry.first_delay_ms", "--retry-delay"), ("retry.longest_delay_ms", "--retry-max-delay"),
+            ("earliest_start_ms", "--earliest-start"), ("latest_start_ms", "--latest-start"),
+            ("expires_ms", "--expires-in"), ("response.expires_ms", "--expires-in"), ("interval_ms", "--every"),
+            ("tolerance_ms", "--tolerance"), ("first_ms", "--first"), ("month_starts_on", "--month-starts-on"),
+            ("if_exists", "--if-exists"), ("body_source", "--body-source"), ("body_file", "the path of the file"),
+            ("proxy.url", "--proxy"), ("proxy.user", "--proxy-user"),
+            ("proxy.password", "the password of --proxy-user"), ("proxy.bypass", "--noproxy"), ("ca_file", "--cacert"),
+            ("client_certificate", "--cert"), ("client_key", "--key"), ("pinned_public_keys", "--pinnedpubkey"),
+            ("tls.minimum_version", "--tlsv1.2 or --tlsv1.3"), ("http_version", "the HTTP version"),
+            ("response.url", "--url"), ("response.user", "--user"), ("response.password", "the password"),
+            ("response.headers", "--header"), ("configuration.identifier", "--session"),
+            ("activity.identifier", "the name of the activity"), ("options.identifier", "--application"),
+            ("network.name", "the name of the network"), ("user_data", "the data of the program"),
+            ("launch.working_directory", "--working-directory"), ("launch.program", "the program"),
+        ] + settings, uniquingKeysWith: { first, _ in first })
+
+    /// Fields whose names are ordinary words. They are replaced only if they are the subject of the message.
+    private static let subjects = [
+        "url": "the URL", "method": "--request", "group": "--group", "headers": "--header", "checksum": "--checksum",
+        "destination": "the path of the file", "body": "the body",
+    ]
 
     /// The fields and options of constraints (demands on the system) and of sessions (named collections of transfers).
     /// Names without an underscore are left out, because they may be ordinary words of a message. Of the session's
@@ -22,6 +51,28 @@ enum OptionNaming {
         + SessionOptions.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.hasSuffix("_ms") }
 
     static func spoken(_ message: String) -> String {
-        spoken.reduce(message) { $0.replacing($1.0, with: $1.1) }
+        let text = phrases.reduce(message) { $0.replacing($1.0, with: $1.1) }
+        var result = ""
+        var word = ""
+        var before: Character = " "
+        func finish() {
+            // A point at the end of a word ends the sentence.
+            let name = word.hasSuffix(".") ? String(word.dropLast()) : word
+            let isName = before == " " || before == "("
+            let found = isName ? (result.isEmpty ? subjects[name] : nil) ?? fields[name] : nil
+            result += found.map { $0 + word.dropFirst(name.count) } ?? word
+            word = ""
+        }
+        for character in text {
+            if character.isLetter || character.isNumber || character == "_" || (character == "." && !word.isEmpty) {
+                word.append(character)
+                continue
+            }
+            if !word.isEmpty { finish() }
+            result.append(character)
+            before = character
+        }
+        finish()
+        return result
     }
 }

@@ -114,10 +114,16 @@ final class Session {
     }
 
     func task(_ id: UInt64) throws(CommandError) -> TaskRecord {
-        let ticket = try Ticket { bh_session_task(handle, id, BH_START, nil, $0) }
-        try ticket.wait(signals)
-        guard let task = try ticket.batch().tasks().first else { throw .stopped(.notFound, "There is no task \(id).") }
-        return task
+        do {
+            let ticket = try Ticket { bh_session_task(handle, id, BH_START, nil, $0) }
+            try ticket.wait(signals)
+            if let task = try ticket.batch().tasks().first { return task }
+        } catch {
+            guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
+            throw .failure(
+                failure.withMessage("There is no task \(id) in this session; `backhaul tasks` lists the tasks."))
+        }
+        throw .stopped(.notFound, "There is no task \(id).")
     }
 
     /// The attempts (runs) of a task. Ended tasks in the history have attempts, too.

@@ -42,7 +42,7 @@ struct TaskRecord {
         round = task.round
         state = task.state
         reason = task.reason
-        reasonText = text(task.reason_text)
+        reasonText = text(task.reason_text).map(OptionNaming.spoken)
         nextAttempt = task.next_attempt_ms
         url = text(task.url) ?? ""
         destination = text(task.destination)
@@ -50,7 +50,7 @@ struct TaskRecord {
         userData = bytes(task.user_data, task.user_data_size)
         priority = task.priority
         status = task.status
-        errorMessage = text(task.error_message)
+        errorMessage = text(task.error_message).map(OptionNaming.spoken)
         httpStatus = task.http_status
         attempts = task.attempts
         offset = task.offset

@@ -114,13 +114,27 @@ struct DownloadOptions {
             guard output == nil else { throw .usage("--output and --remote-header-name exclude each other.") }
             return urls.map { _ in withoutDots(directory) }
         }
-        return urls.map { url in
+        let destinations = urls.map { url in
             let destination = if let output {
                 output.hasPrefix("/") ? output : Paths.join(directory, output)
             } else {
                 Paths.join(directory, FileName.from(url: url))
             }
             return withoutDots(destination)
+        }
+        try checkNames(destinations, urls)
+        return destinations
+    }
+
+    /// Checks that different URLs have different files. One URL may be given twice: then both are one transfer.
+    private static func checkNames(_ destinations: [String], _ urls: [String]) throws(CommandError) {
+        var taken: [String: String] = [:]
+        for (destination, url) in zip(destinations, urls) {
+            if let other = taken.updateValue(url, forKey: destination), other != url {
+                throw .usage(
+                    "\(URLArgument(other).redacted) and \(URLArgument(url).redacted) have the same file, "
+                        + "\(destination); use one command for each, with --output or --directory.")
+            }
         }
     }
 

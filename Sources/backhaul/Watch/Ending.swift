@@ -111,8 +111,7 @@ struct Ending {
     /// The error in words, such as
     /// "https://example.org/a: the server responded with status 403 (BH_HTTP_STATUS): the quota is used up"
     var failureSentence: String {
-        var reason = errorMessage ?? String(cString: bh_status_text(status))
-        if Int(status) == BH_TOO_LARGE { reason = OptionNaming.spoken(reason) }
+        let reason = errorMessage ?? String(cString: bh_status_text(status))
         return (url.isEmpty ? "" : url + ": ") + reason + " (" + String(cString: bh_status_name(status)) + ")"
             + (ErrorBody.line(errorBody ?? []).map { ": " + $0 } ?? "")
     }

@@ -47,7 +47,7 @@ enum PolicyCheck {
 
     private static func checkDelays(_ first: UInt32, _ longest: UInt32) throws(Failure) {
         guard first <= longest else {
-            throw invalid("retry.first_delay_ms is \(first), more than retry.longest_delay_ms, \(longest)")
+            throw invalid("retry.first_delay_ms is \(first) ms, more than retry.longest_delay_ms, \(longest) ms")
         }
     }
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from ._constants import Domain, Status
 from ._ctypes import bh_error
 from ._library import library
+from ._messages import in_python
 from ._numbers import NO_INDEX
 from ._requests import Enqueued
 
@@ -210,7 +211,7 @@ def error_for(
     returns a BackhaulError."""
     name: bytes = library.bh_status_name(status)
     family = _FAMILIES.get(name.decode(), BackhaulError)
-    text = message or library.bh_status_text(status).decode()
+    text = in_python(message) or library.bh_status_text(status).decode()
     return family(Status(status), text, domain=Domain(domain), detail=detail, index=index)
 
 
