@@ -39,7 +39,7 @@ EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/
 CC = $(shell scripts/toolchain)/bin/clang
 C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
-.PHONY: all examples demo test soak bench install uninstall clean help setup-build
+.PHONY: all examples demo test soak bench install uninstall clean help setup-build check-prefix
 
 all: $(LIBRARY) $(COMMAND) $(DAEMON) ## build the library, the command line and the daemon
 
@@ -92,32 +92,38 @@ bench: ## time Backhaul beside curl, aria2c and wget2; chart and figures in buil
 	@$(MAKE) --no-print-directory $(LIBRARY) $(DAEMON)
 	@scripts/in-venv bench/run
 
-install: all ## install below PREFIX (default /usr/local), inside DESTDIR
-	install -d $(addprefix $(PLACE)/,lib/pkgconfig include/backhaul bin libexec/backhaul)
-	install -m 755 $(LIBRARY) $(PLACE)/lib/libbackhaul.so.1
-	strip --strip-unneeded $(PLACE)/lib/libbackhaul.so.1
-	ln -sf libbackhaul.so.1 $(PLACE)/lib/libbackhaul.so
-	install -m 755 $(COMMAND) $(PLACE)/bin/backhaul
-	strip $(PLACE)/bin/backhaul
-	install -m 755 $(DAEMON) $(PLACE)/libexec/backhaul/backhauld
-	strip $(PLACE)/libexec/backhaul/backhauld
-	install -m 644 include/backhaul.h $(PLACE)/include/backhaul.h
-	# The module map has its own folder: in include/ it would apply to every header there.
-	sed 's|"backhaul.h"|"../backhaul.h"|' include/module.modulemap >$(PLACE)/include/backhaul/module.modulemap
-	# If ld.so does not search this folder, programs need its path (rpath) when they are linked.
-	rpath=; packaging/ld-searches $(PREFIX)/lib || rpath='-Wl,-rpath,$${libdir} '; \
-	    sed "s|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@RPATH@|$$rpath|" packaging/backhaul.pc.in \
-	    >$(PLACE)/lib/pkgconfig/backhaul.pc
-	$(if $(DESTDIR),,@packaging/reload-ld install $(PREFIX)/lib)
+# The files that `install` puts below PREFIX.
+INSTALLED := lib/libbackhaul.so lib/libbackhaul.so.1 lib/pkgconfig/backhaul.pc bin/backhaul \
+    libexec/backhaul/backhauld include/backhaul.h share/backhaul/module.modulemap
 
-uninstall: ## remove what `make install` has put there, with the same PREFIX and DESTDIR
-	rm -f $(addprefix $(PLACE)/,lib/libbackhaul.so lib/libbackhaul.so.1 lib/pkgconfig/backhaul.pc bin/backhaul \
-	    libexec/backhaul/backhauld include/backhaul.h include/backhaul/module.modulemap)
+# Installed programs and the pkg-config file have the path, so it must not depend on the present folder.
+check-prefix:
+	@case '$(PREFIX)' in /*) ;; *) echo "PREFIX is '$(PREFIX)', a relative path; give an absolute path." >&2; exit 1; esac
+
+install: check-prefix all ## install below PREFIX (default /usr/local), inside DESTDIR
+	for folder in lib/pkgconfig include bin libexec/backhaul share/backhaul; do install -d '$(PLACE)'/$$folder; done
+	install -m 755 $(LIBRARY) '$(PLACE)/lib/libbackhaul.so.1'
+	strip --strip-unneeded '$(PLACE)/lib/libbackhaul.so.1'
+	ln -sf libbackhaul.so.1 '$(PLACE)/lib/libbackhaul.so'
+	install -m 755 $(COMMAND) '$(PLACE)/bin/backhaul'
+	strip '$(PLACE)/bin/backhaul'
+	install -m 755 $(DAEMON) '$(PLACE)/libexec/backhaul/backhauld'
+	strip '$(PLACE)/libexec/backhaul/backhauld'
+	install -m 644 include/backhaul.h '$(PLACE)/include/backhaul.h'
+	# clang reads the module maps in all folders where it searches for headers, and one folder deeper, for example in
+	# /usr/local/include/*/. A second copy of the map there would break the build of every Swift package.
+	sed 's|"backhaul.h"|"../../include/backhaul.h"|' include/module.modulemap \
+	    >'$(PLACE)/share/backhaul/module.modulemap'
+	packaging/describe '$(PREFIX)' $(VERSION) >'$(PLACE)/lib/pkgconfig/backhaul.pc'
+	$(if $(DESTDIR),,@packaging/reload-ld install '$(PREFIX)/lib')
+
+uninstall: check-prefix ## remove what `make install` has put there, with the same PREFIX and DESTDIR
+	for file in $(INSTALLED); do rm -f '$(PLACE)'/$$file; done
 	# Folders with other files in them stay, and so do the system's own folders.
-	@for folder in include/backhaul libexec/backhaul libexec lib/pkgconfig \
-	    $(if $(filter-out /usr /usr/local,$(PREFIX))$(DESTDIR),lib include bin .); do \
-	    [ ! -d "$(PLACE)/$$folder" ] || rmdir --ignore-fail-on-non-empty "$$(readlink -f "$(PLACE)/$$folder")"; done
-	$(if $(DESTDIR),,@packaging/reload-ld uninstall $(PREFIX)/lib)
+	@for folder in libexec/backhaul libexec share/backhaul lib/pkgconfig \
+	    $(if $(filter-out /usr /usr/local,$(PREFIX))$(DESTDIR),share lib include bin .); do \
+	    [ ! -d '$(PLACE)'/$$folder ] || rmdir --ignore-fail-on-non-empty "$$(readlink -f '$(PLACE)'/$$folder)"; done
+	$(if $(DESTDIR),,@packaging/reload-ld uninstall '$(PREFIX)/lib')
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD) .build

@@ -1,6 +1,7 @@
 """`make install` installs files, programs find these files, and `make uninstall` removes the files."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from servers import child
 PROJECT = Path(__file__).resolve().parents[3]
 EXAMPLE = PROJECT / "examples" / "c" / "photos.c"
 FILES = {
-    "bin/backhaul", "include/backhaul.h", "include/backhaul/module.modulemap", "lib/libbackhaul.so",
+    "bin/backhaul", "include/backhaul.h", "share/backhaul/module.modulemap", "lib/libbackhaul.so",
     "lib/libbackhaul.so.1", "lib/pkgconfig/backhaul.pc", "libexec/backhaul/backhauld",
 }
 VERSION = "import backhaul; print(backhaul.version())"
@@ -83,27 +84,38 @@ def test_programs_find_a_system_installation_at_once_and_uninstall_removes_it_co
     assert present() == before
 
 
-@pytest.fixture
-def prefix(tmp_path):
-    """A folder that ld.so does not search."""
-    return tmp_path / "prefix"
+@pytest.fixture(params=["prefix", "a prefix"])
+def prefix(request, tmp_path):
+    """A folder that ld.so does not search. The name of the second folder has a blank."""
+    return tmp_path / request.param
 
 
-def test_a_program_built_with_pkg_config_finds_the_library_in_any_folder(prefix, tmp_path):
+def test_a_program_built_with_pkg_config_and_rpath_finds_the_library_in_any_folder(prefix, tmp_path):
     make("install", f"PREFIX={prefix}")
     variables = environment(PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
-    flags = output("pkg-config", "--cflags", "--libs", "backhaul", env=variables).split()
+    flags = shlex.split(output("pkg-config", "--cflags", "--libs", "backhaul", env=variables))
     program = tmp_path / "photos"
-    output("clang", "-std=c11", "-Werror", EXAMPLE, "-o", program, *flags)
+    output("clang", "-std=c11", "-Werror", EXAMPLE, "-o", program, *flags, "-Xlinker", "-rpath", "-Xlinker",
+           prefix / "lib")
     usage = subprocess.run([program], env=variables, capture_output=True, text=True, check=False)
     assert (usage.returncode, usage.stderr) == (2, "usage: photos STORE [LIST]\n")
     version = output("pkg-config", "--modversion", "backhaul", env=variables).strip()
     assert version == output(prefix / "bin" / "backhaul", "--version", env=variables).split()[-1]
 
 
+@pytest.mark.parametrize("target", ["install", "uninstall"])
+@pytest.mark.parametrize("given", ["folder", "./folder", "~/folder", ""])
+def test_a_relative_prefix_is_refused(target, given):
+    ended = subprocess.run(["make", "--no-print-directory", target, f"PREFIX={given}"], cwd=PROJECT,
+                           capture_output=True, text=True, check=False)
+    assert ended.returncode != 0
+    assert f"PREFIX is '{given}', a relative path; give an absolute path." in ended.stderr
+    assert not (PROJECT / given / "bin" / "backhaul").exists()
+
+
 def test_make_install_prints_how_programs_find_the_library_in_another_folder(prefix):
     printed = make("install", f"PREFIX={prefix}")
-    assert f"set LD_LIBRARY_PATH={prefix}/lib" in printed
+    assert f"-Wl,-rpath,{prefix}/lib" in printed and f"LD_LIBRARY_PATH={prefix}/lib" in printed
     variables = environment(PYTHONPATH=str(PROJECT / "bindings" / "python" / "src"), LD_LIBRARY_PATH=f"{prefix}/lib")
     assert output(sys.executable, "-c", VERSION, env=variables)
 
@@ -112,7 +124,65 @@ def test_swift_can_import_the_installed_library(prefix, tmp_path):
     make("install", f"PREFIX={prefix}")
     source = tmp_path / "host.swift"
     source.write_text("import CBackhaul\nlet version: UInt32 = bh_version()\n")
-    output("swiftc", "-typecheck", "-I", prefix / "include" / "backhaul", source)
+    output("swiftc", "-typecheck", "-I", prefix / "share" / "backhaul", source)
+
+
+def test_the_pkg_config_file_has_only_flags_that_the_swift_package_manager_accepts(prefix):
+    make("install", f"PREFIX={prefix}")
+    described = (prefix / "lib" / "pkgconfig" / "backhaul.pc").read_text()
+    flags = [word for line in described.splitlines() if line.startswith(("Cflags:", "Libs:"))
+             for word in shlex.split(line)[1:]]
+    assert flags and all(flag.startswith(("-I", "-L", "-l")) for flag in flags)
+
+
+PACKAGE = """// swift-tools-version: 6.0
+import PackageDescription
+let package = Package(name: "Other", targets: [
+    .systemLibrary(name: "CBackhaul", path: "CBackhaul", pkgConfig: "backhaul"),
+    .executableTarget(name: "other", dependencies: ["CBackhaul"], path: "other"),
+    .testTarget(name: "OtherTests", dependencies: ["other"], path: "Tests"),
+])
+"""
+
+
+def test_a_swift_package_with_tests_builds_beside_two_installations(system, prefix, tmp_path):
+    def run(*words, **variables):
+        return output(*system, *words, env=environment(**variables))
+
+    run("make", "install", f"PREFIX={prefix}")
+    run("make", "install")
+    for name, text in {
+        "Package.swift": PACKAGE, "CBackhaul/module.modulemap":
+            'module CBackhaul [system] { header "shim.h" link "backhaul" export * }',
+        "CBackhaul/shim.h": "#include <backhaul.h>", "other/main.swift": "import CBackhaul\nprint(bh_version() > 0)",
+        "Tests/OtherTests.swift": "import Testing\n@Test func one() {}",
+    }.items():
+        path = tmp_path / "other package" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    # The generated runner of the tests asks for a module that may not exist. Then clang reads all module maps that it
+    # can find, also those that nothing imports.
+    printed = run("swift", "build", "--build-tests", "--package-path", tmp_path / "other package",
+                  PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
+    assert "prohibited" not in printed and "warning" not in printed
+    program = tmp_path / "other package" / ".build" / "debug" / "other"
+    assert run(program, LD_LIBRARY_PATH=str(prefix / "lib")) == "true\n"
+
+
+def test_a_moved_checkout_builds_its_modules_again(tmp_path):
+    before, after = tmp_path / "before", tmp_path / "after"
+    setup = before / "scripts" / "setup"
+    setup.parent.mkdir(parents=True)
+    setup.write_bytes((PROJECT / "scripts" / "setup").read_bytes())
+    setup.chmod(0o755)
+    for name in ("swift", "venv", "lib"):
+        (before / "build" / name).mkdir(parents=True)
+    for _ in range(2):
+        assert "before, so" not in output(setup, "build")
+    assert (before / "build" / "swift").exists()
+    before.rename(after)
+    assert f"The checkout was at {before} before" in output(after / "scripts" / "setup", "build")
+    assert {path.name for path in (after / "build").iterdir() if path.is_dir()} == {"lib"}
 
 
 def test_uninstall_removes_a_folder_that_contains_only_the_installation(prefix):
@@ -152,6 +222,6 @@ def test_an_installation_with_destdir_is_below_destdir_and_does_not_change_the_s
     make("install", "PREFIX=/usr", f"DESTDIR={place}", env=no_ldconfig)
     assert files_below(place) == {f"usr/{name}" for name in FILES}
     described = (place / "usr/lib/pkgconfig/backhaul.pc").read_text()
-    assert "prefix=/usr\n" in described and "rpath" not in described
+    assert "prefix=/usr\n" in described
     make("uninstall", "PREFIX=/usr", f"DESTDIR={place}", env=no_ldconfig)
     assert files_below(place) == set()
