@@ -1,12 +1,14 @@
 """Puts the built library and the daemon (the program that performs the transfers) into the package's directory in the
-wheel, and sets the platform tag."""
+wheel, without debug information, and sets the platform tag."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sysconfig
+import tempfile
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
@@ -21,15 +23,27 @@ class LibraryHook(BuildHookInterface[Any]):
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
+        self._stripped = tempfile.TemporaryDirectory()
         # Both files are in one directory, because the library also searches its own directory for the daemon.
-        for variable, built, name in (
-            ("BACKHAUL_LIBRARY", "lib/libbackhaul.so.1", "libbackhaul.so.1"),
-            ("BACKHAUL_DAEMON", "libexec/backhaul/backhauld", "backhauld"),
+        for variable, built, name, options in (
+            ("BACKHAUL_LIBRARY", "lib/libbackhaul.so.1", "libbackhaul.so.1", ["--strip-unneeded"]),
+            ("BACKHAUL_DAEMON", "libexec/backhaul/backhauld", "backhauld", []),
         ):
-            build_data["force_include"][str(self._find(variable, built))] = f"backhaul/{name}"
+            path = self._strip(self._find(variable, built), name, options)
+            build_data["force_include"][str(path)] = f"backhaul/{name}"
+
+    def finalize(self, version: str, build_data: Dict[str, Any], artifact_path: str) -> None:
+        if version != "editable":
+            self._stripped.cleanup()
 
     def _find(self, variable: str, built: str) -> Path:
         path = Path(os.environ.get(variable) or Path(self.root).parent.parent / "build" / built).resolve()
         if not path.is_file():
             raise RuntimeError(f"{path} is not there: run `make` first, or set {variable} to its path.")
         return path
+
+    def _strip(self, path: Path, name: str, options: List[str]) -> Path:
+        """Copies the file without its symbols. `make install` uses the same options."""
+        copy = Path(self._stripped.name) / name
+        subprocess.run(["strip", *options, "-o", copy, path], check=True)
+        return copy

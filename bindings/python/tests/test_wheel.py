@@ -34,6 +34,15 @@ def test_the_wheel_contains_the_typed_package_and_the_library_and_the_daemon(whe
     assert {"backhaul/__init__.py", "backhaul/py.typed", "backhaul/libbackhaul.so.1", "backhaul/backhauld"} <= names
 
 
+@pytest.mark.parametrize("name", ["libbackhaul.so.1", "backhauld"])
+def test_the_files_of_the_wheel_have_no_debug_information(wheel, tmp_path, name):
+    file = zipfile.ZipFile(wheel).extract(f"backhaul/{name}", tmp_path)
+    sections = subprocess.run(["readelf", "--sections", "--wide", file], capture_output=True, text=True, check=True)
+    assert ".text" in sections.stdout
+    assert ".debug_" not in sections.stdout and ".symtab" not in sections.stdout
+    assert os.access(file, os.R_OK)
+
+
 def test_an_installed_wheel_uses_its_own_library_and_daemon(wheel, tmp_path):
     installed = tmp_path / "installed"
     subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps",

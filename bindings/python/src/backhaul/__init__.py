@@ -90,8 +90,10 @@ from ._session import Session
 from ._task import Task
 from ._tickets import Ticket
 from ._values import Challenge, Progress, SessionInfo, TaskInfo
+from ._version import __version__
 
 __all__ = [
+    "__version__",
     "Activity",
     "ActivityInfo",
     "AlreadyExists",

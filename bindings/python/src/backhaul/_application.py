@@ -16,6 +16,7 @@ from ._errors import BackhaulError
 from ._handles import ApplicationHandle, take
 from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import library
+from ._logging import log
 from ._session import Session
 from ._types import Path
 from ._values import SessionInfo
@@ -96,6 +97,7 @@ class Application:
         self.store = store
         #: The methods in a form that returns a Ticket.
         self.start = ApplicationVerbs(self._handle)
+        log.debug("opened the application %s", identifier)
 
     def _give_up(self, error: BaseException) -> None:
         self._handle.close()
@@ -197,6 +199,8 @@ class Application:
     def close(self) -> None:
         """Closes the application. The transfers continue. If the engine is embedded, the close of the last application
         in the process ends the engine, and takes about a second at most. A second ``close`` has no effect."""
+        if not self._handle.closed:
+            log.debug("closed the application %s", self.identifier)
         self._handle.close()
 
     def __enter__(self) -> Application:

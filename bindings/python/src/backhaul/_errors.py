@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from ._constants import Domain, Status
 from ._ctypes import bh_error
 from ._library import library
+from ._logging import log
 from ._messages import in_python
 from ._numbers import NO_INDEX
 from ._requests import Enqueued
@@ -212,6 +213,7 @@ def error_for(
     name: bytes = library.bh_status_name(status)
     family = _FAMILIES.get(name.decode(), BackhaulError)
     text = in_python(message) or library.bh_status_text(status).decode()
+    log.debug("error %s: %s", name.decode(), text)
     return family(Status(status), text, domain=Domain(domain), detail=detail, index=index)
 
 

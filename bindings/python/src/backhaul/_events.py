@@ -9,6 +9,7 @@ from . import _writing
 from ._event import Acknowledging, Event
 from ._handles import ApplicationHandle, BatchHandle, SessionHandle
 from ._library import library
+from ._logging import log
 from ._reading import Events, events
 from ._tickets import Ticket, from_batch
 from ._waiting import Backoff, Deadline, readable, wait_readable
@@ -24,7 +25,11 @@ class EventSource:
         self._read = from_batch(self._events)
 
     def _events(self, batch: BatchHandle) -> Events:
-        return events(batch, self._session)
+        found = events(batch, self._session)
+        for event in found.items:
+            state = event.state.name if event.state else "-"
+            log.debug("event %d: %s, task %d, %s", event.id, event.kind.name, event.task_id, state)
+        return found
 
     @property
     def descriptor(self) -> int:

@@ -13,6 +13,7 @@ from ._errors import BackhaulError
 from ._events import EventSource, EventStream
 from ._handles import ApplicationHandle, SessionHandle
 from ._identity import Identity
+from ._logging import log
 from ._progress import ProgressStream, poll_progress
 from ._reading import Events
 from ._requests import DownloadOptions, Enqueued, Part, Request, TransferOptions
@@ -52,6 +53,7 @@ class Session(SessionTasks):
         self.created = created
         #: The methods of this object, in a form that returns a Ticket immediately.
         self.start = SessionVerbs(self, self._events, application, handle)
+        log.debug("%s the session %s as %s", "created" if created else "attached", identifier, role.name)
 
     def __repr__(self) -> str:
         return f"<Session {self.identifier!r}{' closed' if self._handle.closed else ''}>"
@@ -261,6 +263,8 @@ class Session(SessionTasks):
 
     def close(self) -> None:
         """Detaches this program from the session. A second call has no effect."""
+        if not self._handle.closed:
+            log.debug("closed the session %s", self.identifier)
         self._handle.close()
 
     def __enter__(self) -> Session:

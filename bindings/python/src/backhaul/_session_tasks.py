@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ._attempt import Attempt
 from ._conditions import Wait
 from ._constants import IfExists, TaskState
+from ._errors import NotFound
 from ._identity import Among, Identity
 from ._numbers import TIME_UNCHANGED
 from ._rules import Constraints
@@ -50,8 +51,17 @@ class SessionTasks:
             after = page[-1].id
 
     def task(self, task: Identity, *, timeout: float | None = None) -> TaskInfo:
-        """Returns one task with its live progress. Raises NotFound if the list of tasks does not have it."""
-        return self.start.task(task).result(timeout)
+        """Returns one task with its live progress. If the task's event was acknowledged, returns the task's record in
+        the history. Raises NotFound if neither the list nor the history has the task."""
+        try:
+            return self.start.task(task).result(timeout)
+        except NotFound as error:
+            number = task if isinstance(task, int) else task.id
+            # The history may be read from a number on. The smallest number of a task is 1.
+            for ended in self.start.history(max(number, 1) - 1, 1).result(timeout):
+                if ended.id == number:
+                    return ended
+            raise NotFound(error.status, f"neither the list nor the history has task {number}") from None
 
     def attempts(self, task: Identity, *, timeout: float | None = None) -> list[Attempt]:
         """Returns the attempts (runs) of a task that is in the list or in the history, oldest first. At most 100

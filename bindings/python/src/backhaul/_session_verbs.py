@@ -213,6 +213,7 @@ class SessionVerbs:
         )
 
     def task(self, task: Identity) -> Ticket[TaskInfo]:
+        """Reads only the list. After the acknowledgement of the task's event, ``history(id - 1, 1)`` has the task."""
         return self._start(
             from_batch(lambda batch: _reading.tasks(batch)[0]), library.bh_session_task, _writing.identity(task)
         )
