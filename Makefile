@@ -70,7 +70,7 @@ $(BUILD)/examples/%: examples/c/%.c include/backhaul.h $(LIBRARY)
 
 examples: all $(EXAMPLES) ## build the examples in C
 
-demo: ## the demonstration in one minute: enqueue, kill, continue without a host, launch, compare
+demo: ## the demonstration, one minute after the build: enqueue, kill, continue without a host, launch, compare
 	@scripts/setup build demo
 	@$(MAKE) --no-print-directory $(DAEMON) $(BUILD)/examples/collection
 	@scripts/demo $(BUILD)/examples/collection

@@ -123,7 +123,8 @@ public struct TaskOperations {
         guard request.ifExists == .fail, let destination = request.destination, destination.fileExists else { return }
         throw Failure(
             .destinationExists,
-            "a file with the name \(destination.path) exists already; remove it, or give if_exists BH_IF_EXISTS_REPLACE",
+            "a file with the name \(destination.path) exists already; remove it, or give if_exists "
+                + "BH_IF_EXISTS_REPLACE",
             index: index)
     }
 

@@ -1,6 +1,6 @@
 struct Doctor: Command {
     static let description = CommandDescription(
-        name: "doctor", operands: "", summary: "check everything that transfers need, and report problems",
+        name: "doctor", operands: "", summary: "check the installation, the store and its engine",
         examples: ["backhaul doctor", "backhaul doctor --json --store /srv/photos/transfers"],
         details: """
             The command only reads: it starts no daemon, and neither creates nor locks the store.
