@@ -68,12 +68,12 @@ def test_the_get_command_refuses_a_file_that_was_written_after_its_download(back
     (backhaul.here / "a").write_bytes(CONTENT[::-1])
     later = time.time() + 3600
     os.utime(backhaul.here / "a", (later, later))
-    assert "is already there" in backhaul("get", fetched, code=4).stderr
+    assert "exists already; remove it, or give --if-exists replace" in backhaul("get", fetched, code=4).stderr
     assert (backhaul.here / "a").read_bytes() == CONTENT[::-1]
 
 
 def test_the_get_command_refuses_a_file_of_a_download_from_another_url(backhaul, fetched):
-    assert "is already there" in backhaul("get", fetched.replace("/a", "/other/a"), code=4).stderr
+    assert "exists already; remove it" in backhaul("get", fetched.replace("/a", "/other/a"), code=4).stderr
 
 
 def test_the_get_command_fetches_no_file_again_that_the_server_named(backhaul, serve):

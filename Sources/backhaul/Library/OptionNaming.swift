@@ -14,7 +14,8 @@ enum OptionNaming {
         ("the URL cannot be read", "the URL is invalid"), (", which no listing shows", ", which no command shows"),
     ]
 
-    /// Fields and their options. A field of several structs is a path in messages, such as `proxy.url`.
+    /// Fields and their options, and constants and their words. A field of several structs is a path in messages, such
+    /// as `proxy.url`.
     private static let fields = Dictionary(
         [
             ("accepted_statuses", "--accept-status"), ("retry.statuses", "--retry-status"),
@@ -33,6 +34,9 @@ enum OptionNaming {
             ("response.headers", "--header"), ("configuration.identifier", "--session"),
             ("activity.identifier", "the name of the activity"), ("options.identifier", "--application"),
             ("network.name", "the name of the network"), ("user_data", "the data of the program"),
+            ("retry.errors", "--retry-errors"), ("maximum_attempts", "the number of attempts (--retry, --attempts)"),
+            ("BH_RETRY_NONE", "none"), ("BH_IF_EXISTS_SKIP", "skip"), ("BH_REDIRECTS_NONE", "none"),
+            ("BH_REQUEST_IF_CHANGED", "--if-changed"), ("BH_REQUEST_NAMED_BY_SERVER", "--remote-header-name"),
             ("launch.working_directory", "--working-directory"), ("launch.program", "the program"),
         ] + settings, uniquingKeysWith: { first, _ in first })
 

@@ -134,7 +134,7 @@ def test_the_error_for_an_invalid_constraint_names_the_field(host, words):
 def test_the_error_for_a_latest_start_before_the_earliest_start_names_both_fields(host):
     one = host()
     one.session()
-    with pytest.raises(InvalidArgument, match=r"latest_start_ms is \d+, before earliest_start_ms"):
+    with pytest.raises(InvalidArgument, match=r"latest_start is \d+, before earliest_start"):
         one.enqueue([Request(URL, earliest_start=LATER, latest_start=LATER - timedelta(milliseconds=1))])
 
 
@@ -154,9 +154,9 @@ def test_the_error_for_invalid_network_settings_names_the_field(host, network, w
         (Activity("", 1_000), "identifier"),
         (Activity("a", 999), "interval_ms is 999"),
         (Activity("a", 1_000, 1_000), "tolerance_ms is 1000, not less than interval_ms"),
-        (Activity("a", 1_000, request=Request(URL, key="k")), "idempotency_key"),
-        (Activity("a", 1_000, request=Request(URL, earliest_start=LATER)), "earliest_start_ms"),
-        (Activity("a", 1_000, request=Request(URL, "/tmp/backhaul-nothing")), "BH_IF_EXISTS_REPLACE"),
+        (Activity("a", 1_000, request=Request(URL, key="k")), "key"),
+        (Activity("a", 1_000, request=Request(URL, earliest_start=LATER)), "earliest_start"),
+        (Activity("a", 1_000, request=Request(URL, "/tmp/backhaul-nothing")), "IfExists.REPLACE"),
         (Activity("a", 1_000, request=Request(URL, body_file=__file__)), "give bytes from memory"),
     ],
     ids=lambda value: value if isinstance(value, str) else "")
