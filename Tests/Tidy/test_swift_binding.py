@@ -18,6 +18,11 @@ ANY_CASE = re.compile(r"^ *(?:(?:indirect )?case|public static let) `?(\w+)\b")
 CASE = re.compile(r"^ *case `?(\w+)`? = (\d+)$")
 MEMBER = re.compile(r"^ *public static let `?(\w+)`? = (?!Int32)\w+\((BH_\w+)\)$")
 
+DECLARATION = re.compile(
+    r"^( *)(?:@\w+(?:\([^)]*\))? )*(?:public|open) (?!.*\b(?:import|override)\b)(?:[a-z]+(?:\(set\))? )*?"
+    r"(actor|case|class|enum|func|init|let|protocol|struct|subscript|typealias|var)\b")
+INNER = {"enum": re.compile(r" *(?:indirect )?case "), "protocol": re.compile(r" *(?:@\w+ )*(?:func|init|var) ")}
+
 #: Maps a Swift type to an enumeration of the header, and to the constants that are nil or an empty set in Swift.
 TYPES = {
     "Activity.QualityOfService": ("bh_quality_of_service", "BH_QUALITY_DEFAULT"),
@@ -94,6 +99,43 @@ def test_no_case_of_the_swift_binding_has_the_name_of_nil():
              for number, line in enumerate(source.lines, 1)
              if (match := ANY_CASE.match(line)) and match[1] in ("none", "some")]
     assert not found
+
+
+def undocumented(lines):
+    """Returns the numbers of the lines that declare a public symbol without a documentation comment. The cases of a
+    public enumeration and the requirements of a public protocol are public, too."""
+    inner = None
+    for number, line in enumerate(lines, 1):
+        if inner and line.startswith(f"{inner[0]}}}"):
+            inner = None
+        match = DECLARATION.match(line)
+        if match and match[2] in INNER and not line.rstrip().endswith("}"):
+            inner = (match[1], f"{match[1]}    ", INNER[match[2]])
+        is_inner = inner and re.match(rf"{inner[1]}\S", line) and inner[2].match(line)
+        above = number - 2
+        while above > 0 and lines[above].lstrip().startswith("@"):
+            above -= 1
+        if (match or is_inner) and not lines[above].lstrip().startswith("///"):
+            yield number
+
+
+def test_each_public_symbol_of_the_swift_binding_has_a_documentation_comment():
+    found = [f"{source.name}:{number}" for source in swift("bindings/swift/Sources")
+             for number in undocumented(source.lines)]
+    assert not found
+
+
+def test_a_symbol_without_a_documentation_comment_is_found():
+    text = """/// A type.
+    public enum Kind {
+        /// A case.
+        case first
+        case second
+        @discardableResult
+        public func run() {}
+        func inner() {}
+    }"""
+    assert list(undocumented([line.removeprefix("    ") for line in text.split("\n")])) == [5, 7]
 
 
 def test_the_swift_binding_fills_or_reads_every_field():

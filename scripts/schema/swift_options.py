@@ -48,7 +48,7 @@ _BYTES = _Property("UInt64?", "nonzero(value.{c})", "{swift} ?? 0")
 
 class Options:
     def __init__(self, header: Header) -> None:
-        self._structs = {struct.name for struct in header.structs}
+        self._structs = {struct.name: struct for struct in header.structs}
         self._enumerations = {enumeration.name: enumeration for enumeration in header.enumerations}
         self._words = SwiftWords(header)
 
@@ -88,6 +88,8 @@ class Options:
         field, kind = field_and_kind
         name = names.swift_property(field.name)
         text = field.documentation or names.documentation_of(field.type, self._enumerations)
+        if not text and field.type in self._structs:
+            text = self._structs[field.type].documentation.partition(". ")[0]
         declared = f"{name} = {kind.default}" if kind.default == f"{kind.type}()" else f"{name}: {kind.type}" + (
             f" = {kind.default}" if kind.default else "")
         return f"{_comment(self._words.of_field(field, text), '    ')}    public var {declared}\n"
@@ -95,8 +97,9 @@ class Options:
 
 def _initializer(fields: list[Field]) -> str:
     if fields[0].name != "identifier":
-        return "    public init() {}\n"
-    return "    public init(identifier: String) { self.identifier = identifier }\n"
+        return "    /// Makes a value in which all properties stand for the default.\n    public init() {}\n"
+    return "    /// Makes a configuration in which all other properties stand for the default.\n" + (
+        "    public init(identifier: String) { self.identifier = identifier }\n")
 
 
 def _reading(struct: Struct, fields: list[tuple[Field, str]]) -> str:

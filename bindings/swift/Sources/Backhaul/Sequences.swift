@@ -2,13 +2,16 @@
 /// end its loop with `break`, for example at `.sessionFinished`. If the Swift task is cancelled, `next` throws
 /// `CancellationError`.
 public struct EventSequence: AsyncSequence, Sendable {
+    /// The sequence yields events.
     public typealias Element = Event
 
     let session: Session
     let after: EventID?
 
+    /// Starts an iteration. Each iteration begins with the same event.
     public func makeAsyncIterator() -> Iterator { Iterator(session: session, cursor: after) }
 
+    /// An iteration over the events.
     public struct Iterator: AsyncIteratorProtocol {
         let session: Session
         var cursor: EventID?
@@ -20,6 +23,7 @@ public struct EventSequence: AsyncSequence, Sendable {
             self.cursor = cursor
         }
 
+        /// Returns the next event, and waits for it if necessary. The result is never nil.
         public mutating func next() async throws -> Event? {
             while position == received.count {
                 let polls = session.fruitfulPolls
@@ -37,13 +41,16 @@ public struct EventSequence: AsyncSequence, Sendable {
 
 /// A session's tasks, in the order of their ids. The sequence reads the tasks in pages of 1,000.
 public struct TaskSequence: AsyncSequence, Sendable {
+    /// The sequence yields tasks.
     public typealias Element = TaskInfo
 
     let session: Session
     let selection: TaskSelection
 
+    /// Starts an iteration, which reads the tasks again.
     public func makeAsyncIterator() -> Iterator { Iterator(session: session, selection: selection) }
 
+    /// An iteration over the tasks.
     public struct Iterator: AsyncIteratorProtocol {
         let session: Session
         let selection: TaskSelection
@@ -57,6 +64,7 @@ public struct TaskSequence: AsyncSequence, Sendable {
             self.selection = selection
         }
 
+        /// Returns the next task, or nil after the last one.
         public mutating func next() async throws -> TaskInfo? {
             while position == page.count {
                 guard hasMore else { return nil }
@@ -73,13 +81,16 @@ public struct TaskSequence: AsyncSequence, Sendable {
 
 /// The live progress of a session's running tasks. If the Swift task is cancelled, `next` throws `CancellationError`.
 public struct ProgressSequence: AsyncSequence, Sendable {
+    /// The sequence yields readings of progress.
     public typealias Element = TaskProgress
 
     let session: Session
     let interval: Duration
 
+    /// Starts an iteration. Only one iteration at a time gets readings.
     public func makeAsyncIterator() -> Iterator { Iterator(session: session, interval: interval) }
 
+    /// An iteration over the readings.
     public struct Iterator: AsyncIteratorProtocol {
         let session: Session
         let interval: Duration
@@ -92,6 +103,7 @@ public struct ProgressSequence: AsyncSequence, Sendable {
             self.interval = interval
         }
 
+        /// Returns the next reading, and waits for it if necessary. The result is never nil.
         public mutating func next() async throws -> TaskProgress? {
             if watch == nil {
                 let milliseconds: UInt32 = try positive(interval, "interval")

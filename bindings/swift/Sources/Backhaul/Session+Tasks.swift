@@ -56,8 +56,10 @@ extension Session {
 
     /// Sets the rate limit of each of the tasks.
     ///
-    /// - Parameter bytesPerSecond: The limit for both directions together. Nil: only the limits of the session and the
-    ///   limits of all sessions together apply.
+    /// - Parameters:
+    ///   - bytesPerSecond: The limit for both directions together. Nil: only the limits of the session and of all
+    ///     sessions together apply.
+    ///   - selection: The tasks.
     @discardableResult
     public func setRate(_ bytesPerSecond: UInt64?, _ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_set_rate($0, $1, bytesPerSecond ?? 0, BH_START, nil, $2) }
@@ -122,8 +124,9 @@ extension Session {
 
     /// Sets the priority of the tasks.
     ///
-    /// - Parameter priority: -100 to 100, or `Request.priorityNow`. In a session, tasks with a higher priority start
-    ///   first.
+    /// - Parameters:
+    ///   - priority: -100 to 100, or `Request.priorityNow`. In a session, tasks with a higher priority start first.
+    ///   - selection: The tasks.
     @discardableResult
     public func setPriority(_ priority: Int32, _ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_set_priority($0, $1, priority, BH_START, nil, $2) }
@@ -149,7 +152,10 @@ extension Session {
     /// Moves the file of a succeeded download out of the store (the directory with all durable data) to `destination`,
     /// and syncs the file. The store keeps the file of a download without a destination.
     ///
-    /// - Parameter destination: The absolute path of the file. The path may be on another file system than the store.
+    /// - Parameters:
+    ///   - task: The task of the download.
+    ///   - destination: The absolute path of the file. The path may be on another file system than the store.
+    ///   - ifExists: What happens if a file exists at the destination.
     public func claim(_ task: TaskID, to destination: String, ifExists: ExistsPolicy = .fail) async throws {
         let handle = try open()
         try await driver.slowVerb { _, error in

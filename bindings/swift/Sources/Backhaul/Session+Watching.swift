@@ -18,6 +18,8 @@ extension Session {
     /// use it as well. The role of this object must be `Role.consume` or `Role.produce`.
     ///
     /// - Parameters:
+    ///   - challenge: The open challenge.
+    ///   - response: The credential, headers or URL, or the refusal.
     ///   - isKept: Whether the store keeps the credential, so that an engine that starts later can use it. The file
     ///     that contains the credential has mode 0600.
     ///   - expiresMilliseconds: The time at which the credential expires, in Unix milliseconds. After this time, the

@@ -11,7 +11,9 @@ internal import Synchronization
 /// All methods may be called from any Swift task. No method blocks the calling thread. If the calling Swift task is
 /// cancelled, the method throws `CancellationError` immediately. The operation in the engine continues.
 public final class Session: Sendable {
+    /// The session's identifier, which is unique in its application.
     public let identifier: String
+    /// What this handle may do.
     public let role: Role
     /// Whether `Application.createSession` created the session. False if the session existed before.
     public let isNew: Bool
@@ -99,6 +101,7 @@ public final class Session: Sendable {
     ///     succeeded, the key is free again after the host has acknowledged the event that all tasks of the session
     ///     have ended. To find out whether the returned task has ended, call `enqueue(_:)` instead, which also returns
     ///     the state of the task.
+    ///   - ifExists: What the engine does if a file exists at the destination.
     @discardableResult
     public func download(
         _ url: String, to destination: String? = nil, key: String? = nil, ifExists: ExistsPolicy = .fail
@@ -114,7 +117,11 @@ public final class Session: Sendable {
     /// With `Body.Source.reference`, which is the default, the file of a body must exist until the task has ended. The
     /// event at the end of the task has the body of the response.
     ///
-    /// - Parameter method: The HTTP method. Nil means PUT, or POST for a form.
+    /// - Parameters:
+    ///   - body: What is sent.
+    ///   - url: An http or https URL.
+    ///   - method: The HTTP method. Nil means PUT, or POST for a form.
+    ///   - key: The idempotency key (see `download`).
     @discardableResult
     public func upload(_ body: Body, to url: String, method: String? = nil, key: String? = nil) async throws -> TaskID {
         var request = Request(url: url, idempotencyKey: key)

@@ -40,6 +40,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         var schedulesAtRun = 0
     }
 
+    /// Makes a scheduler. A later run of the program makes the same scheduler with the same identifier.
     public init(identifier: String) {
         self.identifier = identifier
         queue = DispatchQueue(label: "backhaul-activity \(identifier)")
@@ -57,6 +58,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         set { settings.with { $0.qualityOfService = newValue } }
     }
 
+    /// Whether the work repeats. False: the work is done one time.
     public var repeats: Bool {
         get { settings.with { $0.repeats } }
         set { settings.with { $0.repeats = newValue } }

@@ -14,9 +14,12 @@ public protocol BackgroundApplicationDelegate: AnyObject, Sendable {
     /// other program, this method is called for each session that needs attention and has no object in the program. The
     /// method is called on the main thread.
     ///
-    /// - Parameter completionHandler: The handler may be called on any thread. Only the first call has an effect. In a
-    ///   program that was launched for the session, this call makes the session object invalid. The program can then
-    ///   make a new object immediately.
+    /// - Parameters:
+    ///   - application: The application of this process.
+    ///   - identifier: The identifier of the session.
+    ///   - completionHandler: The handler may be called on any thread. Only the first call has an effect. In a program
+    ///     that was launched for the session, this call makes the session object invalid. The program can then make a
+    ///     new object immediately.
     func application(
         _ application: BackgroundApplication, handleEventsForBackgroundURLSession identifier: String,
         completionHandler: @escaping @Sendable () -> Void)
@@ -39,6 +42,7 @@ public final class BackgroundApplication: Sendable {
         /// The command that launches the program. Default: the program's executable file, without arguments.
         public var launch: LaunchCommand
 
+        /// Makes options with their default values.
         public init() {
             let program = Options.executable
             identifier = Options.name(of: program)
@@ -73,6 +77,7 @@ public final class BackgroundApplication: Sendable {
         var isListening = false
     }
 
+    /// The application of this process.
     public static let shared = BackgroundApplication()
 
     private let inner = Locked(Inner())
@@ -84,6 +89,7 @@ public final class BackgroundApplication: Sendable {
     /// The delegate that was passed to `handleLaunch`.
     @MainActor public private(set) var delegate: (any BackgroundApplicationDelegate)?
 
+    /// The options that `configure` has set, or the default values.
     public var options: Options { inner.with { $0.options } }
 
     /// Sets the options of the whole process. Call this method before any other method of this package.

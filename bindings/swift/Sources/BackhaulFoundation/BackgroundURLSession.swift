@@ -18,6 +18,7 @@ public import FoundationNetworking
 /// All methods may be called from any thread. `resume`, `suspend` and `cancel` of a task, and the invalidating methods,
 /// wait for the engine, usually for a few milliseconds.
 public final class BackgroundURLSession: NSObject, Sendable {
+    /// The configuration of a session.
     public typealias Configuration = BackgroundURLSessionConfiguration
 
     /// How the delegate responds to a challenge, which is a demand for a credential (Apple:
@@ -40,6 +41,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
     /// Creates a session object.
     ///
     /// - Parameters:
+    ///   - configuration: The identifier and the settings of the session.
     ///   - delegate: The delegate. The session has a reference to the delegate until the session is invalid. If the
     ///     delegate is nil, no delegate method is called until a process makes an object with a delegate for this
     ///     session.
@@ -69,6 +71,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
     /// The delegate. Nil if the session is invalid.
     public var delegate: (any BackgroundURLSessionDelegate)? { core.delegate }
 
+    /// The queue on which the delegate is called.
     public var delegateQueue: OperationQueue { core.queue }
 
     /// A text that the program may set. The session does not use it.
@@ -213,10 +216,12 @@ public final class HeaderCredential: URLCredential, @unchecked Sendable {
     /// are sent only to the proxy.
     public let headers: [String: String]
 
+    /// Makes a credential of header fields.
     public init(headers: [String: String]) {
         self.headers = headers
         super.init(user: "", password: "", persistence: .none)
     }
 
+    /// Returns nil, because the credential cannot be archived.
     public required init?(coder: NSCoder) { nil }
 }

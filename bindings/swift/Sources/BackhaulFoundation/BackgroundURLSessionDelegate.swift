@@ -95,25 +95,31 @@ public protocol BackgroundURLSessionDownloadDelegate: BackgroundURLSessionTaskDe
 }
 
 extension BackgroundURLSessionDelegate {
+    /// Does nothing.
     public func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?) {}
+    /// Does nothing.
     public func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession) {}
 }
 
 extension BackgroundURLSessionTaskDelegate {
+    /// Does nothing.
     public func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didSendBodyData bytesSent: Int64,
         totalBytesSent: Int64, totalBytesExpectedToSend: Int64
     ) {}
 
+    /// Does nothing.
     public func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
         didFinishCollecting metrics: BackgroundURLSessionTaskMetrics
     ) {}
 
+    /// Does nothing.
     public func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?
     ) {}
 
+    /// Calls the `async` form of this method.
     public func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
         didReceive challenge: URLAuthenticationChallenge,
@@ -125,6 +131,7 @@ extension BackgroundURLSessionTaskDelegate {
         }
     }
 
+    /// Returns `performDefaultHandling`: the delegate has no credential.
     public func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
         didReceive challenge: URLAuthenticationChallenge
@@ -132,17 +139,20 @@ extension BackgroundURLSessionTaskDelegate {
 }
 
 extension BackgroundURLSessionDataDelegate {
+    /// Does nothing.
     public func urlSession(
         _ session: BackgroundURLSession, dataTask: BackgroundURLSessionDataTask, didReceive data: Data
     ) {}
 }
 
 extension BackgroundURLSessionDownloadDelegate {
+    /// Does nothing.
     public func urlSession(
         _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
         didWriteData bytesWritten: Int64, totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
     ) {}
 
+    /// Does nothing.
     public func urlSession(
         _ session: BackgroundURLSession, downloadTask: BackgroundURLSessionDownloadTask,
         didResumeAtOffset fileOffset: Int64, expectedTotalBytes: Int64

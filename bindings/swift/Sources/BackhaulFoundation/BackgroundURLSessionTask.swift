@@ -8,8 +8,11 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
 
     /// The state of a task (Apple: URLSessionTask.State).
     public enum State: Int, Sendable {
+        /// The task runs, or waits until it can run.
         case running = 0
+        /// The task does not run until `resume` is called.
         case suspended = 1
+        /// The task was cancelled, and has not ended yet.
         case canceling = 2
         /// The task has ended. The task gets this state immediately before its last delegate call.
         case completed = 3
@@ -17,7 +20,9 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
 
     /// A low priority. Priorities are from 0 to 1.
     public static let lowPriority: Float = 0.25
+    /// The priority of a task whose priority was not set.
     public static let defaultPriority: Float = 0.5
+    /// A high priority.
     public static let highPriority: Float = 0.75
 
     /// The number of the task. It is unique in the session, over all runs of the program. The task has this number
@@ -41,15 +46,18 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         self.inner = Locked(inner)
     }
 
+    /// The state of the task.
     public var state: State { inner.with { $0.publicState } }
     /// The last response. While a download runs, the response has the status and the size, and the URL of the request.
     /// After the end of a task, the response has all header fields, and the URL after redirects.
     public var response: URLResponse? { inner.with { $0.response } }
+    /// Why the task failed. Nil if it has not ended, or has succeeded.
     public var error: (any Error)? { inner.with { $0.error } }
     /// Not Apple's: the first bytes of the response's body, if the response was not accepted.
     public var errorBody: Data? { inner.with { $0.errorBody } }
     /// Not Apple's: the engine's number of the task. Listings show this number. Nil before the first `resume`.
     public var engineTaskIdentifier: TaskID? { inner.with { $0.id } }
+    /// The bytes of the file that were received.
     public var countOfBytesReceived: Int64 { inner.with { $0.received } }
     /// The size of the file. It is `BackgroundURLSessionTransferSizeUnknown` until a response has stated the size.
     public var countOfBytesExpectedToReceive: Int64 { inner.with { $0.expected } }

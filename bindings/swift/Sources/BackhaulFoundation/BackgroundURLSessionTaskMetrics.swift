@@ -31,30 +31,50 @@ public final class BackgroundURLSessionTaskTransactionMetrics: NSObject, Sendabl
     public let request: URLRequest?
     /// The response, if this is the last attempt of the task. Otherwise nil.
     public let response: URLResponse?
+    /// The time at which the last request of the attempt started.
     public let fetchStartDate: Date?
+    /// The time at which the lookup of the server's name started.
     public let domainLookupStartDate: Date?
+    /// The time at which the server's name was resolved.
     public let domainLookupEndDate: Date?
+    /// The time at which the connection was started.
     public let connectStartDate: Date?
     /// The time at which the TCP connection or the proxy's tunnel was ready. Unlike on Apple's systems, this time does
     /// not include the TLS handshake, so `secureConnectionEndDate` is later.
     public let connectEndDate: Date?
+    /// The time at which the TLS handshake started.
     public let secureConnectionStartDate: Date?
+    /// The time at which the TLS handshake was complete.
     public let secureConnectionEndDate: Date?
+    /// The time at which the engine began to send the request.
     public let requestStartDate: Date?
+    /// The time at which the last byte of the request's body was sent.
     public let requestEndDate: Date?
+    /// The time at which the first byte of the response was received.
     public let responseStartDate: Date?
+    /// The time at which the last byte of the response was received.
     public let responseEndDate: Date?
     /// The protocol's name in RFC 7301, such as "h2" or "http/1.1".
     public let networkProtocolName: String?
+    /// Whether the connection led to a proxy.
     public let isProxyConnection: Bool
+    /// Whether the attempt used a connection that was already open.
     public let isReusedConnection: Bool
+    /// The size of the sent header fields.
     public let countOfRequestHeaderBytesSent: Int64
+    /// The number of sent bytes of the request's body.
     public let countOfRequestBodyBytesSent: Int64
+    /// The size of the received header fields.
     public let countOfResponseHeaderBytesReceived: Int64
+    /// The number of received bytes of the response's body.
     public let countOfResponseBodyBytesReceived: Int64
+    /// The address of this machine. Nil if there was no connection.
     public let localAddress: String?
+    /// The port on this machine. Nil if there was no connection.
     public let localPort: Int?
+    /// The address of the server or proxy. Nil if there was no connection.
     public let remoteAddress: String?
+    /// The port of the server or proxy. Nil if there was no connection.
     public let remotePort: Int?
     /// The version of TLS, such as "TLSv1.3". On Apple's systems, the version is a number.
     public let negotiatedTLSProtocolVersion: String?

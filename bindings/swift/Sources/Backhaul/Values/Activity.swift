@@ -37,6 +37,7 @@ public struct Activity: Hashable, Sendable {
     /// and keeps its `interval`, nil does not change the next window.
     public var firstMilliseconds: Int64?
 
+    /// Makes an activity that starts one time in each `interval`.
     public init(_ identifier: String, every interval: Duration, request: Request? = nil) {
         self.identifier = identifier
         self.interval = interval
@@ -59,9 +60,13 @@ public struct Activity: Hashable, Sendable {
 
 /// An activity in a list.
 public struct ActivityInfo: Hashable, Sendable {
+    /// The name of the activity in its session.
     public let identifier: String
+    /// The time from the opening of one window to the opening of the next window.
     public let interval: Duration
+    /// How long a window stays open.
     public let tolerance: Duration
+    /// Whether the activity starts in each window. False: it starts one time, and is then removed.
     public let repeats: Bool
     /// Nil if the value is from a newer version of the library.
     public let qualityOfService: Activity.QualityOfService?
@@ -71,6 +76,7 @@ public struct ActivityInfo: Hashable, Sendable {
     public let nextEndsMilliseconds: Int64
     /// When the activity last started, as Unix time in milliseconds. Nil if it has not started yet.
     public let lastStartedMilliseconds: Int64?
+    /// The task of the last start. Nil if the activity has no request, or has not started yet.
     public let lastTask: TaskID?
     /// The URL of the activity's request. Nil if the activity has no request, and delivers events instead.
     public let url: String?

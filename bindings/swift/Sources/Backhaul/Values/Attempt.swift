@@ -19,9 +19,11 @@ public struct Attempt: Hashable, Sendable {
         case stopped
     }
 
+    /// The task of the attempt.
     public let taskID: TaskID
     /// The number of the attempt in its task, from 1.
     public let number: Int
+    /// What followed the attempt.
     public let next: Next
     /// When the last request started, as Unix time in milliseconds.
     public let startedMilliseconds: Int64
@@ -31,6 +33,7 @@ public struct Attempt: Hashable, Sendable {
     public let url: String
     /// The status of the response. Nil if there was no response.
     public let httpStatus: Int?
+    /// The number of redirects that were followed.
     public let redirects: Int
     /// The offset in the file at which the attempt started.
     public let offset: UInt64
@@ -54,19 +57,27 @@ public struct Attempt: Hashable, Sendable {
     public let networkProtocol: String?
     /// Whether the attempt used a connection that was already open.
     public let isReusedConnection: Bool
+    /// Whether the connection led to a proxy.
     public let isProxyConnection: Bool
+    /// The address of this machine. Nil if there was no connection.
     public let localAddress: String?
+    /// The port on this machine. 0 if there was no connection.
     public let localPort: Int
     /// The address of the server or proxy.
     public let remoteAddress: String?
+    /// The port of the server or proxy. 0 if there was no connection.
     public let remotePort: Int
     /// The version of TLS, such as "TLSv1.3".
     public let tlsVersion: String?
     /// The cipher suite, such as "TLS_AES_256_GCM_SHA384".
     public let tlsCipher: String?
+    /// The size of the sent header fields, of all requests of the attempt together.
     public let requestHeaderBytes: UInt64
+    /// The number of sent bytes of the request's body.
     public let requestBodyBytes: UInt64
+    /// The size of the received header fields, of all responses of the attempt together.
     public let responseHeaderBytes: UInt64
+    /// The number of received bytes of the response's body.
     public let responseBodyBytes: UInt64
 
     // Unsafe: the pointers point into a batch, which is released after its items are copied.

@@ -30,6 +30,7 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
     /// One sentence that says what was wrong, and what to do.
     public let message: String
 
+    /// The message and the name of the status.
     public var description: String { "\(message) (\(status.name))" }
 
     init(_ status: Int, domain: Int32 = 0, detail: Int64 = 0, index: Int? = nil, message: String? = nil) {

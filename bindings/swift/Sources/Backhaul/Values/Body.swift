@@ -28,12 +28,16 @@ public enum Body: Hashable, Sendable {
 
 /// One part of a form.
 public struct Part: Hashable, Sendable {
+    /// The content of a part.
     public enum Content: Hashable, Sendable {
+        /// Bytes in memory.
         case value([UInt8])
         /// The absolute path of a file.
         case file(String)
     }
+    /// The name of the form's field.
     public var name: String
+    /// What the part contains.
     public var content: Content
     /// The file name that is sent to the server. Nil: a file gets the last component of its path, and a value gets no
     /// file name.
@@ -41,6 +45,7 @@ public struct Part: Hashable, Sendable {
     /// The Content-Type of the part. Nil: a file gets application/octet-stream, and a value gets no Content-Type.
     public var mediaType: String?
 
+    /// Makes a part of a form.
     public init(_ name: String, _ content: Content, fileName: String? = nil, mediaType: String? = nil) {
         self.name = name
         self.content = content

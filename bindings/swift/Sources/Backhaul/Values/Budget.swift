@@ -10,6 +10,7 @@ public struct Budget: Hashable, Sendable {
     /// begins on the first day of the calendar month.
     public var monthly: UInt64?
 
+    /// Makes a budget. Without arguments, it has no limits.
     public init(daily: UInt64? = nil, monthly: UInt64? = nil) {
         self.daily = daily
         self.monthly = monthly

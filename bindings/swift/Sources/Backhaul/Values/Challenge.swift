@@ -21,13 +21,20 @@ public struct Challenge: Hashable, Sendable, Identifiable {
 
     /// The authentication schemes that the server or proxy offers (RFC 9110, section 11).
     public struct Schemes: OptionSet, Hashable, Sendable {
+        /// The schemes as bits, as in the C header.
         public let rawValue: UInt32
+        /// Makes a set of bits.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
+        /// Basic (RFC 7617).
         public static let basic = Schemes(BH_SCHEME_BASIC)
+        /// Bearer (RFC 6750).
         public static let bearer = Schemes(BH_SCHEME_BEARER)
+        /// Digest (RFC 7616).
         public static let digest = Schemes(BH_SCHEME_DIGEST)
+        /// Negotiate (RFC 4559).
         public static let negotiate = Schemes(BH_SCHEME_NEGOTIATE)
+        /// Any other scheme.
         public static let other = Schemes(BH_SCHEME_OTHER)
 
         private init(_ constant: Int) { rawValue = UInt32(constant) }
@@ -37,9 +44,11 @@ public struct Challenge: Hashable, Sendable, Identifiable {
     public let id: ChallengeID
     /// Nil if the kind is from a newer version of the library.
     public let kind: Kind?
+    /// The schemes of the challenge.
     public let schemes: Schemes
     /// The origin of the server or the proxy, such as "https://example.org:443".
     public let origin: String
+    /// The realm, which the server or proxy has named. Nil if there is none.
     public let realm: String?
     /// How many credentials in a row were refused. After a few refusals, the host should give up.
     public let failures: Int

@@ -3,6 +3,7 @@ internal import CBackhaul
 /// A condition: one fact about the present state of the system, such as external power. The engine, which is the
 /// process that runs the tasks, reads the conditions. A task can depend on conditions.
 public struct Condition: Hashable, Sendable {
+    /// What a condition describes.
     public enum Kind: Int32, Hashable, Sendable, CaseIterable {
         /// Whether the machine runs on external power: 1 or 0.
         case externalPower = 1
@@ -12,7 +13,9 @@ public struct Condition: Hashable, Sendable {
         case thermalState = 3
         /// The pressure on the processors, as a percentage. `Constraints.maximumCPUPressurePercent` explains it.
         case cpuPressure = 4
+        /// The pressure on the disks, as a percentage.
         case ioPressure = 5
+        /// The pressure on the memory, as a percentage.
         case memoryPressure = 6
         /// The kind of the network: the raw value of one member of `NetworkKinds`. 0 if there is no default route.
         case network = 7
@@ -34,6 +37,7 @@ public struct Condition: Hashable, Sendable {
         case portal = 2
         /// The route from the local network to other networks (the *uplink*) does not work.
         case limited = 3
+        /// The internet can be reached.
         case full = 4
     }
 
@@ -64,6 +68,7 @@ public struct Condition: Hashable, Sendable {
 
 /// The tasks of a session that are *held* for one reason. A task is held while a condition prevents it from running.
 public struct Hold: Hashable, Sendable {
+    /// The identifier of the session's application.
     public let application: String
     /// The session's identifier.
     public let session: String

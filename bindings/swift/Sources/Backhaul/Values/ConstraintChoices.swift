@@ -16,6 +16,7 @@ public enum Preset: Int32, Hashable, Sendable {
 /// The heat of the machine (Apple: ProcessInfo.ThermalState). The trip points of the machine's thermal zones define the
 /// states.
 public enum ThermalState: Int32, Hashable, Sendable, Comparable {
+    /// No temperature is above a trip point.
     case nominal = 1
     /// A temperature is above a passive or active trip point, or the processor is throttled. A running fan alone does
     /// not cause this state.
@@ -25,22 +26,31 @@ public enum ThermalState: Int32, Hashable, Sendable, Comparable {
     /// A temperature is within 3 degrees of a critical trip point, or above this point. No task runs.
     case critical = 4
 
+    /// Returns whether the left state is cooler than the right state.
     public static func < (left: ThermalState, right: ThermalState) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// Kinds of networks. A constraint on the kind of network applies to the network of the default route.
 public struct NetworkKinds: OptionSet, Hashable, Sendable {
+    /// The kinds as bits, as in the C header.
     public let rawValue: UInt32
+    /// Makes a set of bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     private init(_ constant: Int) { rawValue = UInt32(constant) }
 
+    /// A network over a cable.
     public static let ethernet = NetworkKinds(BH_NETWORK_ETHERNET)
+    /// A wireless local network.
     public static let wifi = NetworkKinds(BH_NETWORK_WIFI)
+    /// A mobile network.
     public static let cellular = NetworkKinds(BH_NETWORK_CELLULAR)
+    /// A network over Bluetooth.
     public static let bluetooth = NetworkKinds(BH_NETWORK_BLUETOOTH)
     /// A VPN over a network of an unknown kind.
     public static let tunnel = NetworkKinds(BH_NETWORK_TUNNEL)
+    /// Any other kind of network.
     public static let other = NetworkKinds(BH_NETWORK_OTHER)
+    /// All kinds of networks.
     public static let all: NetworkKinds = [.ethernet, .wifi, .cellular, .bluetooth, .tunnel, .other]
 }
 

@@ -18,6 +18,7 @@ public enum Event: Sendable, Identifiable {
     /// An event whose kind is from a newer version of the library. Acknowledge it like any other event.
     case unknown(id: EventID, kind: Int32)
 
+    /// The id of the event.
     public var id: EventID {
         switch self {
         // Each event about the end of a task has an id. 0 is the id of no event.
@@ -34,7 +35,9 @@ public enum Event: Sendable, Identifiable {
 /// The end of a round. A round begins when a task is added to a session without unfinished tasks. The round ends when
 /// all tasks of the session have ended.
 public struct RoundEnding: Hashable, Sendable, Identifiable {
+    /// The id of the event.
     public let id: EventID
+    /// The number of the round that has ended.
     public let round: UInt64
     /// When the event was stored, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
@@ -44,11 +47,17 @@ public struct RoundEnding: Hashable, Sendable, Identifiable {
 /// after its end, the group ends again later. The later end counts only the tasks that have ended since the previous
 /// end.
 public struct GroupEnding: Hashable, Sendable, Identifiable {
+    /// The id of the event.
     public let id: EventID
+    /// The number of the round in which the group ended.
     public let round: UInt64
+    /// The name of the group.
     public let group: String
+    /// The number of tasks that succeeded.
     public let succeeded: UInt64
+    /// The number of tasks that failed.
     public let failed: UInt64
+    /// The number of tasks that were cancelled.
     public let cancelled: UInt64
     /// When the event was stored, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
@@ -56,6 +65,7 @@ public struct GroupEnding: Hashable, Sendable, Identifiable {
 
 /// An activity without a request is due.
 public struct ActivityEvent: Hashable, Sendable, Identifiable {
+    /// The id of the event.
     public let id: EventID
     /// The activity's identifier.
     public let activity: String
@@ -65,6 +75,7 @@ public struct ActivityEvent: Hashable, Sendable, Identifiable {
 
 /// A challenge was opened.
 public struct ChallengeEvent: Hashable, Sendable, Identifiable {
+    /// The id of the event.
     public let id: EventID
     /// When the event was stored, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
@@ -74,10 +85,13 @@ public struct ChallengeEvent: Hashable, Sendable, Identifiable {
 
 /// The end of a task, and its result.
 public struct TaskEnding: Sendable, Identifiable {
+    /// The result of a task.
     public enum Outcome: Hashable, Sendable {
         /// The task succeeded. The complete and synced file of a download is at `path`. For an upload, `path` is empty.
         case succeeded(path: String)
+        /// The task failed for this reason.
         case failed(BackhaulError)
+        /// The task was cancelled.
         case cancelled
     }
 
@@ -96,8 +110,11 @@ public struct TaskEnding: Sendable, Identifiable {
     public let url: String
     /// The URL after redirects. Nil if there was no response.
     public let finalURL: String?
+    /// The Content-Type of the last response. Nil if it had none.
     public let mediaType: String?
+    /// The idempotency key of the request.
     public let idempotencyKey: String?
+    /// The bytes that the host has stored with the task.
     public let userData: [UInt8]?
     /// The status of the last response. Nil if there was no response.
     public let httpStatus: Int?
@@ -112,7 +129,9 @@ public struct TaskEnding: Sendable, Identifiable {
     public let bytesReceived: UInt64
     /// If the response was not accepted: the first 4,096 bytes of its body. Otherwise nil.
     public let errorBody: [UInt8]?
+    /// Whether the task was a download or an upload.
     public let kind: TaskKind
+    /// The name of the task's group.
     public let group: String?
     /// The digest of the file, as "sha-256:…" or "sha-512:…". Nil if the engine did not compute it.
     public let checksum: String?

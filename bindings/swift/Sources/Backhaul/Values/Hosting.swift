@@ -41,6 +41,7 @@ package struct ApplicationOptions: Sendable {
 
 /// A description of the store's engine. In the comments below, the *host* is the program that uses this library.
 public struct EngineInfo: Hashable, Sendable {
+    /// The id of the engine's process.
     public let processID: Int64
     /// The version of the engine's library: major, minor and patch, one byte each.
     public let version: UInt32

@@ -26,6 +26,7 @@ public struct LaunchCommand: Hashable, Sendable {
     /// the events. After a host has connected without a launch, the engine launches hosts again.
     public var maximumLaunches: Int?
 
+    /// Makes a launch command.
     public init(
         program: String, arguments: [String] = [], environment: [String: String] = [:],
         workingDirectory: String? = nil
@@ -74,10 +75,15 @@ public enum LaunchState: Int32, Hashable, Sendable {
 
 /// A registered launch command and its state.
 public struct LaunchInfo: Hashable, Sendable {
+    /// The identifier of the application.
     public let application: String
+    /// The absolute path of the executable file.
     public let program: String
+    /// The arguments after the program's name.
     public let arguments: [String]
+    /// The variables that are added to the environment of the program.
     public let environment: [String: String]
+    /// The absolute path of the working directory. Nil: the user's home directory.
     public let workingDirectory: String?
     /// The state of the launch. `.notNeeded` if the state is from a newer version of the library.
     public let state: LaunchState

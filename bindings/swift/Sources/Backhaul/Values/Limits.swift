@@ -13,6 +13,7 @@ public struct Limits: Hashable, Sendable {
     /// only the limit of each session applies.
     public var connectionsPerOrigin: Int?
 
+    /// Makes limits that all have their defaults.
     public init() {}
 
     init(_ limits: bh_limits) {

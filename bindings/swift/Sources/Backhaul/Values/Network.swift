@@ -20,11 +20,14 @@ public struct Network: Hashable, Sendable {
     public private(set) var isCurrent = false
     /// The bytes that were moved today. If an engine is killed, the bytes of its last seconds are not counted.
     public private(set) var usedToday: UInt64 = 0
+    /// The bytes that were moved in the present month of the budget.
     public private(set) var usedThisMonth: UInt64 = 0
     /// When the present day of the budget ends, as Unix time in milliseconds.
     public private(set) var dayEndsMilliseconds: Int64?
+    /// When the present month of the budget ends, as Unix time in milliseconds.
     public private(set) var monthEndsMilliseconds: Int64?
 
+    /// Makes the settings of the network with this name. All settings have their defaults.
     public init(_ name: String) { self.name = name }
 
     // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.

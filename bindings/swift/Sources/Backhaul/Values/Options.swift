@@ -21,6 +21,7 @@ public struct RetryPolicy: Hashable, Sendable {
     /// Default "408,425,429,500,502-504": the HTTP statuses, and ranges of statuses, for `RetryErrors.status`.
     public var statuses: String?
 
+    /// Makes a value in which all properties stand for the default.
     public init() {}
 
     // Unsafe: the pointers are valid, because their batch is released only after its items are copied.
@@ -67,6 +68,7 @@ public struct TransferRules: Hashable, Sendable {
     /// Limit of a file's size in bytes; a larger file fails with `Status.tooLarge`. Default: no limit.
     public var maximumSize: UInt64?
 
+    /// Makes a value in which all properties stand for the default.
     public init() {}
 
     // Unsafe: the pointers are valid, because their batch is released only after its items are copied.
@@ -128,6 +130,7 @@ public struct Constraints: Hashable, Sendable {
     /// 10:00-14:00". Hours such as 22:00-06:30 end on the next day. Default: none.
     public var quietHours: String?
 
+    /// Makes a value in which all properties stand for the default.
     public init() {}
 
     // Unsafe: the pointers are valid, because their batch is released only after its items are copied.
@@ -176,6 +179,7 @@ public struct TLS: Hashable, Sendable {
     /// The oldest version of TLS that is accepted. Default: `TLSVersion.tls1_2`.
     public var minimumVersion: TLSVersion?
 
+    /// Makes a value in which all properties stand for the default.
     public init() {}
 
     // Unsafe: the pointers are valid, because their batch is released only after its items are copied.
@@ -202,10 +206,15 @@ public struct TLS: Hashable, Sendable {
 public struct SessionConfiguration: Hashable, Sendable {
     /// 1 to 255 bytes of UTF-8 without control characters.
     public var identifier: String
+    /// When a failed attempt is repeated.
     public var retry = RetryPolicy()
+    /// Which responses are accepted, and how long a task waits for them.
     public var rules = TransferRules()
+    /// What a task demands of the system.
     public var constraints = Constraints()
+    /// The certificates that a session trusts, and the session's own certificate.
     public var tls = TLS()
+    /// The proxy through which servers are reached.
     public var proxy = Proxy()
     /// Bytes that this session may move on each network.
     public var budget = Budget()
@@ -246,6 +255,7 @@ public struct SessionConfiguration: Hashable, Sendable {
     /// probe, until it is twelve times this value.
     public var slowPause: Duration?
 
+    /// Makes a configuration in which all other properties stand for the default.
     public init(identifier: String) { self.identifier = identifier }
 
     // Unsafe: the pointers are valid, because their batch is released only after its items are copied.

@@ -10,11 +10,13 @@ public struct Proxy: Hashable, Sendable {
     public var url: String?
     /// The user name. It is sent with `password`, by Basic, Digest or SOCKS.
     public var user: String?
+    /// The password of the user.
     public var password: String?
     /// The host names and addresses to which the engine connects without the proxy, separated by commas
     /// (CURLOPT_NOPROXY).
     public var bypass: String?
 
+    /// Makes the settings of a proxy. Without arguments, the variables of the engine's environment apply.
     public init(url: String? = nil, user: String? = nil, password: String? = nil, bypass: String? = nil) {
         self.url = url
         self.user = user

@@ -2,9 +2,12 @@ internal import CBackhaul
 
 /// A header field of a request or a response (RFC 9110, section 5).
 public struct Header: Hashable, Sendable {
+    /// The name of the field.
     public var name: String
+    /// The value of the field.
     public var value: String
 
+    /// Makes a header field.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -15,6 +18,7 @@ public struct Header: Hashable, Sendable {
 /// tasks. It checks for an existing file when the request is enqueued (stored as a task), and again before it places
 /// the downloaded file.
 public enum ExistsPolicy: Hashable, Sendable {
+    /// The task fails with `.destinationExists`.
     case fail
     /// The file is replaced atomically by rename(2). A directory is never replaced.
     case replace
@@ -77,6 +81,7 @@ public struct Request: Hashable, Sendable {
     /// Any bytes that the host wants to store with the task. Each event and each listing of the task returns these
     /// bytes.
     public var userData: [UInt8]?
+    /// What the engine does if a file exists at the destination.
     public var ifExists: ExistsPolicy
     /// The priority: -100 to 100, or `Request.priorityNow`. In a session, tasks with a higher priority start first.
     public var priority: Int32
@@ -89,11 +94,15 @@ public struct Request: Hashable, Sendable {
     public var method: String?
     /// The name of a group. When all tasks of the group have ended, the event `.groupFinished` reports this.
     public var group: String?
+    /// The digest that the file must have. A file with another digest is downloaded a second time. Then the task fails
+    /// with `.checksumMismatch`.
     public var checksum: Checksum?
     /// The size of the file in bytes. A file of another size is downloaded a second time. If the second file also has
     /// another size, the task fails with `.sizeMismatch`.
     public var expectedSize: UInt64?
+    /// The body of the request.
     public var body: Body?
+    /// Which part of the request expires. Nil: no part expires.
     public var refresh: Refresh?
     /// When the headers or the URL expire (see `refresh`), as Unix time in milliseconds. After this time, the engine
     /// opens a challenge before it starts an attempt (a run of the task). Nil: the engine opens this challenge only
@@ -132,6 +141,7 @@ public struct Request: Hashable, Sendable {
     /// The priority of a task that starts immediately, even if its session's limits are reached.
     public static let priorityNow = Int32(BH_PRIORITY_NOW)
 
+    /// Makes a request. The other properties can be set later.
     public init(
         url: String, destination: String? = nil, idempotencyKey: String? = nil, headers: [Header] = [],
         userData: [UInt8]? = nil, ifExists: ExistsPolicy = .fail, priority: Int32 = 0, startsSuspended: Bool = false,
@@ -151,6 +161,7 @@ public struct Request: Hashable, Sendable {
 
 /// The result of the enqueue of one request: a new task, or an earlier task.
 public struct Enqueued: Hashable, Sendable {
+    /// The new task, or the earlier task.
     public let taskID: TaskID
     /// Whether the task is new. False: the idempotency key found an earlier task.
     public let isNew: Bool

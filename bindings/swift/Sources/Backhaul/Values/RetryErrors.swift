@@ -3,7 +3,9 @@ internal import CBackhaul
 /// The kinds of errors after which the engine (the process that runs the tasks) starts a further attempt, which is a
 /// run of the task. The empty set means that no error is retried.
 public struct RetryErrors: OptionSet, Hashable, Sendable {
+    /// The errors as bits, as in the C header.
     public let rawValue: UInt32
+    /// Makes a set of bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     private init(_ constant: Int) { rawValue = UInt32(constant) }
 

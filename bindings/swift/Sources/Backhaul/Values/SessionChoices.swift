@@ -14,7 +14,9 @@ public enum CookiePolicy: Int32, Hashable, Sendable {
 
 /// Server faults that a session accepts.
 public struct Tolerances: OptionSet, Hashable, Sendable {
+    /// The tolerances as bits, as in the C header.
     public let rawValue: UInt32
+    /// Makes a set of bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     private init(_ constant: Int) { rawValue = UInt32(constant) }
 

@@ -4,6 +4,7 @@ internal import CBackhaul
 /// tasks. If a session needs its host while no host is connected, the engine can start the host. Such a start is a
 /// *launch*.
 public struct SessionInfo: Hashable, Sendable {
+    /// The session's identifier.
     public let identifier: String
     /// The number of the current or last round. A round begins when a task is added to a session without unfinished
     /// tasks, and ends when all tasks have ended. 0 before the first task.
@@ -30,6 +31,7 @@ public struct SessionInfo: Hashable, Sendable {
     public let consumer: Int64?
     /// When the session was created, as Unix time in milliseconds.
     public let createdMilliseconds: Int64
+    /// The number of open challenges.
     public let openChallenges: UInt64
     /// The time at which the engine found that the consumer's process is stopped, as Unix time in milliseconds.
     /// SIGSTOP, a debugger or the cgroup freezer stops a process. Nil if the process is not stopped.

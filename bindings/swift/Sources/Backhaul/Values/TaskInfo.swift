@@ -2,24 +2,34 @@ internal import CBackhaul
 
 /// Whether a task downloads or uploads.
 public enum TaskKind: Int32, Hashable, Sendable {
+    /// The task writes a response to a file.
     case download = 1
+    /// The task sends a body, and has no destination.
     case upload = 2
 }
 
 /// The state of a task. The last three states are final.
 public enum TaskState: Int32, Hashable, Sendable, CaseIterable {
+    /// The task waits. Its reason says for what.
     case waiting = 1
+    /// An attempt of the task runs.
     case running = 2
+    /// The task waits until the host resumes it.
     case suspended = 3
+    /// The task has succeeded.
     case succeeded = 4
+    /// The task has failed.
     case failed = 5
+    /// The task was cancelled.
     case cancelled = 6
 
+    /// Whether the state is final.
     public var hasEnded: Bool { rawValue >= TaskState.succeeded.rawValue }
 }
 
 /// Why a task does not progress. The *engine*, which is the process that runs the tasks, finds the reason.
 public struct WaitingReason: Hashable, Sendable {
+    /// The kind of a reason.
     public enum Code: Int32, Hashable, Sendable {
         /// A limit on connections or running tasks is reached, so other tasks run before this task.
         case slot = 1
@@ -81,22 +91,30 @@ public struct WaitingReason: Hashable, Sendable {
 
 /// A task with its live progress.
 public struct TaskInfo: Sendable, Identifiable {
+    /// The id of the task.
     public let id: TaskID
+    /// The number of the round to which the task belongs.
     public let round: UInt64
     /// The task's state. `.waiting` if the state is from a newer version of the library.
     public let state: TaskState
     /// Why the task does not progress. Nil if the task progresses or has ended.
     public let reason: WaitingReason?
+    /// The URL of the request.
     public let url: String
     /// The path at which the file is placed. Nil: the task is an upload, or the file is kept in the store, the
     /// directory with all durable data.
     public let destination: String?
+    /// The idempotency key of the request.
     public let idempotencyKey: String?
+    /// The bytes that the host has stored with the task.
     public let userData: [UInt8]?
+    /// The priority of the task: -100 to 100, or `Request.priorityNow`.
     public let priority: Int32
     /// The error of the task, or of its last failed attempt.
     public let error: BackhaulError?
+    /// The status of the last response. Nil if there was no response.
     public let httpStatus: Int?
+    /// The number of attempts. An attempt is one run of the task.
     public let attempts: Int
     /// The number of the file's bytes that are stored.
     public let offset: UInt64
@@ -106,7 +124,9 @@ public struct TaskInfo: Sendable, Identifiable {
     public let bytesPerSecond: UInt64
     /// When the task was enqueued, as Unix time in milliseconds.
     public let enqueuedMilliseconds: Int64
+    /// Whether the task is a download or an upload.
     public let kind: TaskKind
+    /// The name of the task's group.
     public let group: String?
     /// The bytes of the request's body that were sent in the present attempt.
     public let bodySent: UInt64
@@ -122,6 +142,7 @@ public struct TaskInfo: Sendable, Identifiable {
     public let latestStartMilliseconds: Int64?
     /// The two upper bounds that the request has set (`Request.expectedBytesReceived` and `Request.expectedBytesSent`).
     public let expectedBytesReceived: UInt64?
+    /// The upper bound of the sent bytes.
     public let expectedBytesSent: UInt64?
     /// The task's own constraints, from its request or from a later change. For a task of the history (the list of
     /// ended tasks), no constraint is set.

@@ -3,6 +3,7 @@ internal import CBackhaul
 /// A reading of the live progress of a running task. A new reading replaces an earlier reading that the host (the
 /// program that uses this library) has not received yet.
 public struct TaskProgress: Hashable, Sendable {
+    /// The task of the reading.
     public let taskID: TaskID
     /// The task's state. `.waiting` if the state is from a newer version of the library.
     public let state: TaskState

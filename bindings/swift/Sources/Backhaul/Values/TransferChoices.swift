@@ -1,5 +1,6 @@
 /// A version of HTTP.
 public enum HTTPVersion: Int32, Hashable, Sendable {
+    /// HTTP/1.1 (RFC 9112).
     case http1_1 = 1
     /// With TLS: HTTP/2 if the server supports it, else HTTP/1.1. Without TLS: an upgrade from HTTP/1.1 to HTTP/2 (RFC
     /// 7540, section 3.2).
@@ -11,6 +12,7 @@ public enum HTTPVersion: Int32, Hashable, Sendable {
 
 /// Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed.
 public enum RedirectPolicy: Int32, Hashable, Sendable {
+    /// All redirects are followed.
     case follow = 1
     /// Redirects to the same origin (scheme, host name and port) are followed. After any other redirect, the task fails
     /// with `.redirectRefused`.
