@@ -132,3 +132,47 @@ public struct ProgressSequence: AsyncSequence, Sendable {
         }
     }
 }
+
+/// The live progress of one task. The first reading comes at once. Further readings follow when the progress has
+/// changed. The last reading has the final state of the task, and then the sequence ends.
+public struct TaskProgressSequence: AsyncSequence, Sendable {
+    /// The sequence yields readings of progress.
+    public typealias Element = TaskProgress
+
+    let session: Session
+    let task: TaskID
+    let interval: Duration
+
+    /// Starts an iteration. Any number of iterations may run at the same time.
+    public func makeAsyncIterator() -> Iterator { Iterator(session: session, task: task, interval: interval) }
+
+    /// An iteration over the readings.
+    public struct Iterator: AsyncIteratorProtocol {
+        let session: Session
+        let task: TaskID
+        let interval: Duration
+        private var last: TaskProgress?
+
+        init(session: Session, task: TaskID, interval: Duration) {
+            self.session = session
+            self.task = task
+            self.interval = interval
+        }
+
+        /// Returns the next reading, or nil after the reading with the final state. If the Swift task is cancelled,
+        /// throws `CancellationError`.
+        public mutating func next() async throws -> TaskProgress? {
+            guard interval >= .milliseconds(100) else {
+                throw BackhaulError(.invalidArgument, message: "The interval is shorter than 100 milliseconds.")
+            }
+            while last?.state.hasEnded != true {
+                if last != nil { try await Task.sleep(for: interval) }
+                let reading = TaskProgress(try await session.task(task))
+                guard reading != last else { continue }
+                last = reading
+                return reading
+            }
+            return nil
+        }
+    }
+}

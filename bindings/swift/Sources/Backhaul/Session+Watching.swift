@@ -56,6 +56,17 @@ extension Session {
         ProgressSequence(session: self, interval: interval)
     }
 
+    /// Returns a sequence of the live progress of one task, which ends when the task has ended. If the task has already
+    /// ended, the sequence has one reading. Any number of such sequences may be used at the same time, also beside
+    /// `progress(every:)`. The role of this object may be any role.
+    ///
+    /// - Parameters:
+    ///   - task: The task. If it is unknown, the iteration throws `BackhaulError` with `.notFound` (see `task`).
+    ///   - interval: The shortest time between two readings, at least 100 milliseconds.
+    public func progress(of task: TaskID, every interval: Duration = .milliseconds(500)) -> TaskProgressSequence {
+        TaskProgressSequence(session: self, task: task, interval: interval)
+    }
+
     // MARK: Internal
 
     /// Makes the engine send progress readings. In each period of `milliseconds`, a task has at most one reading. A

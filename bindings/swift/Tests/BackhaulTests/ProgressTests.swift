@@ -30,6 +30,31 @@ struct ProgressTests {
         await application.close()
     }
 
+    @Test("the progress of one task ends with its final state, even if the task never runs")
+    func ofTask() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "s"))
+        let id = try await session.download(try server.serve("a", content(1000)), to: server.path("a"))
+        let suspended = Request(url: server.url("slow"), startsSuspended: true)
+        let other = try await session.enqueue([suspended])[0].taskID
+        let waiting = Task {
+            try await session.progress(of: other, every: .milliseconds(100)).reduce(into: []) { $0.append($1.state) }
+        }
+        var last: TaskProgress?
+        for try await reading in session.progress(of: id, every: .milliseconds(100)) { last = reading }
+        #expect(last?.taskID == id)
+        #expect(last?.state == .succeeded)
+        #expect(last?.offset == 1000)
+        #expect(last?.size == 1000)
+        try await session.cancel(.ids(other))
+        #expect(try await waiting.value.last == .cancelled)
+        for event in try await session.poll().events { try await session.acknowledge(event) }
+        // The history has the ended tasks.
+        let again = try await session.progress(of: id).reduce(into: []) { $0.append($1.state) }
+        #expect(again == [.succeeded])
+        await application.close()
+    }
+
     @Test("if the interval between progress readings is too short, the interval is refused")
     func badInterval() async throws {
         let application = try await open()

@@ -21,6 +21,17 @@ public struct TaskProgress: Hashable, Sendable {
     /// The size of the request's body in bytes. 0 if the request has no body.
     public let bodySize: UInt64
 
+    init(_ task: TaskInfo) {
+        taskID = task.id
+        state = task.state
+        reason = task.reason?.code
+        offset = task.offset
+        size = task.size
+        bytesPerSecond = task.bytesPerSecond
+        bodySent = task.bodySent
+        bodySize = task.bodySize
+    }
+
     init(_ progress: bh_progress) {
         taskID = TaskID(rawValue: progress.task_id)
         state = TaskState(rawValue: progress.state) ?? .waiting
