@@ -214,7 +214,14 @@ final class CredentialController {
 struct CredentialRepeats {
     /// How often the request was repeated immediately with a credential that the engine had already.
     var count = 0
-    /// The numbers of the credentials that were sent. Each of these credentials counts as rejected, even if the next
-    /// challenge has another realm.
-    var sent: Set<UInt64> = []
+    /// The numbers of the credentials that were sent to each server or proxy. Each of these credentials counts as
+    /// rejected, even if the next challenge has another realm.
+    var sent: [Server: Set<UInt64>] = [:]
+
+    struct Server: Hashable {
+        private let kind: ProtectionSpace.Kind
+        private let origin: String
+
+        init(_ space: ProtectionSpace) { (kind, origin) = (space.kind, space.origin) }
+    }
 }

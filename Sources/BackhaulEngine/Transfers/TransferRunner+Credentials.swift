@@ -65,10 +65,11 @@ extension TransferRunner {
         guard credentials.mayOpen(authChallenge.space, of: task.session) else { return take(.retryRefused) }
         var repeats = credentials.repeats(of: task.id)
         if let sent = attempt.authentication.sentCredential {
-            repeats.sent.insert(sent)
+            repeats.sent[CredentialRepeats.Server(authChallenge.space), default: []].insert(sent)
             credentials.setRepeats(repeats, of: task.id)
         }
-        switch credentials.decision(on: authChallenge.space, of: task, sent: repeats.sent) {
+        let sent = repeats.sent[CredentialRepeats.Server(authChallenge.space)] ?? []
+        switch credentials.decision(on: authChallenge.space, of: task, sent: sent) {
         case .refused: take(.retryRefused)
         case .resend:
             repeats.count += 1

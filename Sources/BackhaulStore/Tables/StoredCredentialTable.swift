@@ -18,6 +18,9 @@ struct StoredCredentialTable {
             Self.write, .id(session), .number(space.kind.rawValue), .text(space.origin), .flag(space.realm != nil),
             .text(space.realm ?? ""), .optional(user), .optional(password), .optional(HeaderBlob.pack(headers)),
             .optional(credential.expiresMilliseconds), .id(credential.challenge), .number(credential.schemes.rawValue))
+        try connection.run(
+            Self.removeOldest, .id(session), .number(space.kind.rawValue), .text(space.origin),
+            .number(UInt32(SessionCredentials.credentialLimit)))
     }
 
     func remove(_ space: ProtectionSpace, of session: SessionID) throws(Failure) {
@@ -62,6 +65,14 @@ struct StoredCredentialTable {
         """
         DELETE FROM stored_credentials
         WHERE session_id = ? AND kind = ? AND origin = ? AND has_realm = ? AND realm = ?
+        """)
+    /// Removes the oldest credential of a server or proxy that has more credentials than the limit.
+    private static let removeOldest = Query(
+        """
+        DELETE FROM stored_credentials
+        WHERE (session_id, kind, origin) = (?1, ?2, ?3) AND challenge_id = (
+            SELECT min(challenge_id) FROM stored_credentials WHERE (session_id, kind, origin) = (?1, ?2, ?3)
+            HAVING count(*) > ?4)
         """)
     private static let selectAll = Query(credential, "FROM stored_credentials")
 }

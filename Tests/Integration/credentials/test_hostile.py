@@ -55,6 +55,10 @@ def asking(realm):
     return 401, {"WWW-Authenticate": f'Basic realm="{realm}"'}, b""
 
 
+def asking_for_a_digest(realm):
+    return 401, {"WWW-Authenticate": f'Digest realm="{realm}", qop="auth", nonce="n"'}, b""
+
+
 def asking_as_a_proxy(*_):
     return 407, {"Proxy-Authenticate": 'Basic realm="the way out"'}, b""
 
@@ -162,3 +166,31 @@ def test_a_server_that_alternates_between_two_realms_causes_a_new_challenge_each
         asked = challenge(one, failures=1)
         one.respond(asked.id, refuse=True)
         assert task_events(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED
+
+
+@pytest.mark.parametrize("asking_with", [asking, asking_for_a_digest], ids=["basic", "digest"])
+def test_a_server_that_invents_a_realm_for_each_response_gets_a_limited_number_of_credentials(
+        host, downloads, asking_with):
+    sent = []
+
+    def respond(_, fields):
+        sent.append(fields["Authorization"])
+        return asking_with(f"realm {len(sent)}")
+
+    with serving(respond) as url:
+        one = host()
+        one.session(**ASK_FOR_CREDENTIALS)
+        one.download(f"{url}/a", downloads / "a")
+        failures, last = [], None
+        while True:
+            asked = until(lambda: (one.challenges(), one.tasks()), lambda seen: seen[1][0].state is TaskState.FAILED
+                          or seen[0] and seen[0][0].id != last)[0]
+            if not asked:
+                break
+            [(last, count)] = [(item.id, item.failures) for item in asked]
+            failures.append(count)
+            one.respond(last, user="user", password=PASSWORD)
+        [event] = task_events(one.wait_for())
+    assert failures == [0, *range(15)]
+    assert event.status is Status.AUTHENTICATION_REQUIRED
+    assert len({field for field in sent if field}) <= 16

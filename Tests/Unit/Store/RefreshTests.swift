@@ -225,4 +225,20 @@ struct RefreshTests {
         try store.run { (transaction) throws(Failure) in try transaction.credentials.forget(space, of: session) }
         #expect(try all() == [credentials[1]])
     }
+
+    @Test("the store keeps only the newest credentials of a server that invents realms")
+    func invented() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let limit = UInt64(SessionCredentials.credentialLimit)
+        for number in 1...limit + 2 {
+            let credential = StoredCredential(
+                space: ProtectionSpace(kind: .server, origin: "https://a:443", realm: "realm \(number)"),
+                challenge: ChallengeID(rawValue: number), schemes: .basic,
+                response: .credential(user: "u", password: "p"))
+            try store.run { (transaction) throws(Failure) in try transaction.credentials.keep(credential, of: session) }
+        }
+        let kept = try store.run { (transaction) throws(Failure) in try transaction.credentials.kept() }
+        #expect(Set(kept.map(\.credential.challenge.rawValue)) == Set(3...limit + 2))
+    }
 }

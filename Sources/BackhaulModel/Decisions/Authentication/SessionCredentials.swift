@@ -29,7 +29,8 @@ public struct SessionCredentials: Sendable {
         /// Wait for a challenge. `failures`: how many credentials in a row the server did not accept. `replacing`: an
         /// earlier challenge, whose tasks also wait for the new challenge.
         case openChallenge(failures: UInt32, replacing: ChallengeID?)
-        /// The task gets no credential, because the host refused the challenge while this request was in progress.
+        /// The task gets no credential, because the host refused the challenge while this request was in progress, or
+        /// because the server has rejected `rejectionLimit` credentials of the task.
         case refused
     }
 
@@ -85,6 +86,13 @@ public struct SessionCredentials: Sendable {
     /// The limit of open challenges for one origin in one session. Because of this limit, a server that invents realms
     /// cannot fill the store.
     public static let challengeLimit = 16
+    /// How many credentials a task sends to one server in a row that the server rejects, whatever their realms are. The
+    /// next rejection ends the task. Without this limit, a server that invents a realm for each response gets the
+    /// credential endlessly from a host that responds to each challenge and ignores `failures`.
+    public static let rejectionLimit = 16
+    /// The limit of credentials for one origin in one session. A server that invents realms gets a further credential
+    /// for each realm.
+    public static let credentialLimit = 64
     private static let scopeLimit = 64
     private static let declinedLimit = 256
     var spaces: [ProtectionSpace: Space] = [:]
@@ -168,6 +176,17 @@ public struct SessionCredentials: Sendable {
         state.disputed = []
         if challenge.space.kind != .proxy { state.lanes.insert(challenge.space.origin) }
         spaces[challenge.space] = state
+        dropOldest(of: challenge.space)
+    }
+
+    /// Drops the oldest credential of the server or proxy if it has more than `credentialLimit`.
+    private mutating func dropOldest(of server: ProtectionSpace) {
+        let known = spaces.compactMap { space, state in
+            Self.isSameServer(space, server) ? state.current.map { (space, $0.challenge) } : nil
+        }
+        guard known.count > Self.credentialLimit, let oldest = known.min(by: { $0.1 < $1.1 })?.0 else { return }
+        spaces[oldest]?.current = nil
+        if spaces[oldest]?.isIdle == true { spaces[oldest] = nil }
     }
 
     /// Adopts a credential that an earlier engine has stored, and assumes that it still works.
@@ -245,12 +264,23 @@ public struct SessionCredentials: Sendable {
     }
 
     /// What a task of the lane does after a response that demands a credential for the space. `sent`: the numbers of
-    /// all credentials with which the task's requests got a 401 or 407, for any realm.
+    /// all credentials with which the task's requests got a 401 or 407 of this server or proxy, for any realm, since a
+    /// response last demanded none.
+    ///
+    /// If the credentials were sent for several realms, `failures` counts them, too. The first of them does not count:
+    /// it may be for another directory of the server, and the engine has sent it before it knew the realm.
     ///
     /// If a proxy's credential has worked, a 407 in one lane does not discard the credential. The reason: if the proxy
     /// opens no tunnel for a request, the server can pretend to be the proxy. Only the lane with the 407 waits. If the
     /// credential has really expired, the other lanes will get a 407, too.
     public mutating func decision(on space: ProtectionSpace, sent: Set<UInt64>, in lane: String) -> Decision {
+        guard sent.count < Self.rejectionLimit else { return .refused }
+        let decision = decisionOnRealm(space, sent, lane)
+        guard case .openChallenge(let failures, let replacing) = decision else { return decision }
+        return .openChallenge(failures: max(failures, UInt32(max(0, sent.count - 1))), replacing: replacing)
+    }
+
+    private mutating func decisionOnRealm(_ space: ProtectionSpace, _ sent: Set<UInt64>, _ lane: String) -> Decision {
         if let task = space.task { return .openChallenge(failures: urlFailures[task] ?? 0, replacing: nil) }
         guard var state = spaces[space] else { return .openChallenge(failures: 0, replacing: nil) }
         if state.isRefused { return .refused }

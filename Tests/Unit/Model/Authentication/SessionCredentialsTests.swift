@@ -222,6 +222,36 @@ struct SessionCredentialsTests {
             .openChallenge(failures: 1, replacing: ChallengeID(rawValue: 1)))
     }
 
+    @Test("if the realm of each response differs, failures count the sent credentials, and at the limit the task fails")
+    mutating func newRealms() throws {
+        var sent: Set<UInt64> = []
+        for number in 1...UInt64(SessionCredentials.rejectionLimit) {
+            let asked = try authChallenge("realm \(number)")
+            credentials.noteChallenge(asked, in: Self.origin)
+            expect(
+                credentials.decision(on: asked.space, sent: sent, in: Self.origin),
+                .openChallenge(failures: UInt32(max(0, sent.count - 1)), replacing: nil))
+            credentials.commitChallenge(asked.space, challenge: ChallengeID(rawValue: number))
+            credentials.storeResponse(challenge(number, asked, failures: UInt32(max(0, sent.count - 1))), secret)
+            sent.insert(number)
+        }
+        let last = try authChallenge("the last realm")
+        credentials.noteChallenge(last, in: Self.origin)
+        expect(credentials.decision(on: last.space, sent: sent, in: Self.origin), .refused)
+    }
+
+    @Test("of a server that invents realms, only the newest credentials are kept")
+    mutating func inventedRealms() throws {
+        let other = try authChallenge("other", origin: other)
+        credentials.storeResponse(challenge(1, other), secret)
+        for number in 2..<UInt64(SessionCredentials.credentialLimit + 4) {
+            credentials.storeResponse(challenge(number, try authChallenge("realm \(number)")), secret)
+        }
+        #expect(!credentials.knows(try authChallenge("realm 3").space))
+        #expect(credentials.knows(try authChallenge("realm 4").space))
+        #expect(credentials.knows(other.space))
+    }
+
     @Test("if a redirect leads to a challenge, the lanes of both servers run one task at a time")
     mutating func redirected() throws {
         credentials.noteChallenge(try authChallenge(), in: "https://front.org:443")
