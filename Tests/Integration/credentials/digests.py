@@ -1,6 +1,7 @@
 """A server that requires Digest authentication (RFC 7616), checks each credential, and counts the uses of each
 nonce."""
 
+import base64
 import hashlib
 import re
 import threading
@@ -23,6 +24,7 @@ class DigestServer:
         self.uses = uses
         self.offers_basic, self.offers_digest = offers_basic, True
         self._nonces, self._lock = {}, threading.Lock()
+        self._basic = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
         #: For each request: the scheme, the status, the nonce count, the Authorization field and the body.
         self.log = []
 
@@ -65,7 +67,7 @@ class DigestServer:
         scheme = field.partition(" ")[0]
         with self._lock:
             count, stale = 0, False
-            good = False
+            good = scheme == "Basic" and self.offers_basic and field == self._basic
             if scheme == "Digest":
                 given = read(field)
                 count = int(given.get("nc", "0"), 16)
@@ -101,8 +103,10 @@ class DigestServer:
             return False
 
         def digest(text):
-            return _HASHES[self._algorithm](text.encode()).hexdigest()
+            return _HASHES[given.get("algorithm", "MD5")](text.encode()).hexdigest()
 
+        if given.get("algorithm", "MD5") != self._algorithm:
+            return False
         secret = digest(f"{self._user}:vault:{self._password}")
         wanted = digest(f"{secret}:{given['nonce']}:{given['nc']}:{given['cnonce']}:auth:{digest(f'{method}:{path}')}")
         return given["response"] == wanted and given["uri"] == path

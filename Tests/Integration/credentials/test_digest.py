@@ -5,7 +5,7 @@ import base64
 
 import pytest
 
-from backhaul import ChallengeKind, Scheme, Status, TaskState
+from backhaul import BackhaulError, ChallengeKind, Scheme, Status, TaskState
 from credentials.apache import Apache
 from credentials.digests import DigestServer
 from servers.content import Content
@@ -65,6 +65,27 @@ def test_digest_authentication_does_not_send_the_password(one, downloads, algori
         assert all(field.startswith("Digest ") for field in sent)
         encoded = base64.b64encode(b"user:open-sesame").decode()
         assert not any("open-sesame" in field or encoded in field for field in sent)
+
+
+@pytest.mark.parametrize("algorithm", ["SHA-512-256", "SHA-1024", ""])
+def test_a_digest_with_an_unknown_algorithm_is_passed_over_and_basic_is_used(one, downloads, algorithm):
+    with DigestServer("user", "password", algorithm=algorithm, offers_basic=True) as server:
+        one.download(f"{server.url}/a", downloads / "a")
+        asked = challenge(one)
+        assert asked.schemes == Scheme.BASIC | Scheme.OTHER
+        one.respond(asked.id, **CREDENTIAL)
+        succeed(one, 1)
+        assert [(scheme, status) for scheme, status, *_ in server.log] == [("", 401), ("Basic", 200)]
+
+
+def test_a_digest_with_an_unknown_algorithm_and_no_other_scheme_is_not_called_a_rejected_password(one, downloads):
+    with DigestServer("user", "password", algorithm="SHA-512-256") as server:
+        one.download(f"{server.url}/a", downloads / "a")
+        asked = challenge(one)
+        assert asked.schemes == Scheme.OTHER
+        with pytest.raises(BackhaulError, match="offers another scheme"):
+            one.respond(asked.id, **CREDENTIAL)
+        assert len(server.log) == 1
 
 
 def test_a_stale_nonce_does_not_count_as_a_failed_credential(one, downloads):

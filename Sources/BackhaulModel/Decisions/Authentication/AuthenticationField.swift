@@ -3,6 +3,8 @@ struct OfferedScheme: Equatable {
     /// The name in lower case, because the case of a scheme's name does not matter.
     var name: String
     var realm: String?
+    /// The algorithm of Digest, in lower case; nil if the challenge names none.
+    var algorithm: String?
 }
 
 /// Reads the challenges of WWW-Authenticate and Proxy-Authenticate fields (RFC 9110, sections 11.6.1 and 11.7.1). It
@@ -46,7 +48,7 @@ struct AuthenticationField {
             if bytes.first == 0x3D {
                 parameter(name)
             } else {
-                offered.append(OfferedScheme(name: name.lowercased(), realm: nil))
+                offered.append(OfferedScheme(name: name.lowercased()))
                 if hasBlank { skipToken68() }
             }
         }
@@ -57,11 +59,18 @@ struct AuthenticationField {
         bytes = bytes.dropFirst()
         skipBlanks()
         let value = bytes.first == 0x22 ? quoted() : token()
-        // If a challenge has several realms, which is an error, the first one counts.
-        if !offered.isEmpty, name.lowercased() == "realm", offered[offered.count - 1].realm == nil {
-            offered[offered.count - 1].realm = PlainText.of(value, atMost: AuthenticationField.realmSize)
-        }
+        if !offered.isEmpty { note(name.lowercased(), value, in: &offered[offered.count - 1]) }
         skipToComma()
+    }
+
+    /// If a challenge has a parameter several times, which is an error, the first one counts.
+    private func note(_ name: String, _ value: String, in scheme: inout OfferedScheme) {
+        switch name {
+        case "realm" where scheme.realm == nil:
+            scheme.realm = PlainText.of(value, atMost: AuthenticationField.realmSize)
+        case "algorithm" where scheme.algorithm == nil: scheme.algorithm = value.lowercased()
+        default: break
+        }
     }
 
     /// Skips a token68, which may follow a scheme in place of parameters. A token68 ends at a comma or at the end of

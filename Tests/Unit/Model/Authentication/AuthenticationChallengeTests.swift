@@ -85,6 +85,28 @@ struct AuthenticationChallengeTests {
         #expect(authChallenge("Bearer")?.space.realm == nil)
     }
 
+    @Test("a Digest with an unknown algorithm is passed over (RFC 7616, section 3.7)", arguments: [
+        "SHA-512-256", "SHA-1024", "\"sha-512-256-sess\"", "AES", "",
+    ])
+    func unknownDigest(_ algorithm: String) {
+        let digest = "Digest realm=\"d\", nonce=\"n\", algorithm=\(algorithm)"
+        for asked in [authChallenge(digest, "Basic realm=\"b\""), authChallenge("Basic realm=\"b\"", digest)] {
+            #expect(asked?.schemes == [.basic, .other])
+            #expect(asked?.space.realm == "b")
+        }
+        #expect(authChallenge(digest)?.schemes == .other)
+        #expect(authChallenge("Digest realm=\"k\", algorithm=md5", digest)?.schemes == .digest)
+    }
+
+    @Test("a Digest with an algorithm that libcurl computes is usable", arguments: [
+        "MD5", "md5-sess", "\"MD5\"", "SHA-256", "Sha-256-Sess",
+    ])
+    func knownDigest(_ algorithm: String) {
+        let asked = authChallenge("Digest realm=\"d\", algorithm=\(algorithm)", "Basic realm=\"b\"")
+        #expect(asked?.schemes == [.digest, .basic])
+        #expect(asked?.space.realm == "d")
+    }
+
     @Test("a 401 response without WWW-Authenticate is a challenge with an unknown scheme and no realm")
     func withoutField() {
         #expect(authChallenge()?.space.realm == nil)
