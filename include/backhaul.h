@@ -969,9 +969,10 @@ BH_FLAGS(bh_request_flags) {
                                        at `destination` was changed or removed since the earlier task, the file is
                                        downloaded again. Requires BH_IF_EXISTS_REPLACE */
     BH_REQUEST_NAMED_BY_SERVER = 4, /* `destination` is an existing directory. The engine takes the file's name from
-                                       Content-Disposition (RFC 6266), else from the last segment of the URL's path. The
-                                       name is never a path, never hidden, and has at most 255 bytes. bh_event.path ends
-                                       with the name */
+                                       Content-Disposition (RFC 6266), else from the last segment of the URL's path. If
+                                       a redirect leads to another URL, and only that URL's segment has an extension, it
+                                       is the name. The name is never a path, never hidden, and has at most 255 bytes.
+                                       bh_event.path ends with the name */
     BH_REQUEST_IGNORES_DIGESTS = 8  /* the engine does not verify the response's fields Repr-Digest and Content-Digest
                                        (RFC 9530) */
 };

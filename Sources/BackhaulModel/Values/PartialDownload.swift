@@ -3,7 +3,8 @@
 public struct Validator: Equatable, Sendable {
     /// A strong entity tag, with its quotes.
     public var entityTag: String?
-    /// The date as the server sent it. It is used only if there is no strong entity tag.
+    /// The date as the server sent it. If there is a strong entity tag, the date is not sent: it only shows whether a
+    /// server has used the tag for two representations.
     public var lastModified: String?
 
     public init(entityTag: String? = nil, lastModified: String? = nil) {

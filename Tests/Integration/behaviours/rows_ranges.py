@@ -21,6 +21,11 @@ def goes_on(seen_range):
     return seen_range.startswith("bytes=") and 0 < int(seen_range[6:-1]) <= CUT
 
 
+def goes_further(seen_range):
+    return int(seen_range[6:-1]) > CUT
+
+
+LATER = "Thu, 22 Oct 2015 07:28:00 GMT"
 RESUMED = ({"range": None, "if-range": None}, {"range": goes_on, "if-range": FILE.etag})
 AGAIN = (*RESUMED, {"range": None, "if-range": None})
 ANEW = ({"range": None}, {"range": None, "if-range": None})
@@ -125,13 +130,25 @@ ROWS = [
         {"file": (redirect("{base}/real"),), "real": (whole(FILE, drop_after=CUT), rest(FILE))}, GOOD,
         asked=({"path": "file"}, {"path": "real", "range": None}, {"path": "file"}, {"path": "real",
         "range": goes_on})),
-    Row("range-redirected-elsewhere", "drops, then redirects to another path and sends the same strong ETag there: the "
-        "download starts over",
-        {"file": (redirect("{base}/one"), redirect("{base}/two")), "one": (DROPPED,),
-         "two": (rest(OTHER, etag=FILE.etag), whole(OTHER, etag=FILE.etag))}, Expected(file=OTHER.data),
+    Row("range-redirected-elsewhere", "drops, then redirects to another path and sends the same strong ETag, but "
+        "another Last-Modified there: the download starts over",
+        {"file": (redirect("{base}/one"), redirect("{base}/two")), "one": (whole(FILE, modified=MODIFIED,
+        drop_after=CUT),), "two": (rest(OTHER, etag=FILE.etag, modified=LATER), whole(OTHER, etag=FILE.etag))},
+        Expected(file=OTHER.data),
         asked=({"path": "file"}, {"path": "one", "range": None}, {"path": "file"}, {"path": "two", "range": goes_on},
                {"path": "file"}, {"path": "two", "range": None}),
         source="RFC 9110, 8.8.1: an ETag belongs to one resource"),
+    Row("range-redirected-signed-path", "drops three times, and redirects each request to another path, with the same "
+        "strong ETag and size there: the download continues",
+        {"file": tuple(redirect(f"{{base}}/{part}") for part in "abc"), "a": (whole(FILE, drop_after=CUT),),
+         "b": (lambda seen: rest(FILE)(seen).with_changes(drop_after=10_000),), "c": (rest(FILE),)}, GOOD,
+        asked=({"path": "file"}, {"path": "a", "range": None}, {"path": "file"}, {"path": "b", "range": goes_on},
+               {"path": "file"}, {"path": "c", "range": goes_further})),
+    Row("range-other-last-modified", "responds with 206, the same strong ETag and another Last-Modified: the download "
+        "starts over",
+        first(rest(OTHER, etag=FILE.etag, modified=LATER), whole(OTHER, etag=FILE.etag, modified=LATER),
+              modified=MODIFIED), Expected(file=OTHER.data), asked=AGAIN,
+        source="RFC 9110, 8.8.1: an ETag belongs to one representation"),
     Row("range-redirected-signed", "drops, then redirects to the same path with another query, and sends the same "
         "strong ETag: the download continues",
         {"file": (redirect("{base}/real?signature=1"), redirect("{base}/real?signature=2")),

@@ -44,7 +44,7 @@ def test_a_file_gets_the_name_that_the_server_gives_and_its_event_has_the_path(o
     ("attachment; filename=\"..\"", "song.flac"),
     ("attachment; filename*=UTF-8''a%00b", "ab"),
     ("attachment; filename=\"" + "n" * 10_000 + ".txt\"", "n" * 251 + ".txt"),
-    ("attachment; filename=\"\xe9\"", "song.flac"),
+    ("attachment; filename=\"\xe9.html\"", "é.html"),
     ("; ; ;=;\"", "song.flac"),
 ])
 def test_a_file_is_in_the_directory_and_not_hidden_whatever_name_the_server_sends(

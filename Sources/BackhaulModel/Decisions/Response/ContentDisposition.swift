@@ -21,7 +21,7 @@ struct ContentDisposition {
             // If several parameters have the same name, the first one counts.
             switch parameter {
             case "filename*" where extendedName == nil: extendedName = Self.decoded(value)
-            case "filename" where name == nil: name = Self.text(value)
+            case "filename" where name == nil: name = Self.lenientText(value)
             default: break
             }
             reader.skipToSemicolon()
@@ -36,11 +36,21 @@ struct ContentDisposition {
         switch String(decoding: parts[0].map(\.asciiLowercase), as: UTF8.self) {
         case "utf-8": return text(bytes)
         case "iso-8859-1":
-            var text = String.UnicodeScalarView()
-            for byte in bytes { text.append(Unicode.Scalar(byte)) }
-            return String(text)
+            return latin1(bytes)
         default: return nil
         }
+    }
+
+    /// Returns the text of a quoted string or token. HTTP/1.0 defined ISO-8859-1 for it, and servers send UTF-8. So
+    /// bytes that are not UTF-8 are ISO-8859-1.
+    private static func lenientText(_ bytes: [UInt8]) -> String? {
+        String(validating: bytes, as: UTF8.self) == nil ? latin1(bytes) : text(bytes)
+    }
+
+    private static func latin1(_ bytes: [UInt8]) -> String {
+        var text = String.UnicodeScalarView()
+        for byte in bytes { text.append(Unicode.Scalar(byte)) }
+        return String(text)
     }
 
     /// Returns nil for bytes that are not UTF-8. Also returns nil for text with U+FFFD: this character shows that an

@@ -77,7 +77,7 @@ public enum ResponsePlan: Equatable, Sendable {
         let validator = isFile ? Validator(of: head) : Validator()
         // Responses with the same strong entity tag have the same bytes (RFC 9110, section 8.8.1), and so the same
         // size.
-        let isSame = known?.validator.entityTag != nil && known?.validator == validator
+        let isSame = known.map { validator.hasTag(of: $0.validator) } ?? false
         let promised = isSame ? known?.size : nil
         let length = ContentLength(head.fields)
         if isSame, case .bytes(let size) = length, size < offset || size != promised ?? size {
@@ -167,6 +167,12 @@ public enum ResponsePlan: Equatable, Sendable {
     private static func difference(of head: ResponseHead, to known: Checkpoint, bodyIsPart: Bool) -> String? {
         if let tag = known.validator.entityTag {
             guard isSame(head, "ETag", tag, ifAbsent: !bodyIsPart) else { return "with another entity tag than before" }
+            // Some servers make the tag of something else than the bytes, such as the path.
+            if let modified = known.validator.lastModified,
+                !isSame(head, "Last-Modified", modified, ifAbsent: true)
+            {
+                return "with another Last-Modified than before"
+            }
         } else if let modified = known.validator.lastModified {
             guard isSame(head, "Last-Modified", modified, ifAbsent: true) else {
                 return "with another Last-Modified than before"
@@ -181,13 +187,16 @@ public enum ResponsePlan: Equatable, Sendable {
         // checkpoint. Then the final URLs are not compared, because the entity tag and the size prove that the file is
         // the same. The entity tag was compared above. The caller has compared the size, if the response states it.
         if known.finalURL.isEmpty, known.validator.entityTag != nil, known.size != nil { return nil }
-        // A validator distinguishes only the representations of one resource (RFC 9110, section 8.8.1), so the URL must
-        // be the same. If a server redirects each request to a signed link, each of these links has another query. So
-        // with a strong entity tag, the query may differ.
-        let isSameResource =
-            known.validator.entityTag == nil
-            ? isSame(head.finalURL, known.finalURL) : isSameAddress(head.finalURL, known.finalURL)
-        return isSameResource ? nil : "from another address than before"
+        return isSameResource(head, known) ? nil : "from another address than before"
+    }
+
+    /// A validator distinguishes only the representations of one resource (RFC 9110, section 8.8.1), so the URL must be
+    /// the same. If a server redirects each request to a signed link, each of these links has another query or another
+    /// path. So with a strong entity tag, the query may differ. If the size is known, too, the path may also differ.
+    private static func isSameResource(_ head: ResponseHead, _ known: Checkpoint) -> Bool {
+        guard known.validator.entityTag != nil else { return isSame(head.finalURL, known.finalURL) }
+        if isSameAddress(head.finalURL, known.finalURL) { return true }
+        return known.size != nil && head.finalURL.hasAuthority(of: known.finalURL)
     }
 
     /// Whether all fields of this name have the value, byte for byte.

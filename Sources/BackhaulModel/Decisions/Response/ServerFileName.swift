@@ -3,14 +3,22 @@ enum ServerFileName {
     /// The longest extension, in bytes. A longer ending is treated as a part of the name.
     private static let maximumExtensionSize = 32
 
-    /// Returns the name from Content-Disposition (RFC 6266, section 4.3), else the last part of the requested URL, else
-    /// "download".
+    /// Returns the name from Content-Disposition (RFC 6266, section 4.3), else the last part of a URL, else "download".
+    /// If redirects lead to another URL, the requested URL decides: the other URL is often a storage key. But if only
+    /// the last part of the other URL has an extension, or if only the other URL has a last part, that name says more.
     static func choose(_ head: ResponseHead, requested url: String) -> String {
         let disposition = head.bytes("Content-Disposition").map(ContentDisposition.init)
-        for candidate in [disposition?.extendedName, disposition?.name, lastPart(of: url)] {
+        for candidate in [disposition?.extendedName, disposition?.name] {
             if let name = candidate.flatMap(sanitised) { return name }
         }
-        return "download"
+        let names = [url, head.finalURL].compactMap { lastPart(of: $0).flatMap(sanitised) }
+        return names.first(where: hasExtension) ?? names.first ?? "download"
+    }
+
+    private static func hasExtension(_ name: String) -> Bool {
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return false }
+        let ending = name.utf8[dot...].dropFirst()
+        return (1..<maximumExtensionSize).contains(ending.count) && ending.allSatisfy { $0.isLetter || $0.isDigit }
     }
 
     /// The name without a path, without characters that mislead a reader, and without leading dots, which hide a file.

@@ -4,21 +4,29 @@ extension Validator {
     private static let tagSize = 1_024
 
     /// The validator (entity tag or Last-Modified) with which a later request can continue the download. If the
-    /// response has a strong entity tag, the validator is this tag. If the tag is weak, the validator is empty, because
-    /// Last-Modified must not replace an entity tag (RFC 9110, section 13.1.5). If the response has no entity tag, the
-    /// validator is Last-Modified, but only if it is at least one second older than the response's Date (a strong
-    /// validator, section 8.8.2.2).
+    /// response has a strong entity tag, the validator is this tag, with Last-Modified as a further sign. If the tag is
+    /// weak, the validator is empty, because Last-Modified must not replace an entity tag (RFC 9110, section 13.1.5).
+    /// If the response has no entity tag, the validator is Last-Modified, but only if it is at least one second older
+    /// than the response's Date (a strong validator, section 8.8.2.2).
     public init(of head: ResponseHead) {
         self.init()
         if let bytes = head.bytes("ETag") {
             guard !head.isContradictory("ETag"), Self.isStrong(bytes) else { return }
             entityTag = String(decoding: bytes, as: UTF8.self)
-        } else if !head.isContradictory("Last-Modified"), let modified = head.value("Last-Modified"),
+        }
+        if !head.isContradictory("Last-Modified"), let modified = head.value("Last-Modified"),
             let changed = IMFFixdate.seconds(modified),
             let date = head.value("Date").flatMap(IMFFixdate.seconds), changed < date
         {
             lastModified = modified
         }
+    }
+
+    /// Whether the representation is the same as that of an earlier response: the strong entity tag is equal (RFC 9110,
+    /// section 8.8.1), and no Last-Modified contradicts it.
+    func hasTag(of former: Validator) -> Bool {
+        entityTag != nil && entityTag == former.entityTag
+            && (lastModified == nil || former.lastModified == nil || lastModified == former.lastModified)
     }
 
     /// Whether the tag is visible ASCII between two quotes (RFC 9110, section 8.8.3). Tags with other bytes are legal,

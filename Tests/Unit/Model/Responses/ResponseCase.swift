@@ -10,6 +10,7 @@ struct ExistingPart {
     static let nothing = ExistingPart(offset: 0, checkpoint: nil)
     static let tagged = bytes(of: 1000, Validator(entityTag: "\"a\""))
     static let taggedOfUnknownSize = bytes(of: nil, Validator(entityTag: "\"a\""))
+    static let taggedAndDated = bytes(of: 1000, Validator(entityTag: "\"a\"", lastModified: monday))
     static let dated = bytes(of: 1000, Validator(lastModified: monday))
     static let datedOfUnknownSize = bytes(of: nil, Validator(lastModified: monday))
     static let unvalidated = bytes(of: 1000, Validator())

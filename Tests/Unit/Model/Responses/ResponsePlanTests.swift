@@ -170,7 +170,7 @@ struct ResponsePlanTests {
     ])
     func restByDate(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
 
-    @Test("a range from another URL is appended only if its ETag is equal and only the query differs", arguments: [
+    @Test("a range from another URL is appended only if its ETag, size and origin are the same", arguments: [
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "https://example.org/file?signed=2",
             expect: .appends(of: 1000, through: 1000)),
@@ -179,12 +179,41 @@ struct ResponsePlanTests {
             expect: .triesAgainFromZero),
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "https://example.org/file2",
+            expect: .appends(of: 1000, through: 1000)),
+        ResponseCase(
+            .taggedOfUnknownSize, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"",
+            url: "https://example.org/file2", expect: .triesAgainFromZero),
+        ResponseCase(
+            .tagged, 206, "Content-Range: bytes 500-999/1001", "ETag: \"a\"", url: "https://example.org/file2",
+            expect: .triesAgainFromZero),
+        ResponseCase(
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "http://example.org/file",
             expect: .triesAgainFromZero),
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "https://mirror.example.org/file",
             expect: .triesAgainFromZero),
     ])
     func otherAddress(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
+
+    @Test("a Last-Modified that contradicts an equal ETag shows another representation", arguments: [
+        ResponseCase(
+            .taggedAndDated, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", "Last-Modified: \(tuesday)",
+            expect: .triesAgainFromZero),
+        ResponseCase(
+            .taggedAndDated, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", "Last-Modified: \(monday)",
+            expect: .appends(of: 1000, through: 1000)),
+        ResponseCase(
+            .taggedAndDated, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"",
+            expect: .appends(of: 1000, through: 1000)),
+        // A file of another size, which has the tag and another date, is a new file and no contradiction.
+        ResponseCase(
+            .taggedAndDated, 200, "Content-Length: 7", "ETag: \"a\"", "Last-Modified: \(monday)", "Date: \(tuesday)",
+            expect: .startsOverOnce),
+        ResponseCase(
+            .taggedAndDated, 200, "Content-Length: 7", "ETag: \"a\"", "Last-Modified: \(tuesday)",
+            "Date: Wed, 07 Oct 2026 08:00:00 GMT", expect: .startsOver(size: 7)),
+    ])
+    func contradictedTag(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
 
     @Test("the plan is right for each 416 response to a range request", arguments: [
         ResponseCase(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: \"a\"", expect: .isWhole),

@@ -7,7 +7,7 @@ import Testing
 struct ServerFileNameTests {
     private func name(_ disposition: String?, url: String = "https://example.org/a/song.flac?x=/y#z") -> String {
         let lines = disposition.map { ["Content-Disposition: \($0)"] } ?? []
-        return ServerFileName.choose(head(200, lines: lines), requested: url)
+        return ServerFileName.choose(head(200, lines: lines, url: url), requested: url)
     }
 
     @Test("the file name comes from Content-Disposition, and filename* has priority over filename", arguments: [
@@ -54,6 +54,32 @@ struct ServerFileNameTests {
         "attachment; filename*=UTF-8''%2e%2e%2f", "\u{0}\u{1}; filename=",
     ] as [String?])
     func fallBack(_ text: String?) { #expect(name(text) == "song.flac") }
+
+    @Test("a filename that is not UTF-8 is ISO-8859-1")
+    func latin1() {
+        func name(_ bytes: [UInt8]) -> String {
+            var head = head(200, lines: [])
+            head.fields.append(ResponseField("Content-Disposition", bytes))
+            return ServerFileName.choose(head, requested: "https://example.org/x")
+        }
+        let start = Array("attachment; filename=".utf8)
+        #expect(name(start + Array("\"foo-".utf8) + [0xE4] + Array(".html\"".utf8)) == "foo-ä.html")
+        #expect(name(start + [0xE4, 0x85, 0x61]) == "äa")
+        #expect(name(start + [0xC3, 0xA4]) == "ä")
+    }
+
+    @Test("after redirects, the last URL names the file only if its name says more than that of the first", arguments: [
+        ("https://a.org/tool.zip", "https://b.org/0f3c9e", "tool.zip"),
+        ("https://a.org/tool.zip", "https://b.org/other.tar", "tool.zip"),
+        ("https://a.org/download", "https://b.org/tool-1.2.zip?key=1", "tool-1.2.zip"),
+        ("https://a.org/latest", "https://b.org/0f3c9e", "latest"),
+        ("https://a.org/get/", "https://b.org/0f3c9e", "0f3c9e"),
+        ("https://a.org/latest", "https://b.org/version 1. of 2", "latest"),
+        ("https://a.org/", "https://b.org/", "download"),
+    ])
+    func redirected(_ requested: String, _ last: String, _ expected: String) {
+        #expect(ServerFileName.choose(head(200, lines: [], url: last), requested: requested) == expected)
+    }
 
     @Test("if filename* is invalid, the file name comes from filename")
     func fallBackToPlain() {

@@ -365,8 +365,9 @@ class RequestFlags(IntFlag):
     #: again. Requires IfExists.REPLACE.
     IF_CHANGED = 2
     #: ``destination`` is an existing directory. The engine takes the file's name from Content-Disposition (RFC 6266),
-    #: else from the last segment of the URL's path. The name is never a path, never hidden, and has at most 255 bytes.
-    #: ``Event.path`` ends with the name.
+    #: else from the last segment of the URL's path. If a redirect leads to another URL, and only that URL's segment has
+    #: an extension, it is the name. The name is never a path, never hidden, and has at most 255 bytes. ``Event.path``
+    #: ends with the name.
     NAMED_BY_SERVER = 4
     #: The engine does not verify the response's fields Repr-Digest and Content-Digest (RFC 9530).
     IGNORES_DIGESTS = 8

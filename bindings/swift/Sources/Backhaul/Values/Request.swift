@@ -119,8 +119,9 @@ public struct Request: Hashable, Sendable {
     /// This property requires that `ifExists` is `.replace`.
     public var isOnlyIfChanged = false
     /// Whether the server names the file. If true, `destination` must be an existing directory. The name comes from
-    /// Content-Disposition (RFC 6266). Without this header field, the name is the last segment of the URL's path. The
-    /// event has the path of the file.
+    /// Content-Disposition (RFC 6266). Without this header field, the name is the last segment of the URL's path. If a
+    /// redirect leads to another URL, and only that URL's segment has an extension, it is the name. The event has the
+    /// path of the file.
     public var isNamedByServer = false
     /// Whether the engine ignores the header fields Repr-Digest and Content-Digest of the response (RFC 9530).
     public var ignoresDigests = false
