@@ -22,7 +22,8 @@ extension EngineLoop {
         run(task, holdsSlot: true, runsAlone: runsAlone)
     }
 
-    func run(_ task: StoredTask, holdsSlot: Bool, runsAlone: Bool = false) {
+    /// `onlyEnds`: whether the run only ends the task, because its resource time-out is over.
+    func run(_ task: StoredTask, holdsSlot: Bool, runsAlone: Bool = false, onlyEnds: Bool = false) {
         guard let configuration = base.sessions[task.session] else {
             if holdsSlot { tasks.scheduler.released(task.lane, runsAlone: runsAlone) }
             return
@@ -36,7 +37,7 @@ extension EngineLoop {
         conditionParts.holds.noteBusy(task)
         if let rate = task.request.options.policy.bytesPerSecond { setRate(rate, of: .task(task.id)) }
         if !housekeeping.ticker.isRunning { housekeeping.ticker.start(milliseconds: 1_000) }
-        runner.start()
+        onlyEnds ? runner.expire() : runner.start()
         clients.progress.plan()
     }
 
@@ -118,7 +119,7 @@ extension EngineLoop {
     func endOverdue(_ overdue: [StoredTask]) {
         for task in overdue where base.transfers[task.id] == nil {
             tasks.scheduler.drop(task.id)
-            run(task, holdsSlot: false)
+            run(task, holdsSlot: false, onlyEnds: true)
         }
     }
 }

@@ -43,10 +43,11 @@ final class DeadlineController {
     func endOverdueReadyTasks() -> [EngineEffect] {
         guard runtime.now - lastCheck >= Self.checkIntervalMilliseconds else { return [] }
         lastCheck = runtime.now
-        let overdue = scheduler.ready.values.lazy.filter { [self] task in
-            sessions[task.session].map { calendar.remainingMilliseconds(of: task, $0) <= 0 } ?? false
-        }
-        return [.endOverdue(Array(overdue.prefix(Self.overdueLimit)))]
+        return [.endOverdue(Array(scheduler.ready.values.lazy.filter(isOverdue).prefix(Self.overdueLimit)))]
+    }
+
+    private func isOverdue(_ task: StoredTask) -> Bool {
+        sessions[task.session].map { calendar.remainingMilliseconds(of: task, $0) <= 0 } ?? false
     }
 
     /// Reads when the next resource time-out in the session ends, because tasks of the session are held.
@@ -85,7 +86,10 @@ final class DeadlineController {
             nextEnds[session] = nil
             runtime.storeWithRetry({ (transaction) throws(Failure) in
                 try transaction.tasks.overdue(of: session, limit: Self.overdueLimit, now: now)
-            }, then: { overdue in [.endOverdue(overdue), .tasksHeld(of: session)] })
+            }, then: { [unowned self] overdue in
+                // A longer time-out, or a clock step, may have moved the end since the store was read.
+                [.endOverdue(overdue.filter(isOverdue)), .tasksHeld(of: session)]
+            })
         }
     }
 

@@ -61,11 +61,14 @@ protocol TransferRunner: AnyObject {
 // MARK: Start and stop
 
 extension TransferRunner {
-    func start() { take(hasTimedOut ? .expire(Self.timeoutFailure) : .start) }
+    func start() { hasTimedOut ? expire() : take(.start) }
+
+    /// Ends the task, because its resource time-out is over. Never starts a transfer.
+    func expire() { take(.expire(Self.timeoutFailure)) }
 
     func tick() {
         attempt.exchange.rate.tick()
-        take(hasTimedOut ? .expire(Self.timeoutFailure) : .tick)
+        hasTimedOut ? expire() : take(.tick)
     }
 
     private var hasTimedOut: Bool { attempt.remainingMilliseconds <= 0 }

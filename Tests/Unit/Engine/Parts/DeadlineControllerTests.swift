@@ -46,6 +46,19 @@ struct DeadlineControllerTests {
         #expect(fixture.runtime.takeEffects().overdue == [1])
     }
 
+    @Test("a held task does not end if its time-out became longer while the store was read")
+    func prolonged() throws {
+        deadlines.tasksHeld(of: EngineFixture.session)
+        fixture.runtime.endIteration()
+        try fixture.runtime.storeReturns(Int64?.some(calendar.milliseconds - 1))
+        deadlines.check()
+        var prolonged = fixture.base.task(2)
+        prolonged.request.options.policy.resourceTimeoutMilliseconds = 60_000
+        _ = fixture.runtime.takeEffects()
+        try fixture.runtime.storeReturns([overdueTask(), prolonged])
+        #expect(fixture.runtime.takeEffects().overdue == [1])
+    }
+
     @Test("a clock step moves the deadlines")
     func moved() throws {
         deadlines.tasksHeld(of: EngineFixture.session)
