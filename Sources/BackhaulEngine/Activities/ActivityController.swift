@@ -164,7 +164,7 @@ final class ActivityController {
     private func start(_ activity: OpenActivity, then others: ArraySlice<OpenActivity>) {
         let (now, clock) = (calendar.milliseconds, CalendarWatch.readClock())
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.activities.start(activity, now: now, clock: clock)
+            try transaction.activities.start(activity, now: transaction.calendar(now), clock: clock)
         }, then: { [unowned self] result in
             var effects: [EngineEffect] = []
             switch result {

@@ -21,8 +21,9 @@ struct ActivityCommands {
 
     private func set(_ activity: Activity, _ origin: Origin?, in session: SessionID) {
         engine.base.calendar.check()
-        let now = Clock.wallMilliseconds
+        let clock = CalendarWatch.readClock()
         call.applyOnce({ (transaction) throws(Failure) in
+            let now = try transaction.delays.wallBeforeStep(clock)
             try transaction.activities.set(activity, origin: origin, in: session, now: now)
             return (.done, nil)
         }, then: { _ in engine.hosts.activities.activityChanged() })

@@ -107,6 +107,7 @@ struct SessionCommands {
         let now = engine.base.calendar.milliseconds
         call.applyOnce({ (transaction) throws(Failure) in
             try transaction.sessions.update(session, configuration)
+            let now = try transaction.calendar(now)
             // A task that waits for a credential is due at the end of its resource time-out (the longest time from the
             // enqueue to the end). This time-out may have changed.
             try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)

@@ -47,8 +47,8 @@ struct TaskCommands {
         let running = hasKey ? engine.base.transfers.tasks(of: session) : []
         call.applyOnce({ (transaction) throws(Failure) in
             let applied = try transaction.tasks.enqueue(
-                items, in: session, aliases: aliases, now: now, clock: clock, isLaunched: isLaunched,
-                running: running)
+                items, in: session, aliases: aliases, now: transaction.calendar(now), clock: clock,
+                isLaunched: isLaunched, running: running)
             enqueued.withLock { $0 = applied }
             try with(transaction, applied.results)
             return (.enqueued(applied.results), nil)
@@ -104,8 +104,8 @@ struct TaskCommands {
         let held = control == .resume ? engine.conditionParts.probes.heldByUplink(of: session) : [:]
         call.applyOnce({ (transaction) throws(Failure) in
             let change = try transaction.control.apply(
-                control, to: selection, of: session, running: running, now: Clock.wallMilliseconds, calendar: calendar,
-                bootMilliseconds: Clock.bootMilliseconds, held: held)
+                control, to: selection, of: session, running: running, now: Clock.wallMilliseconds,
+                calendar: transaction.calendar(calendar), bootMilliseconds: Clock.bootMilliseconds, held: held)
             return (.count(change.count + change.held), change)
         }, then: { change in
             guard let change else { return }

@@ -120,7 +120,8 @@ final class ProbeController {
         runtime.store({ [known] (transaction) throws(Failure) -> (task: StoredTask?, nextDue: Int64?) in
             let first = try transaction.lanes.firstWaitingTask(of: key.lane, stating: key.constraints, notIn: known)
             guard let first else { return (nil, nil) }
-            let task = try transaction.starts.startable([first], StartClock(calendar: calendar)).first
+            let clock = StartClock(calendar: try transaction.calendar(calendar))
+            let task = try transaction.starts.startable([first], clock).first
             return (task, task == nil ? try transaction.delays.nextDue() : nil)
         }, then: { [unowned self] result in
             loading.remove(key.lane)

@@ -182,7 +182,7 @@ final class CredentialController {
         let now = calendar.milliseconds
         runtime.store({ (transaction) throws(Failure) in
             try transaction.challenges.parkWithoutAttempt(
-                ids, for: challenge, bootMilliseconds: Clock.bootMilliseconds, now: now)
+                ids, for: challenge, bootMilliseconds: Clock.bootMilliseconds, now: transaction.calendar(now))
         }, then: { result in
             guard case .success(let next) = result else { return [.reloadLater(lanes)] }
             return [.due(at: next), .tasksWait(in: lanes, reload: false)]
@@ -198,7 +198,8 @@ final class CredentialController {
         let lanes = Set(tasks.map(\.lane))
         runtime.store({ (transaction) throws(Failure) in
             try transaction.challenges.open(
-                authChallenge, for: ids, replacing: replacing, bootMilliseconds: Clock.bootMilliseconds, now: now)
+                authChallenge, for: ids, replacing: replacing, bootMilliseconds: Clock.bootMilliseconds,
+                now: transaction.calendar(now))
         }, then: { [unowned self] result in
             let effects = commitChallenge(authChallenge.space, (try? result.get())??.challenge, session)
             guard case .success(let parked) = result else { return effects + [.reloadLater(lanes)] }

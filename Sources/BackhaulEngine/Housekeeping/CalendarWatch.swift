@@ -20,7 +20,8 @@ final class CalendarWatch {
 
     init(_ runtime: any Runtime) { self.runtime = runtime }
 
-    /// The present time of this calendar.
+    /// The present time of this calendar, for tasks in memory. A transaction that writes a time uses
+    /// `Transaction.calendar`: a transaction that moves the stored times may be waiting before it.
     var milliseconds: Int64 { Clock.bootMilliseconds + offset }
 
     /// The milliseconds until the task's resource time-out is over. This time-out is the longest permitted time between
@@ -52,5 +53,12 @@ final class CalendarWatch {
             offset = reading.wall - reading.boot
             return [.calendarStepped(by: step)]
         })
+    }
+}
+
+extension Transaction {
+    /// The present time of the age calendar, by which the stored times count. `known`: the time by `CalendarWatch`.
+    func calendar(_ known: Int64) throws(Failure) -> Int64 {
+        try delays.calendar(bootMilliseconds: Clock.bootMilliseconds) ?? known
     }
 }

@@ -55,7 +55,8 @@ final class TaskLoader {
         let stated = scheduler.lanes[lane].map { parts.holds.stated(in: $0.session) } ?? [:]
         runtime.store({ [known] (transaction) throws(Failure) in
             let tasks = try transaction.lanes.waitingTasks(of: lane, limit: limit, afterKnown: known, notOf: held)
-            let startable = try transaction.starts.startable(tasks, StartClock(calendar: calendar))
+            let startable = try transaction.starts.startable(
+                tasks, StartClock(calendar: transaction.calendar(calendar)))
             let constraints = try transaction.lanes.waitingConstraints(of: lane)
             return Loaded(
                 tasks: startable, isAll: tasks.count < limit, constraints: constraints,

@@ -97,7 +97,7 @@ extension TransferRunner {
         attempt.store({ (transaction) throws(Failure) in
             try transaction.challenges.park(
                 id, record, for: authChallenge, failures: failures, known: known, replacing: replacing,
-                bootMilliseconds: Clock.bootMilliseconds, now: now)
+                bootMilliseconds: Clock.bootMilliseconds, now: transaction.calendar(now))
         }, then: { [self] result in
             switch result {
             case .success(.superseded(let closed)):

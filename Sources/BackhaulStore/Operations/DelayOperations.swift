@@ -85,6 +85,19 @@ public struct DelayOperations {
         return step
     }
 
+    /// The present time of the age calendar, which the last call of `adopt` has set; nil if there was no call. A
+    /// transaction that writes a time for the age of a task reads the time here: if the clock was set, an earlier
+    /// transaction may have moved the stored times after the caller has read the calendar.
+    public func calendar(bootMilliseconds: Int64) throws(Failure) -> Int64? {
+        try tables.meta.clock().map { $0.wall &- $0.boot &+ bootMilliseconds }
+    }
+
+    /// The wall time of the reading, without a step of the clock for which `adopt` was not called yet. That call will
+    /// move the stored times by the step.
+    public func wallBeforeStep(_ reading: ClockReading) throws(Failure) -> Int64 {
+        try tables.meta.clock().map { reading.wall &- ClockStep.between($0, reading) } ?? reading.wall
+    }
+
     /// Moves the windows of activities after a clock step. An *activity* is work that repeats, one time in each window.
     /// A window moves by the step if it counts from the time at which the activity was stored. A window with a fixed
     /// wall-clock time stays. But if the clock is set back, such a window may be far in the future. An activity that

@@ -42,6 +42,19 @@ def test_no_task_times_out_when_the_calendar_is_set_forward_from_1970(start, cal
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
+def test_a_task_that_is_enqueued_directly_after_the_calendar_was_set_does_not_time_out(
+        start, calendar, misbehaving, downloads):
+    calendar.start_in_1970()
+    url = misbehaving.serve("/a", CONTENT)
+    one = start()
+    one.session(resource_timeout_ms=HOUR, **QUICK)
+    # No task waits, so the enqueue is the first work after the change for which the engine reads the calendar.
+    calendar.move(0)
+    one.download(url, downloads / "a")
+    ended = one.wait_for()[0]
+    assert ended.state is TaskState.SUCCEEDED, ended.error_message
+
+
 @pytest.mark.parametrize("boot", [None, "another-boot"])
 def test_no_task_times_out_if_the_calendar_is_set_forward_before_a_restart(
         start, calendar, misbehaving, downloads, boot):

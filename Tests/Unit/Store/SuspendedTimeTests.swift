@@ -74,6 +74,24 @@ struct SuspendedTimeTests {
         #expect(try suspended(store, session) == 1_500)
     }
 
+    @Test("a transaction reads the age calendar that an earlier transaction has set")
+    func calendar() throws {
+        let store = try TestStore(scratch.path)
+        let step = ClockReading(wall: 3_605_000, boot: 1_100, bootID: "b")
+        func read() throws -> [Int64?] {
+            try store.run { (transaction) throws(Failure) in
+                [try transaction.delays.calendar(bootMilliseconds: 1_200), try transaction.delays.wallBeforeStep(step)]
+            }
+        }
+        #expect(try read() == [nil, 3_605_000])
+        try store.run { (transaction) throws(Failure) in
+            _ = try transaction.delays.adopt(ClockReading(wall: 5_000, boot: 100, bootID: "b"))
+        }
+        #expect(try read() == [6_100, 6_000])
+        try store.run { (transaction) throws(Failure) in _ = try transaction.delays.adopt(step) }
+        #expect(try read() == [3_605_100, 3_605_000])
+    }
+
     @Test("a new configuration can shorten the delay before a retry")
     func rescheduled() throws {
         let store = try TestStore(scratch.path)
