@@ -42,6 +42,22 @@ public final class Worker<Context>: Sendable {
         }
     }
 
+    /// Work that is done when no job has come for some time.
+    public struct IdleWork: Sendable {
+        let milliseconds: Int64
+        let isNeeded: @Sendable (Context) -> Bool
+        let perform: @Sendable (Context) -> Void
+
+        /// After each batch for which `isNeeded` returns true, `perform` runs one time if no job comes within
+        /// `milliseconds`.
+        public init(
+            after milliseconds: Int64, if isNeeded: @escaping @Sendable (Context) -> Bool,
+            perform: @escaping @Sendable (Context) -> Void
+        ) {
+            (self.milliseconds, self.isNeeded, self.perform) = (milliseconds, isNeeded, perform)
+        }
+    }
+
     /// When this number of jobs wait, the thread takes them, even if all of them are delayed jobs.
     static var maximumWaiting: Int { 64 }
 
@@ -53,7 +69,8 @@ public final class Worker<Context>: Sendable {
     public init(
         name: String,
         make: @escaping @Sendable () throws -> Context,
-        perform: @escaping @Sendable (Context, [Job]) -> Void = { context, jobs in for job in jobs { job(context) } }
+        perform: @escaping @Sendable (Context, [Job]) -> Void = { context, jobs in for job in jobs { job(context) } },
+        idle: IdleWork? = nil
     ) throws {
         let started = Lock<Result<Void, any Error>?>(nil)
         let mailbox = mailbox
@@ -67,7 +84,11 @@ public final class Worker<Context>: Sendable {
             }
             started.change { $0 = .success(()) }
             defer { mailbox.change { $0.hasEnded = true } }
-            while let jobs = Self.takeJobs(mailbox) { perform(context, jobs) }
+            var idleWork: IdleWork?
+            while let jobs = Self.takeJobs(mailbox, orElse: idleWork, context) {
+                perform(context, jobs)
+                idleWork = idle.flatMap { $0.isNeeded(context) ? $0 : nil }
+            }
         }
         do {
             try started.wait(until: nil) { $0 }!.get()
@@ -79,14 +100,18 @@ public final class Worker<Context>: Sendable {
     }
 
     /// Waits until jobs are due, and takes all waiting jobs. Returns nil if the worker is closed and no job waits.
-    private static func takeJobs(_ mailbox: Lock<Mailbox>) -> [Job]? {
-        var deadline: Deadline?
+    /// Performs the idle work if no job comes before its time.
+    private static func takeJobs(_ mailbox: Lock<Mailbox>, orElse idle: IdleWork?, _ context: Context) -> [Job]? {
+        var idle = idle
+        var deadline = idle.map { Deadline.after(milliseconds: $0.milliseconds) }
         while true {
             switch mailbox.wait(until: deadline, { $0.takeStep(waitingUntil: deadline) }) {
             case .perform(let jobs): return jobs
-            case .wait(let due): deadline = due
+            case .wait(let due): (deadline, idle) = (due, nil)
             case .end: return nil
-            case nil: continue
+            case nil:
+                idle?.perform(context)
+                (deadline, idle) = (nil, nil)
             }
         }
     }

@@ -8,9 +8,12 @@ internal import CSQLite
 final class GroupCommit {
     /// After a checkpoint, which copies the log's pages to the database, SQLite truncates the log file to this size, in
     /// bytes.
-    static let walSizeLimit = 32 << 20
-    /// A checkpoint is due when the log has this many bytes of pages.
-    static let checkpointSize = 32 << 20
+    static let walSizeLimit = 8 << 20
+    /// A checkpoint is due when the log has this many bytes of pages, even if bodies are queued. They wait for the
+    /// checkpoint: four seconds for a memory card that writes 2 MB per second.
+    static let checkpointSize = 8 << 20
+    /// A checkpoint while no body is queued is due when the log has this many bytes of pages.
+    static let idleCheckpointSize = 1 << 20
     /// Only a huge transaction makes a log with this many bytes of pages. The checkpoint of such a log truncates the
     /// file to 0 bytes.
     static let truncatingSize = 128 << 20
@@ -213,6 +216,12 @@ final class GroupCommit {
         let size = connection.walSize
         guard size >= Self.checkpointSize, isOurs else { return }
         connection.checkpoint(truncating: size >= Self.truncatingSize)
+    }
+
+    var needsIdleCheckpoint: Bool { end == nil && connection.walSize >= Self.idleCheckpointSize }
+
+    func checkpointWhileIdle() {
+        if needsIdleCheckpoint, isOurs { connection.checkpoint(truncating: false) }
     }
 
     private static let begin = Query("BEGIN")

@@ -7,6 +7,9 @@ public final class StoreThread: Sendable {
     /// The longest time for which a body that may be delayed waits for other work.
     public static let longestDelayMilliseconds: Int64 = 5
 
+    /// After this time without a job, the log is copied to the database.
+    static let idleMilliseconds: Int64 = 250
+
     private let worker: Worker<GroupCommit>
     private let delayMilliseconds: Int64
 
@@ -27,7 +30,10 @@ public final class StoreThread: Sendable {
             worker = try Worker(
                 name: "backhaul-store",
                 make: { try GroupCommit(directory: directory, lock: lock, laterMigrations: laterMigrations) },
-                perform: { commit, jobs in commit.perform(jobs) })
+                perform: { commit, jobs in commit.perform(jobs) },
+                idle: .init(
+                    after: Self.idleMilliseconds, if: { $0.needsIdleCheckpoint },
+                    perform: { $0.checkpointWhileIdle() }))
         } catch let failure as Failure {
             throw failure
         } catch let error as SystemError {

@@ -44,6 +44,23 @@ import Testing
         #expect(sizes.withLock { $0 } == [1, 50])
     }
 
+    @Test("a worker without jobs performs its idle work once after each batch that needs it")
+    func idle() throws {
+        let done = Lock<[Int]>([])
+        let worker = try Worker(
+            name: "idle", make: { Journal() },
+            idle: .init(
+                after: 1, if: { $0.numbers.last != 0 },
+                perform: { journal in done.change { $0.append(journal.numbers.count) } }))
+        worker.post { $0.numbers.append(1) }
+        #expect(done.wait(until: Self.timeLimit) { $0 == [1] ? () : nil } != nil)
+        worker.post { $0.numbers.append(0) }
+        worker.post { $0.numbers.append(2) }
+        #expect(done.wait(until: Self.timeLimit) { $0.last == 3 ? () : nil } != nil)
+        worker.close()
+        #expect(done.withLock { $0 } == [1, 3])
+    }
+
     /// A deadline that no test waits for.
     private static var anHour: Deadline { .after(milliseconds: 3_600_000) }
 

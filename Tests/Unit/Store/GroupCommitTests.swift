@@ -204,26 +204,40 @@ struct GroupCommitTests {
         #expect(try TestStore(scratch.path).tasks(of: session).count == 20)
     }
 
+    private func databaseSize() -> Int {
+        var status = stat()
+        stat(scratch.path + "/" + Schema.fileName, &status)
+        return Int(status.st_size)
+    }
+
+    /// Enqueues tasks whose rows have 60,000 bytes each.
+    private func enqueueLarge(_ numbers: Range<Int>, in session: SessionID, _ store: TestStore) throws {
+        let data = [UInt8](repeating: 1, count: 60_000)
+        try store.enqueue(numbers.map { .numbered($0) { $0.userData = data } }, in: session)
+    }
+
     @Test("the log is moved into the database only after the log has grown to a certain size")
     func checkpoint() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        let data = [UInt8](repeating: 1, count: 60_000)
-        func enqueue(_ numbers: Range<Int>) throws {
-            try store.enqueue(numbers.map { .numbered($0) { $0.userData = data } }, in: session)
-        }
-        func databaseSize() -> Int {
-            var status = stat()
-            stat(scratch.path + "/" + Schema.fileName, &status)
-            return Int(status.st_size)
-        }
-        try enqueue(0..<100)
-        #expect(databaseSize() < 1 << 20)
-        for part in 1...9 { try enqueue(part * 100..<(part + 1) * 100) }
+        try enqueueLarge(0..<10, in: session, store)
+        #expect(databaseSize() < 512 << 10)
+        for part in 1...10 { try enqueueLarge(part * 20..<(part + 1) * 20, in: session, store) }
         // The last result is returned before the log is moved, and the next call waits for the move.
         _ = try store.info(session)
-        #expect(databaseSize() > 30 << 20)
-        #expect(logState()[0] < 45 << 20)
+        #expect(databaseSize() > 8 << 20)
+        #expect(logState()[0] < 12 << 20)
+    }
+
+    @Test("while no call waits, a short log is moved into the database, too")
+    func idleCheckpoint() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        try enqueueLarge(0..<30, in: session, store)
+        let limit = Deadline.after(milliseconds: 60_000)
+        while databaseSize() < 1 << 20, !limit.hasPassed { usleep(10_000) }
+        #expect(databaseSize() > 1 << 20)
+        #expect(try store.info(session)?.liveTasks == 30)
     }
 
     @Test("if a host closes all descriptors, the store writes no byte to files that the host opens later")
