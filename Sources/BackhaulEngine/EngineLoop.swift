@@ -127,8 +127,13 @@ final class EngineLoop {
         return HousekeepingParts(
             requestBodies: RequestBodyManager(runtime, services),
             leftovers: LeftoverSweeper(
-                runtime, services.disk, path: { files.path(of: $0) },
-                isInUse: { transfers[$0.task]?.attempt.task.part == $0.part }),
+                runtime,
+                LeftoverSweeper.Surroundings(
+                    path: { files.path(of: $0) }, isInUse: { transfers[$0.task]?.attempt.task.part == $0.part },
+                    remove: { [runtime, disk = services.disk] paths, then in
+                        disk.remove(paths, then: runtime.returning(then))
+                    },
+                    watchMounts: { [runtime] changed in MountWatch(runtime, changed) })),
             idle: IdleMonitor(
                 runtime, lingerMilliseconds: services.options.lingerMilliseconds,
                 facts: { [unowned self] in exitFacts() }),

@@ -71,6 +71,7 @@ struct HousekeepingParts {
 
     func close() {
         requestBodies.close()
+        leftovers.close()
         idle.close()
         sleep.close()
         storeRetries.close()

@@ -60,17 +60,18 @@ public final class DiskThreads: Sendable {
         worker(for: path).post { context in context.remove(path: path, then: then) }
     }
 
-    /// Removes several files, like `remove(path:)`. Errors are ignored, because the caller cannot handle them.
-    public func remove(_ paths: [String], then: @escaping @Sendable () -> Void) {
-        guard !paths.isEmpty else { return then() }
-        let remaining = Lock(paths.count)
-        for path in paths {
-            remove(path: path) { _ in
-                let isLast = remaining.withLock { remaining in
-                    remaining -= 1
-                    return remaining == 0
+    /// Removes several files, like `remove(path:)`. `then` gets the positions of the files that could not be removed.
+    public func remove(_ paths: [String], then: @escaping @Sendable (_ failed: Set<Int>) -> Void) {
+        guard !paths.isEmpty else { return then([]) }
+        let state = Lock((remaining: paths.count, failed: Set<Int>()))
+        for (position, path) in paths.enumerated() {
+            remove(path: path) { result in
+                let failed = state.withLock { state -> Set<Int>? in
+                    if case .failure = result { state.failed.insert(position) }
+                    state.remaining -= 1
+                    return state.remaining == 0 ? state.failed : nil
                 }
-                if isLast { then() }
+                if let failed { then(failed) }
             }
         }
     }

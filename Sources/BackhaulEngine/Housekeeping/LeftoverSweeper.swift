@@ -9,60 +9,89 @@ internal import BackhaulStore
 /// moves the file out of the store.
 ///
 /// Each engine has one object of this type. The transaction that makes a file unnecessary also lists it as a leftover,
-/// so that the file is removed even after a crash.
+/// so that the file is removed even after a crash. If a file cannot be removed, for example because its file system is
+/// mounted read-only, it stays in the list. It is tried again when the mounts change, and by the next engine.
 final class LeftoverSweeper {
+    /// What the sweeper needs of the engine.
+    struct Surroundings {
+        /// Returns the path of the file.
+        var path: (Leftover) -> String
+        /// Whether a running download still uses the file. If so, the download removes the file itself, and a sweep
+        /// follows.
+        var isInUse: (Leftover) -> Bool
+        /// Removes files, and returns the positions of those that could not be removed.
+        var remove: ([String], _ then: @escaping (Set<Int>) -> [EngineEffect]) -> Void
+        /// Watches the mounts until the result is released; nil if that is not possible.
+        var watchMounts: (_ changed: @escaping () -> [EngineEffect]) -> AnyObject?
+    }
+
     private static let batchSize = 256
 
     private let runtime: any Runtime
-    private let disk: DiskThreads
-    private let path: (Leftover) -> String
-    private let isInUse: (Leftover) -> Bool
+    private let surroundings: Surroundings
+    /// The files that could not be removed since the last change of the mounts.
+    private var failed: Set<Leftover> = []
+    private var mountWatch: AnyObject?
+    /// Whether the present sweep must be followed by another one, because more leftovers may be in the list.
+    private var mustRepeat = false
     private(set) var isSweeping = false
 
-    /// - path: returns the path of the file.
-    /// - isInUse: whether a running download still uses the file. If so, the download removes the file itself, and a
-    ///   sweep follows.
-    init(
-        _ runtime: any Runtime, _ disk: DiskThreads, path: @escaping (Leftover) -> String,
-        isInUse: @escaping (Leftover) -> Bool
-    ) {
-        self.runtime = runtime
-        self.disk = disk
-        self.path = path
-        self.isInUse = isInUse
+    init(_ runtime: any Runtime, _ surroundings: Surroundings) {
+        (self.runtime, self.surroundings) = (runtime, surroundings)
     }
 
+    func close() { mountWatch = nil }
+
     func sweep() {
+        mustRepeat = isSweeping
         guard !isSweeping else { return }
         isSweeping = true
+        readNext(after: nil)
+    }
+
+    private func readNext(after last: Leftover?) {
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.leftovers.all(limit: Self.batchSize)
+            try transaction.leftovers.all(after: last, limit: Self.batchSize)
         }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
     }
 
     private func remove(_ leftovers: [Leftover]) -> [EngineEffect] {
-        let removable = leftovers.filter { !isInUse($0) }
+        guard let last = leftovers.last else { return end() }
+        let removable = leftovers.filter { !failed.contains($0) && !surroundings.isInUse($0) }
         guard !removable.isEmpty else {
-            isSweeping = false
-            return [.mayBeIdle]
-        }
-        // A file that cannot be removed is forgotten, too: probably its directory cannot be reached any more, so a
-        // retry would fail as well.
-        disk.remove(removable.map(path), then: runtime.returning { [unowned self] in
-            forget(removable)
+            readNext(after: last)
             return []
-        })
+        }
+        surroundings.remove(removable.map(surroundings.path)) { [unowned self] failedPositions in
+            for position in failedPositions { failed.insert(removable[position]) }
+            forget(removable.filter { !failed.contains($0) }, then: last)
+            return []
+        }
         return []
     }
 
-    private func forget(_ removed: [Leftover]) {
+    private func forget(_ removed: [Leftover], then last: Leftover) {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.leftovers.forget(removed)
         }, then: { [unowned self] result in
-            isSweeping = false
-            guard case .success = result else { return [.mayBeIdle] }
-            sweep()
+            guard case .success = result else { return end() }
+            readNext(after: last)
             return []
         })
+    }
+
+    private func end() -> [EngineEffect] {
+        isSweeping = false
+        if mustRepeat { sweep() }
+        if failed.isEmpty {
+            mountWatch = nil
+        } else if mountWatch == nil {
+            mountWatch = surroundings.watchMounts { [unowned self] in
+                failed = []
+                sweep()
+                return []
+            }
+        }
+        return [.mayBeIdle]
     }
 }

@@ -111,7 +111,8 @@ final class RequestBodyManager {
             isSweeping = false
             return [.mayBeIdle]
         }
-        disk.remove(names.map(directory.bodyFile), then: runtime.returning { [unowned self] in
+        // A file that cannot be removed is forgotten, too. It is in the store, where the next engine finds it.
+        disk.remove(names.map(directory.bodyFile), then: runtime.returning { [unowned self] _ in
             forget(names)
             return []
         })

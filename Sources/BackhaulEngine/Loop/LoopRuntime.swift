@@ -29,8 +29,10 @@ final class LoopRuntime: Runtime {
         loop.afterThisIteration { [unowned self] in apply(body()) }
     }
 
-    func watch(_ descriptor: Int32, _ body: @escaping () -> [EngineEffect]) throws(SystemError) -> any RuntimeWatch {
-        try loop.watch(descriptor, .readable) { [unowned self] _ in apply(body()) }
+    func watch(
+        _ descriptor: Int32, _ interest: Interest, _ body: @escaping () -> [EngineEffect]
+    ) throws(SystemError) -> any RuntimeWatch {
+        try loop.watch(descriptor, interest) { [unowned self] _ in apply(body()) }
     }
 
     func store<Value: Sendable>(

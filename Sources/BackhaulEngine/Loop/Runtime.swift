@@ -18,8 +18,11 @@ protocol Runtime: AnyObject {
     /// Calls `body` after the call-backs of this iteration of the loop.
     func afterThisIteration(_ body: @escaping () -> [EngineEffect])
 
-    /// Calls `body` whenever the descriptor is readable, until the watch is cancelled or released.
-    func watch(_ descriptor: Int32, _ body: @escaping () -> [EngineEffect]) throws(SystemError) -> any RuntimeWatch
+    /// Calls `body` whenever one of the events in `interest` occurs at the descriptor, until the watch is cancelled or
+    /// released.
+    func watch(
+        _ descriptor: Int32, _ interest: Interest, _ body: @escaping () -> [EngineEffect]
+    ) throws(SystemError) -> any RuntimeWatch
 
     /// Runs `body` on the store's thread in the next transaction, and `then` on the loop after the commit. If
     /// `mayBeDelayed` is true, `body` may wait up to `StoreThread.longestDelayMilliseconds` for other work of the
@@ -50,6 +53,11 @@ extension LoopTimer: RuntimeTimer {}
 extension Watch: RuntimeWatch {}
 
 extension Runtime {
+    /// Calls `body` whenever the descriptor is readable, until the watch is cancelled or released.
+    func watch(_ descriptor: Int32, _ body: @escaping () -> [EngineEffect]) throws(SystemError) -> any RuntimeWatch {
+        try watch(descriptor, .readable, body)
+    }
+
     /// Runs `body` without a delay. (A protocol cannot have a default value for `mayBeDelayed`.)
     func store<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,

@@ -6,9 +6,12 @@ public struct LeftoverOperations {
     let tables: Tables
     private var bodies: BodyOperations { BodyOperations(tables: tables) }
 
-    public func all(limit: Int) throws(Failure) -> [Leftover] { try tables.leftovers.all(limit: limit) }
+    /// Returns the next files of the list. `last`: the last file that the previous call has returned.
+    public func all(after last: Leftover? = nil, limit: Int) throws(Failure) -> [Leftover] {
+        try tables.leftovers.all(after: last, limit: limit)
+    }
 
-    /// Removes the files from the list, because they were deleted or cannot be deleted.
+    /// Removes the files from the list, because they were deleted.
     public func forget(_ leftovers: [Leftover]) throws(Failure) {
         for leftover in leftovers { try tables.leftovers.remove(leftover) }
     }

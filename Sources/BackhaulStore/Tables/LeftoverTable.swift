@@ -5,8 +5,10 @@ internal import BackhaulModel
 struct LeftoverTable {
     let connection: Connection
 
-    func all(limit: Int) throws(Failure) -> [Leftover] {
-        try connection.all(Self.select, .number(limit), read: Leftover.init(row:))
+    func all(after last: Leftover?, limit: Int) throws(Failure) -> [Leftover] {
+        try connection.all(
+            Self.select, .id(last?.task ?? TaskID(rawValue: 0)), .bits(last?.part ?? 1 << 63), .number(limit),
+            read: Leftover.init(row:))
     }
 
     /// Inserts the kept file of the task.
@@ -30,7 +32,8 @@ struct LeftoverTable {
         case kept = 2
     }
 
-    private static let select = Query(Leftover.init(row:), "FROM leftovers ORDER BY task_id LIMIT ?")
+    private static let select = Query(
+        Leftover.init(row:), "FROM leftovers WHERE (task_id, part) > (?, ?) ORDER BY task_id, part LIMIT ?")
     private static let remove = Query("DELETE FROM leftovers WHERE task_id = ? AND part = ?")
     private static let insertParts = Query(
         """

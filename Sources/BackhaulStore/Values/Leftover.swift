@@ -1,8 +1,8 @@
 public import BackhaulModel
 
 /// A file that no task needs any more.
-public struct Leftover: Equatable, Sendable {
-    public enum Kind: Equatable, Sendable {
+public struct Leftover: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
         /// The part file (unfinished download) of a task that was cancelled, has failed, or has a new part file now. If
         /// `destinationPath` is nil, the part file is in the store's folder of kept files.
         case part(destinationPath: String?)

@@ -226,6 +226,11 @@ struct EventTests {
         let store = try TestStore(scratch.path)
         let leftovers = try store.run { (transaction) throws(Failure) in try transaction.leftovers.all(limit: 10) }
         #expect(leftovers.map(\.task) == [ids[0], ids[1]])
+        for (last, rest) in [(leftovers[0], [leftovers[1]]), (leftovers[1], [])] {
+            #expect(try store.run { (transaction) throws(Failure) in
+                try transaction.leftovers.all(after: last, limit: 10)
+            } == rest)
+        }
         #expect(leftovers.map(\.kind) == [.kept, .part(destinationPath: "/home/someone/files/1")])
         try store.run { (transaction) throws(Failure) in try transaction.leftovers.forget([leftovers[0]]) }
         let rest = try store.run { (transaction) throws(Failure) in try transaction.leftovers.all(limit: 10) }

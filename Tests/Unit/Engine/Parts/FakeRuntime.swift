@@ -1,3 +1,4 @@
+import BackhaulLoop
 import BackhaulModel
 import BackhaulPlatform
 import BackhaulStore
@@ -29,7 +30,9 @@ final class FakeRuntime: Runtime {
 
     func afterThisIteration(_ body: @escaping () -> [EngineEffect]) { afterwards.append(body) }
 
-    func watch(_ descriptor: Int32, _ body: @escaping () -> [EngineEffect]) throws(SystemError) -> any RuntimeWatch {
+    func watch(
+        _ descriptor: Int32, _ interest: Interest, _ body: @escaping () -> [EngineEffect]
+    ) throws(SystemError) -> any RuntimeWatch {
         throw SystemError(code: ENOSYS, messageStart: "a fake loop watches no descriptors")
     }
 

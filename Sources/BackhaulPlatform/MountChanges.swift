@@ -1,0 +1,15 @@
+internal import CLinux
+internal import Glibc
+
+/// The list of the process's mounts (proc_pid_mountinfo(5)). When a file system is mounted, unmounted or remounted, the
+/// descriptor has urgent data (EPOLLPRI). The next epoll_wait(2) clears this event.
+public final class MountChanges: Sendable {
+    private let descriptor: Descriptor
+    public var number: Int32 { descriptor.number }
+
+    public init() throws(SystemError) {
+        let number = bhl_open("/proc/self/mountinfo", O_RDONLY, 0)
+        guard number >= 0 else { throw SystemError.last("cannot open the list of mounts") }
+        descriptor = Descriptor(owning: number)
+    }
+}

@@ -1,0 +1,91 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulStore
+
+/// A *leftover* is a file that no task needs any more. The *store* lists the leftovers. A *sweep* removes them.
+@Suite("The removal of leftovers")
+struct LeftoverSweeperTests {
+    /// A fake disk, which removes no file whose number is in `stuck`.
+    final class Disk {
+        var stuck: Set<UInt64> = []
+        var inUse: Set<UInt64> = []
+        var removed: [UInt64] = []
+        var mountsChanged: (() -> [EngineEffect])?
+        var effects: [EngineEffect] = []
+    }
+
+    let runtime = FakeRuntime()
+    let disk = Disk()
+    let sweeper: LeftoverSweeper
+
+    init() {
+        sweeper = LeftoverSweeper(
+            runtime,
+            LeftoverSweeper.Surroundings(
+                path: { "\($0.task.rawValue)" }, isInUse: { [disk] in disk.inUse.contains($0.task.rawValue) },
+                remove: { [disk] paths, then in
+                    let numbers = paths.compactMap(UInt64.init)
+                    disk.removed += numbers.filter { !disk.stuck.contains($0) }
+                    disk.effects += then(Set(numbers.indices.filter { disk.stuck.contains(numbers[$0]) }))
+                },
+                watchMounts: { [disk] changed in
+                    disk.mountsChanged = changed
+                    return disk
+                }))
+    }
+
+    private func leftovers(_ numbers: UInt64...) -> [Leftover] {
+        numbers.map { Leftover(task: TaskID(rawValue: $0), kind: .part(destinationPath: "/x"), part: 1) }
+    }
+
+    @Test("a file that cannot be removed stays in the list, and is tried again when the mounts change")
+    func stuck() throws {
+        disk.stuck = [2]
+        sweeper.sweep()
+        try runtime.storeReturns(leftovers(1, 2, 3))
+        #expect(disk.removed == [1, 3])
+        try runtime.storeReturns(())
+        try runtime.storeReturns([Leftover]())
+        #expect(!sweeper.isSweeping)
+        // A further sweep does not try the file again.
+        disk.stuck = []
+        sweeper.sweep()
+        try runtime.storeReturns(leftovers(2, 4))
+        try runtime.storeReturns(())
+        try runtime.storeReturns([Leftover]())
+        #expect(disk.removed == [1, 3, 4])
+        _ = disk.mountsChanged?()
+        try runtime.storeReturns(leftovers(2))
+        try runtime.storeReturns(())
+        try runtime.storeReturns([Leftover]())
+        #expect(disk.removed == [1, 3, 4, 2])
+        #expect(!sweeper.isSweeping)
+    }
+
+    @Test("files that are in use or cannot be removed do not hide later files of the list")
+    func pages() throws {
+        disk.inUse = [1]
+        sweeper.sweep()
+        try runtime.storeReturns(leftovers(1))
+        try runtime.storeReturns(leftovers(2))
+        #expect(disk.removed == [2])
+        try runtime.storeReturns(())
+        try runtime.storeReturns([Leftover]())
+        #expect(!sweeper.isSweeping)
+    }
+
+    @Test("if a file becomes a leftover during a sweep, another sweep follows")
+    func again() throws {
+        sweeper.sweep()
+        sweeper.sweep()
+        try runtime.storeReturns([Leftover]())
+        #expect(sweeper.isSweeping)
+        try runtime.storeReturns(leftovers(1))
+        #expect(disk.removed == [1])
+        try runtime.storeReturns(())
+        try runtime.storeReturns([Leftover]())
+        #expect(!sweeper.isSweeping)
+    }
+}
