@@ -145,6 +145,18 @@ def test_transfers_with_options_of_a_session_run_in_a_variant_of_the_session(bac
     assert backhaul.json("attempts", task["id"]) == []
 
 
+@pytest.mark.parametrize("words", [["get"], ["add", "--suspended"]])
+def test_a_note_says_that_the_daemon_ignores_the_proxy_variables_of_a_later_command(backhaul, serve, words):
+    server = serve({"/a": CONTENT})
+    backhaul("add", "--suspended", URL)
+    proxy = {"http_proxy": "http://ann:secret@127.0.0.1:1"}
+    given = backhaul(*words, "-x", "none", f"{server.url}/a", **proxy)
+    assert "does not use http_proxy of this command" not in given.stderr
+    (backhaul.here / "a").unlink(missing_ok=True)
+    noted = backhaul(*words, f"{server.url}/a", "-o", "b", **proxy).stderr
+    assert "does not use http_proxy of this command; give the proxy with --proxy" in noted and "secret" not in noted
+
+
 def test_the_password_of_a_proxy_is_not_in_the_name_of_a_variant(backhaul):
     names = []
     for password in ("one", "two"):

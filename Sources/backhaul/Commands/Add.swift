@@ -27,6 +27,7 @@ struct Add: Command {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let session = try application.create(context.settings(options.session), role: BH_ROLE_PRODUCE)
+            try ProxyEnvironment.noteDifference(session, application, context)
             let transfers = try options.wanted(session, context.output)
             let results = try DownloadList(transfers, session, context, application).results
             try context.output.result(

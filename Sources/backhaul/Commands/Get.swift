@@ -29,6 +29,7 @@ struct Get: Command {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let (session, isConsumer) = try Watch.join(application, context.settings(options.session))
+            try ProxyEnvironment.noteDifference(session, application, context)
             if isConsumer { try acknowledgeFormerEnds(session) }
             let list = try DownloadList(options.wanted(session, context.output), session, context, application)
             for (id, _) in list.enqueued where list.isSuspended(id) {

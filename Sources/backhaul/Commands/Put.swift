@@ -73,6 +73,7 @@ struct Put: Command {
             let settings = context.settings(session)
             guard waits else { return try enqueue(application, settings, context) }
             let (session, isConsumer) = try Watch.join(application, settings)
+            try ProxyEnvironment.noteDifference(session, application, context)
             let results = try session.enqueue(transfers)
             let pairs = zip(results.map { $0.taskID }, transfers)
             let enqueued = Dictionary(pairs) { first, _ in first }
@@ -86,6 +87,7 @@ struct Put: Command {
         _ application: Application, _ settings: SessionSettings, _ context: Context
     ) throws(CommandError) -> ExitCode {
         let session = try application.create(settings, role: BH_ROLE_PRODUCE)
+        try ProxyEnvironment.noteDifference(session, application, context)
         let results = try session.enqueue(transfers)
         try context.output.result(
             lines: zip(transfers, results).map { transfer, result in
