@@ -60,7 +60,12 @@ final class SocketTable {
     /// Whether a server has ended one of the connections that no request uses now.
     var hasEndedConnections: Bool { connected.values.contains { $0.contains { $0.users == 0 && $0.hasEnded } } }
 
-    func close(_ number: Int32) { forget(number) }
+    func close(_ number: Int32) {
+        let socket = sockets[number]
+        forget(number)
+        // `FrameFloodGuard` and transfers may still refer to the socket, so its last reference may end much later.
+        socket?.descriptor.close()
+    }
 
     private func forget(_ number: Int32) {
         guard let socket = sockets.removeValue(forKey: number) else { return }
