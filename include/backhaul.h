@@ -607,10 +607,10 @@ typedef struct bh_retry_policy {
 BH_ENUM(bh_http_version) {
     BH_HTTP_DEFAULT = 0, /* HTTP/2 over TLS if the server supports it, else HTTP/1.1 */
     BH_HTTP_1_1 = 1,
-    BH_HTTP_2 = 2,                /* over TLS: as BH_HTTP_DEFAULT. Without TLS: HTTP/2 after an upgrade from HTTP/1.1
-                                     (RFC 7540, section 3.2) */
-    BH_HTTP_2_PRIOR_KNOWLEDGE = 3 /* over TLS: as BH_HTTP_DEFAULT. Without TLS: HTTP/2 without an upgrade (RFC 9113,
-                                     section 3.3) */
+    BH_HTTP_2 = 2,                /* over TLS: HTTP/2 if the server supports it, even after HTTP/2 has failed, and with
+                                     a limit of bytes per second. Without TLS: HTTP/1.1 */
+    BH_HTTP_2_PRIOR_KNOWLEDGE = 3 /* over TLS: as BH_HTTP_2. Without TLS: HTTP/2 from the first byte (RFC 9113, section
+                                     3.3). With libcurl before 8.0, each request then has its own connection */
 };
 
 /* Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed. If a redirect

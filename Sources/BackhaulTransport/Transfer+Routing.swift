@@ -18,6 +18,11 @@ extension Transfer {
         return (route, authExchange.credentials)
     }
 
+    /// Whether other requests to the origin can share the connection of the response.
+    var isMultiplexed: Bool {
+        head.isHTTP2 && (origin.scheme == "https" || CurlLibrary.sharesPlainHTTP2)
+    }
+
     /// The name that messages use for the server or proxy that should send the next response.
     var respondent: String {
         guard timing.isProxied, origin.scheme == "https", !authExchange.isRequestSent, let proxy = stack?.identity.proxy
@@ -41,12 +46,8 @@ extension Transfer {
     /// Whether libcurl has made another connection since the request was sent.
     var hasNewConnection: Bool { timing.isBehind(connections: easy?.connectionCount ?? 0) }
 
-    /// Whether the connection may use HTTP/2. True if this is unknown: after an upgrade without TLS, or if libcurl does
-    /// not use OpenSSL.
-    var maySpeakHTTP2: Bool {
-        if isOverHTTP2 || CurlLibrary.openSSL == nil { return true }
-        return stack?.identity.httpVersion == .http2 && origin.scheme == "http"
-    }
+    /// Whether the connection may use HTTP/2. True if this is unknown, because libcurl does not use OpenSSL.
+    var maySpeakHTTP2: Bool { isOverHTTP2 || CurlLibrary.openSSL == nil }
 
     /// Records what the head of a response shows about the server.
     func noteHead() {

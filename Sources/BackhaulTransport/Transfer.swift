@@ -141,12 +141,7 @@ public final class Transfer {
     /// The end of the request time-out, in milliseconds of the boot clock. Each sent or received byte moves this time.
     var timeoutAt: Int64 { lastActivityAt + Int64(request.requestTimeoutMilliseconds) }
 
-    var headIsWhole: Bool {
-        switch phase {
-        case .waitingForHead, .holdingHead: false
-        default: true
-        }
-    }
+    var headIsWhole: Bool { if case .waitingForHead = phase { false } else { !isHoldingHead } }
 
     /// Whether the head of a response has arrived, including a buffered head.
     var hasResponse: Bool { headIsWhole || isHoldingHead }
@@ -238,6 +233,7 @@ public final class Transfer {
     func requestBegins(over endpoints: ConnectionEndpoints) -> Bool {
         timing.requestBegan(easy?.negotiatedTLS, connections: easy?.connectionCount ?? 0)
         use(stack?.handles.socket(endpoints))
+        noteActivity()
         guard isConnectionUsable() else { return false }
         if isOverHTTP2, timing.isFirstOnConnection, let socket { stack?.guardAgainstFlood(easy, socket) }
         mayHaveBeenSent = true
@@ -256,7 +252,7 @@ public final class Transfer {
     /// Checks whether bytes have arrived before the request is sent. Such bytes cannot be the response (RFC 9112,
     /// section 6.3), but libcurl 7.88.1 would accept them as the response.
     private func isConnectionUsable() -> Bool {
-        guard let stack, let easy, stack.identity.httpVersion != .http2PriorKnowledge else {
+        guard let stack, let easy, !stack.identity.hasPriorKnowledge(of: origin) else {
             isOverHTTP2 = true
             return true
         }
@@ -356,6 +352,8 @@ public final class Transfer {
         guard !head.isHTTP2 else {
             socket?.isMultiplexed = true
             if framing == .untilClose, request.canBeRepeated || outgoing.body == nil { bodyEnd = .endsWithStream }
+            // No later request can use the connection. If it were closed here, `hasUnmarkedEnd` would be wrong.
+            if case .notChecked = bodyEnd, !isMultiplexed { easy?.forbidReuse() }
             return true
         }
         switch framing {
@@ -407,7 +405,7 @@ public final class Transfer {
         guard let fields = tunnelRefusal, case .waitingForHead = phase else { return false }
         phase = .receiving
         let response = ResponseHead(
-            status: 407, finalURL: url, isHTTP2: false, fields: fields, origin: origin.text, proxy: proxy)
+            status: 407, finalURL: url, isMultiplexed: false, fields: fields, origin: origin.text, proxy: proxy)
         _ = delegate?.transfer(self, received: response)
         return true
     }
@@ -435,7 +433,7 @@ public final class Transfer {
         phase = .receiving
         noteUndrainedBody(socket)
         let response = ResponseHead(
-            status: head.status, finalURL: url, isHTTP2: head.isHTTP2, fields: head.fields,
+            status: head.status, finalURL: url, isMultiplexed: isMultiplexed, fields: head.fields,
             retryAfterSeconds: head.retryAfterSeconds, origin: origin.text, proxy: proxy)
         // Without a delegate, the transfer stops.
         switch delegate?.transfer(self, received: response) {

@@ -46,9 +46,16 @@ public struct FailureContext: Equatable, Sendable {
     /// Whether the server ended an HTTP/2 connection, for example with GOAWAY, before the head of the response had
     /// arrived. A new connection may work immediately.
     public var connectionWasClosed = false
+    /// Whether an HTTP/2 stream ended with an error that means a broken rule, such as PROTOCOL_ERROR. libcurl does not
+    /// report whether the server has sent the error, or whether the response has broken the rule.
+    public var hasStreamError = false
 
-    public init(isUnprocessed: Bool = false, systemError: Int32 = 0, connectionWasClosed: Bool = false) {
+    public init(
+        isUnprocessed: Bool = false, systemError: Int32 = 0, connectionWasClosed: Bool = false,
+        hasStreamError: Bool = false
+    ) {
         self.connectionWasClosed = connectionWasClosed
+        self.hasStreamError = hasStreamError
         self.isUnprocessed = isUnprocessed
         self.systemError = systemError
     }

@@ -1,5 +1,6 @@
 public import BackhaulLoop
 public import BackhaulModel
+internal import BackhaulPlatform
 internal import CCurl
 
 /// Runs HTTP transfers with libcurl's multi-socket interface: HTTP/1.1, and HTTP/2 over TLS. All calls are on the
@@ -22,6 +23,7 @@ public final class Transport {
     /// The origins whose servers have ignored the field `Expect: 100-continue`. With each such field, the transport
     /// would wait for a second.
     private var originsIgnoringExpect = TemporaryOrigins()
+    private var abandonedConnections = AbandonedConnections()
     /// The limit on open connections, including idle ones, for each connection identity (the settings that requests on
     /// the same connection share). If a new connection is needed at the limit, an idle connection is closed.
     public var maximumConnections = 1_024 {
@@ -103,6 +105,7 @@ public final class Transport {
     // MARK: - For Transfer
 
     func discard(_ transfer: Transfer) {
+        if transfer.receivedBytes == 0 { abandonConnection(of: transfer) }
         if isBusy {
             deferredCalls.append(.discard(transfer))
             scheduleProcessing()
@@ -140,7 +143,10 @@ public final class Transport {
             guard let certificates = try certificates(for: transfer, route) else { return }
             transfer.fallsBack = fallsBack(transfer, credentials)
             let version = transfer.fallsBack ? .http1 : transfer.request.httpVersion
-            let stack = try stack(of: ConnectionIdentity(transfer.request, version, route, credentials, certificates))
+            let stack = try stack(
+                of: ConnectionIdentity(
+                    transfer.request, version, route, credentials, certificates,
+                    abandoned: abandonedConnections.count(of: transfer.origin)))
             let nonceOwner = credentials.nonceOwner(at: transfer.origin)
             let easy = try stack.handles.take(nonceOwner: nonceOwner)
             // Unsafe: libcurl passes this pointer to call-backs only between `add` and `remove`. Until `remove`,
@@ -254,7 +260,8 @@ public final class Transport {
         let failureContext = FailureContext(
             isUnprocessed: !transfer.mayHaveBeenSent && !transfer.hasResponse,
             systemError: transfer.easy?.systemError ?? 0,
-            connectionWasClosed: report.code == CURLE_HTTP2 && !transfer.headIsWhole)
+            connectionWasClosed: report.code == CURLE_HTTP2 && !transfer.headIsWhole,
+            hasStreamError: report.hasStreamError)
         let (failure, isTransient) = TransferFailure.failure(
             report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole, hasReceived: transfer.hasReceived)
         if failure.status == .tlsFailed { certificateLoader.expireAll() }
@@ -293,6 +300,18 @@ public final class Transport {
         active[ObjectIdentifier(transfer)] = nil
     }
 
+    /// Keeps later requests away from the connection of a transfer that has got no response in time. An HTTP/2
+    /// connection may be silent, or its flow-control window may be spent. Other transfers that run on the connection
+    /// continue. If the connection was idle before, all idle connections to the origin may be silent, for example
+    /// because a router has forgotten them.
+    private func abandonConnection(of transfer: Transfer) {
+        guard transfer.isOverHTTP2 || transfer.timing.isReused, let stack = transfer.stack else { return }
+        abandonedConnections.add(transfer.origin, known: stack.identity.abandoned)
+        // If no other transfer uses the connection, libcurl closes it now. The other transfers must not have this
+        // option: `Transfer.hasUnmarkedEnd` would take the close for a broken connection.
+        transfer.easy?.forbidReuse()
+    }
+
     private func detach(_ transfer: Transfer) {
         // If the host has closed a descriptor that the event loop needs, the loop is broken, and its stacks must not be
         // changed.
@@ -316,6 +335,7 @@ public final class Transport {
             replaceStack(stack, Failure(.connectionLost, "the host has closed connections that are not its own"))
         }
         for stack in stacks.values { stack.closeEndedConnections() }
+        readSilentConnections()
         var next = closeIdle() ?? .max
         if active.isEmpty { return next == .max ? nil : next }
         next = min(next, loop.now + Transport.watchMilliseconds)
@@ -349,6 +369,7 @@ public final class Transport {
                 continue
             }
             transfer.takeMetrics()
+            abandonConnection(of: transfer)
             if transfer.hasStoppedAfterResponse {
                 end(transfer, .complete)
                 continue
@@ -356,6 +377,22 @@ public final class Transport {
             end(transfer, .failed(Failure(.requestTimeout, transfer.timeoutMessage), isTransient: true))
         }
         return isClosed ? nil : next
+    }
+
+    /// Makes libcurl read from the HTTP/2 connections whose transfers were silent since the last check. If a server has
+    /// violated HTTP/2, nghttp2 has sent GOAWAY and reads no more. libcurl 7.88.1 notices this only in a further read
+    /// (lib/http2.c, should_close_session). Without this read, the transfers would wait for their request time-outs.
+    private func readSilentConnections() {
+        let silent = active.values.filter {
+            $0.isOverHTTP2 && !$0.isWaiting && $0.lastActivityAt + Transport.watchMilliseconds <= loop.now
+        }
+        var sockets: Set<ObjectIdentifier> = []
+        for transfer in silent {
+            guard let stack = transfer.stack, let socket = transfer.socket, !socket.isClosed,
+                sockets.insert(ObjectIdentifier(socket)).inserted
+            else { continue }
+            stack.multi.read(socket.descriptor.number)
+        }
     }
 
     /// Closes stacks that have been idle for too long, because each of their connections uses a descriptor. Returns

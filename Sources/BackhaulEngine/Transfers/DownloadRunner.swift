@@ -296,7 +296,7 @@ extension DownloadRunner: TransferDelegate {
         attempt.exchange.lastByte = attempt.context.runtime.now
         noteCredentials(head, transfer)
         machine.challenge = attempt.authentication.authChallenge.map { .authChallenge($0) } ?? .nothing
-        if head.isHTTP2 { attempt.context.scheduler.becameMultiplexed(attempt.task.lane) }
+        if head.isMultiplexed { attempt.context.scheduler.becameMultiplexed(attempt.task.lane) }
         attempt.authentication.secrets = transfer.secrets
         handle(.head(transfer.secrets.redacted(head, requested: attempt.task.request.url)))
         return .receive

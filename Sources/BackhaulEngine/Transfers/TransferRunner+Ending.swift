@@ -73,6 +73,7 @@ extension TransferRunner {
         failed.method = task.request.method
         failed.isUnprocessed = failureContext.isUnprocessed
         failed.connectionWasClosed = failureContext.connectionWasClosed
+        failed.hasStreamError = failureContext.hasStreamError
         failed.hasNoRoute = context.reachability.isUnreachable(task, failed.failure, failureContext)
         // `UplinkMonitor` judges whether the local network has a working route to other networks. If the kernel has no
         // route, the cause of the failure is known, so the failure is not reported to `UplinkMonitor`. The kernel

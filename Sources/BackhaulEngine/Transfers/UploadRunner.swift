@@ -141,7 +141,7 @@ extension UploadRunner: TransferDelegate {
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
         attempt.exchange.lastByte = attempt.context.runtime.now
         noteCredentials(head, transfer)
-        if head.isHTTP2 { attempt.context.scheduler.becameMultiplexed(attempt.task.lane) }
+        if head.isMultiplexed { attempt.context.scheduler.becameMultiplexed(attempt.task.lane) }
         attempt.authentication.secrets = transfer.secrets
         let redacted = transfer.secrets.redacted(head, requested: attempt.task.request.url)
         handle(.head(redacted, attempt.authentication.authChallenge))

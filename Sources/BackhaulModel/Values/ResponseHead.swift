@@ -4,7 +4,8 @@ public struct ResponseHead: Equatable, Sendable {
     public var status: Int32
     /// The URL that sent the response.
     public var finalURL: String
-    public var isHTTP2: Bool
+    /// Whether the response came over HTTP/2, on a connection that other requests to the origin can share.
+    public var isMultiplexed: Bool
     /// The fields in order of arrival, with the names as sent. The transport, which receives responses, bounds their
     /// number and size.
     public var fields: [ResponseField]
@@ -17,12 +18,12 @@ public struct ResponseHead: Equatable, Sendable {
     public var proxy: String?
 
     public init(
-        status: Int32, finalURL: String, isHTTP2: Bool, fields: [ResponseField], retryAfterSeconds: Int64? = nil,
+        status: Int32, finalURL: String, isMultiplexed: Bool, fields: [ResponseField], retryAfterSeconds: Int64? = nil,
         origin: String = "", proxy: String? = nil
     ) {
         self.status = status
         self.finalURL = finalURL
-        self.isHTTP2 = isHTTP2
+        self.isMultiplexed = isMultiplexed
         self.fields = fields
         self.retryAfterSeconds = retryAfterSeconds
         self.origin = origin

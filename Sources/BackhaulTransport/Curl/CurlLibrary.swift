@@ -34,6 +34,10 @@ enum CurlLibrary {
     /// libcurl writes to that memory (https://github.com/curl/curl/issues/11101).
     static let handlesAreSingleUse = (bhl_version()?.pointee.version_num ?? 0) < 0x080101
 
+    /// Whether requests can share a connection that uses HTTP/2 without TLS from the start. In libcurl before 8.0, only
+    /// the first request of such a connection works (https://github.com/curl/curl/issues/10634).
+    static let sharesPlainHTTP2 = (bhl_version()?.pointee.version_num ?? 0) >= 0x080000
+
     /// The functions of OpenSSL, or nil if libcurl uses another TLS library.
     static let openSSL: bhl_tls? = {
         var functions = bhl_tls()

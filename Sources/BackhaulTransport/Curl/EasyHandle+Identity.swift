@@ -50,13 +50,15 @@ extension EasyHandle {
     func set(_ version: HTTPVersion, isEncrypted: Bool) {
         // With PIPEWAIT, a request waits for a connection that libcurl is making, because the request may share that
         // connection. If connections cannot be shared, this wait would be useless.
-        let mayShare = isEncrypted ? version != .http1 : version == .http2PriorKnowledge
+        let isPlainHTTP2 = version == .http2PriorKnowledge && !isEncrypted
+        let mayShare = isEncrypted ? version != .http1 : isPlainHTTP2 && CurlLibrary.sharesPlainHTTP2
         set(CURLOPT_PIPEWAIT, mayShare ? 1 : 0)
+        if isPlainHTTP2, !mayShare { set(CURLOPT_FRESH_CONNECT, 1) }
         let value =
             switch (version, isEncrypted) {
-            case (.http1, _), (.standard, false): CURL_HTTP_VERSION_1_1
+            // RFC 9113, section 3.1, deprecates the upgrade from HTTP/1.1 to HTTP/2, and few servers have it.
+            case (.http1, _), (.standard, false), (.http2, false): CURL_HTTP_VERSION_1_1
             case (.standard, true), (.http2, true), (.http2PriorKnowledge, true): CURL_HTTP_VERSION_2TLS
-            case (.http2, false): CURL_HTTP_VERSION_2_0
             case (.http2PriorKnowledge, false): CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
             }
         set(CURLOPT_HTTP_VERSION, Int(value))

@@ -49,7 +49,6 @@ final class EasyHandle {
         headers = list
         try set(credentials)
         try set(CURLOPT_URL, url)
-        set(credentials.belongsToConnection ? .http1 : version, isEncrypted: isEncrypted)
         bhl_easy_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(timeoutMilliseconds))
         // The time is in seconds. libcurl also caches addresses that do not respond.
         bhl_easy_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, bypassesDNSCache ? 0 : 60)
@@ -63,6 +62,7 @@ final class EasyHandle {
             bhl_easy_set_pointer(handle, option, receiver)
         }
         bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, needsNewConnection ? 1 : 0)
+        set(credentials.belongsToConnection ? .http1 : version, isEncrypted: isEncrypted)
         bhl_easy_set_long(handle, CURLOPT_VERBOSE, 0)
         bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 1)
     }

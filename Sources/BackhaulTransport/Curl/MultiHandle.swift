@@ -111,6 +111,12 @@ final class MultiHandle {
         if result != CURLM_OK { error = result }
     }
 
+    /// Makes libcurl read from the socket, although the event loop has not reported input.
+    func read(_ socket: Int32) {
+        act(on: socket, CURL_CSELECT_IN)
+        scheduleProcessing()
+    }
+
     /// Counts a chunk of a body. Returns whether other transfers should run first, because the current call of libcurl
     /// has taken long and has delivered many chunks.
     func noteChunk() -> Bool {

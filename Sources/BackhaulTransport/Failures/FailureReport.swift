@@ -38,6 +38,19 @@ struct FailureReport {
     /// receive error.
     var hasNoMemoryForHTTP2: Bool { code == CURLE_RECV_ERROR && reason.has("returned -901:") }
 
+    /// Whether an HTTP/2 stream has ended with an error that means a broken rule. libcurl reports the same for two
+    /// causes: the server has sent RST_STREAM with this error, or nghttp2 has found a malformed response. The numbers
+    /// are PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR and COMPRESSION_ERROR (RFC 9113, section
+    /// 7).
+    var hasStreamError: Bool {
+        (code == CURLE_HTTP2_STREAM || code == CURLE_HTTP2) && [1, 3, 5, 6, 9].contains { reason.has("(err \($0))") }
+    }
+
+    /// Whether a TLS record was invalid after the handshake. An alert is a valid record.
+    var hasInvalidRecord: Bool {
+        (code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR) && reason.has("SSL routines") && !reason.has("alert")
+    }
+
     /// Whether the server has violated the framing rules of HTTP. For a violation, libcurl reports the same codes as
     /// for a broken connection.
     var isViolation: Bool {
@@ -45,10 +58,6 @@ struct FailureReport {
         case CURLE_RECV_ERROR:
             reason.has("in chunked-encoding")
                 || reason.has("nghttp2_session_mem_recv() returned") && !hasNoMemoryForHTTP2
-        case CURLE_HTTP2_STREAM, CURLE_HTTP2:
-            // The numbers are PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR and COMPRESSION_ERROR
-            // (RFC 9113, section 7).
-            [1, 3, 5, 6, 9].contains { reason.has("(err \($0))") }
         // If an HTTP/2 connection simply ends, libcurl reports PARTIAL_FILE. So if the code is GOT_NOTHING, and
         // libcurl has closed the HTTP/2 connection, the server has sent something wrong.
         case CURLE_GOT_NOTHING: hasEndedHTTP2

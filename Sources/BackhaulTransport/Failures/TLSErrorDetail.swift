@@ -62,7 +62,10 @@ enum TLSErrorDetail {
             let minimum = report.tls.minimum == .tls13 ? "1.3" : "1.2"
             return "\(server) does not speak TLS \(minimum) or newer, as tls.minimum_version demands: \(reason)"
         }
-        if has(["wrong version number", "http request", "packet length too long"]) {
+        // After the handshake, these errors mean invalid records.
+        if report.code == CURLE_SSL_CONNECT_ERROR,
+            has(["wrong version number", "http request", "packet length too long"])
+        {
             return "\(server) does not respond with TLS; is it an http server? \(reason)"
         }
         if has(["alert certificate required"]) {

@@ -18,6 +18,7 @@ enum TransferFailure {
     /// - headIsWhole: whether the whole head of the final response has arrived.
     /// - hasReceived: whether a part of a response has arrived. If so, the code is about the response.
     static func classification(_ report: FailureReport, headIsWhole: Bool, hasReceived: Bool) -> Classification {
+        if report.hasStreamError { return Classification(.badResponse, transient: true) }
         if report.isViolation { return Classification(.badResponse, transient: false) }
         if report.hasNoMemoryForHTTP2 { return Classification(.outOfResources, transient: true) }
         return switch report.code {
@@ -97,6 +98,7 @@ enum TransferFailure {
         switch report.code {
         // libcurl tried to send the body again, but `refuseToRewind` did not permit this.
         case CURLE_HTTP2_STREAM where report.reason.isEmpty: "it ended the stream before it had the whole request"
+        case _ where report.hasInvalidRecord: "bytes arrived that are no valid TLS record: \(report.reason)"
         case CURLE_GOT_NOTHING where report.hasEndedHTTP2: "frames that HTTP/2 does not allow before the response"
         case CURLE_SEND_FAIL_REWIND: "it ended before the response, and the server may have acted on the request"
         case CURLE_OUT_OF_MEMORY where status == .badResponse: "a header line has more than 100 KiB"

@@ -13,6 +13,9 @@ struct ConnectionIdentity: Hashable {
     /// The header lines that only the proxy gets. They contain the credential that the program gave after the proxy had
     /// demanded one (status 407).
     var proxyLines: [String]
+    /// How many connections to the request's origin were abandoned before the request (`AbandonedConnections`).
+    /// So the request cannot get one of these connections.
+    var abandoned: Int
 }
 
 extension ConnectionIdentity {
@@ -21,9 +24,15 @@ extension ConnectionIdentity {
     /// Whether TLS with the server runs inside TLS with the proxy.
     func isNested(for origin: Origin) -> Bool { origin.scheme == "https" && isProxyEncrypted }
 
+    /// Whether requests to the origin use HTTP/2 without TLS from the start. Over an HTTP proxy, libcurl uses HTTP/1.1
+    /// instead.
+    func hasPriorKnowledge(of origin: Origin) -> Bool {
+        httpVersion == .http2PriorKnowledge && origin.scheme == "http" && proxy?.origin == nil
+    }
+
     init(
         _ request: TransferRequest, _ version: HTTPVersion, _ route: ProxyRoute?, _ credentials: HopCredentials,
-        _ certificates: CertificateSet
+        _ certificates: CertificateSet, abandoned: Int
     ) {
         var proxy = route
         proxy?.user = credentials.proxyUser
@@ -31,6 +40,6 @@ extension ConnectionIdentity {
         self.init(
             caFile: request.caFile, certificates: certificates, tls: request.tls,
             httpVersion: credentials.belongsToConnection ? .http1 : version, proxy: proxy,
-            proxyLines: route == nil ? [] : credentials.proxyLines)
+            proxyLines: route == nil ? [] : credentials.proxyLines, abandoned: abandoned)
     }
 }

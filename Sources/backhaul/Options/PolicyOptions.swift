@@ -31,7 +31,7 @@ struct PolicyOptions {
         OptionDescription("request-timeout", nil, "SECONDS", "the longest time without a byte (60)"),
         OptionDescription("max-time", "m", "SECONDS", "the longest time for the whole transfer, from now on (7 days)"),
         OptionDescription("http1.1", nil, nil, "use HTTP/1.1"),
-        OptionDescription("http2", nil, nil, "use HTTP/2; without TLS by an upgrade"),
+        OptionDescription("http2", nil, nil, "use HTTP/2 over TLS, and HTTP/1.1 without TLS"),
         OptionDescription("http2-prior-knowledge", nil, nil, "use HTTP/2 without negotiation, even without TLS"),
         OptionDescription("redirects", nil, "follow|same_origin|none", "which redirects are followed (follow)"),
         OptionDescription("max-redirs", nil, "NUMBER", "how many redirects are followed (20); 0: none"),

@@ -172,6 +172,6 @@ class _Connection:
             return
         if response.drop_after is not None or response.length is not None and response.length > len(response.body):
             self.flush()
-            self._h2.reset_stream(stream, h2.errors.ErrorCodes.INTERNAL_ERROR)
+            self._h2.reset_stream(stream, response.stream_error)
         else:
             self._h2.end_stream(stream)

@@ -59,6 +59,8 @@ class Response:
     length: int | None = None
     #: The number of bytes after which the server cuts off the body.
     drop_after: int | None = None
+    #: The error code of RST_STREAM with which the server cuts off the body over HTTP/2. 2 is INTERNAL_ERROR.
+    stream_error: int = 2
     #: The number of bytes after which the server stops sending, and keeps the connection open.
     stall_after: int | None = None
     #: The interim responses before this response: (status, fields).

@@ -2,6 +2,7 @@
 attempt is one run of a task."""
 
 import os
+import socket
 import ssl
 
 import pytest
@@ -11,7 +12,7 @@ from backhaul import Status, TaskState, Tolerances
 
 from servers.content import Content, sha256_of
 from servers.proxy import Proxy
-from transport.scripted import ScriptedServer, close, cut, reset
+from transport.scripted import ScriptedServer, close, cut, drain, reset
 from transport.test_proxies import CLEAN
 
 CONTENT = Content(150_000)
@@ -135,3 +136,21 @@ def test_a_reset_never_completes_a_body(start, fetch, authority, downloads, resp
     event = fetch(server.url + "/a", ca_file=authority.file, environment=CLEAN, maximum_attempts=3, **options)
     assert (event.state, event.attempts, os.listdir(downloads)) == (TaskState.FAILED, 3, [])
     assert event.status is Status.CONNECTION_LOST
+
+
+def scramble(connection):
+    """Sends bytes that are no TLS record."""
+    socket.socket.sendall(connection, b"no TLS record")
+    drain(connection)
+
+
+def test_an_invalid_tls_record_in_the_body_breaks_the_connection_and_the_task_is_retried(start, download):
+    server = start((WITH_LENGTH + CONTENT.data[:PART], scramble), (WITH_LENGTH + CONTENT.data, drain))
+    event, files = download(server)
+    assert (event.state, event.attempts, files) == (TaskState.SUCCEEDED, 2, [CONTENT.sha256]), event
+
+
+def test_the_error_message_for_an_invalid_tls_record_in_the_body_does_not_ask_for_an_http_server(start, download):
+    event, files = download(start((WITH_LENGTH + CONTENT.data[:PART], scramble)), maximum_attempts=1)
+    assert (event.status, event.attempts, files) == (Status.CONNECTION_LOST, 1, [])
+    assert "TLS record" in event.error_message and "http server" not in event.error_message

@@ -6,7 +6,7 @@ import hpack
 
 from transport.scripted import ScriptedServer
 
-_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 
@@ -42,7 +42,7 @@ class ViolatingServer(ScriptedServer):
 
     def _converse(self, connection):
         reader = connection.makefile("rb")
-        if reader.read(len(_PREFACE)) != _PREFACE:
+        if reader.read(len(PREFACE)) != PREFACE:
             if self._refuse:
                 self._refuse(connection)
             return

@@ -9,7 +9,7 @@ extension AuthenticationChallenge {
     ) -> AuthenticationChallenge {
         var authChallenge = AuthenticationChallenge(
             ResponseHead(
-                status: 401, finalURL: "https://example.org/files/1", isHTTP2: false,
+                status: 401, finalURL: "https://example.org/files/1", isMultiplexed: false,
                 fields: [ResponseField("WWW-Authenticate", schemes)], origin: "https://example.org:443"))
         authChallenge?.space.realm = realm
         return authChallenge ?? example(realm: realm)

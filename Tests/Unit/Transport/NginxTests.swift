@@ -13,11 +13,11 @@ struct NginxTests {
         try await withNginx(Self.files) { nginx, transferClient in
             let encrypted = await transferClient.fetch(request(nginx.tlsURL + "/large", caFile: nginx.caFile))
             #expect(encrypted.end == .complete)
-            #expect(encrypted.head?.isHTTP2 == true)
+            #expect(encrypted.head?.isMultiplexed == true)
             #expect(encrypted.hasBody(Self.large))
             let plain = await transferClient.fetch(nginx.url + "/large")
             #expect(plain.end == .complete)
-            #expect(plain.head?.isHTTP2 == false)
+            #expect(plain.head?.isMultiplexed == false)
             #expect(plain.hasBody(Self.large))
         }
     }

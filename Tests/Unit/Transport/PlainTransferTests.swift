@@ -15,7 +15,7 @@ struct PlainTransferTests {
             #expect(record.head?.status == 200)
             #expect(record.head?.finalURL == "\(server.url)/file")
             #expect(record.head?.value("etag") == "\"a\"")
-            #expect(record.head?.isHTTP2 == false)
+            #expect(record.head?.isMultiplexed == false)
             #expect(record.text == "hello")
             #expect(record.heads == 1 && record.ends == 1)
         }

@@ -33,13 +33,36 @@ struct TransferFailureTests {
 
     @Test("a libcurl code for invalid chunks or frames means a protocol error", arguments: [
         (CURLE_RECV_ERROR, "Illegal or missing hexadecimal sequence in chunked-encoding"),
-        (CURLE_HTTP2_STREAM, "HTTP/2 stream 1 was not closed cleanly: PROTOCOL_ERROR (err 1)"),
-        (CURLE_HTTP2_STREAM, "HTTP/2 stream 1 was not closed cleanly: COMPRESSION_ERROR (err 9)"),
+        (CURLE_RECV_ERROR, "h2_process_pending_input: nghttp2_session_mem_recv() returned -505:Protocol error"),
     ])
     func violations(code: CURLcode, reason: String) {
         #expect(
             TransferFailure.classification(FailureReport(code, reason: reason), headIsWhole: true, hasReceived: true)
                 == TransferFailure.Classification(.badResponse, transient: false))
+    }
+
+    @Test("a stream that ends with an error means a bad response, which may pass", arguments: [
+        "HTTP/2 stream 1 was not closed cleanly: PROTOCOL_ERROR (err 1)",
+        "HTTP/2 stream 1 was not closed cleanly: COMPRESSION_ERROR (err 9)",
+    ])
+    func streamErrors(reason: String) {
+        let report = FailureReport(CURLE_HTTP2_STREAM, reason: reason)
+        #expect(
+            TransferFailure.classification(report, headIsWhole: true, hasReceived: true)
+                == TransferFailure.Classification(.badResponse, transient: true))
+    }
+
+    @Test("an invalid TLS record means a server without TLS before the handshake, and a lost connection after it")
+    func records() {
+        let reason = "OpenSSL: error:0A00010B:SSL routines::wrong version number"
+        let (before, _) = TransferFailure.failure(
+            FailureReport(CURLE_SSL_CONNECT_ERROR, reason: reason), server: "https://a:443", headIsWhole: false,
+            hasReceived: false)
+        #expect(before.status == .tlsFailed && before.message.has("is it an http server?"))
+        let (after, isTransient) = TransferFailure.failure(
+            FailureReport(CURLE_RECV_ERROR, reason: reason), server: "https://a:443", headIsWhole: true,
+            hasReceived: true)
+        #expect(after.status == .connectionLost && isTransient && after.message.has("no valid TLS record"))
     }
 
     @Test("the number of received bytes distinguishes a lack of memory from a too long header line", arguments: [

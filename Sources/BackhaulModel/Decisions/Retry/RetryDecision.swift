@@ -12,6 +12,9 @@ public struct FailedAttempt: Equatable, Sendable {
     public var isUnprocessed = false
     /// Whether the server ended an HTTP/2 connection before it responded. Perhaps the server has not read the request.
     public var connectionWasClosed = false
+    /// Whether an HTTP/2 stream ended with an error that means a broken rule. Either the server's side has failed, or
+    /// the server's response is malformed.
+    public var hasStreamError = false
     /// Whether the machine has no route to the server, or no route to a name server that could resolve the server's
     /// name.
     public var hasNoRoute = false
@@ -75,12 +78,14 @@ public enum RetryDecision: Equatable, Sendable {
         if attempt.isUnprocessedStream, attempt.immediate < immediateLimit { return .immediately }
         let isWanted =
             policy.retries(attempt.failure) || attempt.isRestart || attempt.isFromCaptivePortal
+            || policy.retryErrors.contains(.lost) && attempt.hasStreamError
             || policy.retryErrors.contains(.status) && attempt.isDeferredByServer
         guard isWanted, policy.mayRepeat(attempt) else { return .end }
         if attempt.hasNoRoute { return .whenReachable }
         if attempt.isUplinkFailure { return .whenUplinkIsUp }
         // Most servers repeat such a failure. So after some failed attempts in a row, the task is not retried.
-        if attempt.failure.isPermanent, consecutiveFailures >= permanentFailureLimit { return .end }
+        let isPermanent = attempt.failure.isPermanent || attempt.hasStreamError && !policy.retries(attempt.failure)
+        if isPermanent, consecutiveFailures >= permanentFailureLimit { return .end }
         if let maximum = policy.maximumAttempts, consecutiveFailures >= maximum { return .end }
         return .later(milliseconds: min(delay, remaining), consecutiveFailures: consecutiveFailures)
     }

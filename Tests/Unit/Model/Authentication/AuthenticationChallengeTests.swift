@@ -13,7 +13,7 @@ struct AuthenticationChallengeTests {
         let name = status == 407 ? "Proxy-Authenticate" : "WWW-Authenticate"
         return AuthenticationChallenge(
             ResponseHead(
-                status: status, finalURL: "https://example.org/a/b?c=/d", isHTTP2: false,
+                status: status, finalURL: "https://example.org/a/b?c=/d", isMultiplexed: false,
                 fields: fields.map { ResponseField(name, $0) }, origin: "https://example.org:443", proxy: proxy))
     }
 

@@ -25,7 +25,7 @@ struct CredentialLifetimeTests {
         try #require(
             AuthenticationChallenge(
                 ResponseHead(
-                    status: 401, finalURL: url, isHTTP2: false,
+                    status: 401, finalURL: url, isMultiplexed: false,
                     fields: [ResponseField("WWW-Authenticate", "Basic realm=\"staff\"")], origin: Self.origin)))
     }
 
@@ -121,7 +121,7 @@ struct CredentialLifetimeTests {
         (.headers, 407, Self.origin, false), (.url, 403, "https://cdn:443", true), (.url, 200, Self.origin, false),
     ])
     func need(_ kind: RefreshKind, _ status: Int32, _ origin: String, _ isRequested: Bool) {
-        let head = ResponseHead(status: status, finalURL: "", isHTTP2: false, fields: [], origin: origin)
+        let head = ResponseHead(status: status, finalURL: "", isMultiplexed: false, fields: [], origin: origin)
         #expect(RefreshPolicy.isRequested(by: head, options(kind), origin: Self.origin) == isRequested)
         #expect(RefreshPolicy.isDue(options(kind, expires: 100), now: 100) == (kind != .none))
         #expect(!RefreshPolicy.isDue(options(kind, expires: 100), now: 99))

@@ -62,7 +62,7 @@ struct SecretRedactorTests {
             ResponseField("Content-Length", "2026"),
             ResponseField("Last-Modified", "Fri, 20 Nov 2026 08:00:00 GMT"), ResponseField("Content-Type", "a/b"),
         ]
-        let head = ResponseHead(status: 500, finalURL: "http://a/password", isHTTP2: false, fields: fields)
+        let head = ResponseHead(status: 500, finalURL: "http://a/password", isMultiplexed: false, fields: fields)
         let secrets = secrets(credential, .credential(user: "u", password: "2026"))
         let kept = secrets.redacted(head, requested: "http://a/")
         #expect(kept.finalURL == "http://a/********")

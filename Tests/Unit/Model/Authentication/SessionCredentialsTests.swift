@@ -20,7 +20,7 @@ struct SessionCredentialsTests {
         return try #require(
             AuthenticationChallenge(
                 ResponseHead(
-                    status: proxy == nil ? 401 : 407, finalURL: url, isHTTP2: false,
+                    status: proxy == nil ? 401 : 407, finalURL: url, isMultiplexed: false,
                     fields: [ResponseField(proxy == nil ? "WWW-Authenticate" : "Proxy-Authenticate", field)],
                     origin: origin, proxy: proxy)))
     }

@@ -14,7 +14,8 @@ func head(
         let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         return ResponseField(String(parts[0]), String(parts[1].drop { $0 == " " }))
     }
-    return ResponseHead(status: status, finalURL: url, isHTTP2: false, fields: fields, retryAfterSeconds: retryAfter)
+    return ResponseHead(
+        status: status, finalURL: url, isMultiplexed: false, fields: fields, retryAfterSeconds: retryAfter)
 }
 
 let monday = "Mon, 05 Oct 2026 08:00:00 GMT"

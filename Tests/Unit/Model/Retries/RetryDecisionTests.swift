@@ -225,6 +225,33 @@ struct RetryDecisionTests {
     ])
     func refusedStreams(_ row: RetryRow) { check(row) }
 
+    @Test("after an error of an HTTP/2 stream, a task gets three attempts in a row", arguments: [
+        RetryRow("a stream error", nonsense, becomes: first) { $0.hasStreamError = true },
+        RetryRow("at the third attempt", nonsense, becomes: refusal) {
+            $0.hasStreamError = true
+            $0.consecutiveFailures = 2
+        },
+        RetryRow("at the third attempt, with progress", nonsense,
+            becomes: .later(milliseconds: 1_000, consecutiveFailures: 0)) {
+            $0.hasStreamError = true
+            $0.consecutiveFailures = 2
+            $0.madeProgress = true
+        },
+        RetryRow("at the third attempt, if bad responses are retried", nonsense,
+            becomes: .later(milliseconds: 4_000, consecutiveFailures: 3)) {
+            $0.hasStreamError = true
+            $0.consecutiveFailures = 2
+        } policy: { $0.retryErrors = .badResponse },
+        RetryRow("POST", nonsense, becomes: refusal) {
+            $0.hasStreamError = true
+            $0.method = "POST"
+        },
+        RetryRow("if the policy does not retry lost connections", nonsense, becomes: refusal) {
+            $0.hasStreamError = true
+        } policy: { $0.retryErrors = .timeout },
+    ])
+    func streamErrors(_ row: RetryRow) { check(row) }
+
     @Test("Without a route, the task waits, and no attempt is counted", arguments: [
         RetryRow("connection", connection, becomes: .whenReachable) { $0.hasNoRoute = true },
         RetryRow("name", name, becomes: .whenReachable) { $0.hasNoRoute = true },

@@ -16,7 +16,7 @@ struct UploadMachineTests {
 
     static func head(_ status: Int32, _ fields: [ResponseField] = []) -> ResponseHead {
         ResponseHead(
-            status: status, finalURL: "http://a/", isHTTP2: false, fields: fields, retryAfterSeconds: nil,
+            status: status, finalURL: "http://a/", isMultiplexed: false, fields: fields, retryAfterSeconds: nil,
             origin: "http://a:80")
     }
 

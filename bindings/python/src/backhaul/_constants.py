@@ -198,9 +198,11 @@ class HTTPVersion(OpenEnum):
     #: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     DEFAULT = 0
     HTTP_1_1 = 1
-    #: Over TLS: as HTTPVersion.DEFAULT. Without TLS: HTTP/2 after an upgrade from HTTP/1.1 (RFC 7540, section 3.2).
+    #: Over TLS: HTTP/2 if the server supports it, even after HTTP/2 has failed, and with a limit of bytes per second.
+    #: Without TLS: HTTP/1.1.
     HTTP_2 = 2
-    #: Over TLS: as HTTPVersion.DEFAULT. Without TLS: HTTP/2 without an upgrade (RFC 9113, section 3.3).
+    #: Over TLS: as HTTPVersion.HTTP_2. Without TLS: HTTP/2 from the first byte (RFC 9113, section 3.3). With libcurl
+    #: before 8.0, each request then has its own connection.
     HTTP_2_PRIOR_KNOWLEDGE = 3
 
 

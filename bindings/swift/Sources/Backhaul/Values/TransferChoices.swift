@@ -2,11 +2,9 @@
 public enum HTTPVersion: Int32, Hashable, Sendable {
     /// HTTP/1.1 (RFC 9112).
     case http1_1 = 1
-    /// With TLS: HTTP/2 if the server supports it, else HTTP/1.1. Without TLS: an upgrade from HTTP/1.1 to HTTP/2 (RFC
-    /// 7540, section 3.2).
+    /// With TLS: HTTP/2 if the server supports it, else HTTP/1.1. Without TLS: HTTP/1.1.
     case http2 = 2
-    /// With TLS: the same as `http2`. Without TLS: HTTP/2 from the first byte, without an upgrade (RFC 9113, section
-    /// 3.3).
+    /// With TLS: the same as `http2`. Without TLS: HTTP/2 from the first byte (RFC 9113, section 3.3).
     case http2PriorKnowledge = 3
 }
 
