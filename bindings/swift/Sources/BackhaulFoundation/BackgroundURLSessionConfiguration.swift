@@ -243,9 +243,11 @@ public final class BackgroundURLSessionConfiguration: NSObject, NSCopying, Senda
         BackgroundURLSessionConfiguration(identifier: identifier, Values())
     }
 
+    /// Not available, because each background session has an identifier.
     @available(*, unavailable, message: "Backhaul has only background sessions: use background(withIdentifier:).")
     public class var `default`: BackgroundURLSessionConfiguration { background(withIdentifier: "") }
 
+    /// Not available, because each background session has an identifier.
     @available(*, unavailable, message: "Backhaul has only background sessions: use background(withIdentifier:).")
     public class var ephemeral: BackgroundURLSessionConfiguration { background(withIdentifier: "") }
 
@@ -269,6 +271,7 @@ public final class BackgroundURLSessionConfiguration: NSObject, NSCopying, Senda
         BackgroundURLSessionConfiguration(identifier: identifier, values.with { $0 })
     }
 
+    /// Returns an independent copy.
     public override func copy() -> Any { copy(with: nil) }
 
     /// The configuration that the engine stores for a new session.
