@@ -152,7 +152,8 @@ def test_a_connection_error_ends_the_attempts_of_all_tasks_on_the_connection_wit
     with ViolatingServer(authority.context(), prefix, prefix, lambda stream: prefix(stream) + FATAL[name](stream),
                          whole) as server:
         one = host()
-        one.session(ca_file=authority.file, request_timeout_ms=HOUR, **{**QUICK, "errors": RetryErrors.LOST | RetryErrors.BAD_RESPONSE})
+        one.session(ca_file=authority.file, request_timeout_ms=HOUR,
+                    errors=RetryErrors.LOST | RetryErrors.BAD_RESPONSE, **QUICK)
         for number in range(3):
             one.download(f"{server.url}/{number}", downloads / str(number))
             until(lambda: len(server.requests), lambda count, expected=number: count > expected)
