@@ -42,8 +42,8 @@ def UNSIZED(seen):
 
 
 ROWS = [
-    *(Row(f"range-stream-error-{code}", f"ends the stream inside the body with the error {name}: the download continues "
-          "at this byte", first(rest(FILE), stream_error=code), GOOD, asked=RESUMED, transports=("h2",),
+    *(Row(f"range-stream-error-{code}", f"ends the stream inside the body with the error {name}: the download "
+          "continues at this byte", first(rest(FILE), stream_error=code), GOOD, asked=RESUMED, transports=("h2",),
           source="RFC 9113, 7")
       for code, name in ((1, "PROTOCOL_ERROR"), (3, "FLOW_CONTROL_ERROR"), (5, "STREAM_CLOSED"),
                          (6, "FRAME_SIZE_ERROR"), (9, "COMPRESSION_ERROR"))),
