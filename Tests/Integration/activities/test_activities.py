@@ -213,8 +213,8 @@ def test_a_removed_activity_does_not_start(host):
     ({"first": -5}, "first"),
     ({"quality_of_service": 9}, "quality_of_service"),
     ({"request": Request("ftp://example.org/")}, "scheme"),
-    ({"request": Request("http://127.0.0.1:9/", key="a")}, "idempotency_key"),
-    ({"request": Request("http://127.0.0.1:9/", suspended=True)}, "BH_REQUEST_STARTS_SUSPENDED"),
+    ({"request": Request("http://127.0.0.1:9/", key="a")}, "sets key"),
+    ({"request": Request("http://127.0.0.1:9/", suspended=True)}, "sets suspended"),
     ({"request": Request("http://127.0.0.1:9/", "/tmp/feed")}, "if_exists"),
 ])
 def test_the_error_of_an_invalid_activity_names_the_field(host, change, word):

@@ -22,14 +22,14 @@ public enum ActivityCheck {
     /// Checks the request from which each start of the activity makes a task.
     private static func check(_ request: Request) throws(Failure) {
         guard request.idempotencyKey == nil else {
-            throw invalid("the activity's request has an idempotency_key, which only one task can have")
+            throw invalid("the activity's request sets idempotency_key, which only one task can have")
         }
         let options = request.options
         guard options.earliestStartMilliseconds == nil, options.latestStartMilliseconds == nil else {
-            throw invalid("the activity's request has an earliest_start_ms or latest_start_ms: the window sets both")
+            throw invalid("the activity's request sets earliest_start_ms or latest_start_ms: the window sets both")
         }
         guard !request.startsSuspended else {
-            throw invalid("the activity's request has BH_REQUEST_STARTS_SUSPENDED: its tasks would stay suspended")
+            throw invalid("the activity's request sets BH_REQUEST_STARTS_SUSPENDED: its tasks would stay suspended")
         }
         if request.destination != nil, !options.isNamedByServer, request.ifExists != .replace {
             throw invalid(
