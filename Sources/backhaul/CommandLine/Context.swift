@@ -158,8 +158,8 @@ struct Context {
         try body()
     }
 
-    /// Opens the session, or the variant of it, for which the condition is true. If there is none, the session itself.
-    /// From now on, `sessionName` is its name.
+    /// Opens the session of the command or the variant of it for which the condition is true. If there is none, opens
+    /// the session of the command. From now on, `sessionName` is the name of the opened session.
     func attach(
         _ application: Application, role: Int, where condition: (Session) throws(CommandError) -> Bool
     ) throws(CommandError) -> Session {
@@ -171,7 +171,7 @@ struct Context {
         return try application.attach(sessionName, role: role)
     }
 
-    /// Opens the session, or the variant of it, that has the task or has it in its history.
+    /// Opens the session of the command or the variant of it that lists the task, or has it in its history.
     func attach(_ application: Application, role: Int, task: UInt64) throws(CommandError) -> Session {
         try attach(application, role: role) { (session) throws(CommandError) in
             guard task > 0 else { return false }

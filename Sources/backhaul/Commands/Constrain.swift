@@ -69,12 +69,10 @@ struct Constrain: Command {
         }
         var selection = options.selection
         selection.states = TaskSelection.live
-        var cursor: UInt64 = 0
-        while true {
-            let (tasks, more) = try session.tasks(selection, after: cursor)
+        try session.forEachPage(selection) { tasks in
             for task in tasks { gather(task) }
-            cursor = tasks.last?.id ?? cursor
-            if !more { return changes }
+            return true
         }
+        return changes
     }
 }

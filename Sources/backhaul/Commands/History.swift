@@ -21,17 +21,14 @@ struct History: Command {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             guard let session = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
-            var cursor = after
             var isFirstPage = true
-            while true {
-                let (tasks, more) = try session.history(after: cursor)
+            try session.forEachPageOfHistory(after: after) { (tasks) throws(CommandError) in
                 var lines = tasks.map { context.output.isJSON ? $0.json.text : History.line($0) }
                 if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(History.header, at: 0) }
                 try context.output.result(lines: lines)
                 isFirstPage = false
-                cursor = tasks.last?.id ?? cursor
-                if !more { return .done }
             }
+            return .done
         }
     }
 

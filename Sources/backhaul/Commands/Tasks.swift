@@ -33,15 +33,12 @@ struct Tasks: Command {
         try context.withApplication { (application) throws(CommandError) in
             var isFirstPage = true
             try context.forEachSession(application, role: BH_ROLE_OBSERVE) { (session) throws(CommandError) in
-                var cursor: UInt64 = 0
-                while true {
-                    let (tasks, more) = try session.tasks(selection, after: cursor)
+                try session.forEachPage(selection) { (tasks) throws(CommandError) in
                     var lines = tasks.map { context.output.isJSON ? $0.json.text : Tasks.line($0) }
                     if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(Tasks.header(), at: 0) }
                     try context.output.result(lines: lines)
                     isFirstPage = isFirstPage && tasks.isEmpty
-                    cursor = tasks.last?.id ?? cursor
-                    if !more { return }
+                    return true
                 }
             }
             return .done

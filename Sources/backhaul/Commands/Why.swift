@@ -54,12 +54,9 @@ struct Why: Command {
         let output = gathering.context.output
         var groups: [WaitingGroup.Key: WaitingGroup] = [:]
         var order: [WaitingGroup.Key] = []
-        var cursor: UInt64 = 0
-        while true {
-            let (tasks, more) = try session.tasks(TaskSelection(states: TaskSelection.live), after: cursor)
+        try session.forEachPage(TaskSelection(states: TaskSelection.live)) { tasks in
             for task in tasks { WaitingGroup.gather(task, into: &groups, order: &order) }
-            cursor = tasks.last?.id ?? cursor
-            if !more { break }
+            return true
         }
         let tried = order.compactMap { groups[$0] }.filter { $0.count == 1 }.flatMap { $0.first }
         let facts = try gathering.facts(Set(order.map { $0.reason }), session, tried)

@@ -44,7 +44,7 @@ struct ChallengeRecord {
             return task != 0
                 ? "Task \(task) needs a new URL at \(origin)" : "The transfers from \(origin) need new headers"
         }
-        var text = (Int(kind) == BH_CHALLENGE_PROXY ? "The proxy " : "") + origin
+        var text = (isProxy ? "The proxy " : "") + origin
         text += failures == 0 ? " asks for a credential" : " rejected the credential and asks for another one"
         if let realm { text += " (realm '\(realm)')" }
         return text
@@ -57,7 +57,7 @@ struct ChallengeRecord {
     /// `http://example.org asks for a user name and a password (for what it calls "Staff")`.
     var requestSentence: String {
         if isRefresh { return sentence }
-        let who = (Int(kind) == BH_CHALLENGE_PROXY ? "the proxy " : "") + origin
+        let who = (isProxy ? "the proxy " : "") + origin
         let what = takesPassword ? "a user name and a password" : takesToken ? "a token" : "a login"
         let area = realm.map { " (for what it calls \"\($0)\")" } ?? ""
         return failures == 0

@@ -55,28 +55,21 @@ enum OptionNaming {
         + SessionOptions.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.hasSuffix("_ms") }
 
     static func spoken(_ message: String) -> String {
-        let text = phrases.reduce(message) { $0.replacing($1.0, with: $1.1) }
+        var rest = phrases.reduce(message) { $0.replacing($1.0, with: $1.1) }[...]
         var result = ""
-        var word = ""
-        var before: Character = " "
-        func finish() {
-            // A point at the end of a word ends the sentence.
-            let name = word.hasSuffix(".") ? String(word.dropLast()) : word
-            let isName = before == " " || before == "("
-            let found = isName ? (result.isEmpty ? subjects[name] : nil) ?? fields[name] : nil
-            result += found.map { $0 + word.dropFirst(name.count) } ?? word
-            word = ""
-        }
-        for character in text {
-            if character.isLetter || character.isNumber || character == "_" || (character == "." && !word.isEmpty) {
-                word.append(character)
+        while let first = rest.first {
+            let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
+            guard !word.isEmpty, first != "." else {
+                result.append(rest.removeFirst())
                 continue
             }
-            if !word.isEmpty { finish() }
-            result.append(character)
-            before = character
+            // A point at the end of a word ends the sentence.
+            let name = String(word.hasSuffix(".") ? word.dropLast() : word)
+            let isName = result.isEmpty || result.last == " " || result.last == "("
+            let found = isName ? (result.isEmpty ? subjects[name] : nil) ?? fields[name] : nil
+            result += (found ?? name) + word.dropFirst(name.count)
+            rest = rest.dropFirst(word.count)
         }
-        finish()
         return result
     }
 }

@@ -50,8 +50,8 @@ struct ControlOptions {
         }
     }
 
-    /// The sessions that have selected tasks: the session of the command and its variants. Each with the tasks that the
-    /// operands name.
+    /// The session of the command and its variants, if they have selected tasks. Each session comes with those of its
+    /// tasks that the operands name.
     private func sessions(
         _ application: Application, _ context: Context
     ) throws(CommandError) -> [(Session, named: [TaskRecord])] {
@@ -59,9 +59,8 @@ struct ControlOptions {
         var missing = Set(ids)
         try context.forEachSession(application, role: BH_ROLE_PRODUCE) { (session) throws(CommandError) in
             var named: [TaskRecord] = []
-            for start in stride(from: 0, to: ids.count, by: 1000) {
-                let page = Array(ids[start..<min(start + 1000, ids.count)])
-                named += try session.tasks(TaskSelection(ids: page), maximum: page.count).tasks
+            if !ids.isEmpty {
+                try session.forEachPage(TaskSelection(ids: ids)) { named += $0; return true }
             }
             missing.subtract(named.map { $0.id })
             if ids.isEmpty || !named.isEmpty { sessions.append((session, named)) }

@@ -90,7 +90,7 @@ struct ChallengePrompter {
         let token =
             try prompt.ask("Token (empty: leave it open): ", isSecret: true, context.signals, while: isOpen) ?? ""
         if token.isEmpty { return nil }
-        let isProxy = Int(challenge.kind) == BH_CHALLENGE_PROXY
-        return Response(kind: .headers([(isProxy ? "Proxy-Authorization" : "Authorization", "Bearer " + token)]))
+        let field = challenge.isProxy ? "Proxy-Authorization" : "Authorization"
+        return Response(kind: .headers([(field, "Bearer " + token)]))
     }
 }

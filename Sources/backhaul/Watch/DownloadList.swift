@@ -73,17 +73,14 @@ struct DownloadList {
     /// store records the end of the download.
     static func unread(_ session: Session) throws(CommandError) -> [String: UInt64?] {
         var unread: [String: UInt64?] = [:]
-        var cursor: UInt64 = 0
-        let states = [BH_TASK_WAITING, BH_TASK_RUNNING, BH_TASK_SUSPENDED, BH_TASK_SUCCEEDED]
-        while true {
-            let (tasks, more) = try session.tasks(TaskSelection(states: states), after: cursor)
+        try session.forEachPage(TaskSelection(states: TaskSelection.live + [BH_TASK_SUCCEEDED])) { tasks in
             for key in tasks.compactMap(\.key) {
                 let (first, former) = Transfer.parts(ofKey: key)
                 unread[first] = .some(former)
             }
-            cursor = tasks.last?.id ?? cursor
-            if !more { return unread }
+            return true
         }
+        return unread
     }
 
     /// The result of an earlier task, if that task counts as the requested transfer. Nil if the transfer must be

@@ -20,17 +20,13 @@ enum FormerDownloads {
         var found: [Int: TaskRecord] = [:]
         // The session of the command and its variants may have downloaded the same file.
         try context.forEachSession(application, role: BH_ROLE_OBSERVE) { (session) throws(CommandError) in
-            var cursor: UInt64 = 0
-            while true {
-                let (tasks, more) = try session.history(after: cursor)
+            try session.forEachPageOfHistory { tasks in
                 for task in tasks where Int(task.state) == BH_TASK_SUCCEEDED {
                     let key = task.key.map { Transfer.parts(ofKey: $0).first } ?? ""
                     for position in positions[key] ?? [] where transfers[position].url == task.url {
                         if found[position].map({ $0.ended <= task.ended }) != false { found[position] = task }
                     }
                 }
-                cursor = tasks.last?.id ?? cursor
-                if !more { return }
             }
         }
         return found.filter { isUnchanged($0.value) }

@@ -175,9 +175,7 @@ final class Watch {
 
     /// Finds ended tasks in the list of tasks, without events.
     private func findEndedTasks() throws(CommandError) {
-        let ids = remaining.sorted()
-        for start in stride(from: 0, to: ids.count, by: 1000) {
-            let page = Array(ids[start..<min(start + 1000, ids.count)])
+        for page in Session.pages(of: remaining.sorted()) {
             let tasks = try session.tasks(TaskSelection(ids: page), maximum: page.count).tasks
             var endings = tasks.filter { $0.hasEnded }.map { Ending($0) }
             for task in tasks { knownSizes[task.id] = task.size }
@@ -254,7 +252,7 @@ final class Watch {
     private func concerned(_ challenges: [ChallengeRecord]) throws(CommandError) -> [ChallengeRecord] {
         guard case .tasks = scope else { return challenges }
         var waiting: [TaskRecord] = []
-        try forEachPageOfMoving { tasks in
+        try forEachActivePage { tasks in
             waiting += tasks.filter { Int($0.reason) == BH_REASON_CREDENTIAL }
             return true
         }
@@ -280,7 +278,7 @@ final class Watch {
     private func waitsForCredentialsOnly() throws(CommandError) -> Bool {
         var isAny = false
         var isOnly = true
-        try forEachPageOfMoving { tasks in
+        try forEachActivePage { tasks in
             isAny = isAny || !tasks.isEmpty
             isOnly = tasks.allSatisfy { Int($0.reason) == BH_REASON_CREDENTIAL }
             return isOnly
@@ -288,23 +286,14 @@ final class Watch {
         return isAny && isOnly
     }
 
-    /// Calls `body` with the waiting and running transfers in the scope, until `body` returns false.
-    private func forEachPageOfMoving(_ body: ([TaskRecord]) -> Bool) throws(CommandError) {
+    /// Calls `body` with pages of the waiting and running transfers in the scope, until `body` returns false.
+    private func forEachActivePage(_ body: ([TaskRecord]) -> Bool) throws(CommandError) {
         var selection = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
         if case .tasks = scope {
-            let ids = remaining.sorted()
-            for start in stride(from: 0, to: ids.count, by: 1000) {
-                selection.ids = Array(ids[start..<min(start + 1000, ids.count)])
-                if try !body(session.tasks(selection, maximum: selection.ids.count).tasks) { return }
-            }
-            return
+            if remaining.isEmpty { return }
+            selection.ids = remaining.sorted()
         }
-        var cursor: UInt64 = 0
-        while true {
-            let (tasks, more) = try session.tasks(selection, after: cursor)
-            guard body(tasks), more else { return }
-            cursor = tasks.last?.id ?? cursor
-        }
+        try session.forEachPage(selection, body)
     }
 
     private func reportFailures() throws(CommandError) {
