@@ -14,7 +14,6 @@ public final class ApplicationClient: Sendable {
     private let descriptor: EventFD
     public let storePath: String
     private let thread: Lock<Thread?> = Lock(nil)
-    private let hasThreadEnded = Lock(false)
 
     /// Opens the store. If there is a deadline, waits for the first reply of an engine, and throws if no engine can be
     /// found. If the deadline is nil, the call does not wait, and the first command reports such a failure.
@@ -53,10 +52,7 @@ public final class ApplicationClient: Sendable {
         descriptor = try EventFD()
         state = Lock(ClientState(options, descriptor: descriptor))
         let connector = EngineConnector(path: options.storePath, hosting: options.hosting, state: state)
-        let thread = try Thread(name: "bh-client") { [hasThreadEnded] in
-            connector.run()
-            hasThreadEnded.change { $0 = true }
-        }
+        let thread = try Thread(name: "bh-client") { connector.run() }
         self.thread.withLock { $0 = thread }
     }
 
@@ -76,8 +72,7 @@ public final class ApplicationClient: Sendable {
         transport?.close()
         for completion in waiting { completion(.failed(ClientState.closedFailure)) }
         thread.withLock { thread in
-            let canJoin = thread?.isCurrent == false && hasThreadEnded.wait(until: deadline) { $0 ? true : nil } == true
-            if canJoin { thread?.join() }
+            if thread?.isCurrent == false { thread?.join(until: deadline) }
             thread = nil
         }
     }

@@ -19,7 +19,6 @@ final class SocketClientTransport: ClientTransport {
         var isClosed = false
 
         mutating func takeRefusals() -> [EngineMessage] {
-            guard !refusals.isEmpty else { return [] }
             defer { refusals = [] }
             return refusals
         }

@@ -82,14 +82,9 @@ public final class Engine: Sendable {
             return !stopped
         }) else { return }
         guard let deadline else { return end() }
-        let hasEnded = Lock(false)
-        let thread = try? Thread(name: "bh-close") { [self] in
-            end()
-            hasEnded.change { $0 = true }
-        }
-        // Without a thread, the caller must wait. A process that cannot start threads has a greater problem.
-        guard let thread else { return end() }
-        if hasEnded.wait(until: deadline, { $0 ? () : nil }) != nil { thread.join() }
+        // If no thread can be started, the caller must wait for the end itself.
+        guard let thread = try? Thread(name: "bh-close", body: { [self] in end() }) else { return end() }
+        thread.join(until: deadline)
     }
 
     private func end() {

@@ -9,13 +9,16 @@ public final class Thread: @unchecked Sendable {
     private var handle = pthread_t()
     private let isJoined = Atomic(false)
     private let process = ProcessStamp.current
+    private let hasEnded = Lock(false)
 
     private final class Start {
         let name: String
         let body: @Sendable () -> Void
-        init(name: String, body: @escaping @Sendable () -> Void) {
+        let hasEnded: Lock<Bool>
+        init(name: String, body: @escaping @Sendable () -> Void, hasEnded: Lock<Bool>) {
             self.name = name
             self.body = body
+            self.hasEnded = hasEnded
         }
     }
 
@@ -28,11 +31,12 @@ public final class Thread: @unchecked Sendable {
         // mask.
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let start = Unmanaged.passRetained(Start(name: name, body: body))
+        let start = Unmanaged.passRetained(Start(name: name, body: body, hasEnded: hasEnded))
         let result = pthread_create(&handle, nil, { argument in
             let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
             pthread_setname_np(pthread_self(), start.name)
             start.body()
+            start.hasEnded.change { $0 = true }
             return nil
         }, start.toOpaque())
         guard result == 0 else {
@@ -46,6 +50,11 @@ public final class Thread: @unchecked Sendable {
     public func join() {
         if isJoined.exchange(true, ordering: .relaxed) || process != .current { return }
         pthread_join(handle, nil)
+    }
+
+    /// Waits like `join`, but only until the deadline.
+    public func join(until deadline: Deadline) {
+        if process != .current || hasEnded.wait(until: deadline, { $0 ? () : nil }) != nil { join() }
     }
 
     public var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
