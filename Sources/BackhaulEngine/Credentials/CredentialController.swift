@@ -217,12 +217,5 @@ struct CredentialRepeats {
     var count = 0
     /// The numbers of the credentials that were sent to each server or proxy. Each of these credentials counts as
     /// rejected, even if the next challenge has another realm.
-    var sent: [Server: Set<UInt64>] = [:]
-
-    struct Server: Hashable {
-        private let kind: ProtectionSpace.Kind
-        private let origin: String
-
-        init(_ space: ProtectionSpace) { (kind, origin) = (space.kind, space.origin) }
-    }
+    var sent: [ProtectionSpace.Server: Set<UInt64>] = [:]
 }

@@ -65,10 +65,10 @@ extension TransferRunner {
         guard credentials.mayOpen(authChallenge.space, of: task.session) else { return take(.retryRefused) }
         var repeats = credentials.repeats(of: task.id)
         if let sent = attempt.authentication.sentCredential {
-            repeats.sent[CredentialRepeats.Server(authChallenge.space), default: []].insert(sent)
+            repeats.sent[authChallenge.space.server, default: []].insert(sent)
             credentials.setRepeats(repeats, of: task.id)
         }
-        let sent = repeats.sent[CredentialRepeats.Server(authChallenge.space)] ?? []
+        let sent = repeats.sent[authChallenge.space.server] ?? []
         switch credentials.decision(on: authChallenge.space, of: task, sent: sent) {
         case .refused: take(.retryRefused)
         case .resend:

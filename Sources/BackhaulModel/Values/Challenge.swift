@@ -39,6 +39,15 @@ public struct ProtectionSpace: Hashable, Sendable {
         self.realm = realm
         self.task = task
     }
+
+    /// The server or proxy that demands the credential, without the realm.
+    public struct Server: Hashable, Sendable {
+        private let kind: Kind
+        private let origin: String
+
+        fileprivate init(_ space: ProtectionSpace) { (kind, origin) = (space.kind, space.origin) }
+    }
+    public var server: Server { Server(self) }
 }
 
 /// A demand for a credential, new headers or a new URL: `bh_challenge`.

@@ -62,7 +62,7 @@ extension SessionCredentials {
 
     public func mayOpen(_ space: ProtectionSpace) -> Bool {
         space.task != nil || spaces[space]?.open != nil
-            || spaces.count { Self.isSameServer($0.key, space) && $0.value.open != nil } < Self.challengeLimit
+            || spaces.count { $0.key.server == space.server && $0.value.open != nil } < Self.challengeLimit
     }
 
     private static func openChallenge(_ space: ProtectionSpace, _ state: Space, _ scope: String) -> PendingChallenge {

@@ -122,7 +122,7 @@ public struct SessionCredentials: Sendable {
         if authChallenge.space.kind == .server { space.lanes.insert(authChallenge.space.origin) }
         // The scope of the challenge is a directory of URLs. A directory belongs only to the realm of its last
         // challenge. So the directory is removed from the server's other realms.
-        for other in spaces.keys where other != authChallenge.space && Self.isSameServer(other, authChallenge.space) {
+        for other in spaces.keys where other != authChallenge.space && other.server == authChallenge.space.server {
             spaces[other]?.scopes.removeAll { $0 == authChallenge.scope }
         }
         if !space.scopes.contains(authChallenge.scope), space.scopes.count < Self.scopeLimit {
@@ -176,13 +176,13 @@ public struct SessionCredentials: Sendable {
         state.disputed = []
         if challenge.space.kind != .proxy { state.lanes.insert(challenge.space.origin) }
         spaces[challenge.space] = state
-        dropOldest(of: challenge.space)
+        dropOldest(of: challenge.space.server)
     }
 
     /// Drops the oldest credential of the server or proxy if it has more than `credentialLimit`.
-    private mutating func dropOldest(of server: ProtectionSpace) {
+    private mutating func dropOldest(of server: ProtectionSpace.Server) {
         let known = spaces.compactMap { space, state in
-            Self.isSameServer(space, server) ? state.current.map { (space, $0.challenge) } : nil
+            space.server == server ? state.current.map { (space, $0.challenge) } : nil
         }
         guard known.count > Self.credentialLimit, let oldest = known.min(by: { $0.1 < $1.1 })?.0 else { return }
         spaces[oldest]?.current = nil
@@ -303,10 +303,6 @@ public struct SessionCredentials: Sendable {
             spaces[space] = state
         }
         return .openChallenge(failures: state.failures, replacing: state.replaced)
-    }
-
-    static func isSameServer(_ left: ProtectionSpace, _ right: ProtectionSpace) -> Bool {
-        left.kind == right.kind && left.origin == right.origin
     }
 }
 

@@ -77,7 +77,7 @@ public enum ResponsePlan: Equatable, Sendable {
         let validator = isFile ? Validator(of: head) : Validator()
         // Responses with the same strong entity tag have the same bytes (RFC 9110, section 8.8.1), and so the same
         // size.
-        let isSame = known.map { validator.hasTag(of: $0.validator) } ?? false
+        let isSame = known.map { validator.isSameRepresentation(as: $0.validator) } ?? false
         let promised = isSame ? known?.size : nil
         let length = ContentLength(head.fields)
         if isSame, case .bytes(let size) = length, size < offset || size != promised ?? size {

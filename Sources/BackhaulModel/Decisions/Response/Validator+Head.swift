@@ -24,7 +24,7 @@ extension Validator {
 
     /// Whether the representation is the same as that of an earlier response: the strong entity tag is equal (RFC 9110,
     /// section 8.8.1), and no Last-Modified contradicts it.
-    func hasTag(of former: Validator) -> Bool {
+    func isSameRepresentation(as former: Validator) -> Bool {
         entityTag != nil && entityTag == former.entityTag
             && (lastModified == nil || former.lastModified == nil || lastModified == former.lastModified)
     }
