@@ -1,13 +1,9 @@
 /* Started operations (their calls do not wait for the results), and operations whose wait timed out. A ticket stands
  * for the result of such an operation. */
-#include "check.h"
+#include "engine_process.h"
 
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 static bh_error error = BH_INIT(bh_error);
 
@@ -285,39 +281,6 @@ static void the_ticket_of_a_started_cancel_has_the_number_of_cancelled_tasks(voi
     CHECK(count == 1);
     bh_ticket_release(ticket);
     bh_application_close(application);
-}
-
-/* Starts an engine, which runs the tasks of the store, in another process. While that process is stopped (SIGSTOP), the
- * engine sends no reply. */
-static pid_t start_engine(void) {
-    int ready[2];
-    char byte;
-    CHECK(pipe(ready) == 0);
-    pid_t engine = fork();
-    if (engine == 0) {
-        /* The kernel kills the engine when the test's process ends, even if the test fails. */
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        bh_application *application = open_application();
-        create_session(application, "gallery", BH_ROLE_OBSERVE);
-        CHECK(write(ready[1], "r", 1) == 1);
-        for (;;) pause();
-    }
-    CHECK(engine > 0);
-    close(ready[1]);
-    CHECK(read(ready[0], &byte, 1) == 1);
-    close(ready[0]);
-    return engine;
-}
-
-static void stop(pid_t engine) {
-    int status;
-    CHECK(kill(engine, SIGSTOP) == 0);
-    CHECK(waitpid(engine, &status, WUNTRACED) == engine && WIFSTOPPED(status));
-}
-
-static void end(pid_t engine) {
-    kill(engine, SIGKILL);
-    CHECK(waitpid(engine, NULL, 0) == engine);
 }
 
 static void a_call_that_times_out_returns_the_ticket_of_its_operation(void) {

@@ -1,46 +1,11 @@
 /* Tests that an event loop (epoll(7)) sleeps unless it has something to do. The loop follows the header: it watches the
  * descriptors of the application and of its sessions, starts operations with BH_START, and reads their tickets. A
  * wake-up is *empty* if the loop then finds nothing. */
-#include "check.h"
+#include "engine_process.h"
 
-#include <signal.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static bh_error error = BH_INIT(bh_error);
-
-/* Starts the engine of the store in another process. While that process is stopped (SIGSTOP), the engine sends no
- * reply. */
-static pid_t start_engine(void) {
-    int ready[2];
-    char byte;
-    CHECK(pipe(ready) == 0);
-    pid_t engine = fork();
-    if (engine == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        open_application();
-        CHECK(write(ready[1], "r", 1) == 1);
-        for (;;) pause();
-    }
-    CHECK(engine > 0);
-    close(ready[1]);
-    CHECK(read(ready[0], &byte, 1) == 1);
-    close(ready[0]);
-    return engine;
-}
-
-static void stop(pid_t engine) {
-    int status;
-    CHECK(kill(engine, SIGSTOP) == 0);
-    CHECK(waitpid(engine, &status, WUNTRACED) == engine && WIFSTOPPED(status));
-}
-
-static void end(pid_t engine) {
-    kill(engine, SIGKILL);
-    CHECK(waitpid(engine, NULL, 0) == engine);
-}
 
 /* An event loop with one attached session. */
 struct host {
