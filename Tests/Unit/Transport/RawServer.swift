@@ -69,23 +69,11 @@ final class RawServer: Sendable {
     }
 
     init(_ serve: @escaping @Sendable (Connection) -> Void) throws {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let listener = listener
-        withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                _ = bind(listener, pointer, size)
-                _ = listen(listener, 128)
-                _ = getsockname(listener, pointer, &size)
-            }
-        }
-        port = UInt16(bigEndian: address.sin_port)
+        let socket = LoopbackListener()
+        let (listener, port) = (socket.descriptor, socket.port)
+        (self.listener, self.port) = (listener, port)
         let state = Lock(State())
         self.state = state
-        let port = port
         let acceptor = try Thread(name: "raw server") {
             while true {
                 let descriptor = accept(listener, nil, nil)

@@ -11,20 +11,9 @@ final class ReplyServer: Sendable {
     private let replies: Lock<[Int: [UInt8]]>
 
     init() throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                _ = bind(listener, pointer, size)
-                _ = listen(listener, 128)
-                _ = getsockname(listener, pointer, &size)
-            }
-        }
-        port = UInt16(bigEndian: address.sin_port)
-        self.listener = listener
+        let socket = LoopbackListener()
+        let listener = socket.descriptor
+        (port, self.listener) = (socket.port, listener)
         let replies = Lock<[Int: [UInt8]]>([:])
         self.replies = replies
         thread = try Thread(name: "reply server") {
