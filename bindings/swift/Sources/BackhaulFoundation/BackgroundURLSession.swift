@@ -142,15 +142,15 @@ public final class BackgroundURLSession: NSObject, Sendable {
                 }
             }
             if let caller {
-                Task { [core] in await BackgroundURLSession.releaseHold(of: core, on: caller) }
+                Task { [core] in await BackgroundURLSession.openGate(of: core, on: caller) }
             } else {
-                core.hold.releaseSoon()
+                core.gate.openSoon()
             }
             return tasks
         }
     }
 
-    private static func releaseHold(of core: SessionCore, on caller: isolated any Actor) async { core.releaseHold() }
+    private static func openGate(of core: SessionCore, on caller: isolated any Actor) async { core.openGate() }
 
     /// The tasks of `allTasks`, by kind. The first list, of data tasks, is always empty: every data task is an upload
     /// task, and is in the second list.
@@ -177,7 +177,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
             let operation = BlockOperation { completionHandler(tasks) }
             // The completion block also runs if the program cancels all operations of the delegate queue.
             operation.completionBlock = {
-                core.releaseHold()
+                core.openGate()
                 isDone()
             }
             core.queue.addOperation(operation)

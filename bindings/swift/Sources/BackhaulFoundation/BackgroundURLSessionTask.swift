@@ -145,8 +145,8 @@ public final class BackgroundURLSessionDownloadTask: BackgroundURLSessionTask, @
     /// Ends the task with `URLError.cancelled`, and keeps its received bytes for `downloadTask(withResumeData:)`.
     ///
     /// The engine keeps the bytes in a waiting task of the session, until this task is continued or cancelled, but not
-    /// longer than `timeoutIntervalForResource` from now on. The resume data identify the waiting task.
-    /// They can be used only once. The `userInfo` of the error also has the resume data.
+    /// longer than `timeoutIntervalForResource` from now on. The resume data identify the waiting task. They can be
+    /// used only once. The `userInfo` of the error also has the resume data.
     ///
     /// - Parameter completionHandler: Runs on the delegate queue. It gets nil if the task was never resumed, or if the
     ///   task has ended.

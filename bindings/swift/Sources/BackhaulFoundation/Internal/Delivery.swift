@@ -148,8 +148,8 @@ final class Delivery {
         while !isOver {
             if core.isListing {
                 wait.wait([], milliseconds: -1)
-            } else if let identifier, core.holdsCalls(for: identifier) {
-                core.hold.waitForStep(wait)
+            } else if let identifier, core.delaysCalls(for: identifier) {
+                core.gate.waitForStep(wait)
             } else {
                 break
             }

@@ -15,7 +15,7 @@ extension TaskInfo {
     var isKeptTask: Bool { latestStartMilliseconds == keptTaskMark }
 }
 
-/// The content of resume data. It identifies the engine's suspended task, which can be continued.
+/// The content of resume data. It identifies the engine's kept task, which can be continued.
 private struct ResumeToken: Codable {
     var version = 1
     let application: String
@@ -69,12 +69,11 @@ extension SessionCore {
         let session = try opened()
         try session.suspend(id)
         guard let info = try session.tasks(.ids(id)).first, info.state == .suspended else { throw SessionCore.unusable }
-        // Suspended time does not count for the time-out. But even if the task was always suspended until now, its
-        // time-out has ended at `end`. So the engine ends the task then, and does not run it.
+        // The time in which a task is suspended does not count for its time-out. But even if the task was always
+        // suspended until now, its time-out has ended at `end`. So the engine ends the task then, and does not run it.
         let end = (milliseconds(Date()) ?? info.enqueuedMilliseconds) + resourceTimeoutMilliseconds + 1_000
         try session.reschedule(earliestStart: .at(end), latestStart: .at(keptTaskMark), id)
-        // The time in which a task is suspended does not count for its time-out. A task that waits for its earliest
-        // start is not suspended.
+        // From now on, the task waits for its earliest start, and this time counts.
         try session.resume(id)
         return try JSONEncoder().encode(
             ResumeToken(
@@ -94,9 +93,9 @@ extension SessionCore {
         return add(BackgroundURLSessionDownloadTask(self, token.taskIdentifier, request, values))
     }
 
-    /// Resumes the engine's suspended task, which from now on belongs to the object `task`. Removes the mark, because
+    /// Resumes the engine's kept task, which from now on belongs to the object `task`. Removes the mark, because
     /// the resume data can be used only once.
-    func continueSuspended(_ task: BackgroundURLSessionTask, _ keptTask: TaskID) throws {
+    func continueKept(_ task: BackgroundURLSessionTask, _ keptTask: TaskID) throws {
         guard isKnown(task) else { throw BackhaulError(.invalidated, message: "The session is invalid.") }
         let session = try opened()
         guard let info = try session.tasks(.ids(keptTask)).first, info.isKeptTask, !info.state.hasEnded else {

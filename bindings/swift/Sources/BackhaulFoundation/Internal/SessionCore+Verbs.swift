@@ -43,7 +43,7 @@ extension SessionCore {
         do {
             guard isKnown(task) else { throw SessionCore.invalid }
             try SessionCore.refuseUnusable(task)
-            if let keptTask = task.inner.with({ $0.keptTask }) { return try continueSuspended(task, keptTask) }
+            if let keptTask = task.inner.with({ $0.keptTask }) { return try continueKept(task, keptTask) }
             let request = try engineRequest(
                 task.originalRequest, task.taskIdentifier, task.inner.with { $0 }, configuration)
             let id = try enqueue(request)
@@ -115,7 +115,7 @@ extension SessionCore {
         }
         guard let before else { return }
         guard let id = task.engineTaskIdentifier else {
-            // If the task was made from resume data, the engine has a suspended task, which must also be cancelled.
+            // If the task was made from resume data, the engine has a kept task, which must also be cancelled.
             if let keptTask = task.inner.with({ $0.keptTask }) {
                 silence(keptTask)
                 try? opened().cancel(keptTask)

@@ -37,7 +37,7 @@ final class SessionCore: @unchecked Sendable {
         var isInvalidating = false
         var isCancelling = false
         /// Whether the program has called `invalidateAndCancel`.
-        var isWithoutList = false
+        var isCancelled = false
         /// Whether another program has invalidated the engine's session. The engine removes such a session when all its
         /// events are acknowledged.
         var isEnding = false
@@ -60,7 +60,7 @@ final class SessionCore: @unchecked Sendable {
 
     let identifier: String
     let wait: DescriptorWait?
-    let hold = DeliveryHold()
+    let gate = DeliveryGate()
     private let settings: BackgroundURLSessionConfiguration
     private let inner: Locked<Inner>
     /// The engine's open session. Nil before its first use. The mutex is locked while the session is being opened.
@@ -220,7 +220,7 @@ final class SessionCore: @unchecked Sendable {
         let unknown = inner.with { inner in
             inner.isInvalidating = true
             guard cancellingTasks else { return [BackgroundURLSessionTask]() }
-            (inner.isCancelling, inner.isWithoutList) = (true, true)
+            (inner.isCancelling, inner.isCancelled) = (true, true)
             return inner.tasks.values.filter { $0.engineTaskIdentifier == nil }
         }
         for task in unknown { cancel(task) }
@@ -428,8 +428,8 @@ final class SessionCore: @unchecked Sendable {
     }
 
     /// Permits the delegate calls for tasks of earlier runs, because the program has got its first list of tasks.
-    func releaseHold() {
-        hold.release()
+    func openGate() {
+        gate.open()
         wait?.wake()
     }
 
@@ -444,12 +444,12 @@ final class SessionCore: @unchecked Sendable {
     }
 
     /// Whether the delegate calls for the task with this identifier wait until the program can know the task.
-    func holdsCalls(for taskIdentifier: Int) -> Bool {
+    func delaysCalls(for taskIdentifier: Int) -> Bool {
         if isInvalidating || isOwn(taskIdentifier) { return false }
         if BackgroundApplication.shared.isCalled(for: identifier) {
             return !BackgroundApplication.shared.isOwing(identifier)
         }
-        return hold.isHeld
+        return gate.isClosed
     }
 
     var isListing: Bool { inner.with { $0.listings > 0 } }
@@ -471,7 +471,7 @@ final class SessionCore: @unchecked Sendable {
     /// not reply, the list has only tasks that were not resumed yet.
     private func allTasks() -> [BackgroundURLSessionTask] {
         // As on Apple's systems, no task is listed after `invalidateAndCancel`.
-        if inner.with({ $0.isWithoutList }) { return [] }
+        if inner.with({ $0.isCancelled }) { return [] }
         let infos = (try? opened().tasks(.all)) ?? []
         let delivered = inner.with { $0.delivered }
         let known = infos.filter { !delivered.contains($0.id) && !$0.isKeptTask }.map { info in
