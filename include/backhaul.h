@@ -1442,6 +1442,14 @@ BH_API bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *s
 BH_API bh_status bh_tasks_suspend(bh_session *session, const bh_task_selection *selection,
                                   int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
+/* Sets the tasks aside: stops them, and keeps what they have received, although they may never be needed again. A task
+ * that was set aside waits with BH_REASON_SUSPENDED until bh_tasks_resume. It differs from a suspended task: it counts
+ * neither for the session's round nor for its group, so both end without it. Its time-out (resource_timeout_ms)
+ * continues. If it ends before it is resumed, its end causes an event, but no BH_EVENT_SESSION_FINISHED. If it is
+ * resumed while no round is open, a round begins. */
+BH_API bh_status bh_tasks_set_aside(bh_session *session, const bh_task_selection *selection,
+                                    int32_t timeout_ms, uint64_t *affected, bh_error *error);
+
 /* Resumes suspended tasks. The call also starts the next attempt of waiting tasks immediately, if the conditions of the
  * system permit this. Tasks with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. If several tasks have
  * BH_REASON_PORTAL, only one of them is started, but `affected` counts all of them. */

@@ -35,6 +35,16 @@ public func bh_tasks_suspend(
 }
 
 @c @implementation
+public func bh_tasks_set_aside(
+    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ timeout_ms: Int32,
+    _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
+        try control(session, selection, .setAside)
+    }
+}
+
+@c @implementation
 public func bh_tasks_resume(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ timeout_ms: Int32,
     _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?

@@ -11,7 +11,7 @@ extension TaskSelection: WireRecord {
 
 extension TaskControl: WireValue {
     enum Form: UInt8 {
-        case cancel = 1, suspend, resume, setPriority, setRate, setConstraints, reschedule
+        case cancel = 1, suspend, resume, setPriority, setRate, setConstraints, reschedule, setAside
     }
 
     func write(to coder: inout Coder) {
@@ -23,6 +23,7 @@ extension TaskControl: WireValue {
         case .setRate(let rate): coder.put(Form.setRate, rate)
         case .setConstraints(let constraints): coder.put(Form.setConstraints, constraints)
         case .reschedule(let rescheduling): coder.put(Form.reschedule, rescheduling)
+        case .setAside: coder.put(Form.setAside)
         }
     }
 
@@ -36,6 +37,7 @@ extension TaskControl: WireValue {
         case .setRate: .setRate(try coder.next())
         case .setConstraints: .setConstraints(try coder.next())
         case .reschedule: .reschedule(try coder.next())
+        case .setAside: .setAside
         case nil: throw Malformed("it has the unknown task control \(tag)")
         }
     }

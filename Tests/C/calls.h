@@ -88,6 +88,7 @@ CALL_BATCH(bh_session_task, bh_session, 1, timeout_ms)
 CALL_BATCH(bh_session_history, bh_session, 0, 10, timeout_ms)
 CALL_COUNT_OUT(bh_tasks_cancel, bh_session, NULL, timeout_ms)
 CALL_COUNT_OUT(bh_tasks_suspend, bh_session, NULL, timeout_ms)
+CALL_COUNT_OUT(bh_tasks_set_aside, bh_session, NULL, timeout_ms)
 CALL_COUNT_OUT(bh_tasks_resume, bh_session, NULL, timeout_ms)
 CALL_COUNT_OUT(bh_tasks_set_priority, bh_session, NULL, 1, timeout_ms)
 CALL_COUNT_OUT(bh_tasks_set_rate, bh_session, NULL, 1, timeout_ms)
@@ -149,6 +150,7 @@ static const struct call calls[] = {
     ENTRY(bh_session_history, SESSION, STARTS),
     ENTRY(bh_tasks_cancel, SESSION, STARTS),
     ENTRY(bh_tasks_suspend, SESSION, STARTS),
+    ENTRY(bh_tasks_set_aside, SESSION, STARTS),
     ENTRY(bh_tasks_resume, SESSION, STARTS),
     ENTRY(bh_tasks_set_priority, SESSION, STARTS),
     ENTRY(bh_tasks_set_rate, SESSION, STARTS),

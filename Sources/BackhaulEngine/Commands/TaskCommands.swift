@@ -112,6 +112,9 @@ struct TaskCommands {
             switch control {
             case .cancel: engine.apply(change, tasksEndedOrStopped: .cancel)
             case .suspend: engine.apply(change, tasksEndedOrStopped: .stop)
+            case .setAside:
+                engine.apply(change, tasksEndedOrStopped: .stop)
+                engine.tasks.scheduler.due(at: change.nextDue)
             case .resume:
                 engine.apply(engine.tasks.reachability.retryNow(change.lanes))
                 if change.held > 0 { engine.apply(engine.conditionParts.uplink.probeNow()) }

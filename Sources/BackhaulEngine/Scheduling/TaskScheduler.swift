@@ -224,14 +224,18 @@ final class TaskScheduler {
         due(at: Clock.bootMilliseconds + Self.retryMilliseconds)
     }
 
-    /// Ends the delays of tasks that are due now.
+    /// Ends the delays of tasks that are due now, and ends the tasks that were set aside for too long.
     func releaseDue() {
         nextDue = nil
         let now = Clock.bootMilliseconds
         runtime.store({ (transaction) throws(Failure) in
-            (lanes: try transaction.delays.releaseDue(bootMilliseconds: now), next: try transaction.delays.nextDue())
+            (
+                lanes: try transaction.delays.releaseDue(bootMilliseconds: now),
+                overdue: try transaction.delays.overdueAside(bootMilliseconds: now),
+                next: try transaction.delays.nextDue()
+            )
         }, then: { [unowned self] result in
-            guard case .success(let (lanes, next)) = result else {
+            guard case .success(let (lanes, overdue, next)) = result else {
                 // If the store cannot commit now, the work is tried again after `retryMilliseconds`.
                 due(at: now + Self.retryMilliseconds)
                 return []
@@ -241,7 +245,7 @@ final class TaskScheduler {
             lanesToReload = []
             plan()
             due(at: next)
-            return effects + [.mayBeIdle]
+            return effects + [.endOverdue(overdue), .mayBeIdle]
         })
     }
 }

@@ -135,6 +135,7 @@ public struct TaskSelection: Equatable, Sendable {
 public enum TaskControl: Equatable, Sendable {
     case cancel
     case suspend
+    case setAside
     case resume
     case setPriority(Int32)
     /// Sets the rate limit of each task, in bytes per second; nil: no limit.

@@ -49,7 +49,8 @@ public struct ControlOperations {
             if case .setConstraints(let stated) = control {
                 change.restated = try constraints.restateSelected(stated, of: session)
             }
-            try write(control, to: session, count: Int64(change.tasks.count), now: now, calendar: clock.calendar)
+            try write(control, to: change, now: now, clock)
+            if control == .setAside { change.nextDue = try tables.delays.nextDue() }
             if control == .resume, try starts.delaySelected(clock) { change.nextDue = try tables.delays.nextDue() }
             change.closedChallenges = try challenges.closeUnused(of: session)
             let after = try tables.sessions.change(in: session)
@@ -63,7 +64,8 @@ public struct ControlOperations {
     private func tasksChanged(by control: TaskControl) -> Selection.LiveTasks {
         switch control {
         case .cancel: .init(waiting: true, suspended: true)
-        case .suspend: .init(waiting: true)
+        case .suspend: .init(waiting: true, aside: false)
+        case .setAside: .init(waiting: true, suspended: true, aside: false)
         case .resume: .init(delayed: true, suspended: true)
         case .setPriority(let priority): .init(waiting: true, suspended: true, priorityOtherThan: priority)
         case .setRate, .setConstraints, .reschedule: .init(waiting: true, suspended: true)
@@ -71,13 +73,22 @@ public struct ControlOperations {
     }
 
     private func write(
-        _ control: TaskControl, to session: SessionID, count: Int64, now: Int64, calendar: Int64
+        _ control: TaskControl, to change: Change, now: Int64, _ clock: StartClock
     ) throws(Failure) {
+        let (session, count) = (change.session, change.tasks.count)
         switch control {
-        case .suspend: try tables.selectedTasks.suspend(now: calendar)
+        case .suspend: try tables.selectedTasks.suspend(now: clock.calendar)
+        case .setAside:
+            let groups = try tables.selectedTasks.groups(endingAs: .waiting)
+            try waits.recordSuspensionsOfSelected(session, count: count, now: clock.calendar)
+            try tables.selectedTasks.resume(now: clock.calendar)
+            try tables.selectedTasks.setAside(DelayMoment(boot: clock.boot, calendar: clock.calendar))
+            try tables.sessions.count(aside: Int64(count), in: session)
+            try rounds.settle(session, ended: 0, newest: change.newestEvent, groups: groups, now: now)
         case .resume:
-            try waits.recordSuspensionsOfSelected(session, count: Int(clamping: count), now: calendar)
-            try tables.selectedTasks.resume(now: calendar)
+            try rounds.bringBackSelected(to: session)
+            try waits.recordSuspensionsOfSelected(session, count: count, now: clock.calendar)
+            try tables.selectedTasks.resume(now: clock.calendar)
         case .setPriority(let priority):
             try tables.selectedTasks.setPriority(priority)
             if priority >= Limits.priorityNow { try tables.selectedTasks.endDelays() }
@@ -87,11 +98,12 @@ public struct ControlOperations {
         case .setConstraints, .reschedule: break
         case .cancel:
             let groups = try tables.selectedTasks.groups(endingAs: .cancelled)
+            try tables.sessions.count(aside: -(try tables.selectedTasks.countAside()), in: session)
             try tables.selectedTasks.cancel(now: now)
             try leftovers.addPartFilesOfSelected()
             try tables.parts.removeCheckpointsOfSelected()
             let newest = try tables.events.insertEndedOfSelected(now: now)
-            try rounds.settle(session, ended: count, newest: newest, groups: groups, now: now)
+            try rounds.settle(session, ended: Int64(count), newest: newest, groups: groups, now: now)
         }
     }
 }

@@ -4,6 +4,7 @@ public import BackhaulModel
 /// the tasks of one session for one server. A *ready* task has no delay.
 public struct DelayOperations {
     let tables: Tables
+    private var options: OptionOperations { OptionOperations(tables: tables) }
 
     /// Delays tasks until `due`, in milliseconds of the boot clock. Skips tasks that are not ready.
     public func begin(_ tasks: [TaskID], until due: Int64, for reason: WaitReason) throws(Failure) {
@@ -47,6 +48,12 @@ public struct DelayOperations {
     /// Ends the delays whose due time on the boot clock has come. Returns the lanes of the released tasks.
     public func releaseDue(bootMilliseconds: Int64) throws(Failure) -> Set<LaneID> {
         try tables.delays.releaseDue(bootMilliseconds: bootMilliseconds)
+    }
+
+    /// Returns the tasks that were *set aside* (stopped, and not part of a round) and whose resource time-out, the
+    /// longest permitted time from the enqueue to the end, is over. The caller must end these tasks.
+    public func overdueAside(bootMilliseconds: Int64) throws(Failure) -> [StoredTask] {
+        try options.tasks(try tables.delays.dueAside(bootMilliseconds: bootMilliseconds))
     }
 
     /// Ends the delays of tasks that wait for a route to their origin. Returns the lanes of these tasks.

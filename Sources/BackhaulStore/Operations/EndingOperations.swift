@@ -29,6 +29,7 @@ public struct EndingOperations {
         var newest = EventID.zero
         var groups: [GroupEnds] = []
         var waitedFor: Set<ChallengeID> = []
+        var aside: Int64 = 0
         for end in ends {
             guard let ended = try write(end, now: now) else { continue }
             var change = if let found { found } else { try tables.sessions.change(in: ended.row.session) }
@@ -39,6 +40,7 @@ public struct EndingOperations {
             change.tasks.append(end.task)
             change.lanes.insert(ended.row.lane)
             if ended.hasLeftoverBodies { change.hasLeftoverBodies = true }
+            if ended.row.isAside { aside += 1 }
             if let group = ended.row.group { groups.append(GroupEnds(group, end.outcome.state)) }
             if let challenge = ended.row.challenge { waitedFor.insert(challenge) }
             found = change
@@ -46,6 +48,7 @@ public struct EndingOperations {
         guard var change = found else { return nil }
         let (session, previous) = (change.session, change.newestEvent)
         let count = Int64(change.tasks.count)
+        if aside > 0 { try tables.sessions.count(aside: -aside, in: session) }
         (change.newestEvent, change.needsHost) = try rounds.settle(
             session, ended: count, newest: newest, groups: groups, now: now)
         for challenge in waitedFor where try challenges.closeIfUnused(challenge, of: session) {

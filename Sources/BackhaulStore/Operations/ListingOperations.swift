@@ -104,7 +104,7 @@ extension TaskInfoRow {
             }
         info.reason = reason
         info.reasonText = reason == .credential ? space?.sentence ?? reason.text : reason.text
-        if reason != .credential, let due {
+        if reason != .credential, reason != .suspended, let due {
             info.nextAttemptMilliseconds = moment.now &+ max(0, due &- moment.bootMilliseconds)
         }
         if info.state == .succeeded, info.kind == .download {

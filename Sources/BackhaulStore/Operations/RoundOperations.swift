@@ -20,10 +20,27 @@ struct RoundOperations {
             events += 1
         }
         try tables.sessions.count(ended: ended, events: events, newest: newest, in: session)
-        guard let live = try tables.sessions.liveTasks(of: session), live.count == 0 else { return (newest, false) }
+        // The end of a task that was set aside may find no open round.
+        guard let live = try tables.sessions.liveTasks(of: session), live.isRoundOpen, live.count == 0 else {
+            return (newest, false)
+        }
         newest = try tables.events.insertFinished(session, round: live.round, now: now)
         try tables.sessions.closeRound(of: session, newest: newest)
         return (newest, true)
+    }
+
+    /// Counts the selected tasks that were *set aside* (stopped, and not part of a round) as unfinished tasks of the
+    /// open round again, because they are resumed. If no round is open, opens the next round.
+    func bringBackSelected(to session: SessionID) throws(Failure) {
+        let count = try tables.selectedTasks.countAside()
+        guard count > 0, let round = try tables.sessions.round(of: session) else { return }
+        let number = round.isOpen ? round.number : round.number &+ 1
+        try tables.sessions.count(aside: -count, in: session)
+        try tables.sessions.count(enqueued: 0, in: session, round: number)
+        for group in try tables.selectedTasks.groups(endingAs: .waiting, areAside: true) {
+            try tables.groups.count(enqueued: group.count, in: group.group)
+        }
+        try tables.selectedTasks.setRoundOfAside(number)
     }
 
     /// Counts the ended tasks of one group. If all tasks of the group have ended, inserts the `group finished` event

@@ -43,7 +43,7 @@ extension Schema {
         maximum_memory_pressure_percent INTEGER, minimum_bytes_per_second INTEGER, quiet_hours TEXT, \
         slow_after_ms INTEGER NOT NULL DEFAULT 60000, slow_pause_ms INTEGER NOT NULL DEFAULT 300000, \
         discretionary_if_launched INTEGER NOT NULL DEFAULT 0, daily_budget INTEGER, monthly_budget INTEGER, \
-        tolerances INTEGER NOT NULL DEFAULT 0,
+        tolerances INTEGER NOT NULL DEFAULT 0, aside_tasks INTEGER NOT NULL DEFAULT 0 CHECK (aside_tasks >= 0),
             UNIQUE (application, identifier)
         ) STRICT;
 

@@ -12,10 +12,13 @@ extension Schema {
     /// - `tasks` and `events` have no foreign key to `sessions`, because a session is removed only when it has no tasks
     ///   and no events. `tasks` has no foreign key to `lanes`, because a lane may be removed while it has ended tasks.
     ///   Migration007.swift describes how a foreign key is removed from a table.
+    /// - A session counts its tasks that were set aside: these tasks do not count for the session's round.
     static let migration008 = """
         ALTER TABLE intents ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE intents ADD COLUMN bytes_received INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE intents ADD COLUMN http_status INTEGER NOT NULL DEFAULT 0;
+
+        ALTER TABLE sessions ADD COLUMN aside_tasks INTEGER NOT NULL DEFAULT 0 CHECK (aside_tasks >= 0);
 
         DROP INDEX tasks_by_state;
         CREATE INDEX tasks_by_state ON tasks (session_id, state) WHERE ended_ms IS NULL;

@@ -39,7 +39,7 @@ struct Selection {
         let values: [Value] = [
             .id(session), .flag(states.contains(TaskStates(.waiting))), .flag(states.contains(TaskStates(.running))),
             .flag(states.contains(TaskStates(.suspended))), .flag(which.waiting), .flag(which.delayed),
-            .flag(which.suspended), .optional(which.priorityOtherThan),
+            .flag(which.suspended), .optional(which.priorityOtherThan), .flag(which.aside),
         ]
         let groupValue = group.map { Value.id($0) } ?? .null
         if let ids = selection.enumerated(running: running) {
@@ -73,6 +73,8 @@ struct Selection {
         /// Whether the command changes tasks that wait for a due time.
         var delayed = false
         var suspended = false
+        /// Whether the command changes tasks that were set aside.
+        var aside = true
         var priorityOtherThan: Int32?
     }
 
@@ -109,17 +111,17 @@ struct Selection {
         session_id = ?1 AND ended_ms IS NULL AND state IN (\(waiting), \(suspended))
         AND iif(state = \(suspended), ?4, iif(?2 = ?3, ?2, iif(id IN running, ?3, ?2)))
         AND iif(state = \(suspended), ?7, ?5 OR (?6 AND due_boot_ms IS NOT NULL AND NOT \(TaskDelays.staysDelayed)))
-        AND (?8 IS NULL OR priority <> ?8)
+        AND (?8 IS NULL OR priority <> ?8) AND (?9 OR NOT \(TaskDelays.isAside))
         AND NOT \(PartTable.hasIntent)
         """
     private static let selectAll = Query("INSERT INTO selected SELECT id FROM tasks WHERE \(condition)")
     private static let selectOne = Query(
         """
         INSERT OR IGNORE INTO selected SELECT id FROM tasks
-        WHERE id = ?9 AND (?10 IS NULL OR group_id = ?10) AND \(condition)
+        WHERE id = ?10 AND (?11 IS NULL OR group_id = ?11) AND \(condition)
         """)
     private static let selectGroup = Query(
-        "INSERT INTO selected SELECT id FROM tasks INDEXED BY tasks_by_group WHERE group_id = ?9 AND \(condition)")
+        "INSERT INTO selected SELECT id FROM tasks INDEXED BY tasks_by_group WHERE group_id = ?10 AND \(condition)")
     private static let selectParked = Query(
         """
         INSERT INTO selected SELECT id FROM tasks

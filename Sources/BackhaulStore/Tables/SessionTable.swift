@@ -61,8 +61,9 @@ struct SessionTable {
         try connection.first(Self.selectRound, .id(session), read: SessionRound.init(row:))
     }
 
-    func liveTasks(of session: SessionID) throws(Failure) -> (count: Int64, round: UInt64)? {
-        try connection.first(Self.selectLive, .id(session), read: Self.live)
+    /// Returns how many tasks of the session count for its round.
+    func liveTasks(of session: SessionID) throws(Failure) -> LiveTasks? {
+        try connection.first(Self.selectLive, .id(session), read: LiveTasks.init(row:))
     }
 
     /// Returns the sessions with unfinished tasks, unacknowledged events or activities (work that repeats).
@@ -115,6 +116,11 @@ struct SessionTable {
 
     func count(ended: Int64, events: Int64, newest: EventID, in session: SessionID) throws(Failure) {
         try connection.run(Self.countEnded, .id(session), .integer(ended), .integer(events), .id(newest))
+    }
+
+    /// Counts tasks that were set aside. `aside` is negative if the tasks have ended or were resumed.
+    func count(aside: Int64, in session: SessionID) throws(Failure) {
+        try connection.run(Self.countAside, .id(session), .integer(aside))
     }
 
     func countEvent(_ newest: EventID, in session: SessionID) throws(Failure) {
@@ -190,10 +196,6 @@ struct SessionTable {
     /// The SQL value of the longest retry delay of session ?1.
     static let longestRetryDelay = "(SELECT longest_retry_delay_ms FROM sessions WHERE sessions.id = ?1)"
 
-    private static func live(_ row: inout Row) -> (count: Int64, round: UInt64) {
-        (row.integer("live_tasks"), row.bits("round"))
-    }
-
     private static func active(
         _ row: inout Row
     ) throws(Failure) -> (id: SessionID, application: String, configuration: SessionConfiguration) {
@@ -230,7 +232,7 @@ struct SessionTable {
         "SELECT 1 FROM sessions WHERE id = ? AND creator_high = ? AND creator_low = ? AND creator_handle = ?")
     private static let selectNames = Query(SessionNames.init(row:), "FROM sessions WHERE id = ?")
     private static let selectRound = Query(SessionRound.init(row:), "FROM sessions WHERE id = ?")
-    private static let selectLive = Query(live, "FROM sessions WHERE id = ?")
+    private static let selectLive = Query(LiveTasks.init(row:), "FROM sessions WHERE id = ?")
     private static let selectConfiguration = Query(SessionConfiguration.init(row:), "FROM sessions WHERE id = ?")
     private static let selectActive = Query(
         active,
@@ -251,6 +253,7 @@ struct SessionTable {
         UPDATE sessions SET live_tasks = live_tasks - ?2, events_waiting = events_waiting + ?3, newest_event = ?4
         WHERE id = ?1
         """)
+    private static let countAside = Query("UPDATE sessions SET aside_tasks = aside_tasks + ?2 WHERE id = ?1")
     private static let countEvent = Query(
         "UPDATE sessions SET events_waiting = events_waiting + 1, newest_event = ?2 WHERE id = ?1")
     private static let closeRound = Query(
@@ -301,6 +304,19 @@ struct SessionNames {
         application = row.text("application")
         identifier = row.text("identifier")
         newestEvent = row.eventID("newest_event")
+        isRoundOpen = row.flag("round_open")
+    }
+}
+
+/// The unfinished tasks of a session's round. Tasks that were set aside do not count.
+struct LiveTasks {
+    let count: Int64
+    let round: UInt64
+    let isRoundOpen: Bool
+
+    fileprivate init(row: inout Row) {
+        count = row.integer("live_tasks - aside_tasks")
+        round = row.bits("round")
         isRoundOpen = row.flag("round_open")
     }
 }

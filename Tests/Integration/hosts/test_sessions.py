@@ -362,3 +362,22 @@ def test_only_the_user_can_read_the_store(host, misbehaving, downloads, store):
     assert store.stat().st_mode & 0o777 == 0o700
     modes = {path.relative_to(store): path.stat().st_mode & 0o777 for path in store.rglob("*")}
     assert all(mode & 0o077 == 0 for path, mode in modes.items() if path.parts[0] != "kept"), modes
+
+
+def test_a_round_ends_without_a_task_that_is_set_aside_and_the_next_engine_continues_the_task(host, misbehaving):
+    one = host()
+    one.session()
+    kept, other = (misbehaving.serve(path, Content(100)) for path in ("/kept", "/other"))
+    task = one.enqueue([Request(kept, suspended=True)])[0].task_id
+    one.enqueue([Request(other)])
+    assert one.set_aside([task]) == 1
+    events = one.wait_for(2)
+    assert [event.round for event in events] == [1, 1]
+    one.acknowledge(events)
+    assert (one.task(task).state, one.task(task).reason) == (TaskState.WAITING, Reason.SUSPENDED)
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    assert again.resume([task]) == 1
+    events = again.wait_for()
+    assert [event.round for event in events] == [2, 2] and events[0].task_id == task

@@ -57,6 +57,7 @@ struct QueryPlanTests {
             _ = try transaction.delays.began(for: .budget)
             _ = try transaction.delays.evaluate(for: .budget) { $0.task == ids[1] ? 60 : nil }
             _ = try transaction.delays.releaseDue(bootMilliseconds: 9)
+            _ = try transaction.delays.overdueAside(bootMilliseconds: 9)
             let authChallenge = AuthenticationChallenge.example()
             let record = AttemptRecord(attempts: 1, attemptsWithoutProgress: 0, bytesReceived: 0)
             let parked = try transaction.challenges.park(
@@ -95,7 +96,7 @@ struct QueryPlanTests {
             outcome.response.finalURL = "u"
             _ = try transaction.endings.record(ids[0], outcome, now: 1)
             try transaction.destinations.recordClaim(ids[0], path: "/home/someone/files/0")
-            for control in [TaskControl.suspend, .resume, .setPriority(3), .setRate(9)] {
+            for control in [TaskControl.suspend, .resume, .setPriority(3), .setRate(9), .setAside] {
                 for selection in [TaskSelection(), TaskSelection(ids: ids), TaskSelection(group: "album")] {
                     _ = try transaction.control.apply(control, to: selection, of: session, running: [ids[1]], now: 1)
                 }

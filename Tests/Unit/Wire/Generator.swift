@@ -241,7 +241,7 @@ extension Generator {
             .waits(id(), id()), .conditions, .holds, .setNetwork(networkSettings()), .networks,
             .setActivity(id(), activity()), .removeActivity(id(), identifier: text()), .activities(id()),
             .control(id(), .setRate(optional { $0.integer() }), selection()),
-            .control(id(), .setConstraints(constraints()), selection()),
+            .control(id(), .setConstraints(constraints()), selection()), .control(id(), .setAside, selection()),
             .control(id(), .reschedule(Rescheduling(earliest: startChange(), latest: startChange())), selection()),
             .watchProgress(id(), intervalMilliseconds: integer()),
             .closeSession(id()), .configuration(id()), .updateConfiguration(id(), configuration()),

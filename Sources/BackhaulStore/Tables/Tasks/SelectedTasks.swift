@@ -9,10 +9,16 @@ struct SelectedTasks {
         try Set(connection.all(Self.selectLanes) { row throws(Failure) in row.laneID() })
     }
 
-    /// Counts the selected tasks of each group. `state`: the state with which the caller ends all these tasks.
-    func groups(endingAs state: TaskState) throws(Failure) -> [GroupEnds] {
-        try connection.all(Self.selectGroups, read: Self.group)
+    /// Counts the selected tasks of each group. `state`: the state with which the caller ends all these tasks. Tasks
+    /// that were set aside do not count for their group. If `areAside` is true, counts only these tasks.
+    func groups(endingAs state: TaskState, areAside: Bool = false) throws(Failure) -> [GroupEnds] {
+        try connection.all(Self.selectGroups, .flag(areAside), read: Self.group)
             .map { GroupEnds($0.group, state, count: $0.count) }.sorted { $0.group < $1.group }
+    }
+
+    /// Counts the selected tasks that were set aside.
+    func countAside() throws(Failure) -> Int64 {
+        try connection.first(Self.countAside) { row throws(Failure) in row.integer() } ?? 0
     }
 
     /// Counts the selected tasks that are ready (waiting without a delay) and whose place is in `places`. A task's
@@ -45,6 +51,14 @@ struct SelectedTasks {
     func suspend(now: Int64) throws(Failure) { try connection.run(Self.suspend, .integer(now)) }
 
     func resume(now: Int64) throws(Failure) { try connection.run(Self.resume, .integer(now)) }
+
+    /// Sets the selected waiting tasks aside until the ends of their resource time-outs.
+    func setAside(_ now: DelayMoment) throws(Failure) {
+        try connection.run(Self.setAside, .integer(now.boot), .integer(now.calendar))
+    }
+
+    /// Sets the round of the selected tasks that were set aside.
+    func setRoundOfAside(_ round: UInt64) throws(Failure) { try connection.run(Self.setRound, .bits(round)) }
 
     func setPriority(_ priority: Int32) throws(Failure) { try connection.run(Self.setPriority, .number(priority)) }
 
@@ -86,7 +100,9 @@ struct SelectedTasks {
     // CROSS JOIN makes SQLite begin with the table `selected`, which has few rows.
     private static let tasks = "FROM selected CROSS JOIN tasks ON tasks.id = selected.id"
     private static let selectLanes = Query("SELECT DISTINCT lane_id \(tasks)")
-    private static let selectGroups = Query(group, "\(tasks) WHERE group_id IS NOT NULL GROUP BY group_id")
+    private static let selectGroups = Query(
+        group, "\(tasks) WHERE group_id IS NOT NULL AND \(TaskDelays.isAside) = ? GROUP BY group_id")
+    private static let countAside = Query("SELECT count(*) \(tasks) WHERE \(TaskDelays.isAside)")
     private static let countPlaces = Query(
         place, "\(tasks) WHERE \(TaskTable.isReady) GROUP BY lane_id, constraints_id")
     private static let selectConstraints = Query("SELECT DISTINCT constraints_id \(tasks)")
@@ -107,9 +123,18 @@ struct SelectedTasks {
             own_end_ms = own_end_ms + ifnull(max(0, ?1 - suspended_since_ms), 0), suspended_since_ms = NULL
         WHERE id IN selected
         """)
+    private static let setAside = Query(
+        """
+        UPDATE tasks SET \(TaskDelays.dueAtEnd), due_reason = \(WaitReason.suspended.sql), challenge_id = NULL
+        WHERE id IN selected
+        """)
+    private static let setRound = Query("UPDATE tasks SET round = ? WHERE id IN selected AND \(TaskDelays.isAside)")
     private static let setPriority = Query("UPDATE tasks SET priority = ? WHERE id IN selected")
     private static let endDelays = Query(
-        "UPDATE tasks SET \(TaskDelays.clearDelay) WHERE id IN selected AND NOT \(TaskDelays.staysDelayed)")
+        """
+        UPDATE tasks SET \(TaskDelays.clearDelay)
+        WHERE id IN selected AND NOT \(TaskDelays.staysDelayed) AND NOT \(TaskDelays.isAside)
+        """)
     private static let delayStarts = Query(
         """
         UPDATE tasks SET due_reason = \(WaitReason.earliestStart.sql), \(TaskDelays.dueAtStart)

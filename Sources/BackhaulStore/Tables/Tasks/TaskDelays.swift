@@ -30,6 +30,12 @@ struct TaskDelays {
         try Set(connection.all(Self.releaseDue, .integer(bootMilliseconds)) { row throws(Failure) in row.laneID() })
     }
 
+    /// Returns the tasks that were set aside and whose due time has come, which is the end of their resource time-out.
+    /// Sets a later due time, at which the caller finds a task again if it could not end the task.
+    func dueAside(bootMilliseconds: Int64) throws(Failure) -> [TaskID] {
+        try connection.all(Self.selectDueAside, .integer(bootMilliseconds)) { row throws(Failure) in row.taskID() }
+    }
+
     /// Ends the delays of tasks that wait for a route to their origin. Returns the lanes of the released tasks.
     func releaseUnreachable() throws(Failure) -> Set<LaneID> {
         try Set(connection.all(Self.releaseUnreachable) { row throws(Failure) in row.laneID() })
@@ -62,8 +68,8 @@ struct TaskDelays {
     }
 
     /// Ends delays after a reboot, because due times count from the boot. Tasks that wait for a credential or for their
-    /// earliest start stay delayed, but get the due time 0. By this 0, `rescheduleParked` and `rescheduleStarts` find
-    /// these tasks.
+    /// earliest start, and tasks that were set aside, stay delayed, but get the due time 0. By this 0,
+    /// `rescheduleParked` and `rescheduleStarts` find these tasks.
     func clearAfterBoot() throws(Failure) {
         try connection.run(Self.clearDelays)
         try connection.run(Self.clearDues)
@@ -97,7 +103,7 @@ struct TaskDelays {
             Self.parkReleased, .id(earlier), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
 
-    /// Sets the due times of tasks that were parked before the last boot.
+    /// Sets the due times of tasks that were parked or set aside before the last boot.
     func rescheduleParked(_ now: DelayMoment) throws(Failure) {
         try connection.run(Self.rescheduleParked, .integer(now.boot), .integer(now.calendar))
     }
@@ -180,6 +186,11 @@ struct TaskDelays {
     static let clearDelay = "due_boot_ms = NULL, due_reason = \(WaitReason.none.sql)"
     /// The SQL condition for a waiting task: it waits for a credential.
     static let isParked = "due_reason = \(WaitReason.credential.sql)"
+    /// The SQL condition for a waiting task: it was *set aside*, so it waits for a resume. Meanwhile, it does not count
+    /// for its round and its group. Its due time is the end of its resource time-out.
+    static let isAside = "(due_reason = \(WaitReason.suspended.sql))"
+    /// The SQL condition for a waiting task: it waits for a command of the host until its resource time-out ends.
+    static let waitsForHost = "due_reason IN (\(WaitReason.credential.sql), \(WaitReason.suspended.sql))"
     private static let waitsForEarliestStart = "due_reason = \(WaitReason.earliestStart.sql)"
     private static let isUnreachable = "due_boot_ms > 0 AND due_reason = \(WaitReason.connectivity.sql)"
     /// The SQL condition that only a credential or the earliest start ends the task's delay.
@@ -201,17 +212,25 @@ struct TaskDelays {
     private static let parks = """
         due_boot_ms = ?3 + max(0, \(timeoutEnd) - ?4), due_reason = \(WaitReason.credential.sql), challenge_id = ?2
         """
-    private static let dueAtEnd = "due_boot_ms = ?1 + max(0, \(timeoutEnd) - ?2)"
+    /// The SQL assignment that makes the end of the resource time-out the due time of the task. ?1 is the present time
+    /// on the boot clock, and ?2 is the present time on the age calendar.
+    static let dueAtEnd = "due_boot_ms = ?1 + max(0, \(timeoutEnd) - ?2)"
 
     // MARK: Statements
 
     private static let delay = Query(
-        "UPDATE tasks SET due_boot_ms = ?2, due_reason = ?3 WHERE id = ?1 AND \(TaskTable.isWaiting)")
+        """
+        UPDATE tasks SET due_boot_ms = ?2, due_reason = ?3
+        WHERE id = ?1 AND \(TaskTable.isWaiting) AND NOT \(isAside)
+        """)
     private static let delayReady = Query(
         "UPDATE tasks SET due_boot_ms = ?2, due_reason = ?3 WHERE id = ?1 AND \(TaskTable.isReady)")
     private static let move = Query("UPDATE tasks SET due_boot_ms = ?2 WHERE id = ?1")
     private static let release = Query("UPDATE tasks SET \(clearDelay) WHERE id = ?1")
-    private static let releaseDue = Query("UPDATE tasks SET \(clearDelay) WHERE due_boot_ms <= ? RETURNING lane_id")
+    private static let releaseDue = Query(
+        "UPDATE tasks SET \(clearDelay) WHERE due_boot_ms <= ? AND NOT \(isAside) RETURNING lane_id")
+    private static let selectDueAside = Query(
+        "UPDATE tasks SET due_boot_ms = ?1 + 60000 WHERE due_boot_ms <= ?1 AND \(isAside) RETURNING id")
     private static let releaseUnreachable = Query(
         "UPDATE tasks SET \(clearDelay) WHERE \(isUnreachable) RETURNING lane_id")
     private static let hasUnreachable = Query(
@@ -235,12 +254,12 @@ struct TaskDelays {
         ORDER BY due_boot_ms, tasks.id LIMIT ?4
         """)
     private static let clearDelays = Query(
-        "UPDATE tasks SET \(clearDelay) WHERE due_boot_ms IS NOT NULL AND NOT \(staysDelayed)")
+        "UPDATE tasks SET \(clearDelay) WHERE due_boot_ms IS NOT NULL AND NOT (\(staysDelayed) OR \(isAside))")
     private static let clearDues = Query(
-        "UPDATE tasks SET due_boot_ms = 0 WHERE due_boot_ms IS NOT NULL AND \(staysDelayed)")
+        "UPDATE tasks SET due_boot_ms = 0 WHERE due_boot_ms IS NOT NULL AND (\(staysDelayed) OR \(isAside))")
 
     private static let selectWaiting = Query(
-        SessionPlace.init(row:), "FROM tasks WHERE id = ? AND \(TaskTable.isWaiting)")
+        SessionPlace.init(row:), "FROM tasks WHERE id = ? AND \(TaskTable.isWaiting) AND NOT \(isAside)")
     private static let selectReady = Query(
         SessionPlace.init(row:), "FROM tasks WHERE id = ? AND \(TaskTable.isReady)")
     private static let park = Query("UPDATE tasks SET \(parks) WHERE id = ?1")
@@ -251,7 +270,8 @@ struct TaskDelays {
         UPDATE tasks SET \(parks)
         WHERE challenge_id = ?1 AND \(TaskTable.isReady) AND NOT \(PartTable.hasIntent)
         """)
-    private static let rescheduleParked = Query("UPDATE tasks SET \(dueAtEnd) WHERE due_boot_ms = 0 AND \(isParked)")
+    private static let rescheduleParked = Query(
+        "UPDATE tasks SET \(dueAtEnd) WHERE due_boot_ms = 0 AND \(waitsForHost)")
     private static let rescheduleParkedOfSession = Query(
         """
         UPDATE tasks SET \(dueAtEnd)

@@ -131,10 +131,11 @@ struct TaskTable {
     /// The SQL condition for a row of `lanes`: a task of the lane is ready.
     static let isReadyInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = lanes.id AND \(isReady))"
     /// The SQL condition for a row of `sessions`: a waiting task of the session can start without a command of the
-    /// host. Tasks that wait for the host's response to a challenge (a demand for a credential, for example) do not
-    /// count.
+    /// host. Tasks that wait for the host's response to a challenge (a demand for a credential, for example), and
+    /// tasks that were set aside, do not count.
     static let startsInSession = """
-        EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND \(isWaiting) AND NOT \(TaskDelays.isParked))
+        EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND \(isWaiting)
+            AND NOT \(TaskDelays.waitsForHost))
         """
     /// The SQL condition that lane ?1 has live tasks.
     static let isLiveInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = ?1 AND ended_ms IS NULL)"
@@ -236,6 +237,9 @@ struct LiveTaskRow {
     let lane: LaneID
     let round: UInt64
     let challenge: ChallengeID?
+    /// Whether the task was set aside, and does not count for its round and its group.
+    let isAside: Bool
+    /// The group for which the task counts.
     let group: GroupID?
 
     fileprivate init(row: inout Row) {
@@ -243,7 +247,9 @@ struct LiveTaskRow {
         lane = row.laneID("lane_id")
         round = row.bits("round")
         challenge = row.optionalNumber("challenge_id").map(ChallengeID.init)
-        group = row.optionalGroupID("group_id")
+        isAside = row.flag(TaskDelays.isAside)
+        let stated = row.optionalGroupID("group_id")
+        group = isAside ? nil : stated
     }
 }
 

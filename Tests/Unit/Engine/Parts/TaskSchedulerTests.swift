@@ -62,6 +62,11 @@ struct TaskSchedulerTests {
         #expect(scheduler.next(room: 100).loaded == [1])
     }
 
+    /// Returns these lanes to the scheduler as the lanes of released tasks.
+    private func dueReturns(_ lanes: Set<LaneID>) throws {
+        try fixture.runtime.storeReturns((lanes: lanes, overdue: [StoredTask](), next: nil as Int64?))
+    }
+
     @Test("the scheduler releases delayed tasks when they are due, the earliest first")
     func due() throws {
         scheduler.add(lane, reload: false)
@@ -72,7 +77,7 @@ struct TaskSchedulerTests {
         fixture.runtime.advance(milliseconds: 1)
         #expect(fixture.runtime.takeEffects().isToReleaseDue)
         scheduler.releaseDue()
-        try fixture.runtime.storeReturns((lanes: [lane.id] as Set<LaneID>, next: nil as Int64?))
+        try dueReturns([lane.id])
         fixture.runtime.endIteration()
         #expect(fixture.runtime.takeEffects().isToStart)
     }
@@ -84,7 +89,7 @@ struct TaskSchedulerTests {
         fixture.runtime.advance(milliseconds: Clock.bootMilliseconds + 1_000 - fixture.runtime.now)
         #expect(fixture.runtime.takeEffects().isToReleaseDue)
         scheduler.releaseDue()
-        try fixture.runtime.storeReturns((lanes: [] as Set<LaneID>, next: nil as Int64?))
+        try dueReturns([])
         fixture.runtime.endIteration()
         #expect(fixture.runtime.takeEffects().isToStart)
     }

@@ -82,6 +82,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "bh_tasks_suspend": (c_int32, [
         bh_session, POINTER(bh_task_selection), c_int32, POINTER(c_uint64), POINTER(bh_error),
     ]),
+    "bh_tasks_set_aside": (c_int32, [
+        bh_session, POINTER(bh_task_selection), c_int32, POINTER(c_uint64), POINTER(bh_error),
+    ]),
     "bh_tasks_resume": (c_int32, [
         bh_session, POINTER(bh_task_selection), c_int32, POINTER(c_uint64), POINTER(bh_error),
     ]),

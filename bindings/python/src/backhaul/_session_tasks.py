@@ -104,6 +104,14 @@ class SessionTasks:
         """Suspends these tasks (None: all tasks), and keeps their received bytes. Returns how many tasks changed."""
         return self.start.suspend(tasks, **among).result(timeout)
 
+    def set_aside(
+        self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None, **among: Unpack[Among]
+    ) -> int:
+        """Sets these tasks aside (None: all tasks): suspends them, so that the round of the session and the groups of
+        the tasks end without them. The resource time-out of the tasks does not stop. ``resume`` continues the tasks.
+        Returns how many tasks changed."""
+        return self.start.set_aside(tasks, **among).result(timeout)
+
     def resume(
         self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None, **among: Unpack[Among]
     ) -> int:

@@ -243,6 +243,9 @@ class SessionVerbs:
     def suspend(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
         return self._control(library.bh_tasks_suspend, tasks, among)
 
+    def set_aside(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
+        return self._control(library.bh_tasks_set_aside, tasks, among)
+
     def resume(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
         return self._control(library.bh_tasks_resume, tasks, among)
 

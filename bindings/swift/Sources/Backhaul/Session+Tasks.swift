@@ -48,6 +48,13 @@ extension Session {
         try await control(selection) { bh_tasks_suspend($0, $1, BH_START, nil, $2) }
     }
 
+    /// Sets the tasks aside: suspends them, so that the round of the session and the groups of the tasks end without
+    /// them. The resource time-out of the tasks does not stop. `resume` continues the tasks.
+    @discardableResult
+    public func setAside(_ selection: TaskSelection) async throws -> UInt64 {
+        try await control(selection) { bh_tasks_set_aside($0, $1, BH_START, nil, $2) }
+    }
+
     /// Resumes suspended tasks, and ends the retry delay of waiting tasks. Conditions and earliest starts still apply.
     @discardableResult
     public func resume(_ selection: TaskSelection) async throws -> UInt64 {

@@ -146,6 +146,10 @@ package final class BlockingSession: Sendable {
         try control(id) { bh_tasks_suspend($0, $1, $2, nil, $3) }
     }
 
+    package func setAside(_ id: TaskID) throws(BackhaulError) {
+        try control(id) { bh_tasks_set_aside($0, $1, $2, nil, $3) }
+    }
+
     package func resume(_ id: TaskID) throws(BackhaulError) {
         try control(id) { bh_tasks_resume($0, $1, $2, nil, $3) }
     }
