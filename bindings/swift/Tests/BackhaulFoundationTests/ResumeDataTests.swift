@@ -124,19 +124,43 @@ struct ResumeDataTests {
         #expect(messages.count == 1)
     }
 
-    @Test("if resume data are not used within timeoutIntervalForResource, the session finishes without a delegate call")
-    func thrownAway() async throws {
-        let name = "parked-thrown-away"
+    @Test("a session finishes without the task that the resume data can continue, and this task can be continued later")
+    func finishes() async throws {
+        let name = "parked-finishes"
         _ = try World.server.serve(name, content(10))
-        let (session, recorder) = session(name) { $0.timeoutIntervalForResource = 8 }
+        let (session, recorder) = session(name)
         let data = try await resumeData(session, recorder)
+        await untilRound(1, session)
         let other = session.downloadTask(with: try World.url(name))
         other.resume()
         let ended = try #require(await recorder.untilCompleted())
         #expect(ended.task === other && ended.error == nil)
-        #expect(session.finishedRound == 0)
-        // No delegate method reports the end of a round in a program that was not launched.
-        while session.finishedRound == 0 { try await Task.sleep(for: .milliseconds(20)) }
+        await untilRound(2, session)
+        let task = session.downloadTask(withResumeData: data)
+        task.resume()
+        await expectWhole(task, recorder)
+        await untilRound(3, session)
+        session.invalidateAndCancel()
+    }
+
+    /// Waits until the session has finished the round. No delegate method reports the end of a round in a program that
+    /// was not launched.
+    private func untilRound(_ round: UInt64, _ session: BackgroundURLSession) async {
+        while session.finishedRound < round { try? await Task.sleep(for: .milliseconds(20)) }
+        #expect(session.finishedRound == round)
+    }
+
+    @Test("if resume data are not used within timeoutIntervalForResource, the kept task ends without a delegate call")
+    func thrownAway() async throws {
+        let name = "parked-thrown-away"
+        let (session, recorder) = session(name) { $0.timeoutIntervalForResource = 8 }
+        let data = try await resumeData(session, recorder)
+        let observer = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        while try await observer.sessions().contains(where: { $0.identifier == name && $0.liveTasks > 0 }) {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(session.finishedRound == 1)
         let late = session.downloadTask(withResumeData: data)
         late.resume()
         let refused = try #require(await recorder.untilCompleted())

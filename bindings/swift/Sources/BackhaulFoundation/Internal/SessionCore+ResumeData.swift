@@ -7,8 +7,8 @@ internal import FoundationNetworking
 /// Normally, the latest start is the time after which the task no longer waits for good conditions, such as external
 /// power. The mark is a time in the far future, so it has no other effect.
 ///
-/// The earliest start of a kept task is later than the end of its resource time-out. So the engine does not run the
-/// task, and ends it at that time. A suspended task would never end, and with it the session's round would never end.
+/// A kept task is *set aside*: the engine does not run it, and the session's round ends without it. If the task is not
+/// resumed, the engine ends it when its resource time-out is over.
 private let keptTaskMark: Int64 = 253_402_300_799_998
 
 extension TaskInfo {
@@ -69,12 +69,9 @@ extension SessionCore {
         let session = try opened()
         try session.suspend(id)
         guard let info = try session.tasks(.ids(id)).first, info.state == .suspended else { throw SessionCore.unusable }
-        // The time in which a task is suspended does not count for its time-out. But even if the task was always
-        // suspended until now, its time-out has ended at `end`. So the engine ends the task then, and does not run it.
-        let end = (milliseconds(Date()) ?? info.enqueuedMilliseconds) + resourceTimeoutMilliseconds + 1_000
-        try session.reschedule(earliestStart: .at(end), latestStart: .at(keptTaskMark), id)
-        // From now on, the task waits for its earliest start, and this time counts.
-        try session.resume(id)
+        // The task gets the mark first. If the program dies between the two calls, a later run does not list the task.
+        try session.reschedule(latestStart: .at(keptTaskMark), id)
+        try session.setAside(id)
         return try JSONEncoder().encode(
             ResumeToken(
                 application: BackgroundApplication.shared.options.identifier, session: identifier, task, id))

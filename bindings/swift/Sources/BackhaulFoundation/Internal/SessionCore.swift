@@ -438,11 +438,6 @@ final class SessionCore: @unchecked Sendable {
         inner.with { $0.tasks[taskIdentifier] }.map { !$0.inner.with(\.isFromEarlierRun) } ?? false
     }
 
-    /// The engine's time-out for a whole task.
-    var resourceTimeoutMilliseconds: Int64 {
-        Int64((settings.remembered.rules.resourceTimeout ?? .seconds(604_800)) / .milliseconds(1))
-    }
-
     /// Whether the delegate calls for the task with this identifier wait until the program can know the task.
     func delaysCalls(for taskIdentifier: Int) -> Bool {
         if isInvalidating || isOwn(taskIdentifier) { return false }
