@@ -117,7 +117,7 @@ let package = Package(
             name: "ModelTests", dependencies: ["BackhaulModel", "TestSupport"],
             path: "Tests/Unit/Model", swiftSettings: strict),
         .testTarget(
-            name: "PlatformTests", dependencies: ["BackhaulPlatform", "CForkGate"],
+            name: "PlatformTests", dependencies: ["BackhaulPlatform", "CForkGate", "CLinux", "TestSupport"],
             path: "Tests/Unit/Platform", swiftSettings: strict),
         .testTarget(
             name: "StoreTests",

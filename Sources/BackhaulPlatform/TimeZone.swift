@@ -26,21 +26,20 @@ public final class TimeZoneWatch: Sendable {
         case end
     }
 
-    private let descriptor: Descriptor
+    private let inotify: Inotify
     private let name: String
     /// The number of the descriptor, which is readable after a change.
-    public var number: Int32 { descriptor.number }
+    public var number: Int32 { inotify.number }
 
     public convenience init() throws(SystemError) { try self.init(directory: "/etc", name: "localtime") }
 
     init(directory: String, name: String) throws(SystemError) {
-        let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
-        guard number >= 0 else { throw SystemError.last("cannot watch the time zone") }
-        descriptor = Descriptor(owning: number)
+        let messageStart = "cannot watch the time zone"
+        inotify = try Inotify(messageStart)
         self.name = name
         let changes = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_CLOSE_WRITE
-        guard inotify_add_watch(number, directory, UInt32(changes | IN_MOVE_SELF | IN_ONLYDIR)) >= 0 else {
-            throw SystemError.last("cannot watch the time zone")
+        guard inotify.watch(directory, for: Int32(changes | IN_MOVE_SELF | IN_ONLYDIR)) else {
+            throw SystemError.last(messageStart)
         }
     }
 
@@ -49,7 +48,7 @@ public final class TimeZoneWatch: Sendable {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var change = Change.none
         while true {
-            let count = read(descriptor.number, &buffer, buffer.count)
+            let count = read(number, &buffer, buffer.count)
             guard count > 0 else { return change }
             for (mask, file) in TimeZoneWatch.events(in: buffer[..<count]) {
                 if mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_UNMOUNT) != 0 { return .end }

@@ -17,18 +17,16 @@ final class BusSocketWatch {
     }
 
     private let path: String
-    private let watch: Descriptor
-    private var watched: Int32 = -1
+    private let watch: Inotify
     private var found: Found?
 
     /// Returns nil if no directory can be watched.
     init?(path: String) {
-        let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
-        guard number >= 0 else { return nil }
+        guard let inotify = try? Inotify("cannot watch the bus") else { return nil }
         self.path = path
-        watch = Descriptor(owning: number)
+        watch = inotify
         check()
-        if watched < 0 { return nil }
+        if !watch.isWatching { return nil }
     }
 
     /// A descriptor that is readable when the watched directory has changed.
@@ -54,15 +52,14 @@ final class BusSocketWatch {
             if now == found { return }
             found = now
             guard watch.isOurs, let now else { return }
-            if watched >= 0 { inotify_rm_watch(watch.number, watched) }
             let own = BusSocketWatch.directory(of: path)
             let directory = now.path == path ? own : now.path
             // Changes of attributes are watched only in the socket's own directory. In directories further up, such
             // changes may be frequent.
             let attributes = directory == own ? IN_ATTRIB : 0
-            watched = inotify_add_watch(
-                watch.number, directory,
-                UInt32(IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | attributes))
+            _ = watch.watch(
+                directory,
+                for: Int32(IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | attributes))
         }
     }
 

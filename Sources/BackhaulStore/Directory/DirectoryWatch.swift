@@ -11,24 +11,23 @@ internal import Glibc
 /// no store.
 public final class DirectoryWatch: Sendable {
     private let directory: StoreDirectory
-    private let descriptor: Descriptor
-    public var number: Int32 { descriptor.number }
+    private let inotify: Inotify
+    public var number: Int32 { inotify.number }
 
     public init(_ directory: StoreDirectory) throws(SystemError) {
-        let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
-        guard number >= 0 else { throw SystemError.last("cannot watch the store") }
-        descriptor = Descriptor(owning: number)
+        let messageStart = "cannot watch the store"
+        inotify = try Inotify(messageStart)
         self.directory = directory
-        let mask = UInt32(IN_MOVE_SELF | IN_DELETE_SELF | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
-        guard inotify_add_watch(number, "/proc/self/fd/\(directory.descriptor.number)", mask) >= 0 else {
-            throw SystemError.last("cannot watch the store")
+        let events = IN_MOVE_SELF | IN_DELETE_SELF | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO
+        guard inotify.watch("/proc/self/fd/\(directory.descriptor.number)", for: Int32(events)) else {
+            throw SystemError.last(messageStart)
         }
     }
 
     /// Reads the pending notifications. Returns why the store cannot be used any more, or nil if it can be used.
     public func readReplacementFailure() -> Failure? {
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        while read(descriptor.number, &buffer, buffer.count) > 0 {}
+        while read(number, &buffer, buffer.count) > 0 {}
         return directory.replacementFailure
     }
 }

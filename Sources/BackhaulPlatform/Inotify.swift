@@ -1,0 +1,72 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// A descriptor of inotify(7) that watches one path at a time.
+///
+/// In close(2) of such a descriptor, the kernel waits until it has freed the watches that all programs have removed
+/// shortly before. This usually takes 5 to 25 ms, and much longer while a watched file system is being unmounted. So an
+/// object of this type only removes its watch when it is freed. Its descriptor stays open, and the next object of the
+/// process uses it.
+public final class Inotify: Sendable {
+    private final class Spares: Sendable {
+        let descriptors = Lock<[Descriptor]>([])
+    }
+
+    private static let spares = ProcessLocal<Spares> { _ in Spares() }
+    /// An engine has at most one descriptor for each of the store, the time zone and the bus.
+    private static let spareLimit = 3
+
+    private let descriptor: Descriptor
+    private let watched = Atomic<Int32>(-1)
+
+    /// The number of the descriptor, which is readable after a change.
+    public var number: Int32 { descriptor.number }
+    public var isOurs: Bool { descriptor.isOurs }
+    public var isWatching: Bool { watched.load(ordering: .relaxed) >= 0 }
+
+    public init(_ messageStart: String) throws(SystemError) {
+        if let spare = Self.spare() {
+            descriptor = spare
+            return
+        }
+        let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
+        guard number >= 0 else { throw SystemError.last(messageStart) }
+        descriptor = Descriptor(owning: number)
+    }
+
+    deinit {
+        guard descriptor.isOurs else { return }
+        stopWatching()
+        // The reports of the removed watch must not reach the next object.
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while read(number, &buffer, buffer.count) > 0 {}
+        Self.spares.current.descriptors.withLock { [descriptor] spares in
+            if spares.count < Self.spareLimit { spares.append(descriptor) }
+        }
+    }
+
+    /// Watches the path instead of the earlier one. Returns false if the path cannot be watched; errno has the reason.
+    public func watch(_ path: String, for events: Int32) -> Bool {
+        stopWatching()
+        watched.store(inotify_add_watch(number, path, UInt32(events)), ordering: .relaxed)
+        return isWatching
+    }
+
+    private func stopWatching() {
+        let before = watched.exchange(-1, ordering: .relaxed)
+        if before >= 0 { inotify_rm_watch(number, before) }
+    }
+
+    private static func spare() -> Descriptor? {
+        let spares = spares.current.descriptors
+        while let spare = spares.withLock({ $0.popLast() }) {
+            // The host may have closed the number, and another descriptor without a file of its own may have it now
+            // (`Descriptor.abandon`). This request fails for all of them except inotify.
+            var count: Int32 = 0
+            if spare.isOurs, ioctl(spare.number, UInt(FIONREAD), &count) == 0 { return spare }
+            spare.abandon()
+        }
+        return nil
+    }
+}

@@ -1,0 +1,69 @@
+import CLinux
+import Glibc
+import TestSupport
+import Testing
+
+@testable import BackhaulPlatform
+
+@Suite struct InotifyTests {
+    /// Returns a new directory, which the caller removes.
+    private static func directory() throws -> String {
+        var template = Array("/var/tmp/backhaul-inotify-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        return template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    }
+
+    private static func isReadable(_ inotify: Inotify) -> Bool {
+        var item = pollfd(fd: inotify.number, events: Int16(POLLIN), revents: 0)
+        return poll(&item, 1, 0) == 1
+    }
+
+    private static func change(_ directory: String) {
+        mkdir(directory + "/made", 0o700)
+        rmdir(directory + "/made")
+    }
+
+    @Test("the descriptor of a freed watch stays open for the next watch, which gets no reports of the earlier path")
+    func reuse() async throws {
+        // The test runs in a separate process, because other tests use the same descriptors.
+        await #expect(processExitsWith: .success) {
+            let (first, second) = (try Self.directory(), try Self.directory())
+            defer {
+                rmdir(first)
+                rmdir(second)
+            }
+            var inotify: Inotify? = try Inotify("cannot watch")
+            let number = try #require(inotify).number
+            #expect(try #require(inotify).watch(first, for: Int32(IN_CREATE)))
+            Self.change(first)
+            #expect(Self.isReadable(try #require(inotify)))
+            let before = openDescriptors()
+            inotify = nil
+            #expect(openDescriptors() == before)
+            let next = try Inotify("cannot watch")
+            #expect(next.number == number)
+            #expect(!Self.isReadable(next))
+            #expect(next.watch(second, for: Int32(IN_CREATE)))
+            Self.change(first)
+            #expect(!Self.isReadable(next))
+            Self.change(second)
+            #expect(Self.isReadable(next))
+        }
+    }
+
+    @Test("if the host has closed the descriptor of a freed watch, the next watch does not use the number's new file")
+    func closedByHost() async throws {
+        await #expect(processExitsWith: .success) {
+            var inotify: Inotify? = try Inotify("cannot watch")
+            let number = try #require(inotify).number
+            inotify = nil
+            close(number)
+            let other = eventfd(0, 0)
+            #expect(other == number)
+            let next = try Inotify("cannot watch")
+            #expect(next.number != number)
+            #expect(next.watch("/var/tmp", for: Int32(IN_CREATE)))
+            #expect(fcntl(other, F_GETFD) >= 0)
+        }
+    }
+}
