@@ -1,3 +1,4 @@
+internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
@@ -265,4 +266,9 @@ struct FileStatus: Equatable, Sendable {
     var isOurs: Bool { isRegular && owner == geteuid() && linkCount == 1 }
 
     func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
+
+    /// Whether this is the file whose identity was recorded before it was renamed.
+    func matches(_ intent: FinishIntent) -> Bool {
+        isRegular && [0, device].contains(intent.device) && inode == intent.inode && size == intent.size
+    }
 }

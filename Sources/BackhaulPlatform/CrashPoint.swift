@@ -16,6 +16,9 @@ public enum CrashPoint: String, Sendable, CaseIterable {
     case afterEnqueue
     case afterAcknowledge
     case afterActivity
+    case afterClaimIntent
+    case afterClaimCopy
+    case afterClaimMove
 
     #if DEBUG
     private static let chosen: (name: String, passing: Int)? = {

@@ -156,6 +156,7 @@ struct Database {
         do throws(Failure) {
             try tables.delays.clearAfterBoot()
             try tables.parts.clearDevices()
+            try tables.claims.clearDevices()
             try tables.activities.clearDevices()
             try tables.launches.clearAfterBoot()
             try tables.meta.beginBoot(boot)

@@ -6,10 +6,25 @@ internal import Glibc
 /// download that is in the store (the engine's directory), because the host gave no path before. Each step can be
 /// repeated after a crash. For a move to another file system, the file is copied in slices, so that the disk thread can
 /// do other work between the slices.
+///
+/// Before a file gets the name at the new path, its identity is recorded (the *intent*). After a crash, only the file
+/// with this identity counts as the moved file. The kept file is never removed for a file of another program.
 final class KeptFileMove {
-    enum Progress {
+    enum Step {
         case moved
-        case copying
+        /// More steps follow.
+        case more
+        /// The caller must record the intent, and then perform the next step.
+        case record(FinishIntent)
+    }
+
+    private enum Subject {
+        case keptFile
+        case copy
+    }
+
+    private enum Progress {
+        case step(Step)
         case gone
         case blocked
     }
@@ -19,23 +34,26 @@ final class KeptFileMove {
     private let kept: SplitPath
     private let keptPath: String
     private let target: PartLocation
-    private let size: UInt64
     private let files: FileSystem
+    /// The recorded identity of the file that gets the new name: the kept file, or its copy on another file system.
+    private var intent: FinishIntent?
+    /// The file whose identity this move has recorded.
+    private var recorded: Subject?
     private var source: Descriptor?
     private var copy: Descriptor?
     private var copied: UInt64 = 0
     private var buffer: [UInt8] = []
 
-    init(from path: String, to target: PartLocation, size: UInt64, files: FileSystem) {
+    init(from path: String, to target: PartLocation, intent: FinishIntent?, files: FileSystem) {
         kept = SplitPath(path)
         keptPath = path
         self.target = target
-        self.size = size
+        self.intent = intent
         self.files = files
     }
 
-    /// Performs the next step. Returns false if more steps follow.
-    func advance(_ directories: inout DirectoryCache) throws(Failure) -> Bool {
+    /// Performs the next step.
+    func advance(_ directories: inout DirectoryCache) throws(Failure) -> Step {
         let from = try directories.directory(at: kept.directory)
         let to = try directories.directory(of: target.destination)
         let progress: Progress
@@ -45,8 +63,7 @@ final class KeptFileMove {
             throw .disk(error, target.destination.path)
         }
         switch progress {
-        case .moved: return true
-        case .copying: return false
+        case .step(let step): return step
         case .blocked: throw .exists(target.destination.path)
         case .gone:
             throw Failure(
@@ -54,25 +71,34 @@ final class KeptFileMove {
         }
     }
 
+    /// Removes the copy, because its intent could not be recorded.
+    func removeCopy(_ directories: inout DirectoryCache) {
+        guard copy != nil, let to = try? directories.directory(of: target.destination) else { return }
+        try? files.remove(target.partName, in: to.number)
+    }
+
     private func start(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
         let name = target.destination.name
         let final = try files.status(in: to.number, name)
         guard let status = try files.status(in: from.number, kept.name), status.isRegular else {
-            // If the kept file is missing, a file of the same size at the new path counts as the kept file. It was
-            // probably moved there before a crash.
-            guard let final, final.isRegular, final.size == size else { return .gone }
+            guard let final, matchesIntent(final) else { return .gone }
             try files.syncDirectory(to.number)
-            return .moved
+            return .step(.moved)
         }
-        let source = try files.open(in: from.number, kept.name)
-        self.source = source
         if let final, final.isSameFile(as: status) {
             let isOneName = from.status.isSameFile(as: to.status) && name == kept.name
-            if isOneName || final.linkCount == 1 { return .moved }
+            if isOneName || final.linkCount == 1 { return .step(.moved) }
             // The file has both names: the new name was made as a hard link, and then the engine crashed. Hard links
             // are used on file systems without RENAME_NOREPLACE.
             return try removeSource(from, to)
         }
+        if recorded == nil, !matchesIntent(status) {
+            // The intent of a copy was recorded, and the copy got its name before a crash.
+            if let final, matchesIntent(final) { return try removeSource(from, to) }
+            return .step(record(.keptFile, status))
+        }
+        let source = try files.open(in: from.number, kept.name)
+        self.source = source
         try files.changeMode(source.number, target.mode)
         try files.sync(source.number)
         do {
@@ -80,19 +106,15 @@ final class KeptFileMove {
         } catch where error.code == EEXIST {
             return .blocked
         } catch where error.code == EXDEV {
-            if !target.replace, let final {
-                // If the file at the new path has the same content, it is a copy that was made before a crash.
-                guard final.isRegular, final.size == status.size, try isCopy(name, in: to) else { return .blocked }
-                return try removeSource(from, to)
-            }
+            guard target.replace || final == nil else { return .blocked }
             try files.remove(target.partName, in: to.number)
             copy = try files.create(in: to.number, target.partName)
             buffer = [UInt8](repeating: 0, count: KeptFileMove.sliceSize)
-            return .copying
+            return .step(.more)
         }
         try files.syncDirectory(to.number)
         try files.syncDirectory(from.number)
-        return .moved
+        return .step(.moved)
     }
 
     private func continueCopy(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
@@ -103,10 +125,11 @@ final class KeptFileMove {
                 try files.write(copy.number, buffer[..<count], at: copied)
                 files.startWriteBack(copy.number)
                 copied += UInt64(count)
-                return .copying
+                return .step(.more)
             }
             try files.changeMode(copy.number, target.mode)
             try files.sync(copy.number)
+            if recorded != .copy { return .step(record(.copy, try files.status(copy.number))) }
             try files.rename(
                 target.partName, in: to.number, to: target.destination.name, in: to.number, replace: target.replace)
         } catch {
@@ -117,26 +140,21 @@ final class KeptFileMove {
         return try removeSource(from, to)
     }
 
+    private func matchesIntent(_ status: FileStatus) -> Bool { intent.map { status.matches($0) } ?? false }
+
+    private func record(_ subject: Subject, _ status: FileStatus) -> Step {
+        let intent = FinishIntent(device: status.device, inode: status.inode, size: status.size)
+        self.intent = intent
+        recorded = subject
+        return .record(intent)
+    }
+
     private func removeSource(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
         // The new name is synced before the old name is removed.
         try files.syncDirectory(to.number)
+        CrashPoint.afterClaimCopy.reach()
         try files.remove(kept.name, in: from.number)
         try files.syncDirectory(from.number)
-        return .moved
-    }
-
-    private func isCopy(_ name: String, in directory: OpenDirectory) throws(SystemError) -> Bool {
-        guard let source else { return false }
-        let final = try files.open(in: directory.number, name)
-        var ours = [UInt8](repeating: 0, count: KeptFileMove.sliceSize)
-        var theirs = ours
-        var offset: UInt64 = 0
-        while true {
-            let count = try files.read(source.number, into: &ours, at: offset)
-            guard try files.read(final.number, into: &theirs, at: offset) == count, ours[..<count] == theirs[..<count]
-            else { return false }
-            if count == 0 { return true }
-            offset += UInt64(count)
-        }
+        return .step(.moved)
     }
 }

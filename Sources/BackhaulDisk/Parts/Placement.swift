@@ -33,10 +33,10 @@ struct PlaceOperation {
     /// Renames the file. The caller then syncs the directory.
     func rename(in directory: OpenDirectory) throws(Failure) -> FileStamp {
         do throws(SystemError) {
-            if let part = try files.status(in: directory.number, location.partName), matchesIntent(part) {
+            if let part = try files.status(in: directory.number, location.partName), part.matches(intent) {
                 // If the file has both names, it was linked before a crash, and its old name was not removed. Here
                 // rename(2) would do nothing, because both names belong to the same file.
-                if part.linkCount > 1, let final = try files.status(in: directory.number, name), matchesIntent(final) {
+                if part.linkCount > 1, let final = try files.status(in: directory.number, name), final.matches(intent) {
                     try files.remove(location.partName, in: directory.number)
                 } else {
                     try files.rename(
@@ -46,7 +46,7 @@ struct PlaceOperation {
                 return FileStamp(part)
             }
             if let final = try files.status(
-                in: directory.number, name), matchesIntent(final) { return FileStamp(final) }
+                in: directory.number, name), final.matches(intent) { return FileStamp(final) }
         } catch {
             throw error.code == EEXIST ? .exists(path) : .disk(error, path)
         }
@@ -55,18 +55,13 @@ struct PlaceOperation {
 
     func inspect(in directory: OpenDirectory) throws(Failure) -> Placement {
         do throws(SystemError) {
-            if let final = try files.status(in: directory.number, name), matchesIntent(final) { return .placed }
-            if let part = try files.status(in: directory.number, location.partName), matchesIntent(part) {
+            if let final = try files.status(in: directory.number, name), final.matches(intent) { return .placed }
+            if let part = try files.status(in: directory.number, location.partName), part.matches(intent) {
                 return .partExists
             }
             return .absent
         } catch {
             throw .disk(error, path)
         }
-    }
-
-    private func matchesIntent(_ status: FileStatus) -> Bool {
-        status.isRegular && [0, status.device].contains(intent.device) && status.inode == intent.inode
-            && status.size == intent.size
     }
 }

@@ -76,31 +76,51 @@ public final class DiskThreads: Sendable {
         }
     }
 
-    /// Moves a kept file of `size` bytes to the path that the host has given, and syncs the file. The file is renamed.
-    /// If the path is on another file system, the file is copied, synced and renamed. The call can be repeated after a
-    /// crash at any point. If the file is missing at both paths, fails with `notFound`. Can also fail like
-    /// `PartFile.place`.
+    /// Records the identity of the file that gets a new name. Calls the closure when the record is durable.
+    public typealias IntentRecorder =
+        @Sendable (FinishIntent, _ then: @escaping @Sendable (Result<Void, Failure>) -> Void) -> Void
+
+    /// Moves a kept file to the path that the host has given, and syncs the file. The file is renamed. If the path is
+    /// on another file system, the file is copied, synced and renamed. Before a rename, the identity of the file is
+    /// recorded with `record`. The call can be repeated after a crash at any point, with the last recorded identity as
+    /// `intent`. If the file is missing at both paths, fails with `notFound`. Can also fail like `PartFile.place`.
     public func moveKept(
-        from path: String, to target: PartLocation, size: UInt64,
+        from path: String, to target: PartLocation, intent: FinishIntent?, record: @escaping IntentRecorder,
         then: @escaping @Sendable (Result<Void, Failure>) -> Void
     ) {
         let worker = worker(for: path, at: target.destination)
         let id = newID()
         worker.post { context in
-            context.moves[id] = KeptFileMove(from: path, to: target, size: size, files: context.files)
-            DiskThreads.advance(id, worker, then: then)
+            context.moves[id] = KeptFileMove(from: path, to: target, intent: intent, files: context.files)
+            DiskThreads.advance(id, worker, record: record, then: then)
         }
     }
 
     private static func advance(
-        _ id: UInt64, _ worker: Worker<DiskContext>, then: @escaping @Sendable (Result<Void, Failure>) -> Void
+        _ id: UInt64, _ worker: Worker<DiskContext>, record: @escaping IntentRecorder,
+        then: @escaping @Sendable (Result<Void, Failure>) -> Void
     ) {
         worker.post { context in
             guard let move = context.moves[id] else { return }
             do throws(Failure) {
-                guard try move.advance(&context.directories) else { return advance(id, worker, then: then) }
-                context.moves[id] = nil
-                then(.success(()))
+                switch try move.advance(&context.directories) {
+                case .moved:
+                    CrashPoint.afterClaimMove.reach()
+                    context.moves[id] = nil
+                    then(.success(()))
+                case .more: advance(id, worker, record: record, then: then)
+                case .record(let intent):
+                    record(intent) { result in
+                        worker.post { context in
+                            if case .failure(let failure) = result {
+                                context.moves.removeValue(forKey: id)?.removeCopy(&context.directories)
+                                return then(.failure(failure))
+                            }
+                            CrashPoint.afterClaimIntent.reach()
+                            advance(id, worker, record: record, then: then)
+                        }
+                    }
+                }
             } catch {
                 context.moves[id] = nil
                 then(.failure(error))

@@ -141,27 +141,29 @@ struct TaskCommands {
         })
     }
 
-    /// Moves the file out of the store first, and then records the claim. The file is a kept file (a finished download)
-    /// or a *consumed* file. A consumed file was moved into the store for an upload, which has ended without success.
-    /// If the engine crashes between these steps, the repeated claim finds the moved file.
+    /// Records the identity of the file (the claim's intent), moves the file out of the store, and then records the
+    /// claim. The file is a kept file (a finished download) or a *consumed* file. A consumed file was moved into the
+    /// store for an upload, which has ended without success. If the engine crashes between these steps, the repeated
+    /// claim recognizes the moved file by its identity.
     func claim(
         _ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy, in session: SessionID
     ) throws(Failure) {
         try engine.base.files.checkIsOutside(destination)
         let directory = engine.services.directory
-        engine.runtime.store({ (transaction) throws(Failure) -> (TaskRecord, path: String, size: UInt64)? in
+        engine.runtime.store({ (transaction) throws(Failure) -> (TaskRecord, path: String, intent: FinishIntent?)? in
             let isClaimed = try transaction.destinations.checkClaim(task, session: session, path: destination.path)
             guard !isClaimed else { return nil }
             guard let record = try transaction.tasks.find(task) else { return nil }
+            let intent = try transaction.destinations.claimIntent(of: task)
             if record.outcome?.state != .succeeded, let consumed = try transaction.bodies.consumedFile(of: task) {
-                return (record, directory.bodyFile(named: consumed.name), consumed.size)
+                return (record, directory.bodyFile(named: consumed), intent)
             }
-            return (record, directory.keptFile(of: task), record.outcome?.size ?? 0)
+            return (record, directory.keptFile(of: task), intent)
         }, then: { result in
             switch result {
             case .failure(let failure): call.reply(.failure(failure))
             case .success(nil): call.reply(.success(.done))
-            case .success(let (record, path, size)?):
+            case .success(let (record, path, intent)?):
                 let target = PartLocation(
                     destination: destination, partName: engine.base.files.partName(of: task, record.task.part),
                     mode: record.task.request.mode, replace: ifExists == .replace)
@@ -178,7 +180,14 @@ struct TaskCommands {
                     }
                     return []
                 }
-                engine.services.disk.moveKept(from: path, to: target, size: size, then: moved)
+                engine.services.disk.moveKept(
+                    from: path, to: target, intent: intent,
+                    record: { [store = engine.services.store] intent, recorded in
+                        store.perform({ (transaction) throws(Failure) in
+                            try transaction.destinations.recordClaimIntent(
+                                task, intent, session: session, path: destination.path)
+                        }, then: recorded)
+                    }, then: moved)
             }
             return []
         })

@@ -106,8 +106,9 @@ extension Checkpoint {
     var isMetadataOnly: Bool { syncedOffset == 0 && bootID.isEmpty }
 }
 
-/// The identity of the downloaded file that will be renamed to the destination (its final path). The engine records
-/// this identity before the rename. So the engine can recognize the file under its final name after a crash.
+/// The identity of the file that will be renamed to its final path: a finished download, or a file that a host claims
+/// (moves out of the store). The engine records this identity before the rename. So the engine can recognize the file
+/// under its final name after a crash.
 public struct FinishIntent: Equatable, Sendable {
     /// The device; 0: unknown, because the intent was recorded in another boot.
     public var device: UInt64

@@ -56,9 +56,8 @@ public struct BodyOperations {
         try tables.bodies.insertSnapshotsOfSelected()
     }
 
-    /// Returns the name and size of the consumed file of a task that has not succeeded, or nil if the task has no such
-    /// file.
-    public func consumedFile(of task: TaskID) throws(Failure) -> (name: String, size: UInt64)? {
+    /// Returns the name of the consumed file of a task that has not succeeded, or nil if the task has no such file.
+    public func consumedFile(of task: TaskID) throws(Failure) -> String? {
         try tables.bodies.storedFile(of: task)
     }
 

@@ -61,13 +61,25 @@ public struct DestinationOperations {
         return true
     }
 
+    /// Returns the identity of the file that an interrupted claim may have moved. Nil if no claim was interrupted.
+    public func claimIntent(of task: TaskID) throws(Failure) -> FinishIntent? { try tables.claims.intent(of: task) }
+
+    /// Records the identity of the file that a claim will rename to `path`. Throws the failures of `checkClaim`.
+    public func recordClaimIntent(
+        _ task: TaskID, _ intent: FinishIntent, session: SessionID, path: String
+    ) throws(Failure) {
+        guard try !checkClaim(task, session: session, path: path) else { return }
+        try tables.claims.write(intent, of: task)
+    }
+
     /// Records that the file is at `path`, so that the event about the task's end has that path. Throws the failures of
     /// `checkClaim`. A second call has no effect.
     public func recordClaim(_ task: TaskID, path: String) throws(Failure) {
         guard let row = try tables.tasks.claim(task) else { throw notFoundFailure(task) }
         guard try !checkClaim(task, session: row.session, path: path) else { return }
         try tables.tasks.setPath(path, of: task)
-        if let file = try tables.bodies.storedFile(of: task) { try tables.bodies.forgetStored(file.name, of: task) }
+        try tables.claims.remove(of: task)
+        if let file = try tables.bodies.storedFile(of: task) { try tables.bodies.forgetStored(file, of: task) }
     }
 
     private func notFoundFailure(_ task: TaskID) -> Failure {

@@ -76,6 +76,7 @@ public struct EventOperations {
         try tables.options.removeOfAcknowledged()
         try tables.parts.removeOfAcknowledged()
         try tables.bodies.removeOfAcknowledged()
+        try tables.claims.removeOfAcknowledged()
         try tables.refreshes.removeOfAcknowledged()
         try tables.tasks.removeAcknowledged()
     }

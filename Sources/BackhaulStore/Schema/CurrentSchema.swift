@@ -586,5 +586,12 @@ extension Schema {
         ) STRICT;
         CREATE INDEX history_by_session ON history (session_id);
         CREATE UNIQUE INDEX history_by_task ON history (session_id, task_id);
+
+        CREATE TABLE claims (
+            task_id INTEGER PRIMARY KEY,
+            device INTEGER NOT NULL,
+            inode INTEGER NOT NULL,
+            size INTEGER NOT NULL
+        ) STRICT;
         """
 }

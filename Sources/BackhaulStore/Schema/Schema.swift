@@ -18,7 +18,7 @@ enum Schema {
     /// The migration at index N changes a database of version N to version N + 1.
     static let migrations = [
         migration001, migration002, migration003, migration004, migration005, migration006, migration007,
-        migration008,
+        migration008, migration009,
     ]
 
     /// The temporary tables of a connection. SQLite keeps them in memory.

@@ -38,9 +38,9 @@ struct BodyTable {
         }
     }
 
-    /// Returns the first file of the task that is in the store, or nil if there is none.
-    func storedFile(of task: TaskID) throws(Failure) -> (name: String, size: UInt64)? {
-        try connection.first(Self.selectStoredFile, .id(task), read: Self.storedFile)
+    /// Returns the name of the first file of the task that is in the store, or nil if there is none.
+    func storedFile(of task: TaskID) throws(Failure) -> String? {
+        try connection.first(Self.selectStoredFile, .id(task)) { row throws(Failure) in row.text() }
     }
 
     func forgetStored(of task: TaskID) throws(Failure) { try connection.run(Self.forgetStored, .id(task)) }
@@ -118,10 +118,6 @@ struct BodyTable {
             WHERE body_parts.task_id = tasks.id AND stored IS NOT NULL ORDER BY position LIMIT 1)
         """
 
-    private static func storedFile(_ row: inout Row) -> (name: String, size: UInt64) {
-        (row.text("stored"), row.bits("size"))
-    }
-
     private static let insertPart = Query(
         """
         INSERT INTO body_parts (task_id, position, name, file, device, inode, size, modified_ns, value, file_name,
@@ -140,7 +136,7 @@ struct BodyTable {
         WHERE task_id = ? AND stored IS NOT NULL AND \(isSnapshot)
         """)
     private static let selectStoredFile = Query(
-        storedFile, "FROM body_parts WHERE task_id = ? AND stored IS NOT NULL ORDER BY position LIMIT 1")
+        "SELECT stored FROM body_parts WHERE task_id = ? AND stored IS NOT NULL ORDER BY position LIMIT 1")
     private static let forgetStored = Query("UPDATE body_parts SET stored = NULL WHERE task_id = ?")
     private static let forgetStoredFile = Query(
         "UPDATE body_parts SET stored = NULL WHERE task_id = ? AND stored = ?")

@@ -20,6 +20,7 @@ struct Tables {
     var attempts: AttemptTable { AttemptTable(connection: connection) }
     var bodies: BodyTable { BodyTable(connection: connection) }
     var challenges: ChallengeTable { ChallengeTable(connection: connection) }
+    var claims: ClaimTable { ClaimTable(connection: connection) }
     var clients: ClientTable { ClientTable(connection: connection) }
     var commands: CommandTable { CommandTable(connection: connection) }
     var constraints: ConstraintsTable { ConstraintsTable(connection: connection) }

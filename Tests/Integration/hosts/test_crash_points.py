@@ -7,11 +7,12 @@ host is a process that embeds the library. To acknowledge an event is to confirm
 
 import os
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from backhaul import Request, TaskState
+from backhaul import NotFound, Request, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 from testbed.host import HostEnded
@@ -19,8 +20,11 @@ from testbed.host import HostEnded
 ROOT = Path(__file__).resolve().parents[3]
 POINTS = re.findall(r"^    case (\w+)$", (ROOT / "Sources/BackhaulPlatform/CrashPoint.swift").read_text(), re.MULTILINE)
 
-#: No download reaches this step. The tests in Tests/Integration/activities cover this step.
-POINTS.remove("afterActivity")
+#: The steps of a claim. To claim a file is to move it out of the store.
+CLAIM_POINTS = {point for point in POINTS if point.startswith("afterClaim")}
+
+#: No download reaches these steps. The tests in Tests/Integration/activities cover afterActivity.
+POINTS = [point for point in POINTS if point not in CLAIM_POINTS | {"afterActivity"}]
 
 #: After these steps the store has a record that the file is complete, so the file is not fetched again.
 AFTER_THE_TRANSFER = {"afterIntent", "afterRename", "afterPlace", "afterEnd"}
@@ -113,3 +117,54 @@ def test_a_completely_received_file_keeps_its_etag_after_a_kill_and_is_not_fetch
     (event,) = (event for event in after.poll(timeout=60) if event.task_id)
     assert event.http_status == 304
     assert misbehaving.log()[-1].headers["if-none-match"] == content.etag
+
+
+@pytest.fixture(params=["same file system", "other file system"])
+def target(request, downloads):
+    """The path to which the file is claimed."""
+    if request.param == "same file system":
+        yield downloads / "claimed"
+        return
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("there is no second file system to write to")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as elsewhere:
+        yield Path(elsewhere) / "claimed"
+
+
+def killed_claim(debug_library, host, misbehaving, content, target, point):
+    """Downloads a file without a destination, and claims it. The host is killed at the point. Returns the task, the
+    kept file's path, and the next host."""
+    library = {"BACKHAUL_LIBRARY": str(debug_library)}
+    first = host(environment={**library, "BACKHAUL_CRASH_AT": point})
+    first.session()
+    task = first.download(misbehaving.serve("/a", content))
+    (event, *_) = first.wait_for()
+    with pytest.raises(HostEnded):
+        first.claim(task, target)
+    second = host(environment=library)
+    second.session()
+    return task, Path(event.path), second
+
+
+@pytest.mark.parametrize("point", ["afterClaimIntent", "afterClaimIntent:2", "afterClaimCopy", "afterClaimMove"])
+def test_a_claim_that_is_repeated_after_a_kill_moves_the_file_one_time(
+        debug_library, host, misbehaving, target, point):
+    if target.parent.parent != Path("/dev/shm") and point in ("afterClaimIntent:2", "afterClaimCopy"):
+        pytest.skip("only a claim across file systems makes a copy")
+    content = Content(200_000)
+    task, kept, second = killed_claim(debug_library, host, misbehaving, content, target, point)
+    second.claim(task, target)
+    assert sha256_of(target) == content.sha256
+    assert not kept.exists()
+    assert os.listdir(target.parent) == [target.name]
+
+
+def test_a_foreign_file_is_not_taken_for_the_claimed_file_after_a_kill(
+        debug_library, host, misbehaving, target):
+    content = Content(200_000)
+    task, _, second = killed_claim(debug_library, host, misbehaving, content, target, "afterClaimMove")
+    target.rename(target.with_name("moved"))
+    target.write_bytes(bytes(200_000))
+    with pytest.raises(NotFound):
+        second.claim(task, target)
+    assert target.read_bytes() == bytes(200_000)

@@ -1,11 +1,13 @@
 import BackhaulDisk
 import BackhaulModel
+import BackhaulPlatform
 import Glibc
 import Testing
 
 /// The *host* is the program that embeds the library, and the *store* is the library's data directory. If the host
 /// gives no path for a downloaded file, the file stays in the store as a *kept file*. A *claim* moves the kept file to
-/// a path that the host gives. A *foreign* file belongs to another program.
+/// a path that the host gives. Before the file gets its new name, its identity is recorded as the claim's *intent*. A
+/// *foreign* file belongs to another program.
 @Suite struct KeptFileTests {
     let store: Scratch
     let home: Scratch
@@ -18,9 +20,11 @@ import Testing
         threads = try DiskThreads(count: 2)
     }
 
-    private func move(_ target: PartLocation, size: UInt64? = nil) async throws {
-        let from = store.path("kept")
-        try await result { threads.moveKept(from: from, to: target, size: size ?? UInt64(bytes.count), then: $0) }.get()
+    @discardableResult
+    private func move(
+        _ target: PartLocation, intent: FinishIntent? = nil, failing: Failure? = nil
+    ) async throws -> [FinishIntent] {
+        try await claim(store.path("kept"), target, threads, intent: intent, failing: failing)
     }
 
     private func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
@@ -29,11 +33,21 @@ import Testing
     func sameFileSystem() async throws {
         try write(bytes, to: store.path("kept"))
         let target = try home.location("photo", mode: 0o604)
-        try await move(target)
+        let intents = try await move(target)
         #expect(contents(target.destination.path) == bytes)
         #expect(permissions(target.destination.path) == 0o604)
         #expect(!isThere(store.path("kept")))
-        try await move(target)
+        #expect(try await move(target, intent: intents.last).isEmpty)
+    }
+
+    @Test("the identity of a kept file is recorded before the file is moved; if the record fails, the file stays")
+    func recordFails() async throws {
+        try write(bytes, to: store.path("kept"))
+        let target = try home.location("photo")
+        let failure = Failure(.storeFull, "the disk is full")
+        #expect(await status { try await move(target, failing: failure) } == .storeFull)
+        #expect(contents(store.path("kept")) == bytes)
+        #expect(home.names().isEmpty)
     }
 
     @Test("a foreign file at the destination is replaced only on request; otherwise, the kept file stays in the store")
@@ -53,8 +67,14 @@ import Testing
     func gone() async throws {
         let target = try home.location("photo")
         #expect(await status { try await move(target) } == .notFound)
-        try write([9], to: target.destination.path)
+        // A foreign file of the same size.
+        try write(bytes, to: target.destination.path)
         #expect(await status { try await move(target) } == .notFound)
+        // A claim was interrupted after it recorded the kept file.
+        try write(bytes, to: store.path("kept"))
+        let intents = try await move(try home.location("moved"))
+        #expect(await status { try await move(target, intent: intents.last) } == .notFound)
+        #expect(contents(target.destination.path) == bytes)
     }
 
     @Test("if a kept file was linked to its destination before a crash, the next claim removes its name in the store")
@@ -99,34 +119,49 @@ import Testing
         try write(bytes, to: store.path("kept"))
     }
 
-    private func move(_ target: PartLocation) async throws {
-        let from = store.path("kept")
-        try await result { threads.moveKept(from: from, to: target, size: UInt64(bytes.count), then: $0) }.get()
+    @discardableResult
+    private func move(
+        _ target: PartLocation, intent: FinishIntent? = nil, failing: Failure? = nil
+    ) async throws -> [FinishIntent] {
+        try await claim(store.path("kept"), target, threads, intent: intent, failing: failing)
     }
 
     @Test("a kept file is copied to another file system and then removed, and a second move is harmless")
     func copy() async throws {
         let target = try home.scratch.location("photo", mode: 0o640)
-        try await move(target)
+        let intents = try await move(target)
         #expect(contents(target.destination.path) == bytes)
         #expect(permissions(target.destination.path) == 0o640)
         #expect(home.scratch.names() == ["photo"])
         #expect(store.names().isEmpty)
-        try await move(target)
+        #expect(intents.count == 2)
+        #expect(try await move(target, intent: intents.last).isEmpty)
     }
 
-    @Test("if a crash left a complete copy of a kept file, the copy is recognized as the kept file")
+    @Test("if a crash left a complete copy of a kept file, the copy is recognized by its recorded identity")
     func copiedBefore() async throws {
         let target = try home.scratch.location("photo")
-        try write(bytes, to: target.destination.path)
-        try await move(target)
+        let intents = try await move(target)
+        // The crash happened before the kept file was removed.
+        try write(bytes, to: store.path("kept"))
+        try await move(target, intent: intents.last)
         #expect(store.names().isEmpty)
+        #expect(home.scratch.names() == ["photo"])
     }
 
-    @Test("a foreign file of the same size on another file system is not replaced, and the kept file stays")
+    @Test("if the identity of the copy cannot be recorded, the copy is removed and the kept file stays")
+    func recordFails() async throws {
+        let target = try home.scratch.location("photo")
+        let failure = Failure(.storeFull, "the disk is full")
+        #expect(await status { try await move(target, failing: failure) } == .storeFull)
+        #expect(home.scratch.names().isEmpty)
+        #expect(store.names() == ["kept"])
+    }
+
+    @Test("a foreign file on another file system is not replaced even with the same bytes, and the kept file stays")
     func stranger() async throws {
         let target = try home.scratch.location("photo")
-        try write([1] + bytes.dropFirst(), to: target.destination.path)
+        try write(bytes, to: target.destination.path)
         #expect(await status { try await move(target) } == .destinationExists)
         #expect(store.names() == ["kept"])
         #expect(home.scratch.names() == ["photo"])
@@ -149,4 +184,27 @@ import Testing
         #expect(home.scratch.names() == ["ballast"])
         #expect(store.names() == ["kept"])
     }
+}
+
+/// Claims a kept file. Returns the intents that the claim has recorded. With `failing`, the record of the last intent
+/// fails: the intent of the copy if the target is on another file system, and otherwise the intent of the kept file.
+private func claim(
+    _ path: String, _ target: PartLocation, _ threads: DiskThreads, intent: FinishIntent?, failing: Failure?
+) async throws -> [FinishIntent] {
+    let intents = Lock<[FinishIntent]>([])
+    var (source, directory) = (stat(), stat())
+    let isCopied = lstat(path, &source) == 0 && stat(target.destination.directory, &directory) == 0
+        && source.st_dev != directory.st_dev
+    try await result { then in
+        threads.moveKept(
+            from: path, to: target, intent: intent,
+            record: { intent, recorded in
+                let count = intents.withLock { intents in
+                    intents.append(intent)
+                    return intents.count
+                }
+                recorded(failing.map { count == (isCopied ? 2 : 1) ? .failure($0) : .success(()) } ?? .success(()))
+            }, then: then)
+    }.get()
+    return intents.withLock { $0 }
 }

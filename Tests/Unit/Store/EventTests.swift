@@ -210,6 +210,33 @@ struct EventTests {
         #expect(gone?.status == .notFound)
     }
 
+    @Test("the recorded identity of a claimed file stays until the claim is recorded, or the event is acknowledged")
+    func claimIntents() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let ids = try store.enqueue((0..<2).map { .numbered($0) { $0.destination = nil } }, in: session)
+        let intent = FinishIntent(device: 1, inode: 2, size: 3)
+        func stored(_ task: TaskID) throws -> FinishIntent? {
+            try store.run { transaction throws(Failure) in try transaction.destinations.claimIntent(of: task) }
+        }
+        for id in ids {
+            try store.end(id)
+            try store.run { (transaction) throws(Failure) in
+                try transaction.destinations.recordClaimIntent(id, intent, session: session, path: "/home/someone/mine")
+            }
+            #expect(try stored(id) == intent)
+        }
+        try store.run { (transaction) throws(Failure) in
+            try transaction.destinations.recordClaim(ids[0], path: "/home/someone/mine")
+            // The file has been claimed already.
+            try transaction.destinations.recordClaimIntent(ids[0], intent, session: session, path: "/home/someone/mine")
+        }
+        #expect(try stored(ids[0]) == nil)
+        #expect(try stored(ids[1]) == intent)
+        _ = try store.acknowledge(session, .through(try store.events(of: session).last!.id))
+        #expect(try stored(ids[1]) == nil)
+    }
+
     @Test("unneeded files are listed until they are removed, even if the store is closed and opened before that")
     func leftovers() throws {
         let ids: [TaskID]

@@ -16,7 +16,7 @@ struct QueryPlanTests {
     private static let small: Set<String> = [
         "sessions", "lanes", "selected", "running", "acknowledged", "clients", "applied", "meta", "pending", "intents",
         "leftovers", "sqlite_sequence", "challenges", "stored_credentials", "launches", "launched_sessions", "limits",
-        "constraints", "waits", "networks", "usage", "activities", "body_leftovers",
+        "constraints", "waits", "networks", "usage", "activities", "body_leftovers", "claims",
     ]
 
     private func exerciseEverything(_ store: TestStore) throws {
@@ -95,6 +95,7 @@ struct QueryPlanTests {
             var outcome = Outcome(state: .succeeded)
             outcome.response.finalURL = "u"
             _ = try transaction.endings.record(ids[0], outcome, now: 1)
+            _ = try transaction.destinations.claimIntent(of: ids[0])
             try transaction.destinations.recordClaim(ids[0], path: "/home/someone/files/0")
             for control in [TaskControl.suspend, .resume, .setPriority(3), .setRate(9), .setAside] {
                 for selection in [TaskSelection(), TaskSelection(ids: ids), TaskSelection(group: "album")] {
@@ -192,6 +193,9 @@ struct QueryPlanTests {
             try tables.options.setDelayed(task, since: 1)
             try tables.options.moveDelays(by: 0)
             try tables.parts.clearDevices()
+            try tables.claims.clearDevices()
+            try tables.claims.write(FinishIntent(device: 1, inode: 2, size: 3), of: task)
+            try tables.claims.remove(of: task)
             try tables.bodies.insert(BodyPart(name: "a", value: [1]), of: task, at: 0)
             _ = try tables.bodies.parts(of: task)
             _ = try tables.bodies.stored(of: task, snapshotsOnly: true)
