@@ -150,7 +150,14 @@ struct SocketClientTransportTests {
         let store = try TestStore()
         let application = try store.open()
         defer { application.close() }
-        let transport = try SocketClientTransport(directory: try StoreDirectory.open(path: store.store))
+        let directory = try StoreDirectory.open(path: store.store)
+        // The engine may not have created its socket yet.
+        var connection: SocketClientTransport?
+        _ = waitUntil {
+            connection = try? SocketClientTransport(directory: directory)
+            return connection != nil
+        }
+        let transport = try #require(connection)
         let ids = (1...600_000 as ClosedRange<UInt64>).map { TaskID(rawValue: $0 << 32) }
         let hello = Hello(
             client: .random(), application: "org.example.other", process: ProcessIdentity.current.processID,
