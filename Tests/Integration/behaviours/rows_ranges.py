@@ -154,6 +154,12 @@ ROWS = [
         first(rest(OTHER, etag=FILE.etag, modified=LATER), whole(OTHER, etag=FILE.etag, modified=LATER),
               modified=MODIFIED), Expected(file=OTHER.data), asked=AGAIN,
         source="RFC 9110, 8.8.1: an ETag belongs to one representation"),
+    *(Row(f"range-other-last-modified-{name}", f"sends {text}, drops, then responds with 206, the same strong ETag and "
+          "another Last-Modified: the download starts over",
+          first(rest(OTHER, etag=FILE.etag, modified=LATER), whole(OTHER, etag=FILE.etag, modified=LATER),
+                modified=MODIFIED, headers={"Date": date}), Expected(file=OTHER.data), asked=AGAIN,
+          source="RFC 9110, 8.8.1: an ETag belongs to one representation")
+      for name, text, date in (("undated", "no Date", None), ("fresh", "a Last-Modified that equals Date", MODIFIED))),
     Row("range-redirected-signed", "drops, then redirects to the same path with another query, and sends the same "
         "strong ETag: the download continues",
         {"file": (redirect("{base}/real?signature=1"), redirect("{base}/real?signature=2")),

@@ -53,6 +53,19 @@ struct ValidatorTests {
         #expect(Validator(of: head(200, lines: row.lines)).ifRange == row.ifRange)
     }
 
+    @Test("Last-Modified beside a strong ETag is kept for comparison, whatever its date is", arguments: [
+        Row("Last-Modified: \(monday)", continuesWith: monday),
+        Row("Last-Modified: \(monday)", "Date: \(monday)", continuesWith: monday),
+        Row("Last-Modified: \(tuesday)", "Date: \(monday)", continuesWith: tuesday),
+        Row("Last-Modified: yesterday", continuesWith: "yesterday"),
+        Row("Last-Modified: \(monday)", "Last-Modified: \(tuesday)", continuesWith: nil),
+        Row("Last-Modified: \(String(repeating: "x", count: 1_025))", continuesWith: nil),
+    ])
+    func comparedDate(_ row: Row) {
+        let validator = Validator(of: head(200, lines: ["ETag: \"a\""] + row.lines))
+        #expect(validator == Validator(entityTag: "\"a\"", lastModified: row.ifRange))
+    }
+
     @Test("HTTP dates are ordered by time, not by text", arguments: [
         ("Thu, 01 Jan 1970 00:00:00 GMT", "Thu, 01 Jan 1970 00:00:01 GMT"),
         ("Fri, 31 Dec 1999 23:59:59 GMT", "Sat, 01 Jan 2000 00:00:00 GMT"),
