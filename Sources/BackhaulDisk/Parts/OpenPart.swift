@@ -242,9 +242,18 @@ final class OpenPart {
     }
 
     /// Throws if a write of this many bytes would use the reserve of the file system: the bytes that stay free for
-    /// other programs. `size` is the size of the whole file, as the server announced it.
-    func checkSpace(_ bytes: UInt64, ofFileOf size: UInt64?, _ directories: inout DirectoryCache) throws(Failure) {
-        try checkSpace(bytes, ofFileOf: size, on: directories.directory(of: location.destination).number)
+    /// other programs. `size` is the size of the whole file, as the server announced it. If `replacesPart` is true
+    /// and the space is too small, an old part file is removed, because the download does not continue it.
+    func checkSpace(
+        _ bytes: UInt64, ofFileOf size: UInt64?, replacesPart: Bool, _ directories: inout DirectoryCache
+    ) throws(Failure) {
+        let directory = try directories.directory(of: location.destination)
+        do {
+            try checkSpace(bytes, ofFileOf: size, on: directory.number)
+        } catch where error.status == .diskFull && replacesPart {
+            guard try removeReplacedPart(in: directory) else { throw error }
+            try checkSpace(bytes, ofFileOf: size, on: directory.number)
+        }
     }
 
     private func checkSpace(_ bytes: UInt64, ofFileOf size: UInt64? = nil, on descriptor: Int32) throws(Failure) {
@@ -255,7 +264,27 @@ final class OpenPart {
     /// together) share one system call.
     private func reserve(_ bytes: UInt64, _ directories: inout DirectoryCache) throws(Failure) {
         let directory = try directories.directory(of: location.destination)
-        try check(try reporting { () throws(SystemError) in try directories.reserve(bytes, in: directory) }, bytes)
+        let space = try reporting { () throws(SystemError) in try directories.reserve(bytes, in: directory) }
+        do {
+            try check(space, bytes)
+        } catch where error.status == .diskFull {
+            guard try removeReplacedPart(in: directory) else { throw error }
+            try checkSpace(bytes, on: directory.number)
+        }
+    }
+
+    /// Removes the part file of an earlier attempt, which this download replaces. Otherwise, the bytes of that file
+    /// would prevent the download that needs their space. Returns false if there is no such file.
+    private func removeReplacedPart(in directory: OpenDirectory) throws(Failure) -> Bool {
+        guard inode == nil else { return false }
+        return try reporting { () throws(SystemError) in
+            guard let named = try files.status(in: directory.number, location.partName), named.isOurs else {
+                return false
+            }
+            try files.remove(location.partName, in: directory.number)
+            footprint = nil
+            return true
+        }
     }
 
     private func check(_ space: FileSystemSpace, _ bytes: UInt64, ofFileOf size: UInt64? = nil) throws(Failure) {

@@ -114,13 +114,17 @@ public final class PartFile: Sendable {
 
     /// Checks whether the file system has space for this many bytes. `size` is the size of the whole file, as the
     /// server announced it. If the whole file system is smaller than the file, fails with `tooLarge`. If only the free
-    /// space is too small, fails with `diskFull`.
+    /// space is too small, fails with `diskFull`. `replacesPart`: whether the bytes are the whole file, so that an old
+    /// part file is not continued. If the space is too small, that part file is removed first.
     public func checkSpace(
-        for bytes: UInt64, ofFileOf size: UInt64? = nil, then: @escaping @Sendable (Result<Void, Failure>) -> Void
+        for bytes: UInt64, ofFileOf size: UInt64? = nil, replacesPart: Bool = false,
+        then: @escaping @Sendable (Result<Void, Failure>) -> Void
     ) {
         worker.post { [id, location] context in
             let part = context.part(id, location)
-            then(Result { () throws(Failure) in try part.checkSpace(bytes, ofFileOf: size, &context.directories) })
+            then(Result { () throws(Failure) in
+                try part.checkSpace(bytes, ofFileOf: size, replacesPart: replacesPart, &context.directories)
+            })
         }
     }
 

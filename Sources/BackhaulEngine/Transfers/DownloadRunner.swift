@@ -85,8 +85,9 @@ final class DownloadRunner: TransferRunner {
             let trusted: TrustedLength = isSameBoot ? .allWritten(atLeastSynced: syncedOffset) : .synced(syncedOffset)
             let fingerprints = machine.checkpoint?.fingerprints(isSameBoot: isSameBoot) ?? []
             part.openResuming(trusting: trusted, as: fingerprints, then: disk { .opened(length: $0) })
-        case .checkSpace(let missing, let size):
-            part.checkSpace(for: missing, ofFileOf: size, then: disk { _ in .spaceChecked })
+        case .checkSpace(let missing, let size, let replacesPart):
+            part.checkSpace(
+                for: missing, ofFileOf: size, replacesPart: replacesPart, then: disk { _ in .spaceChecked })
         case .checkDestinationFile(let size, let algorithm):
             attempt.context.services.disk.find(
                 location.destination, size: size, algorithm, then: disk { .destinationFileChecked($0) })

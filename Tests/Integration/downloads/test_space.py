@@ -89,6 +89,21 @@ def test_a_download_whose_response_has_no_length_waits_for_disk_space(one, misbe
     assert sha256_of(disk / "a") == content.sha256
 
 
+def test_a_download_that_starts_again_does_not_count_its_old_part_file(one, misbehaving, disk):
+    content = Content(6_000_000, seed=5)
+    # The server ignores ranges, so each attempt starts again.
+    url = misbehaving.serve("/a", content, [Behaviour(pace=1_000_000)],
+                            otherwise=Behaviour(ignores_range=True))
+    one.download(url, disk / "a")
+    until(one.tasks, lambda tasks: tasks[0].offset > 1_500_000)
+    (disk / "ballast").write_bytes(b"x" * 4_000_000)
+    waiting(one)
+    (disk / "ballast").unlink()
+    one.resume()
+    assert one.wait_for()[-2].state is TaskState.SUCCEEDED
+    assert sha256_of(disk / "a") == content.sha256
+
+
 def test_downloads_of_small_files_keep_the_reserved_space_of_the_disk_free(one, misbehaving, disk):
     for number in range(100):
         one.download(misbehaving.serve(f"/{number}", Content(100_000, seed=number)), disk / str(number))

@@ -61,6 +61,25 @@ import Testing
         #expect(disk.scratch.names() == ["ballast"])
     }
 
+    @Test("an old part file does not use the space of the download that replaces it", arguments: [true, false])
+    func replacedPart(isChecked: Bool) async throws {
+        let location = try disk.scratch.location("file")
+        let part = threads.partFile(location)
+        #expect(try await part.append([UInt8](repeating: 7, count: 600_000)) == 600_000)
+        #expect(try await part.openResuming(trusting: .nothing) == 0)
+        func check(replacesPart: Bool) async -> Status? {
+            await status {
+                try await result { part.checkSpace(for: 700_000, replacesPart: replacesPart, then: $0) }.get()
+            }
+        }
+        #expect(await check(replacesPart: false) == .diskFull)
+        #expect(disk.scratch.names().count == 1)
+        if isChecked { #expect(await check(replacesPart: true) == nil) }
+        let whole = [UInt8](repeating: 8, count: 700_000)
+        try await part.place(part.seal(whole, expected: 700_000))
+        #expect(contents(location.destination.path) == whole)
+    }
+
     @Test("a file that exceeds the whole file system fails as `tooLarge`, even if only ten bytes must still be written")
     func impossibleSpace() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))

@@ -88,9 +88,10 @@ extension DownloadMachine {
         /// Results in `sealedFileChecked`.
         case checkSealedFile(FinishIntent)
         /// Checks whether the file system has space for `missing` bytes. If the server stated the size, it also checks
-        /// whether the file system permits a file of `size` bytes. Results in `spaceChecked` or `diskFailed`. While a
-        /// transfer runs, `spaceChecked` changes nothing.
-        case checkSpace(missing: UInt64, size: UInt64?)
+        /// whether the file system permits a file of `size` bytes. If `replacesPart` is true, an old part file is
+        /// removed if the space is too small. Results in `spaceChecked` or `diskFailed`. While a transfer runs,
+        /// `spaceChecked` changes nothing.
+        case checkSpace(missing: UInt64, size: UInt64?, replacesPart: Bool)
         /// Searches for a file at the destination, and computes its digest if the file has the wanted size. Results in
         /// `destinationFileChecked`.
         case checkDestinationFile(size: UInt64?, Checksum.Algorithm?)

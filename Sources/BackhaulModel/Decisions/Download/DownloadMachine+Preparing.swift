@@ -23,7 +23,7 @@ extension DownloadMachine {
     private mutating func checkSpace() -> [Action] {
         guard let space = terms.neededSpace else { return openPart() }
         state = .preparing(.checkingSpace)
-        return [.checkSpace(missing: space, size: checkpoint?.size)]
+        return [.checkSpace(missing: space, size: checkpoint?.size, replacesPart: checkpoint == nil)]
     }
 
     private mutating func openPart() -> [Action] {

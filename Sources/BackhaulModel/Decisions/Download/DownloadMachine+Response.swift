@@ -98,7 +98,8 @@ extension DownloadMachine {
     private func bodyChecks() -> [Action] {
         var actions: [Action] = []
         if let size = file.size, size - min(counters.offset, size) >= limits.spaceCheck {
-            actions.append(.checkSpace(missing: size - counters.offset, size: size))
+            let replacesPart = counters.offset == 0
+            actions.append(.checkSpace(missing: size - counters.offset, size: size, replacesPart: replacesPart))
         }
         if terms.refusesTakenName, let name = fileName { actions.append(.checkName(name)) }
         return actions + hash()

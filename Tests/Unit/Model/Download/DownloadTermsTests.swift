@@ -260,10 +260,10 @@ struct DownloadTermsTests {
         limits.spaceCheck = 500
         var attempt = DownloadScript(limits: limits)
         attempt.after(.start)
-        attempt.expect(.head(whole), .checkSpace(missing: 1_000, size: 1_000))
+        attempt.expect(.head(whole), .checkSpace(missing: 1_000, size: 1_000, replacesPart: true))
         attempt.expect(.spaceChecked)
         attempt = DownloadScript(terms: terms { $0.neededSpace = 1_000 })
-        attempt.expect(.start, .checkSpace(missing: 1_000, size: nil))
+        attempt.expect(.start, .checkSpace(missing: 1_000, size: nil, replacesPart: true))
         attempt.expect(.spaceChecked, .startTransfer(offset: 0, ifRange: nil))
         attempt = DownloadScript(terms: terms { $0.neededSpace = 1_000 })
         attempt.after(.start)
@@ -280,7 +280,7 @@ struct DownloadTermsTests {
         attempt.expect(.diskFailed(tooLarge), .stopTransfer, .releaseSlot, .discardPart)
         attempt.expect(.discarded, .conclude(.failed(tooLarge), nil))
         attempt = DownloadScript(from: .kept(500), terms: terms { $0.neededSpace = 500 })
-        attempt.expect(.start, .checkSpace(missing: 500, size: 1_000))
+        attempt.expect(.start, .checkSpace(missing: 500, size: 1_000, replacesPart: false))
         attempt.expect(.diskFailed(tooLarge), .releaseSlot, .discardPart)
         attempt.expect(.discarded, .conclude(.failed(tooLarge), nil))
     }
