@@ -167,3 +167,15 @@ def test_the_claim_command_moves_a_kept_file(backhaul, serve):
     assert backhaul.json("claim", *names, number, "mine") == [
         {"task_id": int(number), "path": f"{backhaul.here}/mine"}]
     assert (backhaul.here / "mine").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("hosting", ["daemon"])
+def test_a_refused_command_does_not_remove_the_session_of_another_command(backhaul):
+    backhaul("limits")
+    (backhaul.here / "bad").write_bytes(b"")
+    for number in range(10):
+        session = ["--application", f"race-{number}", "--suspended"]
+        refused = [backhaul.start("add", *session, "http://127.0.0.1:9/bad") for _ in range(2)]
+        accepted = backhaul.start("add", *session, f"http://127.0.0.1:9/{number}")
+        errors = [command.communicate()[1] for command in (accepted, *refused)]
+        assert [command.returncode for command in (accepted, *refused)] == [0, 4, 4], errors

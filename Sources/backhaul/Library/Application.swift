@@ -148,7 +148,9 @@ final class Application {
             throw error.inUse(settings.identifier)
         }
         let (pointer, isNew) = try ticket.session()
-        let session = Session(pointer, isNew: isNew, signals: signals)
+        let session = Session(pointer, isNew: isNew, signals: signals) { () throws(CommandError) in
+            try self.create(settings, role: role)
+        }
         if isNew || !settings.hasChanges { return session }
         if settings.base != nil {
             try session.set(&configuration)

@@ -6,12 +6,18 @@ final class Session {
     private(set) var handle: OpaquePointer?
     let signals: Signals
     /// Whether this command has created the session.
-    private let isNew: Bool
+    private var isNew: Bool
+    /// Creates the session again. Nil if the command only attached to the session.
+    private let creation: (() throws(CommandError) -> Session)?
 
-    init(_ handle: OpaquePointer?, isNew: Bool, signals: Signals) {
+    init(
+        _ handle: OpaquePointer?, isNew: Bool, signals: Signals,
+        creation: (() throws(CommandError) -> Session)? = nil
+    ) {
         self.handle = handle
         self.isNew = isNew
         self.signals = signals
+        self.creation = creation
     }
 
     deinit { close() }
@@ -43,10 +49,35 @@ final class Session {
     func withConfiguration<Result: ~Copyable>(
         _ body: (bh_session_configuration?) throws(CommandError) -> Result
     ) throws(CommandError) -> Result {
-        let ticket = try Ticket { bh_session_get_configuration(handle, BH_START, nil, $0) }
-        try ticket.wait(signals)
-        return try ticket.batch().withConfiguration(body)
+        let batch = try recreatingIfGone { () throws(CommandError) in
+            let ticket = try Ticket { bh_session_get_configuration(handle, BH_START, nil, $0) }
+            try ticket.wait(signals)
+            return try ticket.batch()
+        }
+        return try batch.withConfiguration(body)
     }
+
+    /// Calls `body`. If the session is gone, creates the session and calls `body` again: another command had created
+    /// the session, was refused, and removed it.
+    private func recreatingIfGone<Result: ~Copyable>(
+        _ body: () throws(CommandError) -> Result
+    ) throws(CommandError) -> Result {
+        for _ in 0..<Session.mostCreations {
+            do {
+                return try body()
+            } catch {
+                guard let creation, case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
+                let created = try creation()
+                close()
+                (handle, isNew) = (created.handle, created.isNew)
+                created.handle = nil
+            }
+        }
+        return try body()
+    }
+
+    /// How often a command creates its session again.
+    private static let mostCreations = 10
 
     func set(_ configuration: inout bh_session_configuration) throws(CommandError) {
         let ticket = try Ticket { bh_session_set_configuration(handle, &configuration, BH_START, $0) }
@@ -65,9 +96,11 @@ final class Session {
         let arena = CStringArena()
         let requests = transfers.map { $0.request(arena) }
         do {
-            let ticket = try Ticket { bh_session_enqueue(handle, requests, requests.count, BH_START, nil, $0) }
-            try ticket.wait(signals)
-            return try ticket.batch().enqueued()
+            return try recreatingIfGone { () throws(CommandError) in
+                let ticket = try Ticket { bh_session_enqueue(handle, requests, requests.count, BH_START, nil, $0) }
+                try ticket.wait(signals)
+                return try ticket.batch().enqueued()
+            }
         } catch {
             // A refused command stores nothing.
             if case .failure = error { try discardIfUnused() }
