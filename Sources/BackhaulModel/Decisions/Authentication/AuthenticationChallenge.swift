@@ -18,9 +18,9 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     /// Returns nil for statuses other than 401 and 407. Also returns nil for a 407 if no proxy is known. Such a 407
     /// counts as an ordinary status that the task (the download or upload) does not accept.
     ///
-    /// The realm comes from the first of these challenges that exists: Digest with a known algorithm, Basic, Bearer,
-    /// any challenge with a realm. Some servers omit the required field WWW-Authenticate. In this case there is no
-    /// realm, and the scheme is `other`. The host (the program that uses the library) can then respond with headers.
+    /// The realm comes from the first of these challenges that exists: usable Digest, Basic, Bearer, any challenge with
+    /// a realm. Some servers omit the required field WWW-Authenticate. In this case there is no realm, and the scheme
+    /// is `other`. The host (the program that uses the library) can then respond with headers.
     public init?(_ head: ResponseHead) {
         let field: String
         let kind: ProtectionSpace.Kind
@@ -50,11 +50,12 @@ extension [OfferedScheme] {
     private static var digestAlgorithms: Set<String> { ["md5", "md5-sess", "sha-256", "sha-256-sess"] }
 
     /// The challenges that a client can meet; it ignores a Digest with an algorithm that it does not know (RFC 7616,
-    /// section 3.7). The name of such a challenge becomes empty, which stands for an unknown scheme. libcurl reads only
-    /// the first Digest of a response. So if this Digest has an unknown algorithm, no later Digest is usable.
+    /// section 3.7). libcurl cannot respond to a Digest without a nonce either. The name of such a challenge becomes
+    /// empty, which stands for an unknown scheme. libcurl reads only the first Digest of a response. So if this Digest
+    /// is not usable, no later Digest is usable.
     fileprivate var withoutUnusableDigest: [OfferedScheme] {
-        guard let first = first(where: { $0.name == "digest" }), let algorithm = first.algorithm,
-            !Self.digestAlgorithms.contains(algorithm)
+        guard let first = first(where: { $0.name == "digest" }),
+            !first.hasNonce || !first.algorithms.isSubset(of: Self.digestAlgorithms)
         else { return self }
         return map { scheme in
             var scheme = scheme

@@ -3,8 +3,10 @@ struct OfferedScheme: Equatable {
     /// The name in lower case, because the case of a scheme's name does not matter.
     var name: String
     var realm: String?
-    /// The algorithm of Digest, in lower case; nil if the challenge names none.
-    var algorithm: String?
+    /// The algorithms of Digest, in lower case. A correct challenge names one or none.
+    var algorithms: Set<String> = []
+    /// Whether the challenge has a nonce, which Digest needs.
+    var hasNonce = false
 }
 
 /// Reads the challenges of WWW-Authenticate and Proxy-Authenticate fields (RFC 9110, sections 11.6.1 and 11.7.1). It
@@ -63,12 +65,13 @@ struct AuthenticationField {
         skipToComma()
     }
 
-    /// If a challenge has a parameter several times, which is an error, the first one counts.
+    /// If a challenge has several realms, which is an error, the first one counts.
     private func note(_ name: String, _ value: String, in scheme: inout OfferedScheme) {
         switch name {
         case "realm" where scheme.realm == nil:
             scheme.realm = PlainText.of(value, atMost: AuthenticationField.realmSize)
-        case "algorithm" where scheme.algorithm == nil: scheme.algorithm = value.lowercased()
+        case "algorithm": scheme.algorithms.insert(value.lowercased())
+        case "nonce": scheme.hasNonce = true
         default: break
         }
     }

@@ -76,12 +76,13 @@ struct AuthenticationChallengeTests {
 
     @Test("a challenge has the realm of its strongest supported scheme, and lists all its schemes")
     func best() {
-        let all = authChallenge("Digest realm=\"d\", Bearer realm=\"t\"", "Basic realm=\"b\"", "Negotiate", "Hawk")
+        let all = authChallenge(
+            "Digest realm=\"d\", nonce=n, Bearer realm=\"t\"", "Basic realm=\"b\"", "Negotiate", "Hawk")
         #expect(all?.space == ProtectionSpace(kind: .server, origin: "https://example.org:443", realm: "d"))
         #expect(authChallenge("Bearer realm=\"t\"", "Basic realm=\"b\"")?.space.realm == "b")
         #expect(all?.schemes == [.digest, .bearer, .basic, .negotiate, .other])
         #expect(authChallenge("Hawk realm=\"h\", Bearer realm=\"t\"")?.space.realm == "t")
-        #expect(authChallenge("Digest realm=\"d\"")?.space.realm == "d")
+        #expect(authChallenge("Digest realm=\"d\", nonce=n")?.space.realm == "d")
         #expect(authChallenge("Bearer")?.space.realm == nil)
     }
 
@@ -95,14 +96,26 @@ struct AuthenticationChallengeTests {
             #expect(asked?.space.realm == "b")
         }
         #expect(authChallenge(digest)?.schemes == .other)
-        #expect(authChallenge("Digest realm=\"k\", algorithm=md5", digest)?.schemes == .digest)
+        #expect(authChallenge("Digest realm=\"k\", nonce=n, algorithm=md5", digest)?.schemes == .digest)
+    }
+
+    @Test("a Digest that libcurl cannot read is passed over", arguments: [
+        "Digest realm=\"d\"", "Digest realm=\"d\", algorithm=MD5", "Digest",
+        "Digest realm=\"d\", nonce=\"n\", algorithm=MD5, algorithm=FOO",
+        "Digest realm=\"d\", nonce=\"n\", algorithm=FOO, algorithm=MD5",
+    ])
+    func unreadableDigest(_ digest: String) {
+        let asked = authChallenge(digest, "Basic realm=\"b\"")
+        #expect(asked?.schemes == [.basic, .other])
+        #expect(asked?.space.realm == "b")
+        #expect(authChallenge(digest)?.schemes == .other)
     }
 
     @Test("a Digest with an algorithm that libcurl computes is usable", arguments: [
         "MD5", "md5-sess", "\"MD5\"", "SHA-256", "Sha-256-Sess",
     ])
     func knownDigest(_ algorithm: String) {
-        let asked = authChallenge("Digest realm=\"d\", algorithm=\(algorithm)", "Basic realm=\"b\"")
+        let asked = authChallenge("Digest realm=\"d\", nonce=n, algorithm=\(algorithm)", "Basic realm=\"b\"")
         #expect(asked?.schemes == [.digest, .basic])
         #expect(asked?.space.realm == "d")
     }
