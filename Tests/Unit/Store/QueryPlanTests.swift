@@ -187,6 +187,7 @@ struct QueryPlanTests {
             try tables.options.removeOfAcknowledged()
             try tables.parts.removeOfAcknowledged()
             try tables.bodies.removeOfAcknowledged()
+            try tables.claims.removeOfAcknowledged()
             try tables.refreshes.removeOfAcknowledged()
             try tables.tasks.removeAcknowledged()
             try tables.delays.clearAfterBoot()
