@@ -11,4 +11,7 @@ struct ResendReasons: OptionSet {
     /// Bytes that are not HTTP arrived on a reused connection. They may be the late rest of an earlier response (RFC
     /// 9112, section 6.3).
     static let brokenResponse = ResendReasons(rawValue: 4)
+    /// The body of a 401 or 407 response is longer than the transport reads, so its connection cannot be used for the
+    /// request with the credential.
+    static let longChallenge = ResendReasons(rawValue: 8)
 }

@@ -14,6 +14,7 @@ extension Transfer {
         for credential in [server, proxyCredential] { if let credential { secrets.add(credential.response) } }
         if let user = route?.user { secrets.add(.credential(user: user, password: route?.password ?? "")) }
         authExchange.credentials = HopCredentials(server: server, proxy: proxyCredential, through: route)
+        authExchange.credentials.restrictProxyScheme(to: proxyOffer)
         if let negotiateTokens = authExchange.negotiateTokens { authExchange.credentials.present(negotiateTokens) }
         return (route, authExchange.credentials)
     }

@@ -20,24 +20,6 @@ public final class Transfer {
     /// The secrets of all credentials that this transfer has sent.
     public internal(set) var secrets = SecretRedactor()
 
-    enum Phase {
-        case waitingForHead
-        /// The head of a 401 or 407 response is buffered, because libcurl may repeat the request and get another head.
-        case holdingHead
-        /// The body of a redirect is read and dropped, so that the connection can be reused. The number of dropped
-        /// bytes is limited. The reading ends at the time `until` at the latest (milliseconds of the boot clock).
-        case redirecting(to: [UInt8], skipped: Int, until: Int64)
-        case receiving
-        case refused
-        /// The transport has found the end of the body. libcurl would wait for the end of the connection.
-        case ended
-        /// The request is sent again without Expect.
-        case repeating
-        /// The connection cannot be used for the request, which is sent again over another connection.
-        case reconnecting
-        case over
-    }
-
     let request: TransferRequest
     private(set) var url: String
     private(set) var origin: Origin
@@ -86,6 +68,8 @@ public final class Transfer {
     var proxy: String?
     var timing = HopTiming()
     var authExchange = AuthExchange()
+    /// The schemes that the proxy offered in a response whose body was too long to be read; empty if there was none.
+    private(set) var proxyOffer: AuthenticationSchemes = []
 
     /// Whether the server or a proxy has sent a header line since the request began.
     private(set) var hasReceived = false
@@ -133,18 +117,11 @@ public final class Transfer {
 
     // MARK: - For Transport
 
-    var isOver: Bool { if case .over = phase { true } else { false } }
-
     /// Whether the delegate or the body has paused the transfer, in at least one direction.
     public var isWaiting: Bool { isPaused || outgoing.isPaused }
 
     /// The end of the request time-out, in milliseconds of the boot clock. Each sent or received byte moves this time.
     var timeoutAt: Int64 { lastActivityAt + Int64(request.requestTimeoutMilliseconds) }
-
-    var headIsWhole: Bool { if case .waitingForHead = phase { false } else { !isHoldingHead } }
-
-    /// Whether the head of a response has arrived, including a buffered head.
-    var hasResponse: Bool { headIsWhole || isHoldingHead }
 
     func end() {
         phase = .over
@@ -177,6 +154,7 @@ public final class Transfer {
         if redirect.origin != origin { needsHTTP1 = false }
         (url, origin) = (redirect.url, redirect.origin)
         keepsHeaders = redirect.keepsHeaders
+        proxyOffer = []
         redirects += 1
         // If the status is 307 or 308, the server has not acted on the request. For other statuses it may have acted.
         if [307, 308].contains(head.status) { mayHaveBeenSent = false }
@@ -206,7 +184,9 @@ public final class Transfer {
     }
 
     /// Whether the request was sent over HTTP/1.x on a reused connection and has no response head yet.
-    var waitsOnUsedConnection: Bool { !hasResponse && !head.isComplete && !isOverHTTP2 && timing.isReused }
+    var waitsOnUsedConnection: Bool {
+        !hasResponse && !head.isComplete && tunnelRefusal == nil && !isOverHTTP2 && timing.isReused
+    }
 
     /// The number of bytes received over the connection since the request began, or nil without a connection.
     var receivedBytes: Int64? { socket?.received.map { $0 - receivedBefore } }
@@ -220,12 +200,11 @@ public final class Transfer {
         bodyEnd = .notChecked
         head = HeadCollector()
         authExchange = AuthExchange()
+        tunnelRefusal = nil
         phase = .waitingForHead
     }
 
     // MARK: - libcurl's call-backs
-
-    var isHoldingHead: Bool { if case .holdingHead = phase { true } else { false } }
 
     func wasNotProcessed() { mayHaveBeenSent = false }
 
@@ -314,6 +293,7 @@ public final class Transfer {
         if authExchange.mayBeRepeated(after: head.status) {
             // The connection is not reused, because libcurl does not check the body that it drops.
             if !head.isHTTP2 { easy?.forbidReuse() }
+            easy?.watchProgress()
             phase = .holdingHead
             return true
         }
@@ -360,14 +340,31 @@ public final class Transfer {
         case .none, .chunked, .length(0): easy?.watchForExcess()
         case .untilClose where easy?.hasCloseNotify != nil:
             bodyEnd = .withoutCloseNotify
-            easy?.watchForCloseNotify()
+            easy?.watchProgress()
         default: break
         }
         if case .length(let length) = framing, easy?.contentLength == nil { bodyEnd = .length(length) }
         return true
     }
 
-    func noteCloseNotify() {
+    /// Takes a progress call of libcurl. Returns false if the request must end, because the body of a 401 or 407
+    /// response is too long. libcurl drops this body without a limit.
+    func takeProgress(downloaded: Int64) -> Bool {
+        noteCloseNotify()
+        let limit = Transfer.skippedBodyLimit
+        guard isHoldingHead ? downloaded > limit : authExchange.dropsByte(limit: limit) else { return true }
+        // The server or proxy has not acted on the request.
+        if isHoldingHead { wasNotProcessed() }
+        if repeats.insert(.longChallenge).inserted {
+            proxyOffer = easy?.proxyOffer ?? []
+            phase = .reconnecting
+        } else if isHoldingHead, takeHeldHead() {
+            phase = .ended
+        }
+        return false
+    }
+
+    private func noteCloseNotify() {
         guard case .withoutCloseNotify = bodyEnd, easy?.hasCloseNotify == true else { return }
         bodyEnd = .withCloseNotify
     }
@@ -389,7 +386,9 @@ public final class Transfer {
         let status = head.status
         tunnelRefusal = status == 407 ? head.fields : nil
         head = HeadCollector(after: status == 407)
-        return authExchange.connectResponded(with: status)
+        guard authExchange.connectResponded(with: status) else { return false }
+        if status == 407 { easy?.watchProgress() }
+        return true
     }
 
     /// If there is a buffered head, passes it to the delegate. Returns false if the body must not be received.

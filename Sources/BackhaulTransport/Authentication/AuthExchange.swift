@@ -12,12 +12,17 @@ struct AuthExchange {
     /// The Negotiate tokens of the request.
     var negotiateTokens: NegotiateTokens?
     private var repeats = 0
+    /// The number of progress calls since the head of a 407 response to CONNECT; nil if there is no such response.
+    private var dropped: Int?
 
     /// The largest number of repetitions. One stale nonce is normal. But if a server reports each nonce as stale,
     /// libcurl would repeat the request endlessly without this limit.
     private static let repeatLimit = 3
 
-    mutating func requestBegins() { isRequestSent = true }
+    mutating func requestBegins() {
+        isRequestSent = true
+        dropped = nil
+    }
 
     /// Resets the state, because libcurl repeats the request on another connection.
     mutating func requestIsRepeated() {
@@ -38,10 +43,24 @@ struct AuthExchange {
     /// final response. If so, the transfer must be stopped.
     func mustStop(after status: Int32) -> Bool { credentials.mayRepeat(after: status) }
 
-    /// Records the proxy's response to CONNECT. Returns false when the proxy has refused the tunnel too often.
+    /// Records the proxy's response to CONNECT. Returns false if the request must end, because libcurl cannot send a
+    /// credential, or because the proxy has refused the tunnel too often.
     mutating func connectResponded(with status: Int32) -> Bool {
-        repeats = status == 407 ? repeats + 1 : 0
         hasTunnel = (200..<300).contains(status)
-        return repeats <= Self.repeatLimit
+        guard status == 407 else {
+            (repeats, dropped) = (0, nil)
+            return true
+        }
+        repeats += 1
+        dropped = 0
+        return credentials.mayRepeat(after: status) && repeats <= Self.repeatLimit
+    }
+
+    /// Records a progress call. While libcurl 7.88.1 drops the body of a 407 response to CONNECT, it makes a call for
+    /// each byte (lib/http_proxy.c, recv_CONNECT_resp). Returns whether the body has exceeded the limit.
+    mutating func dropsByte(limit: Int) -> Bool {
+        guard let dropped else { return false }
+        self.dropped = dropped + 1
+        return dropped >= limit
     }
 }

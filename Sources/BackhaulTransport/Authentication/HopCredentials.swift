@@ -67,6 +67,13 @@ struct HopCredentials {
         }
     }
 
+    /// Restricts the proxy's credential to the strongest scheme in `offer`. With a single scheme, libcurl sends the
+    /// credential in the first request.
+    mutating func restrictProxyScheme(to offer: AuthenticationSchemes) {
+        let usable = proxyScheme.intersection(offer)
+        if !usable.isEmpty { proxyScheme = usable.contains(.digest) ? .digest : usable }
+    }
+
     /// Whether the credentials authenticate the whole connection, as with Negotiate. Other requests do not share such a
     /// connection.
     var belongsToConnection: Bool { needsToken || needsProxyToken }

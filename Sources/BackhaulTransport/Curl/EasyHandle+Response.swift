@@ -1,3 +1,4 @@
+internal import BackhaulModel
 internal import CCurl
 
 /// What libcurl has understood of a response. The transport compares this with its own reading of the head.
@@ -20,6 +21,15 @@ extension EasyHandle {
     /// accepts each line as a status line.
     func agrees(withConnectResponse head: HeadCollector) -> Bool {
         number(CURLINFO_HTTP_CONNECTCODE) == Int(head.status)
+    }
+
+    /// The schemes for which libcurl has found a challenge of the proxy, as far as the transport uses them.
+    var proxyOffer: AuthenticationSchemes {
+        let bits = number(CURLINFO_PROXYAUTH_AVAIL)
+        var schemes: AuthenticationSchemes = []
+        if bits & Int(bhl_basic_authentication) != 0 { schemes.insert(.basic) }
+        if bits & Int(bhl_digest_authentication) != 0 { schemes.insert(.digest) }
+        return schemes
     }
 
     /// The number of bytes after which libcurl ends the body; nil if libcurl waits for another mark. libcurl does not

@@ -75,8 +75,8 @@ final class EasyHandle {
     /// Makes libcurl close the connection at the end of the request if libcurl reads bytes beyond the response.
     func watchForExcess() { bhl_easy_set_long(handle, CURLOPT_VERBOSE, 1) }
 
-    /// Makes libcurl call `Transfer.noteCloseNotify` repeatedly. The last call is after the end of the body.
-    func watchForCloseNotify() { bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 0) }
+    /// Makes libcurl call `Transfer.takeProgress` repeatedly. The last call is after the end of the body.
+    func watchProgress() { bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 0) }
 
     /// Sets the credentials of a request. Clears those of an earlier request.
     private func set(_ credentials: HopCredentials) throws(Failure) {
@@ -224,10 +224,10 @@ private let debugMessage: curl_debug_callback = { easy, kind, text, size, _ in
 }
 
 /// Receives libcurl's progress calls. The last call comes before libcurl closes the connection.
-private let progressed: curl_xferinfo_callback = { receiver, _, _, _, _ in
+private let progressed: curl_xferinfo_callback = { receiver, _, downloaded, _, _ in
     guard let receiver else { return 0 }
-    Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue().noteCloseNotify()
-    return 0
+    let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()
+    return transfer.takeProgress(downloaded: Int64(downloaded)) ? 0 : 1
 }
 
 private let openSocket: curl_opensocket_callback = { table, _, address in

@@ -11,7 +11,7 @@ import time
 import daemons
 import pytest
 
-from backhaul import Hosting, HTTPVersion, Status, TaskState
+from backhaul import Hosting, HTTPVersion, Proxy, Status, TaskState
 
 from servers.content import Content
 from testbed.host import until
@@ -100,6 +100,18 @@ HTTP_2 = {
 }
 
 
+BASIC = b'HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm="a"\r\n'
+DIGEST = b'HTTP/1.1 407 Who\r\nProxy-Authenticate: Digest realm="a", nonce="b", qop="auth"\r\n'
+LONG = b"Content-Length: 1000000000\r\n\r\n"
+#: Floods in the body of a proxy's 407 response.
+REFUSALS = {
+    "Basic, a length": Flood(BASIC + LONG, b"a"),
+    "Basic, chunks": Flood(BASIC + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n"),
+    "Digest, a length": Flood(DIGEST + LONG, b"a"),
+    "Digest, chunks": Flood(DIGEST + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\na\r\n"),
+}
+
+
 class BusyEngine(AssertionError):
     """The engine uses processor time and does not reply."""
 
@@ -133,22 +145,22 @@ class Engine:
 @pytest.fixture
 def survive(shared_hosts, misbehaving, downloads):
     """Returns a function that downloads with one engine from a flooding server and from another server. The function
-    returns the task of the flooded download."""
+    returns the task of the flooded download. `url` is the URL of the flooded download, if the server is a proxy."""
     engine = Engine(shared_hosts.host(Hosting.DAEMON))
 
-    def run(server, **options):
+    def run(server, url=None, **options):
         try:
-            return survived(server, options)
+            return survived(server, url or server.url + "/a", options)
         except AssertionError:
             # No other test may get a host with an outstanding reply, or an engine with a flooded task. So the host and
             # the engine are ended.
             engine.end()
             raise
 
-    def survived(server, options):
+    def survived(server, url, options):
         before, session = watch_peak(engine.process), shared_hosts.new_session()
         engine.call("session", session, **QUICK, **options)
-        flooded = engine.call("download", server.url + "/a", downloads / "a")
+        flooded = engine.call("download", url, downloads / "a")
         until(lambda: server.flood, lambda flood: flood.sent or flood.ended)
 
         engine.call("session", shared_hosts.new_session(), **QUICK, maximum_attempts=1)
@@ -219,3 +231,16 @@ def test_a_flood_over_http_2_affects_no_other_transfer(survive, authority, flood
 def test_a_flood_over_http_2_without_tls_affects_no_other_transfer(survive, flood):
     with FloodingHTTP2Server(flood) as server:
         assert_named_or_cancelled(survive(server, http_version=HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE))
+
+
+@pytest.mark.parametrize("target", ["https://127.0.0.1:1/a", "http://127.0.0.1:1/a"], ids=["tunnel", "plain"])
+@pytest.mark.parametrize("user", [None, "porter"])
+@pytest.mark.parametrize("flood", REFUSALS.values(), ids=REFUSALS)
+def test_a_flood_in_the_body_of_a_407_response_affects_no_other_transfer(survive, flood, user, target):
+    """libcurl 7.88.1 reads the body of a 407 response to CONNECT byte by byte, and returns only when no byte is there.
+    """
+    with FloodingServer(flood) as server:
+        proxy = Proxy(url=server.url, user=user, password="key" if user else None)
+        task = survive(server, target, proxy=proxy, maximum_attempts=1)
+        assert (task.state, task.status, task.http_status) == (TaskState.FAILED, Status.HTTP_STATUS, 407)
+        assert len(server.requests) <= 2

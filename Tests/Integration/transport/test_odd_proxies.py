@@ -11,7 +11,7 @@ from backhaul import Proxy, Status, TaskState
 
 from servers.content import Content, sha256_of
 from servers.proxy import join
-from transport.scripted import ScriptedServer, cut
+from transport.scripted import ScriptedServer, cut, drain
 from transport.test_proxies import CLEAN
 
 OK = b"HTTP/1.1 200 Connected\r\n"
@@ -56,8 +56,9 @@ def through(fetch, serve, authority):
     """Returns a function that fetches through a proxy from a server with TLS, and returns the event."""
     server = serve(authority.context())
 
-    def run(proxy, **options):
-        return fetch(server.url + "/a", ca_file=authority.file, proxy=Proxy(url=proxy.url), environment=CLEAN,
+    def run(proxy, user=None, **options):
+        route = Proxy(url=proxy.url, user=user, password=user)
+        return fetch(server.url + "/a", ca_file=authority.file, proxy=route, environment=CLEAN,
                      **{"maximum_attempts": TRIES, "request_timeout_ms": 5_000, **options})
 
     return run
@@ -106,13 +107,49 @@ def test_a_407_response_to_connect_fails_the_task_and_the_error_message_names_th
         assert event.error_message == f"the proxy {proxy.url} responded with status 407"
 
 
+def test_a_407_response_without_a_usable_challenge_ends_the_attempt_before_the_body(through):
+    """A proxy that waits with the body does not delay the result, because the transfer needs only the head."""
+    refusal = b'HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm="a"\r\nContent-Length: 4\r\n\r\nw'
+
+    def respond(connection, _):
+        connection.sendall(refusal)
+        drain(connection)
+
+    with ScriptedServer(respond) as proxy:
+        event = through(proxy, request_timeout_ms=600_000)
+        assert (event.status, event.http_status, event.attempts) == (Status.HTTP_STATUS, 407, 1)
+
+
+@pytest.mark.parametrize("framing", [b"Content-Length: 1000000", b"Transfer-Encoding: chunked"],
+                         ids=["length", "chunks"])
+def test_after_a_407_response_with_a_long_body_a_basic_credential_is_sent_over_a_new_connection(through, framing):
+    refusal = b'HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm="a"\r\n' + framing + b"\r\n\r\n"
+
+    def respond(connection, head):
+        if b"Proxy-Authorization: " in head:
+            return open_tunnel(connection, head, OK + b"\r\n")
+        with suppress(OSError):
+            connection.sendall(refusal + (b"10000\r\n" + b"a" * 65_536 + b"\r\n") * 14)
+        return drain(connection)
+
+    with ScriptedServer(respond) as proxy:
+        event = through(proxy, user="porter")
+        assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 1), event
+        assert [b"Proxy-Authorization: Basic " in head for head in proxy.requests] == [False, True]
+        assert proxy.accepted == 2
+
+
+def open_tunnel(connection, head, data):
+    host, _, port = head.split()[1].decode().rpartition(":")
+    with suppress(OSError), socket.create_connection((host, int(port)), timeout=20) as server:
+        connection.sendall(data)
+        join(connection, server)
+
+
 def tunneling(data, greeting=b""):
     """Returns a proxy that opens the tunnel after its odd response."""
     def respond(connection, head):
-        host, _, port = head.split()[1].decode().rpartition(":")
-        with suppress(OSError), socket.create_connection((host, int(port)), timeout=20) as server:
-            connection.sendall(data)
-            join(connection, server)
+        open_tunnel(connection, head, data)
 
     return ScriptedServer(respond, greeting=greeting)
 
