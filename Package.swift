@@ -101,7 +101,9 @@ let package = Package(
         // The command line. It uses the C API, as every host does.
         .executableTarget(
             name: "backhaul",
-            dependencies: ["CBackhaul", "CLinux", "BackhaulPlatform", "BackhaulABI", "BackhaulUserManager"],
+            dependencies: [
+                "CBackhaul", "CLinux", "BackhaulPlatform", "BackhaulABI", "BackhaulDisk", "BackhaulUserManager",
+            ],
             swiftSettings: strict),
         // The daemon: an engine without a host.
         .executableTarget(

@@ -2,6 +2,7 @@
 acknowledged, the command does not wait for this event. A live transfer has not ended. To acknowledge an event is to
 confirm that it was processed."""
 
+import hashlib
 import os
 import signal
 import time
@@ -185,3 +186,52 @@ def test_the_add_command_returns_the_id_of_the_unacknowledged_end_event(backhaul
     (found,) = backhaul.json("add", url)
     assert found["event_id"] == backhaul.json("events")[0]["id"]
     assert "its end is not acknowledged yet" in backhaul("add", url).stderr
+
+
+ABSENT_CHECKSUM = "sha-256:" + "0" * 64
+CHECKSUM = "sha-256:" + hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.mark.parametrize("words", [
+    ["--checksum", ABSENT_CHECKSUM], ["--size", "77"], ["--max-filesize", "77"], ["-X", "POST"], ["-H", "Accept: b"],
+    ["--data-binary", "b"],
+], ids=lambda words: words[0])
+@pytest.mark.parametrize("command", ["get", "add"])
+def test_a_repeated_command_refuses_the_file_if_its_options_could_select_another_file(
+        backhaul, fetched, command, words):
+    assert "a exists already; remove it" in backhaul(command, *words, fetched, code=4).stderr
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+
+
+def test_a_repeated_command_reports_a_file_that_has_the_given_checksum_and_size(backhaul, fetched):
+    words = ["--checksum", CHECKSUM, "--size", len(CONTENT), "--max-filesize", "1M", "-X", "GET"]
+    assert "exists already: transfer" in backhaul("get", *words, fetched).stderr
+
+
+def test_a_repeated_command_that_skips_a_file_checks_the_size_of_the_file(backhaul, fetched):
+    words = ["--if-exists", "skip", "--attempts", "1", "--size"]
+    assert "(BH_SIZE_MISMATCH)" in backhaul("get", *words, "77", fetched, code=1).stderr
+    assert backhaul("get", *words, len(CONTENT), fetched).stdout == f"{backhaul.here}/a\n"
+
+
+def test_a_repeated_command_refuses_the_file_of_a_later_download_from_another_url(backhaul, serve, slow, fetched):
+    other = fetched.replace("/a", "/other/a")
+    backhaul("get", "--if-exists", "replace", other)
+    assert "exists already; remove it" in backhaul("get", fetched, code=4).stderr
+    assert "exists already: transfer" in backhaul("get", other).stderr
+
+
+def test_a_repeated_command_refuses_a_file_of_the_same_size_that_was_written_soon_after_the_download(
+        backhaul, fetched):
+    (backhaul.here / "a").write_bytes(CONTENT[::-1])
+    assert "exists already; remove it" in backhaul("get", fetched, code=4).stderr
+
+
+def test_a_repeated_command_refuses_an_older_file_of_the_same_size_and_a_symbolic_link(backhaul, fetched):
+    (backhaul.here / "a").rename(backhaul.here / "moved")
+    (backhaul.here / "a").symlink_to("moved")
+    assert "exists already; remove it" in backhaul("get", fetched, code=4).stderr
+    (backhaul.here / "old").write_bytes(CONTENT[::-1])
+    os.utime(backhaul.here / "old", ns=(10**18 + 1, 10**18 + 1))
+    (backhaul.here / "old").rename(backhaul.here / "a")
+    assert "exists already; remove it" in backhaul("get", fetched, code=4).stderr

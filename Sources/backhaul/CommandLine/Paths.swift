@@ -61,12 +61,13 @@ enum Paths {
         return UInt64(max(0, status.st_size))
     }
 
-    /// The size of a regular file, and the time of its last change in Unix milliseconds. Nil if there is no such file.
-    static func file(_ path: String) -> (size: UInt64, modified: Int64)? {
+    /// The size of a regular file, and the time of its last change in Unix milliseconds. Nil if there is no such file,
+    /// or if the path is a symbolic link. `isTimeCoarse` means that the time may be rounded to one or two seconds.
+    static func file(_ path: String) -> (size: UInt64, modified: Int64, isTimeCoarse: Bool)? {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         let modified = Int64(status.st_mtim.tv_sec) * 1000 + Int64(status.st_mtim.tv_nsec) / 1_000_000
-        return (UInt64(max(0, status.st_size)), modified)
+        return (UInt64(max(0, status.st_size)), modified, status.st_mtim.tv_nsec == 0)
     }
 
     static func isRegularFile(_ path: String, size: UInt64) -> Bool {

@@ -52,7 +52,7 @@ struct PolicyOptions {
     private let version: Int32?
     private let redirects: Int32?
     private let redirectCount: UInt32?
-    private let largest: UInt64?
+    let largest: UInt64?
     private let rate: UInt64?
     private let constraints: ConstraintOptions
 

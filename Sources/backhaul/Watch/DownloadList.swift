@@ -43,7 +43,8 @@ struct DownloadList {
                 } else if result.isAcknowledged, let later = DownloadList.later(transfer, unread) {
                     transfers[position].former = later
                     again.append(position)
-                } else if let ending = try DownloadList.ending(of: result, transfer, session) {
+                } else if let ending = try DownloadList.ending(
+                    of: result, transfer, session, context, application) {
                     if result.isAcknowledged { former.append(ending) } else { enqueued[result.taskID] = transfer }
                 } else {
                     transfers[position].former = result.taskID
@@ -86,15 +87,15 @@ struct DownloadList {
     /// The result of an earlier task, if that task counts as the requested transfer. Nil if the transfer must be
     /// enqueued again.
     private static func ending(
-        of found: EnqueueResult, _ transfer: Transfer, _ session: Session
+        of found: EnqueueResult, _ transfer: Transfer, _ session: Session, _ context: Context,
+        _ application: Application
     ) throws(CommandError) -> Ending? {
         guard found.hasSucceeded, !transfer.replaces else { return nil }
-        let task = try found.isAcknowledged
-            ? session.history(after: found.taskID - 1, maximum: 1).tasks.first { $0.id == found.taskID }
-            : session.tasks(TaskSelection(ids: [found.taskID]), maximum: 1).tasks.first
-        let path = task?.path ?? (transfer.isNamedByServer ? nil : transfer.destination)
-        guard let path, let size = Paths.sizeOfFile(path, changedSince: nil) else { return nil }
-        if let task, task.url != transfer.url || !FormerDownloads.isUnchanged(task) { return nil }
-        return task.map { Ending($0) } ?? Ending(former: found.taskID, transfer, path: path, size: size)
+        if !found.isAcknowledged,
+            let task = try session.tasks(TaskSelection(ids: [found.taskID]), maximum: 1).tasks.first {
+            // The engine has compared the two requests.
+            return FormerDownloads.isUnchanged(task) ? Ending(task) : nil
+        }
+        return try FormerDownloads.find([transfer], session, context, application)[0].map { Ending($0) }
     }
 }

@@ -52,23 +52,6 @@ struct Ending {
         source = task.source
     }
 
-    /// The result of a task that succeeded before this command started. The history, which is the list of ended tasks,
-    /// no longer has the task.
-    init(former id: UInt64, _ transfer: Transfer, path: String, size: UInt64) {
-        taskID = id
-        url = transfer.url
-        self.path = path
-        state = Int32(BH_TASK_SUCCEEDED)
-        status = bh_status(BH_OK)
-        errorMessage = nil
-        httpStatus = 0
-        attempts = 0
-        self.size = size
-        errorBody = nil
-        responseBody = nil
-        source = nil
-    }
-
     /// The result of a task that is missing in the list of tasks. The task is missing because another process
     /// acknowledged the event about the task's end.
     /// - Parameters:
