@@ -1042,8 +1042,9 @@ typedef struct bh_request {
                                     file is kept in the store until the host claims it */
     const char *idempotency_key; /* 1 to 255 bytes. If an earlier request of the session has the same key, the new
                                     request makes no task: the call returns the earlier task, and does not check files.
-                                    The two requests may differ only in rate, constraints, priority, start times and
-                                    expiry, and the earlier task keeps its values of these fields. If other fields
+                                    The two requests may differ only in rate, constraints, priority, start times,
+                                    expiry and BH_REQUEST_STARTS_SUSPENDED, and the earlier task keeps its values of
+                                    these fields. If other fields
                                     differ, the call fails with BH_KEY_CONFLICT. If the earlier task has succeeded and
                                     its event is acknowledged, the other fields are not compared. If the task has failed
                                     or was cancelled, the key is free for another request after the task's event is

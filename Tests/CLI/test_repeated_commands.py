@@ -235,3 +235,21 @@ def test_a_repeated_command_refuses_an_older_file_of_the_same_size_and_a_symboli
     os.utime(backhaul.here / "old", ns=(10**18 + 1, 10**18 + 1))
     (backhaul.here / "old").rename(backhaul.here / "a")
     assert "exists already; remove it" in backhaul("get", fetched, code=4).stderr
+
+
+@pytest.mark.parametrize("resumes", [False, True], ids=["suspended", "resumed"])
+def test_a_repeated_command_finds_a_transfer_that_was_enqueued_suspended(backhaul, slow, resumes):
+    url = f"{slow.url}/big"
+    (first,) = backhaul.json("add", "--suspended", url)
+    if resumes:
+        backhaul("resume", first["task_id"])
+    (again,) = backhaul.json("add", url)
+    assert (again["disposition"], again["task_id"]) == ("existing", first["task_id"])
+    ended = backhaul("get", "--timeout", "1", url, code=5)
+    assert ("is suspended; it continues after: backhaul resume" in ended.stderr) == (not resumes)
+
+
+def test_the_refusal_of_a_different_request_names_the_commands_that_end_the_earlier_transfer(backhaul, slow):
+    backhaul("add", "--suspended", f"{slow.url}/big")
+    refused = backhaul("add", "-H", "A: b", f"{slow.url}/big", code=4).stderr
+    assert "`backhaul wait`" in refused and "`backhaul cancel NUMBER`" in refused

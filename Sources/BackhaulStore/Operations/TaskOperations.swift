@@ -249,13 +249,13 @@ private struct EnqueuedGroups {
 
 extension Request {
     /// Returns the name that the first differing field has in include/backhaul.h, or nil if no field differs. The
-    /// device of the destination's directory is ignored, because it may change with each boot.
+    /// device of the destination's directory is ignored, because it may change with each boot. The first state is
+    /// ignored, because the program may have suspended or resumed the task since.
     fileprivate func firstDifferingField(from request: Request) -> String? {
         if !url.utf8.elementsEqual(request.url.utf8) { return "url" }
         let (path, other) = (destination?.path ?? "", request.destination?.path ?? "")
         if !path.utf8.elementsEqual(other.utf8) { return "destination" }
         if ifExists != request.ifExists { return "if_exists" }
-        if startsSuspended != request.startsSuspended { return "flags" }
         if mode != request.mode { return "mode" }
         if headers != request.headers { return "headers" }
         if userData != request.userData { return "user_data" }

@@ -24,6 +24,8 @@ extension CommandError {
             failure.withMessage(
                 "\(address.redacted): \(destination) is the file of another transfer of this session, "
                     + "with another URL or "
-                    + "other options, that has not ended or whose end is not acknowledged; see `backhaul tasks`"))
+                    + "other options, that has not ended or whose end is not acknowledged; `backhaul wait` waits for "
+                    + "it and acknowledges its end, and `backhaul cancel NUMBER` cancels it (`backhaul tasks` shows "
+                    + "its number)"))
     }
 }
