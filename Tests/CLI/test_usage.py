@@ -1,10 +1,14 @@
 """Exit codes, help, and invalid command lines. A store is the directory with all data. A session is a named collection
 of transfers."""
 
+import fcntl
 import json
 import os
 import re
+import signal
 import subprocess
+import termios
+import time
 
 import pytest
 
@@ -194,3 +198,51 @@ def test_options_are_accepted_before_the_command_and_after_the_arguments(backhau
         [COMMAND, "--store", str(backhaul.store), "--embedded", "add", "http://127.0.0.1:9/a", "--json", "--suspended"],
         cwd=backhaul.here, env=backhaul.environment, capture_output=True, text=True, timeout=60, check=True)
     assert json.loads(ended.stdout)["disposition"] == "new"
+
+
+# Commands that read standard input before they do anything else.
+@pytest.mark.parametrize("words", [
+    ["add", "-i", "-"], ["put", "--data-binary", "@-", "http://a/1"], ["get", "--header-file", "-", "http://a/1"],
+    ["respond", "1", "--user", "ann", "--password-file", "-"],
+], ids=lambda words: words[0])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_signal_ends_a_command_that_reads_its_input(words, number, tmp_path):
+    store = tmp_path / "store"
+    with subprocess.Popen([COMMAND, "--store", store, *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:
+        # The process reads when the pipe is empty again.
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        while fcntl.ioctl(process.stdin, termios.FIONREAD, b"\0\0\0\0") != b"\0\0\0\0":
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+        assert process.wait(60) == -number
+    assert not store.exists()
+
+
+@pytest.mark.parametrize("words", [
+    ["get", "-o", b"p\xe9", "http://a/1"], ["tasks", "--store", b"/tmp/p\xe9"], [b"p\xe9"],
+], ids=["option", "store", "command"])
+def test_an_argument_that_is_not_utf8_is_refused(words, tmp_path):
+    ended = subprocess.run([COMMAND, *words], env={"HOME": str(tmp_path)}, cwd=tmp_path, capture_output=True, text=True,
+                           timeout=60, check=False)
+    number = next(number for number, word in enumerate(words, 1) if isinstance(word, bytes))
+    assert (ended.returncode, f"Argument {number} is not valid UTF-8: " in ended.stderr) == (2, True), ended.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_store_variable_or_a_directory_or_an_input_line_that_is_not_utf8_is_refused(tmp_path):
+    folder = os.fsencode(tmp_path) + b"/p\xe9"
+    os.mkdir(folder)
+
+    def refusal(*words, **options):
+        options = {"env": {"HOME": str(tmp_path)}, "cwd": tmp_path, **options}
+        ended = subprocess.run([COMMAND, *words], capture_output=True, timeout=60, check=False, **options)
+        assert ended.returncode == 2, ended.stderr
+        return ended.stderr.decode()
+
+    assert "BACKHAUL_STORE is not valid UTF-8" in refusal("tasks", env={b"BACKHAUL_STORE": folder})
+    assert "current directory is not valid UTF-8" in refusal("get", "http://a/1", cwd=folder)
+    assert "Standard input has a line that is not valid UTF-8" in refusal("get", "-i", "-", input=b"http://a/\xe9\n")
+    assert os.listdir(tmp_path) == [os.fsdecode(b"p\xe9")]

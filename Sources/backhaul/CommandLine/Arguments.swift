@@ -50,6 +50,21 @@ struct Arguments {
         operands = permuted
     }
 
+    // Unsafe: argv is valid as long as the process, and each of its `argc` strings ends with a zero byte.
+    /// The words of the command line after the name of the program. Throws if a word is not valid UTF-8, because the
+    /// library takes all texts and paths in UTF-8, and a changed path names another file.
+    static func ofProcess() throws(CommandError) -> [String] {
+        var words: [String] = []
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let bytes = CommandLine.unsafeArgv[index] else { break }
+            guard let word = String(validatingCString: bytes) else {
+                throw .usage("Argument \(index) is not valid UTF-8: \(Text.quoted(String(cString: bytes))).")
+            }
+            words.append(word)
+        }
+        return words
+    }
+
     func has(_ name: String) -> Bool { values[name] != nil }
 
     /// Whether the command changes the setting of this option.
@@ -63,6 +78,8 @@ struct Arguments {
         if has(option.name) { return }
         if option.argument == nil { resets.insert(option.name) } else { values[option.name] = [""] }
     }
+
+    mutating func remove(_ name: String) { values[name] = nil }
 
     /// The value of an option. If the option is given several times, the last value is used.
     func value(_ name: String) -> String? { values[name]?.last }

@@ -24,9 +24,9 @@ struct Context {
     private let daemon: String?
 
     init(
-        _ arguments: Arguments, _ command: CommandDescription, signals: Signals
+        _ arguments: Arguments, _ command: CommandDescription, output: Output, signals: Signals
     ) throws(CommandError) {
-        output = Output(isJSON: arguments.has("json"), isQuiet: arguments.has("quiet"))
+        self.output = output
         self.signals = signals
         isLaunched = environment("BACKHAUL_LAUNCH") != nil
         let launched = isLaunched ? environment("BACKHAUL_APPLICATION") : nil
@@ -40,6 +40,7 @@ struct Context {
         storeUse = command.storeUse
         usesSession = command.usesSession
         store = try arguments.value("store").map { path throws(CommandError) in try Paths.absolute(path) }
+        if store == nil { try Paths.checkStoreVariable() }
         daemon = try arguments.value("daemon").map { path throws(CommandError) in try Paths.absolute(path) }
         if isEmbedded && daemon != nil { throw .usage("--embedded and --daemon exclude each other.") }
     }

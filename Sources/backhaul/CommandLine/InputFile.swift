@@ -4,13 +4,22 @@ import Glibc
 /// Reads the input files that options name. '-' means standard input.
 enum InputFile {
     static func lines(_ file: String) throws(CommandError) -> [String] {
-        try content(file).split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
-            .map { String(decoding: $0, as: UTF8.self) }
+        var lines: [String] = []
+        for line in try content(file).split(whereSeparator: isEndOfLine) { lines.append(try text(line, file)) }
+        return lines
     }
 
     static func firstLine(_ file: String) throws(CommandError) -> String {
-        let line = try content(file).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        return String(decoding: line, as: UTF8.self)
+        try text(content(file).prefix { !isEndOfLine($0) }, file)
+    }
+
+    private static func isEndOfLine(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
+
+    private static func text(_ line: ArraySlice<UInt8>, _ file: String) throws(CommandError) -> String {
+        guard let text = String(validating: line, as: UTF8.self) else {
+            throw .usage("\(file == "-" ? "Standard input" : file) has a line that is not valid UTF-8.")
+        }
+        return text
     }
 
     static func content(_ file: String) throws(CommandError) -> [UInt8] {

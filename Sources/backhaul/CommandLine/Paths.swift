@@ -13,7 +13,16 @@ enum Paths {
             throw .usage("The current directory cannot be found (\(reasonOfLastError())); give absolute paths.")
         }
         defer { free(directory) }
-        return join(String(cString: directory), path)
+        guard let directory = String(validatingCString: directory) else {
+            throw .usage("The path of the current directory is not valid UTF-8; give absolute paths.")
+        }
+        return join(directory, path)
+    }
+
+    /// Throws if `$BACKHAUL_STORE` is not valid UTF-8, because the library takes paths in UTF-8.
+    static func checkStoreVariable() throws(CommandError) {
+        guard let value = getenv(storeVariable), String(validatingCString: value) == nil else { return }
+        throw .usage("\(storeVariable) is not valid UTF-8: \(Text.quoted(String(cString: value))).")
     }
 
     static func join(_ directory: String, _ name: String) -> String {

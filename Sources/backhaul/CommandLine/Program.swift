@@ -3,7 +3,7 @@ import Glibc
 
 /// Runs the command that the command line names, and returns the exit code.
 enum Program {
-    static func run(_ words: [String]) -> Int32 {
+    static func run(_ words: () throws(CommandError) -> [String]) -> Int32 {
         // Loads the locale's table of character widths, which the progress display needs. Messages and numbers do not
         // depend on the locale.
         setlocale(LC_CTYPE, "")
@@ -11,7 +11,7 @@ enum Program {
         var command = "backhaul"
         do {
             let before = try Arguments(
-                program: command, words: words,
+                program: command, words: words(),
                 options: OptionDescription.common + [OptionDescription("version", nil, nil, "show the version")],
                 stopAtOperand: true)
             if before.has("version") { return show(Help.version) }
@@ -31,9 +31,12 @@ enum Program {
                 stopAtOperand: type.description.takesProgram)
             arguments.merge(before)
             if arguments.has("help") { return show(Help.command(type.description)) }
-            let context = try Context(arguments, type.description, signals: Signals())
-            output = context.output
-            return try type.init(arguments).run(context).rawValue
+            output = Output(isJSON: arguments.has("json"), isQuiet: arguments.has("quiet"))
+            // The command reads its input files here. A signal ends the process during this time, because signals are
+            // blocked only afterwards, and nothing is enqueued yet.
+            let given = try type.init(arguments)
+            let context = try Context(arguments, type.description, output: output, signals: Signals())
+            return try given.run(context).rawValue
         } catch {
             return end(error as? CommandError, command: command, output: output)
         }

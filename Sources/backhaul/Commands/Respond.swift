@@ -33,7 +33,8 @@ struct Respond: Command {
 
     private let challenge: UInt64
     private let user: String?
-    private let passwordFile: String?
+    /// The password that `--password-file` gives.
+    private let password: String?
     /// The response that the options give. Nil if the response is a user name with a password. If no option names a
     /// file with the password, the command prompts for the password.
     private let given: Response.Kind?
@@ -46,7 +47,7 @@ struct Respond: Command {
         }
         challenge = id
         user = arguments.value("user")
-        passwordFile = arguments.value("password-file")
+        let passwordFile = arguments.value("password-file")
         if passwordFile != nil && user == nil { throw .usage("--password-file goes with --user.") }
         var headers: [(name: String, value: String)] = []
         for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
@@ -60,6 +61,7 @@ struct Respond: Command {
             throw .usage(
                 "`respond` takes one of --user, --header or --header-file, --negotiate, --url, --refuse and --default.")
         }
+        password = try passwordFile.map { file throws(CommandError) in try InputFile.firstLine(file) }
         given = responses.first
         isKept = arguments.has("keep")
         expires = try arguments.futureTime(after: "expires-in")
@@ -98,12 +100,11 @@ struct Respond: Command {
 
     private func response(_ signals: Signals) throws(CommandError) -> Response {
         if let given { return Response(kind: given, isKept: isKept, expires: expires) }
-        let password = try password(signals)
+        let password = if let password { password } else { try askForPassword(signals) }
         return Response(kind: .password(user: user ?? "", password: password), isKept: isKept, expires: expires)
     }
 
-    private func password(_ signals: Signals) throws(CommandError) -> String {
-        if let passwordFile { return try InputFile.firstLine(passwordFile) }
+    private func askForPassword(_ signals: Signals) throws(CommandError) -> String {
         guard let prompt = Prompt() else {
             throw .usage("There is no terminal to ask for the password; give --password-file.")
         }
