@@ -145,6 +145,13 @@ def test_transfers_with_options_of_a_session_run_in_a_variant_of_the_session(bac
     assert backhaul.json("attempts", task["id"]) == []
 
 
+def test_an_empty_value_of_an_option_of_a_transfer_is_the_setting_of_the_session(backhaul):
+    backhaul("configure", "--proxy", "http://127.0.0.1:1", "--cookie-jar", "memory", "--tolerate", "early-response")
+    words = ["-x", "", "--cookie-jar", "", "--credentials", "", "--tolerate", "", "--cacert", ""]
+    assert "variant" not in backhaul("add", "--suspended", *words, URL).stderr
+    assert [session["identifier"] for session in backhaul.json("sessions")] == ["default"]
+
+
 @pytest.mark.parametrize("words", [["get"], ["add", "--suspended"]])
 def test_a_note_says_that_the_daemon_ignores_the_proxy_variables_of_a_later_command(backhaul, serve, words):
     server = serve({"/a": CONTENT})

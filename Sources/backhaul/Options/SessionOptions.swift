@@ -9,7 +9,7 @@ struct SessionOptions {
         OptionDescription(
             "credentials", nil, "ask|fail", "when a server asks for a credential: wait for one (ask), or fail"),
         OptionDescription(
-            "proxy", "x", "URL", "http://, https://, socks5:// or socks5h://...; none; '': as the environment says"),
+            "proxy", "x", "URL", "http://, https://, socks5:// or socks5h://...; none (as the environment says)"),
         OptionDescription(
             "proxy-user", "U", "USER[:PASSWORD]",
             "for the proxy. Other users may see a command line: see --proxy-password-file"),
@@ -54,7 +54,7 @@ struct SessionOptions {
             "the first such pause; it doubles, up to 12 times this (300)"),
         .bits(
             "tolerances", \.tolerances, "tolerate", Names.tolerances,
-            "accept these faults of servers: missing-close-notify, early-response; '': none (the default)"),
+            "accept these faults of servers: missing-close-notify, early-response (none)"),
     ]
 
     private static let sessionSettings: [SessionSetting] = [
@@ -128,6 +128,11 @@ struct SessionOptions {
     /// The options of a command that enqueues transfers. Throws if one of them is for the whole session.
     static func ofTransfers(_ arguments: Arguments) throws(CommandError) -> SessionOptions {
         try refuse(refused, arguments)
+        var arguments = arguments
+        // An empty value means the setting of the session, so it needs no variant.
+        for option in descriptions where arguments.value(option.name) == "" && option.argument != nil {
+            arguments.remove(option.name)
+        }
         return try SessionOptions(arguments)
     }
 
