@@ -210,6 +210,7 @@ public final class Transfer {
 
     /// libcurl calls this before it sends the request over a connection. If this returns false, the request ends.
     func requestBegins(over endpoints: ConnectionEndpoints) -> Bool {
+        easy?.recordReason()
         timing.requestBegan(easy?.negotiatedTLS, connections: easy?.connectionCount ?? 0)
         use(stack?.handles.socket(endpoints))
         noteActivity()

@@ -31,6 +31,10 @@ static inline CURLcode bhl_easy_set_proxy_headers(CURL *easy, struct curl_slist 
 static inline CURLcode bhl_easy_set_receiver(CURL *easy, CURLoption option, curl_write_callback function) {
     return (curl_easy_setopt)(easy, option, function);
 }
+static inline CURLcode bhl_easy_set_resolver_start(CURL *easy, curl_resolver_start_callback function, void *data) {
+    CURLcode result = (curl_easy_setopt)(easy, CURLOPT_RESOLVER_START_FUNCTION, function);
+    return result ? result : (curl_easy_setopt)(easy, CURLOPT_RESOLVER_START_DATA, data);
+}
 static inline CURLcode bhl_easy_set_open_socket(CURL *easy, curl_opensocket_callback function, void *data) {
     CURLcode result = (curl_easy_setopt)(easy, CURLOPT_OPENSOCKETFUNCTION, function);
     return result ? result : (curl_easy_setopt)(easy, CURLOPT_OPENSOCKETDATA, data);

@@ -4,10 +4,11 @@ internal import CCurl
 /// One of libcurl's easy handles, with the memory to which it points. A handle is used for many requests. Options that
 /// are the same for all requests are set only at the start.
 ///
-/// Unsafe: the handle, its list of headers and its error text live until `deinit`. libcurl uses them only while the
-/// handle is in a `MultiHandle`.
+/// Unsafe: the handle, its list of headers and its error text live until `deinit`. libcurl uses them and its pointer to
+/// this object only while the handle is in a `MultiHandle`.
 final class EasyHandle {
     let handle: UnsafeMutableRawPointer
+    private let sockets: SocketTable
     private let reasonText: UnsafeMutablePointer<CChar>
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var proxyHeaders: UnsafeMutablePointer<curl_slist>?
@@ -21,9 +22,10 @@ final class EasyHandle {
     init(_ sockets: SocketTable, _ identity: ConnectionIdentity) throws(Failure) {
         guard let handle = curl_easy_init() else { throw Failure(.outOfResources, "no memory is left for a transfer") }
         self.handle = handle
+        self.sockets = sockets
         reasonText = .allocate(capacity: Int(CURL_ERROR_SIZE))
         reasonText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        setConstants(sockets)
+        setConstants()
         try set(identity)
     }
 
@@ -41,6 +43,7 @@ final class EasyHandle {
         needsNewConnection: Bool, headers lines: [String], credentials: HopCredentials, nonceOwner: String? = nil,
         receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
+        bhl_easy_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
         reasonText[0] = 0
         if let nonceOwner { self.nonceOwner = nonceOwner }
         let list = try Self.list(of: lines)
@@ -65,6 +68,20 @@ final class EasyHandle {
         set(credentials.belongsToConnection ? .http1 : version, isEncrypted: isEncrypted)
         bhl_easy_set_long(handle, CURLOPT_VERBOSE, 0)
         bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 1)
+    }
+
+    /// Makes libcurl record the reason of a failure from now on. Call this only when the request has chosen its
+    /// connection: before that, libcurl 7.88.1 checks all idle connections, and records their errors as errors of the
+    /// request (lib/url.c, prune_dead_connections). libcurl makes these checks again before it repeats a request, and
+    /// keeps only the first reason (lib/curl_log.c, Curl_failf). So a reason from before the repetition is removed.
+    func recordReason() {
+        reasonText[0] = 0
+        bhl_easy_set_pointer(handle, CURLOPT_ERRORBUFFER, reasonText)
+    }
+
+    fileprivate func open(_ address: curl_sockaddr) -> Int32 {
+        recordReason()
+        return sockets.open(address.family, address.socktype, address.protocol)
     }
 
     // MARK: - While the request has a connection
@@ -138,14 +155,15 @@ final class EasyHandle {
         return list
     }
 
-    private func setConstants(_ sockets: SocketTable) {
-        bhl_easy_set_pointer(handle, CURLOPT_ERRORBUFFER, reasonText)
+    private func setConstants() {
         bhl_easy_set_receiver(handle, CURLOPT_WRITEFUNCTION, receiveBody)
         bhl_easy_set_receiver(handle, CURLOPT_HEADERFUNCTION, receiveHeader)
         bhl_easy_set_before_request(handle, beforeRequest)
         bhl_easy_set_debug(handle, debugMessage)
         bhl_easy_set_progress(handle, progressed)
-        bhl_easy_set_open_socket(handle, openSocket, sockets.pointer)
+        let pointer = Unmanaged.passUnretained(self).toOpaque()
+        bhl_easy_set_resolver_start(handle, startResolver, pointer)
+        bhl_easy_set_open_socket(handle, openSocket, pointer)
         bhl_easy_set_close_socket(handle, closeSocket, sockets.pointer)
         bhl_easy_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https")
         bhl_easy_set_string(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
@@ -230,10 +248,15 @@ private let progressed: curl_xferinfo_callback = { receiver, _, downloaded, _, _
     return transfer.takeProgress(downloaded: Int64(downloaded)) ? 0 : 1
 }
 
-private let openSocket: curl_opensocket_callback = { table, _, address in
-    guard let table, let address else { return -1 }
-    return Unmanaged<SocketTable>.fromOpaque(table).takeUnretainedValue()
-        .open(address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+private let startResolver: curl_resolver_start_callback = { _, _, easy in
+    guard let easy else { return 1 }
+    Unmanaged<EasyHandle>.fromOpaque(easy).takeUnretainedValue().recordReason()
+    return 0
+}
+
+private let openSocket: curl_opensocket_callback = { easy, _, address in
+    guard let easy, let address else { return -1 }
+    return Unmanaged<EasyHandle>.fromOpaque(easy).takeUnretainedValue().open(address.pointee)
 }
 
 private let closeSocket: curl_closesocket_callback = { table, number in
