@@ -98,7 +98,7 @@ def test_constraints_of_a_transfer_are_listed(backhaul):
     [task] = backhaul.json("tasks")
     asked = {name: value for name, value in task["constraints"].items() if value is not None}
     assert asked == {"preset": "overnight", "networks": ["ethernet", "wifi"], "requires_external_power": False}
-    assert ("asks for:       preset overnight, requires_external_power no, networks ethernet, wifi"
+    assert ("asks for:       --preset overnight, --external-power no, --networks ethernet, wifi"
             in backhaul("info", task["id"]).stdout)
 
 

@@ -246,3 +246,29 @@ def test_a_store_variable_or_a_directory_or_an_input_line_that_is_not_utf8_is_re
     assert "current directory is not valid UTF-8" in refusal("get", "http://a/1", cwd=folder)
     assert "Standard input has a line that is not valid UTF-8" in refusal("get", "-i", "-", input=b"http://a/\xe9\n")
     assert os.listdir(tmp_path) == [os.fsdecode(b"p\xe9")]
+
+
+@pytest.mark.parametrize(("words", "code", "status"), [
+    (["get", "--json", "--unknown", "http://127.0.0.1:9/a"], 2, "BH_INVALID_ARGUMENT"),
+    (["wait", "--json", "unexpected"], 2, "BH_INVALID_ARGUMENT"),
+    (["get", "--json", "--timeout", "1", "http://127.0.0.1:9/a"], 5, "BH_TIMEOUT"),
+])
+def test_with_json_each_error_of_the_command_is_one_object(backhaul, words, code, status):
+    (line,) = [line for line in backhaul(*words, code=code).stderr.splitlines() if line.startswith("{")]
+    assert json.loads(line)["error"]["status"] == status
+
+
+@pytest.mark.parametrize("hosting", ["embedded"])
+def test_a_proxy_without_a_scheme_is_an_http_proxy(backhaul):
+    (settings,) = backhaul.json("configure", "-x", "127.0.0.1:3128")
+    assert settings["proxy"]["url"] == "http://127.0.0.1:3128"
+
+
+@pytest.mark.parametrize("hosting", ["embedded"])
+@pytest.mark.parametrize(("words", "text"), [
+    (["add", "--retry-errors", "none,tls", "http://127.0.0.1:9/a"], "give none alone"),
+    (["add", "--if-exists", "skip", "http://127.0.0.1:9/a"], "--checksum or --size"),
+])
+def test_messages_of_the_library_name_options(backhaul, words, text):
+    ended = backhaul(*words, code=2)
+    assert text in ended.stderr and "BH_" not in ended.stderr

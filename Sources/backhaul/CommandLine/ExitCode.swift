@@ -30,6 +30,22 @@ enum ExitCode: Int32, CaseIterable {
 }
 
 extension ExitCode {
+    /// The status, in JSON, of an error that the command itself found.
+    var status: bh_status {
+        let status =
+            switch self {
+            case .done: BH_OK
+            case .usage: BH_INVALID_ARGUMENT
+            case .notFound, .endUnknown: BH_NOT_FOUND
+            case .refused: BH_WRONG_STATE
+            case .tryAgainLater: BH_TIMEOUT
+            case .storeUnusable: BH_STORE_UNAVAILABLE
+            case .credentialNeeded: BH_AUTHENTICATION_REQUIRED
+            case .transferFailed, .libraryFailed: BH_INTERNAL
+            }
+        return bh_status(status)
+    }
+
     /// The exit code for a status of the library.
     init(_ status: Int) {
         self =

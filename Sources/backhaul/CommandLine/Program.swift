@@ -10,8 +10,10 @@ enum Program {
         var output = Output(isJSON: false, isQuiet: false)
         var command = "backhaul"
         do {
+            let words = try words()
+            output = Output(isJSON: words.prefix { $0 != "--" }.contains("--json"), isQuiet: false)
             let before = try Arguments(
-                program: command, words: words(),
+                program: command, words: words,
                 options: OptionDescription.common + [OptionDescription("version", nil, nil, "show the version")],
                 stopAtOperand: true)
             if before.has("version") { return show(Help.version) }
@@ -46,6 +48,10 @@ enum Program {
         output.clearProgress()
         switch error {
         case .usage(let sentence):
+            if output.isJSON {
+                output.error(Failure(ExitCode.usage, sentence))
+                return ExitCode.usage.rawValue
+            }
             if !sentence.isEmpty { output.error(sentence) }
             _ = Output.write("Try `\(command) --help`.\n", to: STDERR_FILENO)
             return ExitCode.usage.rawValue
@@ -53,7 +59,7 @@ enum Program {
             output.error(failure)
             return failure.exitCode.rawValue
         case .stopped(let code, let sentence):
-            output.error(sentence)
+            output.error(Failure(code, sentence))
             return code.rawValue
         case .interrupted(let signal):
             Signals.terminate(of: signal)

@@ -52,6 +52,12 @@ struct Info: Command {
         }
     }
 
+    /// A constraint as the option that sets it.
+    private static func option(_ field: String, _ value: String) -> String {
+        let setting = ConstraintsRecord.settings.first { $0.field == field }
+        return (setting.map { "--" + $0.option.name } ?? field) + " " + value
+    }
+
     private static func lines(_ task: TaskRecord) -> [String] {
         var fields: [(String, String)] = [
             ("task", String(task.id)),
@@ -69,7 +75,7 @@ struct Info: Command {
         if task.earliestStart != 0 { fields.append(("earliest start", Text.timeWithCountdown(task.earliestStart))) }
         if task.latestStart != 0 { fields.append(("latest start", Text.timeWithCountdown(task.latestStart))) }
         if let asked = task.constraints?.json.lines, !asked.isEmpty {
-            fields.append(("asks for", asked.map { "\($0.0) \($0.1)" }.joined(separator: ", ")))
+            fields.append(("asks for", asked.map(Info.option).joined(separator: ", ")))
         }
         if task.nextAttempt != 0 { fields.append(("next attempt", Text.time(until: task.nextAttempt))) }
         if task.rate > 0 { fields.append(("rate", Text.size(task.rate) + "/s")) }

@@ -40,12 +40,21 @@ struct Wait: Command {
                         codes.insert(try follow(application, context, until: deadline))
                     } catch {
                         if case .interrupted = error { throw error }
+                        // Another `wait` follows these sessions. If this command followed the variants, both would
+                        // fail.
+                        if case .failure(let failure) = error, failure.is(BH_IN_USE) { throw error }
+                        // After the time-out, one sentence is enough.
+                        if case .stopped = error, let deadline, Clock.milliseconds >= deadline, !errors.isEmpty {
+                            return
+                        }
                         errors.append(error)
                     }
                 }
             }
             if let first = errors.first {
-                for case .stopped(_, let sentence) in errors.dropFirst() { context.output.error(sentence) }
+                for case .stopped(let code, let sentence) in errors.dropFirst() {
+                    context.output.error(Failure(code, sentence))
+                }
                 throw first
             }
             codes.remove(.done)

@@ -9,6 +9,16 @@ struct Failure: Error {
     let index: Int?
     let message: String
 
+    init(status: bh_status, domain: Int32, detail: Int64, index: Int?, message: String) {
+        (self.status, self.domain, self.detail, self.index) = (status, domain, detail, index)
+        self.message = message
+    }
+
+    /// An error that the command itself found.
+    init(_ code: ExitCode, _ message: String) {
+        self.init(status: code.status, domain: Int32(BH_DOMAIN_NONE), detail: 0, index: nil, message: message)
+    }
+
     func `is`(_ code: Int) -> Bool { Int(status) == code }
 
     var statusName: String { String(cString: bh_status_name(status)) }

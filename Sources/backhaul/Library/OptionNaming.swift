@@ -8,6 +8,11 @@ enum OptionNaming {
             "body_source is given, but there is no body_file and there are no parts",
             "--body-source is given, but there is no file; give one with --data-binary @FILE or --form"
         ),
+        ("has BH_RETRY_NONE beside other bits; give it alone", "has none and other errors; give none alone"),
+        (
+            "has a file or parts as its body; give bytes from memory",
+            "has a file or a form as its body; give --data-binary DATA"
+        ), ("a checksum or an expected_size", "--checksum or --size"),
         ("if_exists BH_IF_EXISTS_REPLACE", "--if-exists replace"), ("choose embedded hosting", "give --embedded"),
         ("the option `store`", "--store"), ("the option `daemon`", "--daemon"),
         ("the application identifier", "--application"), ("the launch's environment", "--environment"),
@@ -37,6 +42,7 @@ enum OptionNaming {
             ("retry.errors", "--retry-errors"), ("maximum_attempts", "the number of attempts (--retry, --attempts)"),
             ("BH_RETRY_NONE", "none"), ("BH_IF_EXISTS_SKIP", "skip"), ("BH_REDIRECTS_NONE", "none"),
             ("BH_REQUEST_IF_CHANGED", "--if-changed"), ("BH_REQUEST_NAMED_BY_SERVER", "--remote-header-name"),
+            ("media_type", ";type"), ("file_name", ";filename"),
             ("launch.working_directory", "--working-directory"), ("launch.program", "the program"),
         ] + settings, uniquingKeysWith: { first, _ in first })
 

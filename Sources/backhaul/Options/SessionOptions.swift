@@ -98,7 +98,7 @@ struct SessionOptions {
         case "fail": asksForCredentials = false
         case .some(let value): throw .usage("--credentials takes 'ask' or 'fail', not '\(value)'.")
         }
-        proxy = arguments.value("proxy")
+        proxy = arguments.value("proxy").map(SessionOptions.proxy)
         let user = arguments.value("proxy-user")
         let colon = user?.firstIndex(of: ":")
         proxyUser = user.map { colon == nil ? $0 : String($0.prefix { $0 != ":" }) }
@@ -150,6 +150,7 @@ struct SessionOptions {
             let value =
                 switch name {
                 case "ca-file", "cacert", "cert", "key": try path(arguments, name) ?? ""
+                case "proxy": proxy(arguments.value(name) ?? "")
                 case "proxy-user": String((arguments.value(name) ?? "").prefix { $0 != ":" })
                 case "proxy-password-file": ""
                 default: arguments.all(name).joined(separator: ",")
@@ -183,6 +184,11 @@ struct SessionOptions {
         if let pins { session.tls.pinned_public_keys = arena.string(unlessEmpty: pins) }
         if let minimumTLS { session.tls.minimum_version = Int32(minimumTLS) }
         for change in changes { change(&session) }
+    }
+
+    /// The URL of the proxy. As in curl, a proxy without a scheme is an HTTP proxy.
+    private static func proxy(_ value: String) -> String {
+        value.isEmpty || value == "none" || value.contains("://") ? value : "http://" + value
     }
 
     /// The absolute path that an option gives. An empty value means that no file is used.
