@@ -30,13 +30,18 @@ public final class BodyReader: Sendable {
         at offset: UInt64, count: Int, then: @escaping @Sendable (Result<[UInt8], Failure>) -> Void
     ) {
         worker.post { [id, file, path, openDescriptor] context in
-            let body = context.bodies[id] ?? OpenBody(file, at: path, files: context.files)
-            let result = Result { () throws(Failure) in try body.read(at: offset, count: count) }
-            // The file is closed after its last byte was read, because an open file prevents an unmount of its disk.
-            let isLast = offset.addingReportingOverflow(UInt64(count)).partialValue >= file.size
-            let isOpen = if case .success = result { !isLast } else { false }
-            openDescriptor.withLock { $0 = isOpen ? body.descriptor : nil }
-            context.bodies[id] = isOpen ? body : nil
+            let result: Result<[UInt8], Failure>
+            // After this block, a file that is not needed any more is closed. The caller may expect this.
+            do {
+                let body = context.bodies[id] ?? OpenBody(file, at: path, files: context.files)
+                result = Result { () throws(Failure) in try body.read(at: offset, count: count) }
+                // The file is closed after its last byte was read, because an open file prevents an unmount of its
+                // disk.
+                let isLast = offset.addingReportingOverflow(UInt64(count)).partialValue >= file.size
+                let isOpen = if case .success = result { !isLast } else { false }
+                openDescriptor.withLock { $0 = isOpen ? body.descriptor : nil }
+                context.bodies[id] = isOpen ? body : nil
+            }
             then(result)
         }
     }
