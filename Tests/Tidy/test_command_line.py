@@ -64,7 +64,8 @@ OTHER_WORDS = {
 PHRASES = {
     "choose embedded hosting", "the option `store`", "the option `daemon`", "the application identifier",
     "the launch's environment", "the URL cannot be read", ", which no listing shows",
-    "body_source is given, but there is no body_file and there are no parts",
+    "body_source is given, but there is no body_file and there are no parts", "a checksum or an expected_size",
+    "has BH_RETRY_NONE beside other bits; give it alone", "has a file or parts as its body; give bytes from memory",
 }
 
 #: The structs that are part of a path such as `proxy.url` in messages.

@@ -225,7 +225,7 @@ OTHERS = {
     "url": b"http://127.0.0.1:9/other", "headers": items(HEADERS[:1]),
     "user_data": cast(c_char_p(b"ANY\0BYTES"), c_void_p),
     "method": b"PUT", "group": b"work", "checksum": b"sha-256:" + b"cd" * 32, "expected_size": 4_097,
-    "body": cast(c_char_p(b"BODY"), c_void_p), "flags": 8, "if_exists": 0, "refresh": 2, "mode": 0o640,
+    "body": cast(c_char_p(b"BODY"), c_void_p), "flags": 1, "if_exists": 0, "refresh": 2, "mode": 0o640,
     "expected_bytes_received": 9_001, "expected_bytes_sent": 8_001,
 }
 OTHER_POLICY = {
