@@ -35,7 +35,7 @@ extension Transport {
         // The number of repetitions and the time are limited, so that other call-backs can run.
         let end = Clock.bootMilliseconds + Self.processingMilliseconds
         for _ in 0..<64 where Clock.bootMilliseconds <= end {
-            guard !loop.isBroken, !isClosed else { return true }
+            guard !isClosed else { return true }
             var isQuiet = true
             for stack in Array(stacks.values) where !processUntilQuiet(stack) { isQuiet = false }
             if performDeferredCalls() { isQuiet = false }
@@ -117,7 +117,7 @@ extension Transport {
     func replaceStack(_ stack: CurlStack, _ failure: Failure) {
         let begun = active.values.filter { $0.stack === stack }
         stacks[stack.identity] = nil
-        stack.giveUp(begun.compactMap(\.easy), onBrokenLoop: loop.isBroken)
+        stack.close(ending: begun.compactMap(\.easy))
         for transfer in begun { transfer.exitCurl() }
         for transfer in begun { end(transfer, .failed(failure, isTransient: true)) }
     }

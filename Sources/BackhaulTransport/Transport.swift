@@ -59,7 +59,7 @@ public final class Transport {
         _ request: TransferRequest, body: (any TransferBody)? = nil, cookies: CookieJar? = nil,
         _ delegate: any TransferDelegate
     ) throws(Failure) -> Transfer {
-        guard !isClosed, !loop.isBroken else {
+        guard !isClosed else {
             throw Failure(.engineFailed, "the transport is closed; no transfer can start")
         }
         guard try origins.origin(of: request.url) == request.origin else {
@@ -95,9 +95,9 @@ public final class Transport {
             let easies = used[ObjectIdentifier(stack)] ?? []
             // During a call of libcurl, the stack must not be closed, so it is closed after this loop iteration.
             if stack.multi.isInside {
-                loop.afterThisIteration { [loop] in stack.giveUp(easies, onBrokenLoop: loop.isBroken) }
+                loop.afterThisIteration { stack.close(ending: easies) }
             } else {
-                stack.giveUp(easies, onBrokenLoop: loop.isBroken)
+                stack.close(ending: easies)
             }
         }
     }
@@ -313,9 +313,7 @@ public final class Transport {
     }
 
     private func detach(_ transfer: Transfer) {
-        // If the host has closed a descriptor that the event loop needs, the loop is broken, and its stacks must not be
-        // changed.
-        guard let easy = transfer.easy, let stack = transfer.stack, !loop.isBroken else { return }
+        guard let easy = transfer.easy, let stack = transfer.stack else { return }
         transfer.exitCurl()
         stack.multi.remove(easy)
         stack.handles.recycle(easy)
@@ -329,11 +327,6 @@ public final class Transport {
     /// Ends the transfers whose request time-out has passed. Returns when to check again. libcurl's own limits do not
     /// cover all cases, and they include time in which libcurl only waits for a connection.
     func endTimedOut() -> Int64? {
-        // This check comes first. If the host has closed the sockets, their numbers may now belong to the host's own
-        // files. Those files must not be used or closed.
-        for stack in stacks.values where !stack.handles.socketsAreOurs {
-            replaceStack(stack, Failure(.connectionLost, "the host has closed connections that are not its own"))
-        }
         for stack in stacks.values { stack.closeEndedConnections() }
         readSilentConnections()
         var next = closeIdle() ?? .max
@@ -391,7 +384,7 @@ public final class Transport {
             guard let stack = transfer.stack, let socket = transfer.socket, !socket.isClosed,
                 sockets.insert(ObjectIdentifier(socket)).inserted
             else { continue }
-            stack.multi.read(socket.descriptor.number)
+            stack.multi.read(socket.number)
         }
     }
 
@@ -408,7 +401,7 @@ public final class Transport {
                 next = min(next ?? nextCheck, nextCheck)
             } else {
                 stacks[stack.identity] = nil
-                stack.giveUp([], onBrokenLoop: loop.isBroken)
+                stack.close(ending: [])
             }
         }
         return next

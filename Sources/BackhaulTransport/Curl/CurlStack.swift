@@ -45,21 +45,9 @@ final class CurlStack {
         hasSwept = true
     }
 
-    /// Ends the transfers of the handles in `used`, which are in the multi handle, and closes all connections. The
-    /// *host* is the program that embeds the library. If the host has closed a socket of this stack or a descriptor of
-    /// the event loop, leaks the whole stack and the handles instead.
-    func giveUp(_ used: [EasyHandle], onBrokenLoop: Bool) {
-        if onBrokenLoop || !handles.socketsAreOurs { return abandon(used) }
+    /// Ends the transfers of the handles in `used`, which are in the multi handle, and closes all connections.
+    func close(ending used: [EasyHandle]) {
         for easy in used { multi.remove(easy) }
         multi.close()
-    }
-
-    /// Leaks the stack deliberately, because the host has closed a socket of the stack or a descriptor of the event
-    /// loop. If the stack were freed, libcurl would write TLS's close_notify to a descriptor that may now belong to
-    /// another file of the host.
-    private func abandon(_ used: [EasyHandle]) {
-        multi.forget()
-        // Unsafe: this code only adds references, which are never released.
-        for object in used as [AnyObject] + [self] { _ = Unmanaged.passRetained(object) }
     }
 }

@@ -21,7 +21,7 @@ extension EasyHandle {
         guard waiting == .data || functions.has_pending(session) == 1 else { return waiting }
         if isNested { return .data }
         // Unsafe: the session lives as long as the connection, and is used only in this call.
-        return switch Int(bhl_tls_input(&functions, session, socket.descriptor.number)) {
+        return switch Int(bhl_tls_input(&functions, session, socket.number)) {
         case Int(bhl_input_none): .none
         case Int(bhl_input_partial): .part
         case Int(bhl_input_end): .end

@@ -46,8 +46,4 @@ final class EasyHandlePool {
 
     /// Whether a server has ended one of the connections that no request uses now.
     var haveEndedConnections: Bool { sockets.hasEndedConnections }
-
-    /// Whether the sockets still belong to this pool. False if the host (the program that embeds the library) has
-    /// closed one of them.
-    var socketsAreOurs: Bool { sockets.areOurs }
 }

@@ -43,15 +43,14 @@ final class FrameFloodGuard {
             self.deadline = now + Self.maximumNanoseconds
             return
         }
-        guard now > deadline, let socket = sockets[session], !socket.isClosed, socket.descriptor.isOurs
-        else { return }
+        guard now > deadline, let socket = sockets[session], !socket.isClosed else { return }
         self.deadline = nil
         records = 0
         // A connect to AF_UNSPEC ends the connection immediately (connect(2)). libcurl keeps the descriptor, and closes
         // it later.
         var none = sockaddr()
         none.sa_family = sa_family_t(AF_UNSPEC)
-        _ = connect(socket.descriptor.number, &none, socklen_t(MemoryLayout<sockaddr>.size))
+        _ = connect(socket.number, &none, socklen_t(MemoryLayout<sockaddr>.size))
     }
 }
 

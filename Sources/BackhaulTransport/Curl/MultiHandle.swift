@@ -59,11 +59,6 @@ final class MultiHandle {
     func close() {
         endSweep()
         _ = inside { curl_multi_cleanup(handle) }
-        forget()
-    }
-
-    /// Stops watching the sockets and the timer.
-    func forget() {
         watches = [:]
         timer = nil
         isDue = false

@@ -1,10 +1,7 @@
-internal import BackhaulPlatform
 internal import CCurl
 internal import Glibc
 
-/// The sockets that libcurl has opened. Forked children close their copies of these sockets. If the host (the program
-/// that embeds the library) has closed a socket by mistake, the socket's number may belong to another file now. This
-/// table does not close that file.
+/// The sockets that libcurl has opened.
 ///
 /// Unsafe: libcurl has a pointer to this object until the last connection is closed. A `CurlStack` owns this object
 /// through its `EasyHandlePool`. The stack closes all connections before this object is freed.
@@ -30,7 +27,7 @@ final class SocketTable {
         // may still have a closed socket with the number of the new socket.
         let isReplaced = sockets[number] != nil
         forget(number)
-        let socket = ConnectionSocket(Descriptor(owning: number))
+        let socket = ConnectionSocket(number)
         sockets[number] = socket
         unconnected[number] = socket
         if isReplaced { replaced(number) }
@@ -39,10 +36,9 @@ final class SocketTable {
 
     /// Returns the socket of the connection on which libcurl will now send a request.
     func find(_ endpoints: ConnectionEndpoints) -> ConnectionSocket? {
-        let known = connected[endpoints.ports]?.first { $0.endpoints == endpoints && $0.descriptor.isOurs }
+        let known = connected[endpoints.ports]?.first { $0.endpoints == endpoints }
         if let known { return known }
         for (number, socket) in unconnected where ConnectionEndpoints(ofSocket: number) == endpoints {
-            guard socket.descriptor.isOurs else { continue }
             socket.endpoints = endpoints
             unconnected[number] = nil
             connected[endpoints.ports, default: []].append(socket)
@@ -51,20 +47,14 @@ final class SocketTable {
         return nil
     }
 
-    /// Whether the sockets still belong to this table. False if the host has closed a socket that has carried a
-    /// request. Other sockets are not checked, because libcurl may have closed them without a call-back.
-    var areOurs: Bool { connected.values.allSatisfy { $0.allSatisfy(\.descriptor.isOurs) } }
-
     var hasConnections: Bool { !connected.isEmpty }
 
     /// Whether a server has ended one of the connections that no request uses now.
     var hasEndedConnections: Bool { connected.values.contains { $0.contains { $0.users == 0 && $0.hasEnded } } }
 
     func close(_ number: Int32) {
-        let socket = sockets[number]
         forget(number)
-        // `FrameFloodGuard` and transfers may still refer to the socket, so its last reference may end much later.
-        socket?.descriptor.close()
+        Glibc.close(number)
     }
 
     private func forget(_ number: Int32) {
@@ -80,7 +70,7 @@ final class SocketTable {
 
 /// A connection's socket.
 final class ConnectionSocket {
-    let descriptor: Descriptor
+    let number: Int32
     fileprivate(set) var endpoints: ConnectionEndpoints?
     /// Whether a response over HTTP/2 has arrived on the connection. Frames may then arrive at any time.
     var isMultiplexed = false
@@ -90,12 +80,12 @@ final class ConnectionSocket {
     var users = 0
     fileprivate var receivedAtEnd: Int64?
 
-    fileprivate init(_ descriptor: Descriptor) { self.descriptor = descriptor }
+    fileprivate init(_ number: Int32) { self.number = number }
 
     /// Which input can be received without blocking.
     var input: ConnectionInput {
         var byte: UInt8 = 0
-        switch recv(descriptor.number, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) {
+        switch recv(number, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) {
         case 1...: return .data
         case 0: return .end
         default: return [EAGAIN, EWOULDBLOCK, EINTR].contains(errno) ? .none : .end
@@ -103,15 +93,14 @@ final class ConnectionSocket {
     }
 
     fileprivate var hasEnded: Bool {
-        guard descriptor.isOurs else { return false }
-        var poll = pollfd(fd: descriptor.number, events: Int16(bhl_poll_read_end), revents: 0)
+        var poll = pollfd(fd: number, events: Int16(bhl_poll_read_end), revents: 0)
         return Glibc.poll(&poll, 1, 0) == 1
     }
 
     /// The number of bytes that the kernel has received over the socket, or nil if it is not known.
     var received: Int64? {
         if isClosed { return receivedAtEnd }
-        let count = descriptor.isOurs ? bhl_received_bytes(descriptor.number) : -1
+        let count = bhl_received_bytes(number)
         return count < 0 ? nil : count
     }
 
@@ -119,7 +108,7 @@ final class ConnectionSocket {
     /// yet.
     var unsent: Int32? {
         var count: Int32 = 0
-        return descriptor.isOurs && ioctl(descriptor.number, UInt(TIOCOUTQ), &count) == 0 ? count : nil
+        return !isClosed && ioctl(number, UInt(TIOCOUTQ), &count) == 0 ? count : nil
     }
 }
 
