@@ -120,7 +120,7 @@ final class BodyIngest {
     private func endCopy(_ source: Descriptor, _ copy: Descriptor) throws(SystemError) -> Bool {
         // If the file changed during the copy, the copy may contain parts of both versions.
         guard body.file.isSame(as: try files.status(source.number)),
-            try files.status(copy.number).size == body.file.size, source.isOurs, copy.isOurs
+            try files.status(copy.number).size == body.file.size
         else { throw .changed }
         // A consumed file is moved into the store. It may be moved back to its old path later, and then needs its old
         // attributes. A snapshot needs no attributes, because the original file stays at its path.

@@ -116,18 +116,11 @@ final class OpenBody {
 
     /// Checks after a read that the bytes are those of the unchanged file.
     static func check(_ descriptor: Descriptor, is file: BodyFile, _ files: FileSystem) throws(SystemError) {
-        let status = try files.status(descriptor.number)
-        // The host, a program that may embed the engine, may have closed the descriptor. Then the descriptor's
-        // number may belong to another file, which must not be sent.
-        guard descriptor.identity == (status.device, status.inode) else {
-            throw SystemError(code: EBADF, messageStart: "Cannot read")
-        }
-        guard file.isSame(as: status) else { throw SystemError.changed }
+        guard file.isSame(as: try files.status(descriptor.number)) else { throw SystemError.changed }
     }
 
     private func current() throws(SystemError) -> Descriptor {
-        if let descriptor, descriptor.isOurs { return descriptor }
-        descriptor = nil
+        if let descriptor { return descriptor }
         let opened = try files.openToSend(path)
         // The path may name a directory or a device now, which must not be read.
         guard file.isSame(as: try files.status(opened.number)) else { throw SystemError.changed }

@@ -91,9 +91,6 @@ final class BodyReturn {
     private func continueCopy(_ source: Descriptor, _ copy: Descriptor) throws(SystemError) -> Bool {
         let count = try files.read(source.number, into: &buffer, at: copied)
         guard count > 0 else { return true }
-        // The host, a program that may embed the engine, may have closed the descriptors. Their numbers may then belong
-        // to other files.
-        guard source.isOurs, copy.isOurs else { throw SystemError(code: EBADF, messageStart: "Cannot copy") }
         try files.write(copy.number, buffer[..<count], at: copied)
         files.startWriteBack(copy.number)
         copied += UInt64(count)
@@ -103,7 +100,7 @@ final class BodyReturn {
     private func place(
         _ copy: Descriptor, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {
-        guard copy.isOurs, copied == stored.size else { throw SystemError(code: EIO, messageStart: "Cannot copy") }
+        guard copied == stored.size else { throw SystemError(code: EIO, messageStart: "Cannot copy") }
         // A failure is ignored: some file systems have no permissions or no exact times, and then only the content is
         // copied.
         try? files.copyAttributes(from: stored, copy.number)
@@ -138,8 +135,7 @@ final class BodyReturn {
         var offset: UInt64 = 0
         while true {
             let count = try files.read(one.number, into: &ours, at: offset)
-            guard try files.read(other.number, into: &theirs, at: offset) == count, ours[..<count] == theirs[..<count],
-                one.isOurs, other.isOurs
+            guard try files.read(other.number, into: &theirs, at: offset) == count, ours[..<count] == theirs[..<count]
             else { return false }
             if count == 0 { return true }
             offset += UInt64(count)

@@ -3,8 +3,7 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The state of a part file until the file is sealed (complete and synced). Until then, a download writes to this file.
-/// The *engine* is the process that runs the downloads. The state belongs to one disk thread.
+/// The state of a part file until the file is sealed (complete and synced). The state belongs to one disk thread.
 final class OpenPart {
     /// After each 8 MiB, the kernel starts to write the bytes to the disk, so that the sync of a large file is short.
     private static let writeBackSize: UInt64 = 8 << 20
@@ -12,9 +11,8 @@ final class OpenPart {
     private let files: FileSystem
     private let journal: PartJournal?
     private let location: PartLocation
+    /// Nil when there is no file yet.
     private var descriptor: Descriptor?
-    /// The inode of the part file; nil when there is no file yet.
-    private var inode: UInt64?
     /// How many bytes of the download are in the file.
     private(set) var length: UInt64 = 0
     /// The CRC-32C of these bytes; nil when this engine has not read or written all of them.
@@ -69,7 +67,6 @@ final class OpenPart {
                 footprint = nil
             }
             descriptor = file
-            inode = status.inode
             length = known.length
             writeBackStarted = length
             (checksum, check) = (known.checksum, known.check)
@@ -182,8 +179,8 @@ final class OpenPart {
     /// Records the length and the checksum in the journal. If the engine has given up this thread, the thread must not
     /// change the journal, because a later engine may use the journal.
     private func note() {
-        guard let journal, let inode, let checksum, files.activity?.isRevoked != true else { return }
-        journal.note(inode, location.partName, length: length, checksum: checksum)
+        guard let journal, let descriptor, let checksum, files.activity?.isRevoked != true else { return }
+        journal.note(descriptor.identity.inode, location.partName, length: length, checksum: checksum)
     }
 
     private func write(
@@ -218,7 +215,7 @@ final class OpenPart {
     /// Returns the file to sync, and the length that the sync makes durable. Returns nil when there is no file yet.
     func prepareSync(_ directories: inout DirectoryCache) throws(Failure) -> (file: Descriptor, length: UInt64)? {
         if let syncFailure { throw syncFailure }
-        return inode == nil ? nil : (try current(&directories), length)
+        return descriptor.map { (file: $0, length: length) }
     }
 
     /// Starts a digest of the whole file. `hashNext` adds the bytes that exist already.
@@ -276,7 +273,7 @@ final class OpenPart {
     /// Removes the part file of an earlier attempt, which this download replaces. Otherwise, the bytes of that file
     /// would prevent the download that needs their space. Returns false if there is no such file.
     private func removeReplacedPart(in directory: OpenDirectory) throws(Failure) -> Bool {
-        guard inode == nil else { return false }
+        guard descriptor == nil else { return false }
         return try reporting { () throws(SystemError) in
             guard let named = try files.status(in: directory.number, location.partName), named.isOurs else {
                 return false
@@ -312,7 +309,7 @@ final class OpenPart {
                 whole < expected ? .connectionLost : .badResponse,
                 "The server announced \(expected) bytes for \(path) and sent \(whole).")
         }
-        let (isContinued, isNew) = (length > 0, inode == nil && !last.isEmpty)
+        let (isContinued, isNew) = (length > 0, descriptor == nil && !last.isEmpty)
         let file = try current(&directories, creating: location.mode)
         if !last.isEmpty {
             try write(last, to: file, &directories)
@@ -343,14 +340,14 @@ final class OpenPart {
     }
 
     var fingerprint: PartFingerprint? {
-        guard let descriptor, inode != nil else { return nil }
+        guard let descriptor else { return nil }
         let (device, inode) = descriptor.identity
         return PartFingerprint(device: device, inode: inode, length: length, checksum: checksum)
     }
 
     /// Closes the file, and stores its footprint.
     func closeKeeping() {
-        if let descriptor, descriptor.isOurs, check == nil, let status = try? files.status(descriptor.number) {
+        if let descriptor, check == nil, let status = try? files.status(descriptor.number) {
             footprint = PartFootprint(status, length, lastWritten, checksum)
         }
         let footprint = footprint
@@ -360,7 +357,6 @@ final class OpenPart {
 
     private func forget() {
         descriptor = nil
-        inode = nil
         syncFailure = nil
         length = 0
         checksum = 0
@@ -371,27 +367,16 @@ final class OpenPart {
         digest = nil
     }
 
-    /// Returns the open file. If necessary, creates the file with this mode, or opens the file again.
+    /// Returns the open file. If there is none, creates the file with this mode.
     private func current(
         _ directories: inout DirectoryCache, creating mode: UInt32 = 0o600
     ) throws(Failure) -> Descriptor {
         if let syncFailure { throw syncFailure }
-        if let descriptor, descriptor.isOurs { return descriptor }
+        if let descriptor { return descriptor }
         let directory = try directories.directory(of: location.destination)
-        // The old descriptor is released before the open, because the new descriptor may get the number of the old one.
-        descriptor = nil
-        let (file, isIntact) = try reporting { () throws(SystemError) in
-            guard let inode else {
-                let file = try create(in: directory, mode: mode & 0o7777)
-                self.inode = file.identity.inode
-                return (file, true)
-            }
-            // A program that embeds the engine has closed the descriptor, so the file is opened again by its name.
-            let file = try files.open(in: directory.number, location.partName)
-            let status = try files.status(file.number)
-            return (file, status.isOurs && status.inode == inode && status.size >= length)
+        let file = try reporting { () throws(SystemError) in
+            try create(in: directory, mode: mode & 0o7777)
         }
-        guard isIntact else { throw markFailed(.changedExternally(path)) }
         descriptor = file
         return file
     }

@@ -111,7 +111,6 @@ public final class PartJournal: Sendable {
     /// in this slot is cleared. A failure is ignored, because its effect is small: if the engine is killed later, only
     /// the bytes since the last checkpoint are lost.
     private func write(_ record: [UInt8], at index: Int) {
-        guard file.isOurs else { return }
         _ = record.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, off_t(index * Self.recordSize)) }
     }
 

@@ -85,7 +85,7 @@ struct PendingSyncs {
         let bytes = together.reduce(0) { $0 + $1.size }
         guard decision.syncsTogether(
             files: together.count, bytes: bytes, dirty: self.files.batchSync.dirtyBytes()),
-            (try? self.files.syncFileSystem(directory.number)) != nil, directory.descriptor.isOurs
+            (try? self.files.syncFileSystem(directory.number)) != nil
         else { return nil }
         return device
     }
@@ -98,7 +98,7 @@ struct PendingSyncs {
                 case .attributes, .attributesThenClose: try files.sync(file.descriptor.number)
                 }
             }
-            try checkOwnership(file)
+            if file.scope == .attributesThenClose { file.descriptor.close() }
             return nil
         } catch {
             return error
@@ -110,21 +110,11 @@ struct PendingSyncs {
         for name in names where outcomes[name.directory.path] == nil && name.directory.status.device != syncedDevice {
             do throws(SystemError) {
                 try files.syncDirectory(name.directory.number)
-                if !name.directory.descriptor.isOurs {
-                    throw SystemError(code: EBADF, messageStart: FileOperation.syncDirectory.messageStart)
-                }
                 outcomes.updateValue(nil, forKey: name.directory.path)
             } catch {
                 outcomes.updateValue(error, forKey: name.directory.path)
             }
         }
         for name in names { name.then(outcomes[name.directory.path] ?? nil) }
-    }
-
-    /// Throws if the descriptor was closed by the host, a program that may embed the engine. In this case, another file
-    /// may have got the descriptor's number, and may have been synced instead of this file.
-    private func checkOwnership(_ file: File) throws(SystemError) {
-        let wasOurs = file.scope == .attributesThenClose ? file.descriptor.close() : file.descriptor.isOurs
-        if !wasOurs { throw SystemError(code: EBADF, messageStart: FileOperation.sync.messageStart) }
     }
 }

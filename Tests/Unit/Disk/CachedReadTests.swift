@@ -84,24 +84,6 @@ struct CachedReadTests {
         #expect(await status { _ = try await read(reader, 1_000, 1_000) } == .bodyChanged)
     }
 
-    @Test(
-        "if a host's file has taken a body file's descriptor number, no byte of the host's file is read",
-        .enabled(if: areSupported))
-    func takenOver() async throws {
-        let reader = try reader()
-        _ = try await read(reader, 0, 1_000)
-        let number = try #require(openDescriptor(of: path))
-        try write(pattern(300_000), to: scratch.path("host"))
-        let file = fopen(scratch.path("host"), "r")
-        defer { fclose(file) }
-        #expect(dup2(fileno(file), number) == number)
-        #expect(readCached(reader, 1_000, 1_000) == nil)
-        // The disk thread opens the file again.
-        #expect(try await read(reader, 1_000, 1_000) == Array(bytes[1_000..<2_000]))
-        #expect(readCached(reader, 2_000, 1_000) == Array(bytes[2_000..<3_000]))
-        Glibc.close(number)
-    }
-
     @Test("after the last byte was read, or the reader was closed, the file is not open any more")
     func closed() async throws {
         let reader = try reader()
