@@ -46,10 +46,9 @@ public final class Engine: Sendable {
         let mailbox = LoopMailbox()
         let services = Services(store: store, disk: disk, directory: directory, mailbox: mailbox, options: options)
         do {
-            loop = try LoopThread(
-                name: "bh-loop",
-                make: { loop in try EngineLoop(loop: loop, services: services, ended: ended) },
-                broken: { engine in engine.fail(Engine.brokenFailure) })
+            loop = try LoopThread(name: "bh-loop") { loop in
+                try EngineLoop(loop: loop, services: services, ended: ended)
+            }
         } catch {
             disk.close()
             store.close()
@@ -109,11 +108,6 @@ public final class Engine: Sendable {
         }
         if posted { _ = renewed.wait(until: .after(milliseconds: Engine.stopMilliseconds)) { $0 ? true : nil } }
     }
-
-    private static let brokenFailure = Failure(
-        .engineFailed,
-        "a descriptor of the engine was closed by the host; close only descriptors that the host has opened, then "
-            + "open the application again")
 }
 
 /// The connection of a client to an engine in its own process.

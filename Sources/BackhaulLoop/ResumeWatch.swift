@@ -43,15 +43,4 @@ final class ResumeWatch {
         _ = timerfd_settime(
             descriptor.number, Int32(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET), &time, nil)
     }
-
-    /// Gives up the descriptor without closing it. The loop calls this if the descriptor's number may belong to another
-    /// file.
-    func abandon() {
-        watch = nil
-        descriptor.abandon()
-        #if DEBUG
-        moved?.calendar.abandon()
-        moved = nil
-        #endif
-    }
 }

@@ -12,6 +12,12 @@ public final class EventFD: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
+    /// Fails if the process cannot open this many further descriptors.
+    public static func checkDescriptors(_ count: Int) throws(SystemError) {
+        var spare: [EventFD] = []
+        for _ in 0..<count { spare.append(try EventFD()) }
+    }
+
     /// Makes the descriptor readable or not readable.
     public func set(_ isSet: Bool) {
         if isSet { set() } else { clear() }

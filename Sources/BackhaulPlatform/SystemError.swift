@@ -5,7 +5,8 @@ internal import Glibc
 public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     public var code: Int32
     public var messageStart: String
-    /// Whether epoll_ctl(2) has reached the limit of watches. The code is then ENOSPC, which also means a full disk.
+    /// Whether the limit of watches is reached (epoll(7), max_user_watches). The code is then ENOSPC, which also means
+    /// a full disk.
     public var lacksWatches = false
 
     public init(code: Int32, messageStart: String) {
@@ -21,10 +22,10 @@ public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The text of the code, such as "No space left on device".
     public var reason: String { SystemError.reason(of: code) }
 
-    /// The error of a call of epoll_ctl(2) that has just failed on this thread.
-    public static func lastWatch(_ messageStart: String) -> SystemError {
-        var error = last(messageStart)
-        error.lacksWatches = error.code == ENOSPC
+    /// The error of a descriptor that cannot be watched.
+    public static func watch(code: Int32) -> SystemError {
+        var error = SystemError(code: code, messageStart: "cannot watch a descriptor")
+        error.lacksWatches = code == ENOSPC
         return error
     }
 

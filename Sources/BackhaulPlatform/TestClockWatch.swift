@@ -23,8 +23,5 @@ public final class TestClockWatch: Sendable {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while read(descriptor.number, &buffer, buffer.count) > 0 {}
     }
-
-    /// Gives up the descriptor, but does not close it, because its number now belongs to another file.
-    public func abandon() { descriptor.abandon() }
 }
 #endif

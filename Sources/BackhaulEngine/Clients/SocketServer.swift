@@ -51,7 +51,9 @@ final class SocketServer {
             repairTimer = loop.timer { [unowned self] in repairListener() }
             inputTimer = loop.timer { [unowned self] in closeOverduePeers() }
             retry = loop.timer { [unowned self] in _ = watch?.change(.readable) }
-            try Self.checkSpareDescriptors()
+            // A client needs four descriptors: for its socket, its process, a file, and a connection to a server. The
+            // engine reports their lack at its start.
+            try EventFD.checkDescriptors(4)
             reserve = try EventFD()
         } catch {
             throw SocketServer.failure(error)
@@ -95,13 +97,6 @@ final class SocketServer {
             // removed.
             if error.code != EADDRINUSE { repairTimer?.start(milliseconds: Self.retryMilliseconds) }
         }
-    }
-
-    /// Fails when too few descriptors are left to serve a client, so that the engine reports the lack at its start.
-    private static func checkSpareDescriptors() throws(SystemError) {
-        // A client needs four descriptors: for its socket, its process, a file, and a connection to a server.
-        var spare: [EventFD] = []
-        for _ in 0..<4 { spare.append(try EventFD()) }
     }
 
     private static func failure(_ error: SystemError) -> Failure {

@@ -48,12 +48,12 @@ struct WatchHarness: Sendable {
     ) throws {
         self.tree = tree
         let roots = ConditionRoots(system: tree.root, processes: processes ?? tree.root)
-        thread = try LoopThread(name: "test loop", make: { loop in
+        thread = try LoopThread(name: "test loop") { loop in
             if ownNetwork, bhl_unshare_network() != 0 { throw SystemError.last("cannot leave the network") }
             let context = WatchContext()
             context.make(loop, roots, interval, bus, readSystem)
             return context
-        }, broken: { _ in })
+        }
     }
 
     func onLoop<Value: Sendable>(_ body: @escaping @Sendable (WatchContext) -> Value) async -> Value {

@@ -12,8 +12,8 @@ final class LoopContext {
 
 typealias TestLoopThread = LoopThread<LoopContext>
 
-func startLoop(broken: @escaping @Sendable (LoopContext) -> Void = { _ in }) throws -> TestLoopThread {
-    try LoopThread(name: "test loop", make: { LoopContext($0) }, broken: broken)
+func startLoop() throws -> TestLoopThread {
+    try LoopThread(name: "test loop") { LoopContext($0) }
 }
 
 extension LoopThread where Context == LoopContext {

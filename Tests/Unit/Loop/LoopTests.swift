@@ -3,7 +3,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// A *loop* is an event loop (epoll) on a thread of its own. A *job* is a closure that another thread posts to the
+/// A *loop* is an event loop on a thread of its own. A *job* is a closure that another thread posts to the
 /// loop. The *context* is the object with the loop's state.
 @Suite("A loop's thread")
 struct LoopThreadTests {
@@ -30,9 +30,9 @@ struct LoopThreadTests {
     @Test("if the loop's context cannot be created, the start of the loop's thread throws the error")
     func makeFails() {
         #expect(throws: SystemError(code: ENOENT, messageStart: "no desk")) {
-            _ = try LoopThread<LoopContext>(
-                name: "test loop", make: { _ in throw SystemError(code: ENOENT, messageStart: "no desk") },
-                broken: { _ in })
+            _ = try LoopThread<LoopContext>(name: "test loop") { _ in
+                throw SystemError(code: ENOENT, messageStart: "no desk")
+            }
         }
     }
 
@@ -45,7 +45,7 @@ struct LoopThreadTests {
             deinit { ended.withLock { $0 = pthread_equal(thread, pthread_self()) != 0 } }
         }
         let ended = Lock(false)
-        let thread = try LoopThread(name: "test loop", make: { _ in Witness(ended) }, broken: { _ in })
+        let thread = try LoopThread(name: "test loop") { _ in Witness(ended) }
         thread.stop()
         #expect(ended.withLock { $0 })
     }
@@ -74,7 +74,7 @@ struct LoopThreadTests {
     }
 }
 
-/// A *loop* is an event loop (epoll). A *watch* calls back when a descriptor is readable or writable.
+/// A *loop* is an event loop. A *watch* calls back when a descriptor is readable or writable.
 @Suite("A loop")
 struct LoopTests {
     @Test("a loop calls a timer one time after each start of the timer")
@@ -197,11 +197,11 @@ struct LoopTests {
     func writable() async throws {
         let pair = SocketPair()
         let thread = try startLoop()
-        let seen: [UInt8] = await thread.event { context, done in
-            var seen: [UInt8] = []
+        let seen: [Interest] = await thread.event { context, done in
+            var seen: [Interest] = []
             var watch: Watch?
             watch = try! context.loop.watch(pair.near, .writable) { interest in
-                seen.append(interest.rawValue)
+                seen.append(interest)
                 if interest == .writable {
                     watch?.change(.readable)
                     pair.send()
@@ -212,7 +212,7 @@ struct LoopTests {
             }
             context.kept.append(watch!)
         }
-        #expect(seen == [Interest.writable.rawValue, Interest.readable.rawValue])
+        #expect(seen == [.writable, .readable])
         thread.stop()
         pair.close()
     }
@@ -276,17 +276,77 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("a watch cannot be changed if its descriptor was closed before the watch was cancelled")
-    func changeOfClosed() async throws {
+    @Test("a loop refuses to watch a regular file")
+    func regularFile() async throws {
+        let file = open("/proc/self/exe", O_RDONLY)
+        defer { close(file) }
+        let thread = try startLoop()
+        let code = await thread.ask { context in
+            do throws(SystemError) {
+                _ = try context.loop.watch(file, .readable) { _ in }
+                return Int32(0)
+            } catch {
+                return error.code
+            }
+        }
+        #expect(code == EPERM)
+        thread.stop()
+    }
+
+    @Test("a loop reports an error of a descriptor as all watched events, until the watch ends")
+    func descriptorError() async throws {
+        var ends: [Int32] = [-1, -1]
+        pipe(&ends)
+        let (reader, writer) = (ends[0], ends[1])
+        let thread = try startLoop()
+        let seen: [Interest] = await thread.event { context, done in
+            var seen: [Interest] = []
+            // The write end of a pipe without a reader has an error.
+            close(reader)
+            context.kept.append(try! context.loop.watch(writer, [.readable, .writable]) { interest in
+                seen.append(interest)
+                guard seen.count == 3 else { return }
+                context.kept = []
+                done(seen)
+            })
+        }
+        #expect(seen == Array(repeating: [.readable, .writable], count: 3))
+        thread.stop()
+        close(writer)
+    }
+
+    @Test("a second watch of a descriptor replaces the first, and the end of the first does not disturb the second")
+    func replaced() async throws {
         let pair = SocketPair()
         let thread = try startLoop()
-        let changed = await thread.ask { context in
-            let watch = try! context.loop.watch(pair.near, .readable) { _ in }
-            close(pair.near)
-            return watch.change([.readable, .writable])
+        let reported: String = await thread.event { context, done in
+            let first = try! context.loop.watch(pair.near, []) { _ in done("first") }
+            context.kept.append(try! context.loop.watch(pair.near, .readable) { _ in done("second") })
+            context.loop.afterThisIteration {
+                context.loop.afterThisIteration {
+                    #expect(!first.change(.readable))
+                    first.cancel()
+                    pair.send()
+                }
+            }
         }
-        #expect(!changed)
+        #expect(reported == "second")
+        await thread.ask { $0.kept = [] }
         thread.stop()
-        close(pair.far)
+        pair.close()
+    }
+
+    @Test("a body that a timer defers runs without a wait, and so does a body that such a body defers")
+    func deferredByTimer() async throws {
+        let thread = try startLoop()
+        let isDone: Bool = await thread.event { context, done in
+            let timer = context.loop.timer {
+                context.loop.afterThisIteration { context.loop.afterThisIteration { done(true) } }
+            }
+            context.kept.append(timer)
+            timer.start(milliseconds: 5)
+        }
+        #expect(isDone)
+        thread.stop()
     }
 }

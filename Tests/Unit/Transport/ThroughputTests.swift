@@ -22,7 +22,7 @@ struct ThroughputTests {
         let (prefix, caFile) = (words[0], words.count > 3 ? words[3] : nil)
         let (count, atOnce) = (try #require(Int(words[1])), try #require(Int(words[2])))
         let result = Lock<(bytes: Int, failures: Int)?>(nil)
-        let thread = try LoopThread(name: "transport", make: { try Run($0) }, broken: { _ in })
+        let thread = try LoopThread(name: "transport") { try Run($0) }
         let start = Clock.bootMilliseconds
         thread.post { run in
             run.start(prefix, count, atOnce, caFile) { bytes, failures in result.change { $0 = (bytes, failures) } }

@@ -72,8 +72,8 @@ final class TransportContext {
 struct TransferClient: Sendable {
     let thread: LoopThread<TransportContext>
 
-    init(broken: @escaping @Sendable (TransportContext) -> Void = { $0.transport.close() }) throws {
-        thread = try LoopThread(name: "transferClient", make: { try TransportContext($0) }, broken: broken)
+    init() throws {
+        thread = try LoopThread(name: "transferClient") { try TransportContext($0) }
     }
 
     func close() { thread.stop() }
