@@ -59,7 +59,7 @@ public final class Engine: Sendable {
         }
         lock = Lock(storeLock)
         mailbox.open(loop)
-        loop.post { engine in engine.begin() }
+        loop.post { engine in engine.run { $0.begin() } }
     }
 
     /// Connects a client of this process. `deliver` is called on the engine's thread. It must neither block nor call
@@ -89,7 +89,7 @@ public final class Engine: Sendable {
     private func end() {
         let saved = Lock(false)
         let posted = loop.post { engine in
-            engine.drainAll { saved.change { $0 = true } }
+            engine.run { $0.drainAll { saved.change { $0 = true } } }
         }
         if posted { _ = saved.wait(until: .after(milliseconds: Engine.stopMilliseconds)) { $0 ? true : nil } }
         closeDisks()
@@ -125,6 +125,6 @@ public final class LocalPort: Sendable {
     }
 
     public func close() {
-        loop.post { [id] engine in engine.receiver.closed(id) }
+        loop.post { [id] engine in engine.queue([.disconnected(id)]) }
     }
 }

@@ -5,15 +5,21 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The only place that applies effects. An effect is a value that an object (part) of the engine returns. The value
-/// says what should happen in another part. `apply` performs the effects after the function that returned them has
-/// ended.
+/// The only place that applies effects. `LoopRuntime` calls `apply` between the call-backs of the loop, when no method
+/// of a part runs.
 extension EngineLoop {
-    func apply(_ effects: [EngineEffect]) {
-        for effect in effects { apply(effect) }
+    /// Runs a call-back of the loop, and then applies the effects in the queue.
+    func run(_ body: (EngineLoop) -> Void) {
+        runtime.run {
+            body(self)
+            return []
+        }
     }
 
-    private func apply(_ effect: EngineEffect) {
+    /// Adds effects to the queue. They are applied after the present effect, and after the effects before them.
+    func queue(_ effects: [EngineEffect]) { runtime.add(effects) }
+
+    func apply(_ effect: EngineEffect) {
         switch effect {
         case .fail(let failure): fail(failure)
         case .end(let reason): lifecycle.end(reason)
@@ -28,6 +34,7 @@ extension EngineLoop {
         case .retryLater(let work): housekeeping.storeRetries.add(work)
         case .announce(let change): announce(change)
         case .eventFor(let id): if let client = clients.registry[id] { hosts.launches.eventArrived(for: client) }
+        case .disconnected(let id): receiver.closed(id)
         case .opened(let session, let opening, let consumer):
             opened(session, opening, consumer)
             if clients.registry[opening.address.connection] == nil { clients.claims.released(opening.name) }
@@ -35,6 +42,7 @@ extension EngineLoop {
         case .notEnded(let ending, let failure): retryEnd(ending, after: failure)
         case .schedule: tasks.scheduler.plan()
         case .startReadyTasks: startReadyTasks()
+        case .startNext: startNext()
         case .start(let task, let runsAlone): start(task, runsAlone: runsAlone)
         case .load(let lane, let limit): startParts.loader.load(lane, limit: limit)
         case .preempt(let origin): base.transfers.leastImportant(at: origin)?.preempt()
@@ -51,20 +59,20 @@ extension EngineLoop {
         case .deferTasks(let tasks, let reason): deferRunning(tasks, for: reason)
         case .tasksHeld(let session): tasks.deadlines.tasksHeld(of: session)
         case .startProbe(let task, let key, let kind):
-            if !startProbe(task, key, kind) { apply(conditionParts.probes.probeNotStarted(key, kind)) }
+            if !startProbe(task, key, kind) { queue(conditionParts.probes.probeNotStarted(key, kind)) }
         case .endOverdue(let tasks): endOverdue(tasks)
         case .restated(let moved): restated(moved)
-        case .conditionsChanged: apply(conditions.conditionsChanged())
+        case .conditionsChanged: queue(conditions.conditionsChanged())
         case .conditionsDecided:
             housekeeping.sleep.consider()
             hosts.activities.conditionsChanged()
-            apply(conditionParts.budgets.decided())
+            queue(conditionParts.budgets.decided())
         case .reconsider: conditions.scheduleReconsideration()
         case .prune: conditions.schedulePruning()
         case .scheduleCheck: conditions.scheduleCheck()
         case .reevaluateDelayed: conditionParts.admission.reevaluateDelayed()
-        case .clockWasSet: apply(conditions.clockWasSet())
-        case .latestStart(let time): apply(tasks.deadlines.latestStart(at: time))
+        case .clockWasSet: queue(conditions.clockWasSet())
+        case .latestStart(let time): queue(tasks.deadlines.latestStart(at: time))
         case .calendarStepped(let step): calendarStepped(by: step)
         case .resume(let ids): for id in ids { base.transfers[id]?.attempt.resumeTransfer() }
         }
@@ -75,7 +83,7 @@ extension EngineLoop {
         let (startable, effects) = base.credentials.admit(ready)
         let kept = Set(startable.map(\.id))
         for task in ready where !kept.contains(task.id) { tasks.scheduler.drop(task.id) }
-        apply(effects)
+        queue(effects)
     }
 
     private func deferRunning(_ tasks: HeldTasks, for reason: WaitReason) {
@@ -104,7 +112,7 @@ extension EngineLoop {
         }
         for runner in joined {
             let group = conditionParts.holds.group(of: runner.attempt.task)
-            apply(conditions.note(group))
+            queue(conditions.note(group))
             let hold = conditionParts.holds.hold(of: LaneGroup(of: runner.attempt.task), in: group)
             if let hold { deferRunning(runner, for: hold.reason) }
         }
@@ -114,7 +122,7 @@ extension EngineLoop {
 
     private func calendarStepped(by step: Int64) {
         tasks.scheduler.calendarStepped(by: step)
-        apply(tasks.deadlines.calendarStepped(by: step))
+        queue(tasks.deadlines.calendarStepped(by: step))
         for runner in base.transfers.all { runner.attempt.task.enqueuedMilliseconds += step }
         hosts.activities.check()
         // Earliest starts are times of the wall clock. So after the clock was set, tasks may be due.
@@ -141,7 +149,7 @@ extension EngineLoop {
             housekeeping.leftovers.sweep()
             housekeeping.requestBodies.sweep()
         }
-        apply(base.credentials.closed(change.closedChallenges, of: change.session))
+        queue(base.credentials.closed(change.closedChallenges, of: change.session))
         tasks.scheduler.tasksWait(in: change.lanes, reload: false)
         announce(change)
         if change.sessionRemoved { removed(change) }
@@ -171,7 +179,7 @@ extension EngineLoop {
         }
         guard let change else { return }
         if change.hasLeftoverBodies { housekeeping.requestBodies.sweep() }
-        apply(base.credentials.closed(change.closedChallenges, of: change.session))
+        queue(base.credentials.closed(change.closedChallenges, of: change.session))
         announce(change)
     }
 
@@ -220,7 +228,7 @@ extension EngineLoop {
         base.cookies.configure(configuration.cookies, of: session)
         tasks.scheduler.setLimits(of: session, configuration)
         setRate(configuration.bytesPerSecond, of: .session(session))
-        apply(conditions.configurationChanged(of: session))
+        queue(conditions.configurationChanged(of: session))
         if isOther { conditionParts.admission.reevaluateDelayed() }
     }
 

@@ -7,9 +7,15 @@ internal import BackhaulStore
 extension EngineLoop {
     func startReadyTasks() {
         guard !lifecycle.isEnding else { return }
-        apply(conditions.evaluatePlanned())
-        apply(conditionParts.probes.takeFreeSlot())
-        while base.transfers.availableCapacity > 0, let effect = tasks.scheduler.next() { apply([effect]) }
+        queue(conditions.evaluatePlanned())
+        queue(conditionParts.probes.takeFreeSlot())
+        queue([.startNext])
+    }
+
+    /// Starts tasks while the limits permit it. Each effect is applied before the next call of the scheduler, because a
+    /// start may change the state of its lane.
+    func startNext() {
+        while base.transfers.availableCapacity > 0, let effect = tasks.scheduler.next() { apply(effect) }
     }
 
     /// Starts a task that has a slot. If the task has to wait for a credential, releases the slot instead. A challenge
@@ -17,7 +23,7 @@ extension EngineLoop {
     func start(_ task: StoredTask, runsAlone: Bool) {
         guard base.transfers[task.id] == nil else { return tasks.scheduler.released(task.lane, runsAlone: runsAlone) }
         let (startable, effects) = base.credentials.admit([task])
-        apply(effects)
+        queue(effects)
         guard !startable.isEmpty else { return tasks.scheduler.released(task.lane, runsAlone: runsAlone) }
         run(task, holdsSlot: true, runsAlone: runsAlone)
     }
@@ -46,14 +52,14 @@ extension EngineLoop {
         let task = runner.attempt.task
         conditionParts.holds.noteBusy(task)
         // The bytes of the task are counted now, while the engine knows which network the task used.
-        apply(conditionParts.budgets.count())
+        queue(conditionParts.budgets.count())
         base.rates.end(task.id)
         // If a more important task has stopped this task, the lane of this task (the tasks of a session for a server)
         // is loaded again from the store. A load returns the tasks of a lane in the lane's order. So this task comes
         // before the tasks of the lane that were loaded while this task ran.
         if runner.attempt.stopReason == .preempted { tasks.scheduler.tasksWait(in: [task.lane], reload: true) }
         clients.progress.ended(task.id, of: task.session) { runner.lastProgress }
-        apply(conditionParts.probes.ended(task.id, hasResponse: runner.attempt.stoppedState.0 == .succeeded))
+        queue(conditionParts.probes.ended(task.id, hasResponse: runner.attempt.stoppedState.0 == .succeeded))
         tasksStopped([task.lane])
         reloadIfHeld(task)
         if base.transfers.isEmpty { conditions.schedulePruning() }
@@ -80,10 +86,10 @@ extension EngineLoop {
         guard !base.transfers.isEmpty, lifecycle.failure == nil else { return }
         base.calendar.check()
         for runner in Array(base.transfers.all) { runner.tick() }
-        apply(conditionParts.budgets.count())
-        apply(tasks.deadlines.endOverdueReadyTasks())
+        queue(conditionParts.budgets.count())
+        queue(tasks.deadlines.endOverdueReadyTasks())
         measureThroughput()
-        apply(conditions.prune())
+        queue(conditions.prune())
         housekeeping.ticker.start(milliseconds: 1_000)
     }
 
@@ -97,7 +103,7 @@ extension EngineLoop {
                     bytes: runner.waitsForNetwork ? runner.attempt.exchange.rate.lastSecond : nil,
                     began: runner.attempt.began)
             }
-        if conditionParts.throughput.measure(Array(samples)) { apply(conditionParts.probes.reconsiderThroughput()) }
+        if conditionParts.throughput.measure(Array(samples)) { queue(conditionParts.probes.reconsiderThroughput()) }
     }
 
     /// Starts a probe, a task that tests whether others may start. Returns false if the probe was not started, because
@@ -107,7 +113,7 @@ extension EngineLoop {
             conditionParts.probes.needsProbe(key, kind), !conditionParts.admission.admit([task], in: key.lane).isEmpty
         else { return false }
         let (startable, effects) = base.credentials.admit([task])
-        apply(effects)
+        queue(effects)
         if startable.isEmpty { return false }
         conditionParts.probes.began(task.id, key, kind)
         run(task, holdsSlot: true)

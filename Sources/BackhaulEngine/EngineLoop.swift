@@ -104,7 +104,7 @@ final class EngineLoop {
             context: TransferContext(
                 runtime, services, base, tasks, conditionParts,
                 TransferContext.Hooks(
-                    apply: { [unowned self] in apply($0) }, end: { endings.write($0) },
+                    apply: { [runtime] in runtime.add($0) }, end: { endings.write($0) },
                     expectsFurtherEnds: { endings.expectsFurtherEnds },
                     finished: { [unowned self] in finished($0) }, isDraining: { [lifecycle] in lifecycle.isDraining })))
     }
@@ -116,7 +116,7 @@ final class EngineLoop {
                 runtime, base.calendar, log: services.options.log,
                 holds: { [unowned self] constraints, session in
                     let (holds, effects) = conditions.holds(for: constraints, of: session)
-                    apply(effects)
+                    queue(effects)
                     return holds
                 },
                 isEnding: { [lifecycle] in lifecycle.isEnding }))
@@ -153,7 +153,7 @@ final class EngineLoop {
         // The housekeeping parts are made before the socket, so that they notice when the store is moved while the
         // engine starts.
         _ = housekeeping
-        loop.onClockStep { [unowned self] in apply(conditions.clockWasSet()) }
+        loop.onClockStep { [unowned self] in runtime.run { conditions.clockWasSet() } }
         do throws(Failure) {
             try receiver.listen()
         } catch {
@@ -213,7 +213,7 @@ final class EngineLoop {
         for task in opening.sealed where base.transfers[task.id] == nil { run(task, holdsSlot: false) }
         for lane in opening.lanes { tasks.scheduler.add(lane, reload: false) }
         tasks.scheduler.due(at: opening.nextDue)
-        apply(tasks.deadlines.latestStart(at: opening.latestStart))
+        queue(tasks.deadlines.latestStart(at: opening.latestStart))
         startReadyTasks()
         housekeeping.leftovers.sweep()
         housekeeping.requestBodies.sweepAtStart()
@@ -240,7 +240,7 @@ final class EngineLoop {
         lifecycle.beginDraining(whenDrained)
         conditions.close()
         base.cookies.save()
-        apply(conditionParts.budgets.ledger.save())
+        queue(conditionParts.budgets.ledger.save())
         for runner in Array(base.transfers.all) { runner.take(.stop) }
         tasks.endings.flush()
         finishDrainingIfDone()

@@ -1,4 +1,3 @@
-internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
@@ -21,9 +20,6 @@ final class ClientConnection {
     /// client's commands keep their order.
     var isInspecting = false
     var inspectedDirectories = InspectedDirectories()
-    var introductionTimer: LoopTimer?
-    /// The number of failed attempts to read the client's process from /proc.
-    var introductionAttempts = 0
     private var queuedMessages: [ClientMessage] = []
     /// Whether a disk thread is copying or linking the body files of an enqueue (the data of uploads) into the store.
     /// This work may take long. Later enqueues wait until it ends. Other commands do not wait.

@@ -196,6 +196,6 @@ final class SocketServer {
 
     func ended(_ id: ConnectionID) {
         peers[id] = nil
-        receiver.closed(id)
+        receiver.disconnected(id)
     }
 }

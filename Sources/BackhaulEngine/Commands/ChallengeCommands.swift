@@ -40,10 +40,10 @@ struct ChallengeCommands {
         }, then: { change in
             guard let change, let challenge = openChallenge.withLock({ $0 }) else { return }
             if response == .refuse {
-                engine.apply(engine.base.credentials.refused(challenge, session))
+                engine.queue(engine.base.credentials.refused(challenge, session))
                 engine.apply(change, tasksEndedOrStopped: .cancel)
             } else {
-                engine.apply(engine.base.credentials.responded(to: challenge, response, lifetime, session))
+                engine.queue(engine.base.credentials.responded(to: challenge, response, lifetime, session))
                 engine.tasks.scheduler.tasksWait(in: change.lanes, reload: false)
                 engine.announce(change)
             }

@@ -107,7 +107,7 @@ final class CommandCall {
                 if applied.isNew { then(applied.change) }
                 always(applied.reply)
                 // Events that the command caused are sent before its reply.
-                engine.apply(engine.clients.events.flushAnnouncements())
+                engine.queue(engine.clients.events.flushAnnouncements())
             }
             beforeReply { [self] in reply(result.map(\.reply)) }
             return []

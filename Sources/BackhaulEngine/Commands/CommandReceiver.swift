@@ -11,6 +11,9 @@ final class CommandReceiver {
 
     private unowned let engine: EngineLoop
     private var server: SocketServer?
+    /// For each connection whose process could not be read from /proc: the number of failed attempts, and the timer of
+    /// the next attempt.
+    private var introductions: [ConnectionID: (attempts: Int, timer: any RuntimeTimer)] = [:]
 
     init(_ engine: EngineLoop) { self.engine = engine }
 
@@ -43,12 +46,16 @@ final class CommandReceiver {
             ClientConnection(id: id, isLocal: isLocal, isBackpressured: isBackpressured, deliver: deliver))
     }
 
+    /// A peer's connection ended. A part may be sending a message to this peer, so the end is handled later.
+    func disconnected(_ id: ConnectionID) { engine.queue([.disconnected(id)]) }
+
     /// Handles the end of a connection: the client closed the connection, or the client's process ended. Releases the
     /// sessions that the client consumed.
     func closed(_ id: ConnectionID) {
         let clients = engine.clients
+        introductions[id] = nil
         guard let connection = clients.registry.remove(id) else { return }
-        engine.apply([.mayBeIdle, .workDone])
+        engine.queue([.mayBeIdle, .workDone])
         guard let hello = connection.hello else { return }
         defer { engine.hosts.launches.hostDisconnected(connection) }
         clients.claims.stopWaiting(id)
@@ -66,7 +73,11 @@ final class CommandReceiver {
     }
 
     func received(_ message: ClientMessage, from id: ConnectionID) {
-        engine.apply([.workDone])
+        engine.run { [self] _ in handle(message, from: id) }
+    }
+
+    private func handle(_ message: ClientMessage, from id: ConnectionID) {
+        engine.queue([.workDone])
         guard let connection = engine.clients.registry[id] else { return }
         guard !connection.isInspecting else { return connection.queue(message) }
         if connection.isIngestingBodies, case .command(_, _, .enqueue) = message {
@@ -86,7 +97,7 @@ final class CommandReceiver {
     /// Handles the client's queued messages, after the check of an earlier message has ended.
     func receiveQueued(by connection: ClientConnection) {
         while !connection.isInspecting, let message = connection.nextQueuedMessage() {
-            received(message, from: connection.id)
+            handle(message, from: connection.id)
         }
     }
 
@@ -95,7 +106,7 @@ final class CommandReceiver {
     func bodiesIngested(by connection: ClientConnection) {
         connection.isIngestingBodies = false
         while !connection.isIngestingBodies, let message = connection.nextQueuedEnqueue() {
-            received(message, from: connection.id)
+            handle(message, from: connection.id)
         }
     }
 
@@ -133,8 +144,8 @@ final class CommandReceiver {
     /// few descriptors.
     private func retryIntroduction(_ connection: ClientConnection, _ hello: Hello) {
         let id = connection.id
-        connection.introductionAttempts += 1
-        guard connection.introductionAttempts <= Self.introductionLimit else {
+        let attempts = (introductions[id]?.attempts ?? 0) + 1
+        guard attempts <= Self.introductionLimit else {
             return connection.deliver(
                 .goodbye(
                     Failure(
@@ -143,12 +154,14 @@ final class CommandReceiver {
                             + "raise its limits (RLIMIT_NOFILE, RLIMIT_AS)")))
         }
         connection.isInspecting = true
-        connection.introductionTimer = engine.loop.timer { [unowned self] in
-            guard let connection = engine.clients.registry[id] else { return }
+        let timer = engine.runtime.timer { [unowned self] in
+            guard let connection = engine.clients.registry[id] else { return [] }
             connection.isInspecting = false
             introduce(connection, hello)
             receiveQueued(by: connection)
+            return []
         }
-        connection.introductionTimer?.start(milliseconds: Self.introductionMilliseconds)
+        introductions[id] = (attempts, timer)
+        timer.start(milliseconds: Self.introductionMilliseconds)
     }
 }

@@ -12,7 +12,7 @@ struct NetworkCommands {
         call.applyOnce({ (transaction) throws(Failure) in
             try transaction.settings.setNetwork(settings)
             return (.done, nil)
-        }, then: { _ in engine.apply(engine.conditionParts.budgets.configure(settings)) })
+        }, then: { _ in engine.queue(engine.conditionParts.budgets.configure(settings)) })
     }
 
     func networks() {
@@ -23,7 +23,7 @@ struct NetworkCommands {
             engine.readConditions { _ in
                 let (infos, effects) = engine.conditionParts.budgets.networkInfos()
                 call.reply(.success(.networks(infos)))
-                engine.apply(effects)
+                engine.queue(effects)
             }
             return []
         })

@@ -115,7 +115,7 @@ struct SessionCommands {
             return (.done, nil)
         }, then: { _ in
             engine.remember(configuration, of: session)
-            engine.apply([.checkCalendar, .releaseDue])
+            engine.queue([.checkCalendar, .releaseDue])
         })
     }
 

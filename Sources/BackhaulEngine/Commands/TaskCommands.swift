@@ -57,7 +57,7 @@ struct TaskCommands {
             let enqueued = enqueued.withLock { $0 }
             engine.tasks.scheduler.tasksWait(in: enqueued.lanes, reload: hasPriority)
             engine.tasks.scheduler.due(at: enqueued.nextDue)
-            engine.apply(engine.tasks.deadlines.latestStart(at: enqueued.nextLatestStart))
+            engine.queue(engine.tasks.deadlines.latestStart(at: enqueued.nextLatestStart))
         }, beforeReply: beforeReply)
     }
 
@@ -116,23 +116,23 @@ struct TaskCommands {
                 engine.apply(change, tasksEndedOrStopped: .stop)
                 engine.tasks.scheduler.due(at: change.nextDue)
             case .resume:
-                engine.apply(engine.tasks.reachability.retryNow(change.lanes))
-                if change.held > 0 { engine.apply(engine.conditionParts.uplink.probeNow()) }
+                engine.queue(engine.tasks.reachability.retryNow(change.lanes))
+                if change.held > 0 { engine.queue(engine.conditionParts.uplink.probeNow()) }
                 engine.apply(change)
                 engine.tasks.scheduler.due(at: change.nextDue)
             case .setRate(let rate):
                 engine.setRate(rate, ofTasks: change.tasks)
                 engine.apply(change)
             case .setConstraints:
-                engine.apply([.restated(change.restated)])
+                engine.queue([.restated(change.restated)])
                 engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
                 engine.apply(change)
             case .reschedule:
-                engine.apply([.restated(change.restated)])
+                engine.queue([.restated(change.restated)])
                 engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
                 engine.apply(change)
                 engine.tasks.scheduler.due(at: change.nextDue)
-                engine.apply(engine.tasks.deadlines.latestStart(at: change.restated.next))
+                engine.queue(engine.tasks.deadlines.latestStart(at: change.restated.next))
             case .setPriority(let priority):
                 for id in change.tasks { engine.base.transfers[id]?.attempt.task.request.priority = priority }
                 engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// A value with which one object of the engine (a part) says what should happen in another object. The functions of a
-/// part return effects, and `EngineLoop.apply` then performs these effects.
+/// What should happen in another part of the engine. The functions of a part return effects. `EngineLoop.apply`
+/// performs them between the call-backs of the loop, first in, first out.
 ///
 /// Cases with large values are indirect, so that an effect is small. An effect is copied several times, and constant
 /// arrays of large effects would make the library larger.
@@ -36,6 +36,8 @@ enum EngineEffect {
     /// There is a new event. The client of this connection reads events of a session, but its process may be stopped
     /// (SIGSTOP). So the engine checks whether to launch the program.
     case eventFor(ConnectionID)
+    /// A connection has ended: the client closed it, or the client's process ended.
+    case disconnected(ConnectionID)
     /// A client waited for the right to read the events of a session, and now has this right.
     indirect case opened(OpenedSession, SessionOpening, ConsumerIdentity)
 
@@ -44,8 +46,10 @@ enum EngineEffect {
     /// Slots (rights to run), limits or lanes changed. A lane is the tasks of one session (a named collection of tasks)
     /// for one server. Tasks that may start are started at the end of this iteration of the loop.
     case schedule
-    /// Tasks that may start are started now.
+    /// The conditions of waiting tasks are judged, and then tasks that may start are started.
     case startReadyTasks
+    /// Tasks that may start are started.
+    case startNext
     /// The task has its slot and is started. `runsAlone`: its lane may run only one task at a time.
     indirect case start(StoredTask, runsAlone: Bool)
     /// The next tasks of the lane are loaded from the store. `limit`: the largest number of these tasks.

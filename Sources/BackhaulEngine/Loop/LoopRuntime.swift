@@ -3,13 +3,18 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The `Runtime` of an engine: its loop and its store thread. The call-backs of the engine's parts return effects
-/// (actions in other parts). This object applies the effects.
+/// The `Runtime` of an engine: its loop and its store thread. The effects that the call-backs return go into one queue.
+/// After each call-back of the loop, the effects in the queue are applied, until it is empty. So no effect is applied
+/// while a method of a part runs.
 final class LoopRuntime: Runtime {
     let loop: Loop
     private let services: Services
-    /// Applies effects. This closure is set once, before the first call-back.
-    var apply: ([EngineEffect]) -> Void = { _ in }
+    /// Applies one effect. This closure is set once, before the first call-back.
+    var apply: (EngineEffect) -> Void = { _ in }
+    private var queue = EffectQueue()
+    /// Whether a call-back runs, or the effects after it are being applied.
+    private var isRunning = false
+    private var isRunPlanned = false
     private var pending: [UInt64: (any Sendable) -> [EngineEffect]] = [:]
     private var lastNumber: UInt64 = 0
     private var isClosed = false
@@ -21,18 +26,44 @@ final class LoopRuntime: Runtime {
 
     var now: Int64 { loop.now }
 
+    /// Runs a call-back of the loop. Then applies its effects, the effects of these effects, and so on.
+    func run(_ body: () -> [EngineEffect]) {
+        assert(!isRunning, "a call-back of the loop runs inside another call-back")
+        isRunning = true
+        applyAll()
+        queue.add(body())
+        applyAll()
+        isRunning = false
+    }
+
+    private func applyAll() {
+        while let effect = queue.next() { apply(effect) }
+    }
+
+    func add(_ effects: [EngineEffect]) {
+        guard !effects.isEmpty, !isClosed else { return }
+        queue.add(effects)
+        guard !isRunning, !isRunPlanned else { return }
+        // The caller is not a part: libcurl or a socket has called the engine.
+        isRunPlanned = true
+        loop.afterThisStep { [unowned self] in
+            isRunPlanned = false
+            run { [] }
+        }
+    }
+
     func timer(_ body: @escaping () -> [EngineEffect]) -> any RuntimeTimer {
-        loop.timer { [unowned self] in apply(body()) }
+        loop.timer { [unowned self] in run(body) }
     }
 
     func afterThisIteration(_ body: @escaping () -> [EngineEffect]) {
-        loop.afterThisIteration { [unowned self] in apply(body()) }
+        loop.afterThisIteration { [unowned self] in run(body) }
     }
 
     func watch(
         _ descriptor: Int32, _ interest: Interest, _ body: @escaping () -> [EngineEffect]
     ) throws(SystemError) -> any RuntimeWatch {
-        try loop.watch(descriptor, interest) { [unowned self] _ in apply(body()) }
+        try loop.watch(descriptor, interest) { [unowned self] _ in run(body) }
     }
 
     func store<Value: Sendable>(
@@ -82,12 +113,13 @@ final class LoopRuntime: Runtime {
 
     private func complete(_ number: UInt64, with value: any Sendable) {
         guard let body = pending.removeValue(forKey: number) else { return }
-        apply(body(value))
+        run { body(value) }
     }
 
-    /// Drops all call-backs.
+    /// Drops all call-backs and effects.
     func close() {
         isClosed = true
+        queue = EffectQueue()
         pending = [:]
     }
 }

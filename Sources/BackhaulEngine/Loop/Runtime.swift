@@ -12,6 +12,10 @@ protocol Runtime: AnyObject {
     /// Milliseconds since boot, at the start of the present iteration of the loop.
     var now: Int64 { get }
 
+    /// Adds effects to the queue. If no call-back of the runtime is running, the effects are applied at the end of this
+    /// step of the loop.
+    func add(_ effects: [EngineEffect])
+
     /// A timer that does not run yet.
     func timer(_ body: @escaping () -> [EngineEffect]) -> any RuntimeTimer
 

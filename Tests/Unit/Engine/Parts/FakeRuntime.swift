@@ -47,6 +47,8 @@ final class FakeRuntime: Runtime {
         fatalError("a part that waits for other threads is tested with them")
     }
 
+    func add(_ more: [EngineEffect]) { effects += more }
+
     // Functions for the test
 
     var pendingStoreCalls: Int { storeCalls.count }
