@@ -21,8 +21,12 @@ extension EngineLoop {
 
     func apply(_ effect: EngineEffect) {
         switch effect {
+        case .attempt(let attempt, let effect): apply(effect, of: attempt)
         case .fail(let failure): fail(failure)
         case .end(let reason): lifecycle.end(reason)
+        case .drainingBegan:
+            tasks.endings.flush()
+            finishDrainingIfDone()
         case .mayBeIdle: housekeeping.idle.mayBeIdle()
         case .workDone: housekeeping.idle.noteWork()
         case .releaseMemory:
@@ -39,16 +43,20 @@ extension EngineLoop {
             opened(session, opening, consumer)
             if clients.registry[opening.address.connection] == nil { clients.claims.released(opening.name) }
         case .ended(let endings, let change): ended(endings, change)
-        case .notEnded(let ending, let failure): retryEnd(ending, after: failure)
+        case .notEnded(let ending, let failure): base.transfers.notEnded(ending, failure)
         case .schedule: tasks.scheduler.plan()
         case .startReadyTasks: startReadyTasks()
         case .startNext: startNext()
         case .start(let task, let runsAlone): start(task, runsAlone: runsAlone)
         case .load(let lane, let limit): startParts.loader.load(lane, limit: limit)
-        case .preempt(let origin): base.transfers.leastImportant(at: origin)?.preempt()
+        case .preempt(let origin): queue(base.transfers.preempt(at: origin))
         case .releaseDue: tasks.scheduler.releaseDue()
         case .checkCalendar: base.calendar.check()
         case .reloadLater(let lanes): tasks.scheduler.reloadLater(lanes)
+        case .forgetLanes:
+            let used = conditionParts.holds.lanesInUse.union(conditionParts.probes.lanesInUse)
+            tasks.scheduler.forgetLanes(except: used.union(base.transfers.lanes))
+        case .retryRoutes(let lanes): queue(tasks.reachability.retryNow(lanes))
         case .holdChanged(let lanes): tasks.scheduler.holdChanged(of: lanes)
         case .endWaits(let lanes): for lane in lanes { tasks.reachability.endWaitIfIdle(lane) }
         case .credentialsChanged(let session):
@@ -74,7 +82,8 @@ extension EngineLoop {
         case .clockWasSet: queue(conditions.clockWasSet())
         case .latestStart(let time): queue(tasks.deadlines.latestStart(at: time))
         case .calendarStepped(let step): calendarStepped(by: step)
-        case .resume(let ids): for id in ids { base.transfers[id]?.attempt.resumeTransfer() }
+        case .tick: tick()
+        case .resume(let ids): base.transfers.resume(ids)
         }
     }
 
@@ -86,35 +95,27 @@ extension EngineLoop {
         queue(effects)
     }
 
-    private func deferRunning(_ tasks: HeldTasks, for reason: WaitReason) {
-        for runner in Array(base.transfers.all) where conditionParts.holds.contains(tasks, runner.attempt.task) {
-            let isProbe = conditionParts.probes.isProbe(runner.attempt.task.id)
-            if isProbe, case .laneGroup(_, excludesProbes: true) = tasks { continue }
-            deferRunning(runner, for: reason)
+    private func deferRunning(_ held: HeldTasks, for reason: WaitReason) {
+        for task in base.transfers.tasks(where: { conditionParts.holds.contains(held, $0) }) {
+            if conditionParts.probes.isProbe(task.id), case .laneGroup(_, excludesProbes: true) = held { continue }
+            deferRunning(task, for: reason)
         }
     }
 
-    private func deferRunning(_ runner: any TransferRunner, for reason: WaitReason) {
-        conditionParts.holds.recordWaiting(runner.attempt.task)
-        runner.deferred(for: reason)
+    private func deferRunning(_ task: StoredTask, for reason: WaitReason) {
+        conditionParts.holds.recordWaiting(task)
+        queue(base.transfers.hold(task.id, for: reason))
     }
 
-    /// Gives these tasks their new constraints (demands on the system). If a running task now belongs to a held group
-    /// (a group of tasks that wait, because a condition is not met), the task stops.
+    /// Gives these tasks their new constraints. If a running task now belongs to a held group, the task stops.
     private func restated(_ moved: RestatedTasks) {
         conditionParts.holds.add(moved.constraints.values)
-        var joined: [any TransferRunner] = []
-        for (id, constraints) in moved.tasks {
-            tasks.scheduler.changeReady(id) { $0.constraints = constraints }
-            guard let runner = base.transfers[id], runner.attempt.task.constraints != constraints else { continue }
-            runner.attempt.task.constraints = constraints
-            joined.append(runner)
-        }
-        for runner in joined {
-            let group = conditionParts.holds.group(of: runner.attempt.task)
+        for (id, constraints) in moved.tasks { tasks.scheduler.changeReady(id) { $0.constraints = constraints } }
+        for task in base.transfers.setConstraints(moved.tasks) {
+            let group = conditionParts.holds.group(of: task)
             queue(conditions.note(group))
-            let hold = conditionParts.holds.hold(of: LaneGroup(of: runner.attempt.task), in: group)
-            if let hold { deferRunning(runner, for: hold.reason) }
+            let hold = conditionParts.holds.hold(of: LaneGroup(of: task), in: group)
+            if let hold { deferRunning(task, for: hold.reason) }
         }
         conditions.scheduleReconsideration()
         conditions.schedulePruning()
@@ -123,7 +124,6 @@ extension EngineLoop {
     private func calendarStepped(by step: Int64) {
         tasks.scheduler.calendarStepped(by: step)
         queue(tasks.deadlines.calendarStepped(by: step))
-        for runner in base.transfers.all { runner.attempt.task.enqueuedMilliseconds += step }
         hosts.activities.check()
         // Earliest starts are times of the wall clock. So after the clock was set, tasks may be due.
         if step != 0 { tasks.scheduler.releaseDue() }
@@ -138,11 +138,7 @@ extension EngineLoop {
             for id in change.tasks {
                 forgetRepeats(of: id)
                 conditionParts.admission.endDelay(of: id)
-                if let runner = base.transfers[id] {
-                    event == .cancel ? runner.cancel() : runner.take(event)
-                } else {
-                    tasks.scheduler.drop(id)
-                }
+                if let effects = base.transfers.stop(id, event) { queue(effects) } else { tasks.scheduler.drop(id) }
             }
         }
         if tasksEndedOrStopped == .cancel {
@@ -174,7 +170,7 @@ extension EngineLoop {
     /// Handles ends of tasks after the store has committed these ends.
     func ended(_ endings: [Ending], _ change: Change?) {
         for ending in endings {
-            base.transfers.runner(ending.end.task, ending.attempt)?.take(.concluded)
+            queue(base.transfers.ended(ending))
             forgetRepeats(of: ending.end.task)
         }
         guard let change else { return }
@@ -183,21 +179,15 @@ extension EngineLoop {
         announce(change)
     }
 
-    func retryEnd(_ ending: Ending, after failure: Failure) {
-        base.transfers.runner(ending.end.task, ending.attempt)?.attempt.retryCommit(after: failure) { [unowned self] in
-            tasks.endings.retryWrite(ending)
-        }
-    }
-
     /// Handles ends and stops of tasks in these lanes. A lane is the tasks of one session for one server.
     func tasksStopped(_ lanes: Set<LaneID>) {
         tasks.reachability.tasksStopped(lanes) { [unowned self] lane in base.transfers.isRunning(in: lane) }
     }
 
     /// Forgets two counts: how often the task's request was repeated with credentials, and how often without a delay.
-    /// It is called when the task has ended, or when the host (the program that uses the library) has changed the task.
+    /// It is called when the task has ended, or when the host has changed the task.
     func forgetRepeats(of task: TaskID) {
-        base.credentials.setRepeats(nil, of: task)
+        base.credentials.forgetRepeats(of: task)
         base.transfers.setImmediateRepeats(nil, of: task)
     }
 
@@ -260,31 +250,19 @@ extension EngineLoop {
         case .session(let session):
             for lane in tasks.scheduler.lanes(of: session) { tasks.scheduler.needsSeparateConnections(lane.id) }
         case .task(let task):
-            if let lane = base.transfers[task]?.attempt.task.lane { tasks.scheduler.needsSeparateConnections(lane) }
+            for task in base.transfers.tasks(where: { $0.id == task }) {
+                tasks.scheduler.needsSeparateConnections(task.lane)
+            }
         }
     }
 
     func setRate(_ bytesPerSecond: UInt64?, ofTasks ids: [TaskID]) {
-        for id in ids {
-            tasks.scheduler.changeReady(id) { $0.request.options.policy.bytesPerSecond = bytesPerSecond }
-            guard let attempt = base.transfers[id]?.attempt else { continue }
-            attempt.task.request.options.policy.bytesPerSecond = bytesPerSecond
-            base.rates.setRate(bytesPerSecond, of: .task(id))
-        }
+        let change = { (task: inout StoredTask) in task.request.options.policy.bytesPerSecond = bytesPerSecond }
+        for id in ids { tasks.scheduler.changeReady(id, change) }
+        for id in base.transfers.change(ids, change) { base.rates.setRate(bytesPerSecond, of: .task(id)) }
     }
 
     // MARK: End
-
-    /// The remaining work that the engine knows without a read of the store. Nil while the engine ends.
-    func exitFacts() -> IdleExitPolicy.Facts? {
-        guard !lifecycle.isEnding else { return nil }
-        var facts = IdleExitPolicy.Facts()
-        facts.connections = clients.registry.connections.count
-        facts.runningTasks = base.transfers.runners.count
-        facts.isCleaning = housekeeping.leftovers.isSweeping || housekeeping.requestBodies.isBusy
-        facts.launchesWait = hosts.launches.isBusy
-        return facts
-    }
 
     /// Ends a daemon at the request of a newer library, which takes over the store.
     func handOver(to library: Versions, _ connection: ClientConnection) {
@@ -308,8 +286,7 @@ extension EngineLoop {
     /// Gives a new part file (the file of an unfinished download) to each task whose part file is used by a hanging
     /// disk call. A hanging call may still change the old part file long after the engine has ended.
     func renewParts(named names: Set<String>, then: @escaping @Sendable () -> Void) {
-        let running = base.transfers.all.map(\.attempt.task)
-        let changing = running.filter { names.contains(base.files.location(of: $0).partName) }
+        let changing = base.transfers.tasks { names.contains(base.files.location(of: $0).partName) }
         runtime.store({ (transaction) throws(Failure) in
             for task in changing { try transaction.attempts.renewPart(of: task.id) }
         }, then: { _ in
@@ -323,7 +300,7 @@ extension EngineLoop {
     /// Reads all present conditions for a listing, including conditions that the engine does not need now.
     func readConditions(then: @escaping ([ConditionInfo]) -> Void) {
         conditionParts.monitor.readAll { [unowned self] conditions in
-            let moved = base.transfers.all.reduce(0) { $0 &+ $1.attempt.exchange.rate.bytesPerSecond }
+            let moved = base.transfers.bytesPerSecond
             let infos = ConditionDescriptions.infos(
                 conditions, bytesPerSecond: base.transfers.isEmpty ? nil : moved, since: conditionParts.monitor.since,
                 now: Clock.wallMilliseconds)

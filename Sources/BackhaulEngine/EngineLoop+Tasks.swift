@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Starts tasks that have a slot (the right to run), and handles the ends of running tasks.
+/// Starts tasks that have a slot, and applies the effects of their attempts.
 extension EngineLoop {
     func startReadyTasks() {
         guard !lifecycle.isEnding else { return }
@@ -19,7 +19,7 @@ extension EngineLoop {
     }
 
     /// Starts a task that has a slot. If the task has to wait for a credential, releases the slot instead. A challenge
-    /// (a server's demand for a credential) may have been opened after the task was loaded.
+    /// may have been opened after the task was loaded.
     func start(_ task: StoredTask, runsAlone: Bool) {
         guard base.transfers[task.id] == nil else { return tasks.scheduler.released(task.lane, runsAlone: runsAlone) }
         let (startable, effects) = base.credentials.admit([task])
@@ -34,48 +34,107 @@ extension EngineLoop {
             if holdsSlot { tasks.scheduler.released(task.lane, runsAlone: runsAlone) }
             return
         }
-        let attempt = RunningAttempt(
-            task, configuration, startParts.context, holdsSlot: holdsSlot, runsAlone: runsAlone)
+        let remaining = base.calendar.remainingMilliseconds(of: task, configuration)
+        let terms = RunningAttempt.Terms(
+            number: base.transfers.newAttempt(), configuration: configuration,
+            policy: TransferPolicy(configuration, task.request.options.policy), began: runtime.now,
+            deadline: remaining < .max - runtime.now ? runtime.now + remaining : .max,
+            neededSpace: base.transfers.neededSpace(of: task.id),
+            cookies: base.cookies.jar(of: task.session))
+        let attempt = RunningAttempt(task, terms, startParts.services, holdsSlot: holdsSlot, runsAlone: runsAlone)
         let runner: any TransferRunner =
-            task.request.kind == .upload ? UploadRunner(attempt) : DownloadRunner(attempt)
+            task.request.kind == .upload
+            ? UploadRunner(attempt) : DownloadRunner(attempt, base.files.location(of: task))
         base.transfers.add(runner)
         conditionParts.admission.endDelay(of: task.id)
         conditionParts.holds.noteBusy(task)
         if let rate = task.request.options.policy.bytesPerSecond { setRate(rate, of: .task(task.id)) }
         if !housekeeping.ticker.isRunning { housekeeping.ticker.start(milliseconds: 1_000) }
-        onlyEnds ? runner.expire() : runner.start()
+        queue(onlyEnds ? runner.expire() : runner.start())
         clients.progress.plan()
     }
 
-    func finished(_ runner: any TransferRunner) {
-        guard base.transfers.remove(runner) else { return }
-        let task = runner.attempt.task
+    // MARK: Effects of attempts
+
+    func apply(_ effect: AttemptEffect, of attempt: RunningAttempt) {
+        switch effect {
+        case .releasedSlot: tasks.scheduler.released(attempt.task.lane)
+        case .releaseSlotEarly: queue(base.transfers.releaseSlotEarly(attempt))
+        case .finishedWithoutSlot(let device): base.transfers.endFinishing(on: device)
+        case .endedRunningAlone: tasks.scheduler.endedRunningAlone(attempt.task.lane)
+        case .becameMultiplexed: tasks.scheduler.becameMultiplexed(attempt.task.lane)
+        case .willWrite(let count, let device): base.transfers.willWrite(count, to: device)
+        case .wrote(let count, let device): if base.transfers.wrote(count, to: device) { tasks.scheduler.plan() }
+        case .fileSystemIsFull(let missing): base.transfers.recordFullFileSystem(attempt.task.id, missing: missing)
+        case .fileSystemHasSpace: base.transfers.forgetNeededSpace(of: attempt.task.id)
+        case .responded(let isFromServer):
+            tasks.reachability.responded(attempt.task.lane)
+            if isFromServer { queue(conditionParts.uplink.responded(attempt.task)) }
+        case .notChallenged: base.credentials.forgetRepeats(of: attempt.task.id)
+        case .challenged(let authChallenge): queue(base.credentials.noteChallenge(authChallenge, attempt.task))
+        case .challengeHandled(let space, let opened):
+            queue(base.credentials.commitChallenge(space, opened, attempt.task.session))
+        case .challengeClosed(let challenge): queue(base.credentials.closed([challenge], of: attempt.task.session))
+        case .credentialsAccepted(let numbers): queue(base.credentials.accepted(numbers, attempt.task))
+        case .urlAccepted: base.credentials.acceptedURL(of: attempt.task.id, attempt.task.session)
+        case .uplinkJudged(let ending): queue(conditionParts.uplink.ended(attempt.task, ending))
+        case .decideRetry(let failed, let checkpoint): decideRetry(failed, checkpoint, of: attempt)
+        case .decideParking(let authChallenge, let checkpoint):
+            let decision = base.credentials.decideParking(
+                of: attempt.task, for: authChallenge.space, sent: attempt.authentication.sentCredential)
+            queue(base.transfers[attempt]?.park(authChallenge, checkpoint, decision) ?? [])
+        case .immediateRepeats(let count): base.transfers.setImmediateRepeats(count, of: attempt.task.id)
+        case .waitForRoute(let record):
+            let (millisecondsUntilCheck, effects) = tasks.reachability.hold(attempt.task)
+            queue(effects)
+            queue(base.transfers[attempt]?.waitForRoute(record, millisecondsUntilCheck) ?? [])
+        case .writeEnd(let ending): tasks.endings.write(ending)
+        case .rewriteEnd(let ending): tasks.endings.retryWrite(ending)
+        case .finished: finished(attempt)
+        }
+    }
+
+    /// Adds the facts about the failed attempt that other parts have, and lets the runner decide.
+    private func decideRetry(_ failed: FailedAttempt, _ checkpoint: Checkpoint?, of attempt: RunningAttempt) {
+        guard let runner = base.transfers[attempt] else { return }
+        let (task, uplink) = (attempt.task, conditionParts.uplink)
+        var failed = failed
+        failed.hasNoRoute = tasks.reachability.isUnreachable(task, failed.failure, attempt.exchange.failureContext)
+        // If the kernel has no route, the cause of the failure is known, so the failure is not reported to
+        // `UplinkMonitor`. The kernel reports when there is a route again.
+        if !failed.hasNoRoute, let ending = runner.uplinkEnding(failed.failure) { queue(uplink.ended(task, ending)) }
+        failed.isUplinkFailure = uplink.isHeld(for: task)
+        failed.immediate = base.transfers.immediateRepeats(of: task.id)
+        queue(runner.decideRetry(failed, checkpoint))
+    }
+
+    private func finished(_ attempt: RunningAttempt) {
+        guard let runner = base.transfers.remove(attempt) else { return }
+        let task = attempt.task
         conditionParts.holds.noteBusy(task)
         // The bytes of the task are counted now, while the engine knows which network the task used.
         queue(conditionParts.budgets.count())
         base.rates.end(task.id)
-        // If a more important task has stopped this task, the lane of this task (the tasks of a session for a server)
-        // is loaded again from the store. A load returns the tasks of a lane in the lane's order. So this task comes
-        // before the tasks of the lane that were loaded while this task ran.
-        if runner.attempt.stopReason == .preempted { tasks.scheduler.tasksWait(in: [task.lane], reload: true) }
+        // If a more important task has stopped this task, its lane is loaded again from the store. A load returns the
+        // tasks of a lane in the lane's order. So this task comes before the tasks of the lane that were loaded while
+        // this task ran.
+        if attempt.stopReason == .preempted { tasks.scheduler.tasksWait(in: [task.lane], reload: true) }
         clients.progress.ended(task.id, of: task.session) { runner.lastProgress }
-        queue(conditionParts.probes.ended(task.id, hasResponse: runner.attempt.stoppedState.0 == .succeeded))
+        queue(conditionParts.probes.ended(task.id, hasResponse: attempt.stoppedState.0 == .succeeded))
         tasksStopped([task.lane])
         reloadIfHeld(task)
         if base.transfers.isEmpty { conditions.schedulePruning() }
         housekeeping.sleep.consider()
-        runner.endCredentialUse()
         if runner.head != nil { tasks.reachability.connected() }
-        if runner.attempt.stopReason == .cancelled { housekeeping.leftovers.sweep() }
+        if attempt.stopReason == .cancelled { housekeeping.leftovers.sweep() }
         finishDrainingIfDone()
         tasks.scheduler.plan()
         housekeeping.idle.mayBeIdle()
         housekeeping.idle.noteWork()
     }
 
-    /// Loads the task's lane from the store if the task's lane group is held. A *lane group* is the tasks of a lane
-    /// with the same constraints. It is *held* if its tasks must wait, for example for external power. The load shows
-    /// whether tasks of the lane group still wait. If none waits, the hold ends.
+    /// Loads the task's lane from the store if the task's lane group is held. The load shows whether tasks of the lane
+    /// group still wait. If none waits, the hold ends.
     private func reloadIfHeld(_ task: StoredTask) {
         let holds = conditionParts.holds
         guard holds.isHeld(LaneGroup(of: task), in: holds.group(of: task)) else { return }
@@ -85,7 +144,7 @@ extension EngineLoop {
     func tick() {
         guard !base.transfers.isEmpty, lifecycle.failure == nil else { return }
         base.calendar.check()
-        for runner in Array(base.transfers.all) { runner.tick() }
+        queue(base.transfers.tick())
         queue(conditionParts.budgets.count())
         queue(tasks.deadlines.endOverdueReadyTasks())
         measureThroughput()
@@ -95,18 +154,11 @@ extension EngineLoop {
 
     private func measureThroughput() {
         guard conditionParts.holds.hasMinimumRate else { return }
-        let scheduler = tasks.scheduler
-        let samples = base.transfers.all.lazy.filter { scheduler.networkScope(of: $0.attempt.task) != .loopback }
-            .map { runner in
-                ThroughputController.Sample(
-                    task: runner.attempt.task.id, key: LaneGroup(of: runner.attempt.task),
-                    bytes: runner.waitsForNetwork ? runner.attempt.exchange.rate.lastSecond : nil,
-                    began: runner.attempt.began)
-            }
-        if conditionParts.throughput.measure(Array(samples)) { queue(conditionParts.probes.reconsiderThroughput()) }
+        let samples = base.transfers.samples { tasks.scheduler.networkScope(of: $0) != .loopback }
+        if conditionParts.throughput.measure(samples) { queue(conditionParts.probes.reconsiderThroughput()) }
     }
 
-    /// Starts a probe, a task that tests whether others may start. Returns false if the probe was not started, because
+    /// Starts a probe. Returns false if the probe was not started, because
     /// the task is no longer permitted to run.
     func startProbe(_ task: StoredTask, _ key: LaneGroup, _ kind: ProbeKind) -> Bool {
         guard !lifecycle.isEnding, base.sessions[task.session] != nil, base.transfers[task.id] == nil,
@@ -120,8 +172,8 @@ extension EngineLoop {
         return true
     }
 
-    /// Runs tasks whose resource time-out (the longest permitted time until the end of the task) is over. Each run only
-    /// ends its task. So the run needs no slot, and no condition is checked for it.
+    /// Runs tasks whose resource time-out is over. Each run only ends its task. So the run needs no slot, and no
+    /// condition is checked for it.
     func endOverdue(_ overdue: [StoredTask]) {
         for task in overdue where base.transfers[task.id] == nil {
             tasks.scheduler.drop(task.id)

@@ -20,8 +20,9 @@ final class EngineLoop {
         runtime, base.transfers, conditionParts, tasks.deadlines, TimeZoneMonitor(runtime),
         activityNeeds: { [unowned self] in hosts.activities.needs })
     private(set) lazy var startParts: StartParts = makeStartParts()
-    private(set) lazy var hosts: HostParts = makeHostParts()
-    private(set) lazy var housekeeping: HousekeepingParts = makeHousekeepingParts()
+    private(set) lazy var hosts = HostParts(runtime, services, lifecycle, base, clients, conditions)
+    private(set) lazy var housekeeping = HousekeepingParts(
+        runtime, services, lifecycle, base, clients, conditionParts.monitor, hosts)
     private(set) lazy var receiver = CommandReceiver(self)
 
     var loop: Loop { runtime.loop }
@@ -30,16 +31,8 @@ final class EngineLoop {
         self.services = services
         lifecycle = EngineLifecycle(ended: ended)
         runtime = LoopRuntime(loop, services)
-        let (sessions, calendar) = (SessionTable(), CalendarWatch(runtime))
-        base = BaseParts(
-            transport: try Transport(loop: loop), sessions: sessions, calendar: calendar, journal: WaitJournal(runtime),
-            files: try StoreFiles(services.directory), transfers: TransferSupervisor(),
-            credentials: CredentialController(runtime, sessions, calendar), cookies: CookieController(runtime),
-            rates: RateLimiter(runtime))
-        let registry = ClientRegistry()
-        clients = ClientParts(
-            registry: registry, claims: SessionClaims(runtime, registry), events: EventPublisher(runtime, registry),
-            progress: ProgressPublisher(runtime, registry, base.transfers))
+        base = try BaseParts(runtime, services)
+        clients = ClientParts(runtime, base)
         runtime.apply = { [unowned self] in apply($0) }
     }
 
@@ -51,17 +44,13 @@ final class EngineLoop {
             hasTasks: { [unowned self] lane in
                 base.transfers.isRunning(in: lane) || tasks.scheduler.hasReadyTask(in: lane)
             })
-        let scheduler = TaskScheduler(
-            runtime, base.credentials, reachability,
-            lanesInUse: { [unowned self] in
-                conditionParts.holds.lanesInUse.union(conditionParts.probes.lanesInUse).union(base.transfers.lanes)
-            })
+        let scheduler = TaskScheduler(runtime, base.credentials, reachability)
         return TaskParts(
             reachability: reachability, scheduler: scheduler,
             deadlines: DeadlineController(runtime, base.sessions, scheduler, base.calendar),
             endings: EndingWriter(
                 runtime, clients.events,
-                runningTasks: { [unowned self] in lifecycle.isEnding ? 0 : base.transfers.all.count }))
+                runningTasks: { [unowned self] in lifecycle.isEnding ? 0 : base.transfers.count }))
     }
 
     private func makeConditionParts() -> ConditionParts {
@@ -95,56 +84,15 @@ final class EngineLoop {
     }
 
     private func makeStartParts() -> StartParts {
-        let endings = tasks.endings
-        return StartParts(
+        StartParts(
             loader: TaskLoader(
                 runtime, tasks.scheduler, base.transfers, base.calendar, base.credentials, tasks.reachability,
                 conditionParts,
                 conditions),
-            context: TransferContext(
-                runtime, services, base, tasks, conditionParts,
-                TransferContext.Hooks(
-                    apply: { [runtime] in runtime.add($0) }, end: { endings.write($0) },
-                    expectsFurtherEnds: { endings.expectsFurtherEnds },
-                    finished: { [unowned self] in finished($0) }, isDraining: { [lifecycle] in lifecycle.isDraining })))
-    }
-
-    private func makeHostParts() -> HostParts {
-        HostParts(
-            launches: LaunchController(runtime, clients.registry, ProgramStarter(runtime, services)),
-            activities: ActivityController(
-                runtime, base.calendar, log: services.options.log,
-                holds: { [unowned self] constraints, session in
-                    let (holds, effects) = conditions.holds(for: constraints, of: session)
-                    queue(effects)
-                    return holds
-                },
-                isEnding: { [lifecycle] in lifecycle.isEnding }))
-    }
-
-    private func makeHousekeepingParts() -> HousekeepingParts {
-        let (files, transfers) = (base.files, base.transfers)
-        return HousekeepingParts(
-            requestBodies: RequestBodyManager(runtime, services),
-            leftovers: LeftoverSweeper(
-                runtime,
-                LeftoverSweeper.Surroundings(
-                    path: { files.path(of: $0) }, isInUse: { transfers[$0.task]?.attempt.task.part == $0.part },
-                    remove: { [runtime, disk = services.disk] paths, then in
-                        disk.remove(paths, then: runtime.returning(then))
-                    },
-                    watchMounts: { [runtime] changed in MountWatch(runtime, changed) })),
-            idle: IdleMonitor(
-                runtime, lingerMilliseconds: services.options.lingerMilliseconds,
-                facts: { [unowned self] in exitFacts() }),
-            sleep: SleepController(
-                runtime, conditionParts.monitor,
-                isSaved: { transfers.all.allSatisfy { $0.attempt.stopReason != .held } }),
-            storeRetries: StoreRetries(runtime), storeWatch: StoreWatch(runtime, services),
-            ticker: runtime.timer { [unowned self] in
-                tick()
-                return []
-            })
+            services: TransferServices(
+                runtime: runtime, disk: services.disk, directory: services.directory, transport: base.transport,
+                traffic: Traffic(rates: base.rates, budgets: conditionParts.budgets), flushTimer: FlushTimer(runtime),
+                credentials: base.credentials, endings: tasks.endings))
     }
 
     // MARK: Life
@@ -153,7 +101,7 @@ final class EngineLoop {
         // The housekeeping parts are made before the socket, so that they notice when the store is moved while the
         // engine starts.
         _ = housekeeping
-        loop.onClockStep { [unowned self] in runtime.run { conditions.clockWasSet() } }
+        loop.onClockStep { [runtime] in runtime.run { [.clockWasSet] } }
         do throws(Failure) {
             try receiver.listen()
         } catch {
@@ -241,13 +189,11 @@ final class EngineLoop {
         conditions.close()
         base.cookies.save()
         queue(conditionParts.budgets.ledger.save())
-        for runner in Array(base.transfers.all) { runner.take(.stop) }
-        tasks.endings.flush()
-        finishDrainingIfDone()
+        queue(base.transfers.engineStops() + [.drainingBegan])
     }
 
     func finishDrainingIfDone() {
-        guard lifecycle.isDraining, base.transfers.all.allSatisfy({ $0.isFinishing }) else { return }
+        guard lifecycle.isDraining, base.transfers.areAllFinishing else { return }
         lifecycle.drained()
     }
 

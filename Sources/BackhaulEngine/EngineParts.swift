@@ -1,9 +1,9 @@
+internal import BackhaulDisk
 internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-// The parts of an engine, in groups. The engine runs tasks (downloads and uploads) for other programs, its clients. A
-// part is an object with the state of one subject. Each group uses the groups before it.
+// The parts of an engine, in groups. Each group uses the groups before it.
 
 /// The parts that most other parts use.
 struct BaseParts {
@@ -16,6 +16,18 @@ struct BaseParts {
     let credentials: CredentialController
     let cookies: CookieController
     let rates: RateLimiter
+
+    init(_ runtime: LoopRuntime, _ services: Services) throws(Failure) {
+        transport = try Transport(loop: runtime.loop)
+        sessions = SessionTable()
+        calendar = CalendarWatch(runtime)
+        journal = WaitJournal(runtime)
+        files = try StoreFiles(services.directory)
+        transfers = TransferSupervisor()
+        credentials = CredentialController(runtime, sessions, calendar)
+        cookies = CookieController(runtime)
+        rates = RateLimiter(runtime)
+    }
 }
 
 /// The parts for connections of clients, and for events and progress.
@@ -24,6 +36,13 @@ struct ClientParts {
     let claims: SessionClaims
     let events: EventPublisher
     let progress: ProgressPublisher
+
+    init(_ runtime: LoopRuntime, _ base: BaseParts) {
+        registry = ClientRegistry()
+        claims = SessionClaims(runtime, registry)
+        events = EventPublisher(runtime, registry)
+        progress = ProgressPublisher(runtime, registry, base.transfers)
+    }
 }
 
 /// The parts for waiting tasks and for ends of tasks.
@@ -49,13 +68,28 @@ struct ConditionParts {
 /// The parts that load and start tasks.
 struct StartParts {
     let loader: TaskLoader
-    let context: TransferContext
+    let services: TransferServices
 }
 
-/// The parts that work while no program is connected: launches of programs, and activities (repeated work).
+/// The parts that work while no program is connected.
 struct HostParts {
     let launches: LaunchController
     let activities: ActivityController
+
+    init(
+        _ runtime: LoopRuntime, _ services: Services, _ lifecycle: EngineLifecycle, _ base: BaseParts,
+        _ clients: ClientParts, _ conditions: ConditionsController
+    ) {
+        launches = LaunchController(runtime, clients.registry, ProgramStarter(runtime, services))
+        activities = ActivityController(
+            runtime, base.calendar, log: services.options.log,
+            holds: { constraints, session in
+                let (holds, effects) = conditions.holds(for: constraints, of: session)
+                runtime.add(effects)
+                return holds
+            },
+            isEnding: { lifecycle.isEnding })
+    }
 }
 
 /// The parts for work other than transfers.
@@ -68,6 +102,36 @@ struct HousekeepingParts {
     let storeWatch: StoreWatch?
     /// The timer that fires once a second while tasks run.
     let ticker: any RuntimeTimer
+
+    init(
+        _ runtime: LoopRuntime, _ services: Services, _ lifecycle: EngineLifecycle, _ base: BaseParts,
+        _ clients: ClientParts, _ monitor: ConditionsMonitor, _ hosts: HostParts
+    ) {
+        let (files, transfers) = (base.files, base.transfers)
+        let bodies = RequestBodyManager(runtime, services)
+        let sweeper = LeftoverSweeper(
+            runtime,
+            LeftoverSweeper.Surroundings(
+                path: { files.path(of: $0) }, isInUse: { transfers.isInUse($0) },
+                remove: { paths, then in services.disk.remove(paths, then: runtime.returning(then)) },
+                watchMounts: { changed in MountWatch(runtime, changed) }))
+        (requestBodies, leftovers) = (bodies, sweeper)
+        idle = IdleMonitor(
+            runtime, lingerMilliseconds: services.options.lingerMilliseconds,
+            facts: {
+                guard !lifecycle.isEnding else { return nil }
+                var facts = IdleExitPolicy.Facts()
+                facts.connections = clients.registry.connections.count
+                facts.runningTasks = transfers.count
+                facts.isCleaning = sweeper.isSweeping || bodies.isBusy
+                facts.launchesWait = hosts.launches.isBusy
+                return facts
+            })
+        sleep = SleepController(runtime, monitor, isSaved: { transfers.heldTasksAreSaved })
+        storeRetries = StoreRetries(runtime)
+        storeWatch = StoreWatch(runtime, services)
+        ticker = runtime.timer { [.tick] }
+    }
 
     func close() {
         requestBodies.close()

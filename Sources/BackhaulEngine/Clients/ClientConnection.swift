@@ -109,4 +109,11 @@ final class ClientConnection {
     var mayBeStoppedConsumer: Bool { !isLocal && hello != nil && handles.values.contains { $0.role == .consume } }
 
     func reply(_ sequence: UInt64, _ reply: Reply) { deliver(.reply(sequence: sequence, reply)) }
+
+    func reply(_ sequence: UInt64, _ result: Result<Reply, Failure>) {
+        switch result {
+        case .success(let success): reply(sequence, success)
+        case .failure(let failure): reply(sequence, .failed(failure))
+        }
+    }
 }

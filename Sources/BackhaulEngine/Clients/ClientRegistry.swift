@@ -1,8 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The connected clients (the library in the programs that use it). For each session, the registry also knows which
-/// handle (a client's reference to the session) is the consumer, which reads the session's events.
+/// The connected clients. For each session, the registry also knows which handle is the consumer.
 ///
 /// Each engine has one object of this type.
 final class ClientRegistry {
@@ -28,14 +27,6 @@ final class ClientRegistry {
     func removeAll() -> [ClientConnection] {
         defer { (connections, consumers) = ([:], [:]) }
         return Array(connections.values)
-    }
-
-    func reply(_ id: ConnectionID, _ sequence: UInt64, _ result: Result<Reply, Failure>) {
-        guard let connection = connections[id] else { return }
-        switch result {
-        case .success(let reply): connection.reply(sequence, reply)
-        case .failure(let failure): connection.reply(sequence, .failed(failure))
-        }
     }
 
     // MARK: Consumers

@@ -90,10 +90,14 @@ final class SessionClaims {
         let mine = queues.values.reduce(0) { $0 + $1.waiting.count { $0.address.connection == connection } }
         guard mine < Self.waitingLimit else {
             let failure = Failure(.tooMany, "\(mine) handles of this client wait already; release some of the tickets")
-            return clients.reply(connection, opening.sequence, .failure(failure))
+            return reply(opening, .failure(failure))
         }
         queues[opening.name, default: Queue()].waiting.append(opening)
         requestYield(opening.name)
+    }
+
+    private func reply(_ opening: SessionOpening, _ result: Result<Reply, Failure>) {
+        clients[opening.address.connection]?.reply(opening.sequence, result)
     }
 
     // MARK: A session may be free
@@ -146,7 +150,7 @@ final class SessionClaims {
         case .failure(let failure):
             if isWanted {
                 dequeue(name)
-                clients.reply(opening.address.connection, opening.sequence, .failure(failure))
+                reply(opening, .failure(failure))
             }
             released(name)
         }
@@ -211,7 +215,7 @@ final class SessionClaims {
         for (name, queue) in queues {
             guard let opening = queue.waiting.first(where: { $0.address == address }) else { continue }
             dequeue(name) { $0.address == address }
-            return clients.reply(address.connection, opening.sequence, .failure(Self.cancelledWait))
+            return reply(opening, .failure(Self.cancelledWait))
         }
     }
 

@@ -56,7 +56,7 @@ final class CommandCall {
 
     /// Sends the reply, if the client is still connected.
     func reply(_ result: Result<Reply, Failure>) {
-        engine.clients.registry.reply(connection.id, sequence, result)
+        if isConnected { connection.reply(sequence, result) }
     }
 
     /// Replies with the value that `body` reads. `reply` makes the reply from the value, on the thread of the event

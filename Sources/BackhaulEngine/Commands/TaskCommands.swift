@@ -134,7 +134,7 @@ struct TaskCommands {
                 engine.tasks.scheduler.due(at: change.nextDue)
                 engine.queue(engine.tasks.deadlines.latestStart(at: change.restated.next))
             case .setPriority(let priority):
-                for id in change.tasks { engine.base.transfers[id]?.attempt.task.request.priority = priority }
+                engine.base.transfers.change(change.tasks) { $0.request.priority = priority }
                 engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
                 engine.apply(change)
             }

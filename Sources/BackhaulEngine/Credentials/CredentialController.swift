@@ -2,12 +2,32 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The credentials and open challenges of all sessions. A challenge demands a credential, new headers or a new URL from
-/// the host, which is the program that uses the library. This object decides which tasks wait for a challenge.
+/// The credentials and open challenges of all sessions. This object decides which tasks wait for a challenge.
 ///
 /// Each engine has one object of this type. The credentials are in memory. The engine also stores a credential if the
 /// host demands this.
 final class CredentialController {
+    /// What happens to a task whose response demanded a credential.
+    enum ParkingDecision {
+        /// The task waits for a challenge. `failures`: how many credentials in a row the server did not accept.
+        /// `known`: the challenge that is open now. `replacing`: an earlier challenge, whose tasks wait for the new
+        /// one. `now`: the time of the age calendar.
+        struct Wait {
+            let failures: UInt32
+            let known: ChallengeID?
+            let replacing: ChallengeID?
+            let now: Int64
+        }
+
+        case refused
+        case repeatRequest(isDelayed: Bool)
+        case wait(Wait)
+    }
+
+    /// After this many immediate repeats, further repeats of a request have a delay. A server that sends another realm
+    /// each time would otherwise get the request for ever.
+    private static let repeatLimit = 3
+
     private let runtime: any Runtime
     private let sessions: SessionTable
     private let calendar: CalendarWatch
@@ -97,30 +117,37 @@ final class CredentialController {
         return [.credentialsChanged(session), .schedule]
     }
 
-    // MARK: Repeats
+    // MARK: Responses with a challenge
 
-    func repeats(of task: TaskID) -> CredentialRepeats { repeats[task] ?? CredentialRepeats() }
-
-    func setRepeats(_ value: CredentialRepeats?, of task: TaskID) { repeats[task] = value }
-
-    /// Whether a challenge for the protection space (the place where a credential is valid) may be opened. If this
-    /// object has no state of the session, the session has no open challenge, so the result is true. The state can be
-    /// missing, for example, if it was removed just before a second task opens its own challenge.
-    func mayOpen(_ space: ProtectionSpace, of session: SessionID) -> Bool {
-        credentials[session]?.mayOpen(space) ?? true
+    /// Decides what happens to the task. `sent`: the number of the credential that the server has rejected; nil if none
+    /// was sent.
+    func decideParking(of task: StoredTask, for space: ProtectionSpace, sent: UInt64?) -> ParkingDecision {
+        // Without state of the session, no challenge is open. The state may have been removed just before a second task
+        // opens its own challenge.
+        guard credentials[task.session]?.mayOpen(space) ?? true else { return .refused }
+        if let sent { repeats[task.id, default: CredentialRepeats()].sent[space.server, default: []].insert(sent) }
+        let rejected = repeats[task.id]?.sent[space.server] ?? []
+        switch credentials[task.session]?.decision(on: space, sent: rejected, in: task.origin.text) {
+        case .refused: return .refused
+        case .resend:
+            repeats[task.id, default: CredentialRepeats()].count += 1
+            return .repeatRequest(isDelayed: repeats[task.id].map { $0.count > Self.repeatLimit } ?? false)
+        case .openChallenge(let failures, let replacing): return wait(space, task.session, failures, replacing)
+        case nil: return wait(space, task.session, 0, nil)
+        }
     }
 
-    /// The open challenge for the protection space; nil if no challenge is open, or if the engine already knows that
-    /// the challenge has ended.
-    func openChallenge(of space: ProtectionSpace, in session: SessionID) -> ChallengeID? {
-        credentials[session]?.openChallenge(of: space)
+    private func wait(
+        _ space: ProtectionSpace, _ session: SessionID, _ failures: UInt32, _ replacing: ChallengeID?
+    ) -> ParkingDecision {
+        .wait(
+            .init(
+                failures: failures, known: credentials[session]?.openChallenge(of: space), replacing: replacing,
+                now: calendar.milliseconds))
     }
 
-    func decision(
-        on space: ProtectionSpace, of task: StoredTask, sent: Set<UInt64>
-    ) -> SessionCredentials.Decision? {
-        credentials[task.session]?.decision(on: space, sent: sent, in: task.origin.text)
-    }
+    /// Forgets how often the task's request was repeated.
+    func forgetRepeats(of task: TaskID) { repeats[task] = nil }
 
     // MARK: Tasks that wait for a credential
 
@@ -212,7 +239,7 @@ final class CredentialController {
 }
 
 /// How a task's request was repeated after a server or proxy had demanded a credential.
-struct CredentialRepeats {
+private struct CredentialRepeats {
     /// How often the request was repeated immediately with a credential that the engine had already.
     var count = 0
     /// The numbers of the credentials that were sent to each server or proxy. Each of these credentials counts as

@@ -13,6 +13,8 @@ enum EngineEffect {
     indirect case fail(Failure)
     /// The code that started the engine has to stop it, for this reason.
     indirect case end(EngineEnd)
+    /// All running tasks have begun to stop, because the engine stops.
+    case drainingBegan
     /// Work ended, and it may have been the last work.
     case mayBeIdle
     /// Work was done. Memory is returned to the system some time after the last effect of this kind.
@@ -27,6 +29,12 @@ enum EngineEffect {
     case checkCalendar
     /// The store could not do this work for now. The work is repeated after a second.
     case retryLater(() -> Void)
+
+    // MARK: Running tasks
+
+    /// A second has passed while tasks run.
+    case tick
+    case attempt(RunningAttempt, AttemptEffect)
 
     // MARK: Clients
 
@@ -59,8 +67,12 @@ enum EngineEffect {
     case preempt(at: Origin?)
     /// The store could not change the tasks of these lanes for now. The lanes are loaded again after a second.
     case reloadLater(Set<LaneID>)
-    /// There is no route to the servers of these lanes, so the lanes became held (delayed). Or there is a route again,
-    /// and the lanes were released.
+    /// The scheduler has many lanes, and forgets the unused lanes.
+    case forgetLanes
+    /// Tasks of these lanes are due, so the lanes are not held any more because of a missing route.
+    case retryRoutes(Set<LaneID>)
+    /// There is no route to the servers of these lanes, so the lanes became held. Or there is a route again, and the
+    /// lanes were released.
     case holdChanged(Set<LaneID>)
     /// The ends of these tasks, which all belong to one session, are in the store. The change is nil if no row changed:
     /// each of the tasks had already ended, or was removed.

@@ -2,12 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Decides which tasks (downloads and uploads) run. Within the limits, it gives slots (rights to run) to tasks. It also
-/// releases delayed tasks when they are due.
+/// Gives slots to tasks, within the limits. It also releases delayed tasks when they are due.
 ///
-/// Each engine has one object of this type. Tasks wait in lanes. A lane is the tasks of one session (a named collection
-/// of tasks) for one server. The scheduler has the lanes, and the next tasks of each lane, which are called ready
-/// tasks. Ready tasks have been loaded from the store, and wait for a slot.
+/// Each engine has one object of this type. It has the lanes, and the ready tasks of each lane.
 final class TaskScheduler {
     /// If there are more lanes than this, unused lanes are forgotten.
     private static let laneCacheSize = 256
@@ -16,7 +13,6 @@ final class TaskScheduler {
     private let runtime: any Runtime
     private let credentials: CredentialController
     private let reachability: ReachabilityController
-    private let lanesInUse: () -> Set<LaneID>
     private var schedule = Schedule<LaneID, SessionID, TaskID>(readyTargetOfAllLanes: 512)
     /// Loaded tasks that wait for a slot.
     private(set) var ready: [TaskID: StoredTask] = [:]
@@ -28,15 +24,10 @@ final class TaskScheduler {
     private var dueTimer: (any RuntimeTimer)?
     private var nextDue: Int64?
 
-    /// - lanesInUse: returns the lanes that other objects of the engine still use.
-    init(
-        _ runtime: any Runtime, _ credentials: CredentialController, _ reachability: ReachabilityController,
-        lanesInUse: @escaping () -> Set<LaneID>
-    ) {
+    init(_ runtime: any Runtime, _ credentials: CredentialController, _ reachability: ReachabilityController) {
         self.runtime = runtime
         self.credentials = credentials
         self.reachability = reachability
-        self.lanesInUse = lanesInUse
         dueTimer = runtime.timer { [.checkCalendar, .releaseDue] }
     }
 
@@ -58,12 +49,12 @@ final class TaskScheduler {
         for task in schedule.add(lane.id, of: lane.session, to: lane.origin, reload: reload) { ready[task] = nil }
         schedule.setRunsOneTask(lane.id, credentials.runsOneTask(lane))
         schedule.setHeld(lane.id, reachability.isHeld(lane.id))
-        if lanes.count > laneLimit { forgetLanes() }
     }
 
-    /// Forgets unused lanes. If a forgotten lane is needed later, it is read again.
-    private func forgetLanes() {
-        var used = lanesInUse().union(reachability.heldLanes)
+    /// Forgets unused lanes. If a forgotten lane is needed later, it is read again. `used`: the lanes that other parts
+    /// use.
+    func forgetLanes(except used: Set<LaneID>) {
+        var used = used.union(reachability.heldLanes)
         for task in ready.values { used.insert(task.lane) }
         lanes = lanes.filter { used.contains($0.key) || schedule.knows($0.key) }
         laneLimit = max(Self.laneCacheSize, 2 * lanes.count)
@@ -160,7 +151,7 @@ final class TaskScheduler {
         isPlanned = true
         runtime.afterThisIteration { [unowned self] in
             isPlanned = false
-            return [.startReadyTasks]
+            return lanes.count > laneLimit ? [.forgetLanes, .startReadyTasks] : [.startReadyTasks]
         }
     }
 
@@ -240,12 +231,11 @@ final class TaskScheduler {
                 due(at: now + Self.retryMilliseconds)
                 return []
             }
-            let effects = reachability.retryNow(lanes)
             tasksWait(in: lanes.union(lanesToReload), reload: false)
             lanesToReload = []
             plan()
             due(at: next)
-            return effects + [.endOverdue(overdue), .mayBeIdle]
+            return [.retryRoutes(lanes), .endOverdue(overdue), .mayBeIdle]
         })
     }
 }

@@ -4,17 +4,19 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Reads a request body (the data of an upload) for the transfer. A disk thread opens each file and reads the first
-/// block. The event loop reads the next bytes itself, as long as they are in the page cache. If a byte is not there,
-/// the disk thread reads the rest of the file: while the transfer sends one block, it reads the next block.
+/// Reads a request body for the transfer, no faster than the rate limits of its task allow. A disk thread opens each
+/// file and reads the first block. The event loop reads the next bytes itself, as long as they are in the page cache.
+/// If a byte is not there, the disk thread reads the rest of the file: while the transfer sends one block, it reads the
+/// next block.
 final class BodyFeed: TransferBody {
     let layout: BodyLayout
     var size: UInt64 { layout.size }
     /// This closure is called one time, after the first bytes were read.
     private var opened: (() -> Void)?
     private let failed: (Failure) -> Void
+    private let mayMove: () -> Bool
     private weak var attempt: RunningAttempt?
-    private let context: TransferContext
+    private let services: TransferServices
     weak var transfer: Transfer?
 
     private var blocks: [ArraySlice<UInt8>] = []
@@ -33,24 +35,38 @@ final class BodyFeed: TransferBody {
     static let blockSize = 256 << 10
     /// The size of the first block. The server's first bytes wait for this block, so it is smaller.
     static let firstBlockSize = 64 << 10
+    /// While a rate limit applies, one read returns at most this many bytes, because libcurl sends all bytes of a read
+    /// immediately.
+    private static let limitedSize = 16_384
 
     init(
-        _ layout: BodyLayout, of attempt: RunningAttempt, opened: @escaping () -> Void = {},
+        _ layout: BodyLayout, of attempt: RunningAttempt, mayMove: @escaping () -> Bool, opened: @escaping () -> Void,
         failed: @escaping (Failure) -> Void
     ) {
         self.layout = layout
         self.attempt = attempt
-        context = attempt.context
+        services = attempt.services
+        self.mayMove = mayMove
         self.opened = opened
         self.failed = failed
         fill()
     }
 
     func read(into room: inout MutableRawSpan) -> BodyRead {
+        guard !services.traffic.rates.isUnlimited else { return take(into: &room) }
+        guard mayMove() else { return .wait }
+        var chunk = room._mutatingExtracting(first: Self.limitedSize)
+        let read = take(into: &chunk)
+        if case .bytes(let count) = read { attempt?.takeFromRate(count) }
+        return read
+    }
+
+    private func take(into room: inout MutableRawSpan) -> BodyRead {
         guard let count = takeBlock(into: &room) ?? readCached(into: &room) else { return .wait }
         isAtStart = false
         fill()
         attempt?.moved(count)
+        attempt?.passEffects()
         return .bytes(count)
     }
 
@@ -113,16 +129,13 @@ final class BodyFeed: TransferBody {
     private func open() {
         guard let opened else { return }
         self.opened = nil
-        context.runtime.afterThisIteration {
-            opened()
-            return []
-        }
+        services.runtime.afterThisIteration { [attempt] in attempt?.afterwards(opened) ?? [] }
     }
 
     private func read(_ file: BodyFile) {
-        let path = file.storedName.map(context.services.directory.bodyFile(named:)) ?? file.path
+        let path = file.storedName.map(services.directory.bodyFile(named:)) ?? file.path
         let size = reader == nil ? Self.firstBlockSize : Self.blockSize
-        let reader = reader ?? context.services.disk.bodyReader(file, at: path)
+        let reader = reader ?? services.disk.bodyReader(file, at: path)
         self.reader = reader
         isReading = true
         let count = Int(min(file.size - min(offset, file.size), UInt64(size)))

@@ -3,17 +3,17 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The end of an attempt, which is one run of a download.
+/// The end of an attempt of a download.
 extension DownloadRunner {
     func conclude(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
         recordMissingSpace(conclusion, checkpoint)
         switch conclusion {
         case .succeeded:
             CrashPoint.afterPlace.reach()
-            noteUplink(nil)
+            judgeUplink(nil)
             end(success, with: recordRepresentation())
         case .failed(let failure):
-            noteUplink(failure)
+            judgeUplink(failure)
             end(Outcome(state: .failed, failure: failure))
         case .retry(let failure, let reason, let retryAfter, let fromZero):
             var failed = FailedAttempt(failure)
@@ -21,7 +21,7 @@ extension DownloadRunner {
             failed.fromZero = fromZero
             failed.retryAfterSeconds = retryAfter
             retry(failed, checkpoint)
-        case .credential(let authChallenge): park(authChallenge, checkpoint)
+        case .credential(let authChallenge): attempt.emit(.decideParking(authChallenge, checkpoint))
         case .stopped: stop(checkpoint)
         }
     }
@@ -39,12 +39,12 @@ extension DownloadRunner {
     /// Notes how much space was missing when the file system was full. The next attempt checks for this space before
     /// its request.
     private func recordMissingSpace(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
-        let (transfers, task) = (attempt.context.transfers, attempt.task.id)
         guard case .retry(_, reason: .diskFull, _, _) = conclusion else {
-            return transfers.forgetNeededSpace(of: task)
+            if attempt.terms.neededSpace != nil { attempt.emit(.fileSystemHasSpace) }
+            return
         }
         let size = machine.size ?? checkpoint?.size
-        transfers.recordFullFileSystem(task, missing: size.map { $0 - min($0, checkpoint?.syncedOffset ?? 0) })
+        attempt.emit(.fileSystemIsFull(missing: size.map { $0 - min($0, checkpoint?.syncedOffset ?? 0) }))
     }
 
     /// Records the file at its final path. With this record, a later request for the same path can be conditional: the

@@ -4,9 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Runs a download one time (an attempt). A `DownloadMachine` decides the actions of the download, without I/O. The
-/// runner performs these actions with the transport, the disk and the store, and returns the results to this state
-/// machine.
+/// Runs one attempt of a download. A `DownloadMachine` decides the actions, without I/O. The runner performs these
+/// actions with the transport, the disk and the store, and returns the results to this state machine.
 final class DownloadRunner: TransferRunner {
     let attempt: RunningAttempt
     let location: PartLocation
@@ -19,25 +18,25 @@ final class DownloadRunner: TransferRunner {
     private var known: StoredRepresentation?
     /// The file that this task has placed.
     private(set) var placed: FileStamp?
-    /// Whether the slot (the right to run) was released before the part file was closed.
+    /// Whether the slot was released before the part file was closed.
     private var finishesWithoutSlot = false
     /// The file system to which the download writes.
     private var device: UInt64 { location.destination.directoryDevice }
 
-    init(_ attempt: RunningAttempt) {
-        let (task, context) = (attempt.task, attempt.context)
+    init(_ attempt: RunningAttempt, _ location: PartLocation) {
+        let task = attempt.task
         self.attempt = attempt
-        location = context.files.location(of: task)
-        part = context.services.disk.partFile(location)
-        var terms = DownloadTerms(task.request, attempt.configuration)
+        self.location = location
+        part = attempt.services.disk.partFile(location)
+        var terms = DownloadTerms(task.request, attempt.terms.configuration)
         // With `skipsExisting`, a task ends without a request if the right file already exists at the destination. The
         // runner checks for such a file only before the task's first request.
         terms.skipsExisting = terms.skipsExisting && task.attempts == 0
         terms.hadMismatch = task.hadMismatch
-        terms.neededSpace = context.transfers.neededSpace(of: task.id)
+        terms.neededSpace = attempt.terms.neededSpace
         machine = DownloadMachine(
             checkpoint: task.checkpoint, intent: task.intent, bootID: ProcessIdentity.currentBootID, terms: terms,
-            furthest: task.furthestOffset, policy: attempt.policy)
+            furthest: task.furthestOffset, policy: attempt.terms.policy)
     }
 
     var isFinishing: Bool { machine.isFinishing }
@@ -57,13 +56,13 @@ final class DownloadRunner: TransferRunner {
         return machine.phase == .checkingDestinationFile ? "the file at the destination is being verified" : nil
     }
 
-    func take(_ event: RunnerEvent) {
+    func process(_ event: RunnerEvent) {
         switch event {
         case .start: handle(.start)
         case .concluded: handle(.concluded)
         case .retryRefused: handle(.retryRefused)
         case .cancel: handle(.cancel)
-        case .stop: handle(.stop)
+        case .stop, .engineStops: handle(.stop)
         case .expire(let failure): handle(.expire(failure))
         case .tick: handle(.tick)
         case .transferComplete: handle(.transferComplete)
@@ -89,7 +88,7 @@ final class DownloadRunner: TransferRunner {
             part.checkSpace(
                 for: missing, ofFileOf: size, replacesPart: replacesPart, then: disk { _ in .spaceChecked })
         case .checkDestinationFile(let size, let algorithm):
-            attempt.context.services.disk.find(
+            attempt.services.disk.find(
                 location.destination, size: size, algorithm, then: disk { .destinationFileChecked($0) })
         case .findKnownRepresentation: findKnownRepresentation()
         case .recheckDestinationFile: checkKnownFile { .destinationFileRechecked(isSame: $0) }
@@ -98,7 +97,7 @@ final class DownloadRunner: TransferRunner {
         case .startTransfer(let offset, let ifRange, let condition): startTransfer(offset, ifRange, condition)
         case .stopTransfer: attempt.stopTransfer()
         case .resumeTransfer: attempt.transfer?.resume()
-        case .releaseSlot: releaseSlotEarly()
+        case .releaseSlot: if !finishesWithoutSlot { attempt.emit(.releaseSlotEarly) }
         case .forgetCheckpoint: forgetCheckpoint()
         case .restartPart: part.openResuming(trusting: .nothing, then: disk { _ in nil })
         case .flush:
@@ -117,25 +116,27 @@ final class DownloadRunner: TransferRunner {
         case .conclude(let conclusion, let checkpoint): conclude(conclusion, checkpoint)
         case .closePart:
             part.close()
-            attempt.releaseSlot()
-            if finishesWithoutSlot { attempt.context.transfers.endFinishing(on: device) }
-            attempt.context.hooks.finished(self)
+            if finishesWithoutSlot { attempt.emit(.finishedWithoutSlot(device: device)) }
+            attempt.finish()
         }
     }
 
     /// Releases the slot while the disk still has to do work, so that the next task can start. If the disk has to
     /// finish a complete file, and too much other work waits for the disk, the slot is released only with the part
     /// file.
-    private func releaseSlotEarly() {
-        let transfers = attempt.context.transfers
-        guard !finishesWithoutSlot, !(isFinishing && transfers.disks.isBusy(device)) else { return }
+    func releaseSlotEarly(_ disks: inout DiskLoad) -> [EngineEffect] {
+        guard !attempt.isOver, !finishesWithoutSlot, !(isFinishing && disks.isBusy(device)) else { return [] }
         finishesWithoutSlot = true
-        transfers.beginFinishing(on: device)
+        disks.beginFinishing(on: device)
         attempt.releaseSlot()
+        return attempt.takeEffects()
     }
 
+    /// Writes the buffer, because its bytes have been in memory for the longest permitted time.
+    func flush() -> [EngineEffect] { attempt.afterwards { handle(.aged) } }
+
     private func startTransfer(_ offset: UInt64, _ ifRange: String?, _ condition: KnownRepresentation?) {
-        attempt.exchange.begin(from: offset, now: attempt.context.runtime.now)
+        attempt.exchange.begin(from: offset, now: attempt.services.runtime.now)
         attempt.feed = makeFeed { [weak self] failure in
             self?.attempt.stopTransfer()
             self?.handle(.transferFailed(failure, isTransient: failure.isTemporaryShortage))
@@ -156,7 +157,7 @@ final class DownloadRunner: TransferRunner {
         guard machine.wantsBytes, mayMove() else { return false }
         attempt.takeFromRate(bytes.byteCount)
         attempt.moved(bytes.byteCount)
-        let now = attempt.context.runtime.now
+        let now = attempt.services.runtime.now
         if buffer.isEmpty {
             bufferedSince = now
             let rest = machine.size.map { $0 - min($0, machine.offset) } ?? UInt64(bytes.byteCount)
@@ -166,7 +167,7 @@ final class DownloadRunner: TransferRunner {
         handle(.received(count: bytes.byteCount))
         guard machine.mustFlushSoon else { return true }
         let left = bufferedSince + DownloadMachine.BufferLimits.agedMilliseconds - now
-        if left <= 0 { handle(.aged) } else { attempt.context.flushTimer.add(self, within: left) }
+        if left <= 0 { handle(.aged) } else { attempt.services.flushTimer.add(self, within: left) }
         return true
     }
 
@@ -182,17 +183,15 @@ final class DownloadRunner: TransferRunner {
     private func disk<Value: Sendable>(
         writing count: Int = 0, _ event: @escaping (Value) -> DownloadMachine.Event?
     ) -> @Sendable (Result<Value, Failure>) -> Void {
-        let context = attempt.context
-        let device = device
-        context.transfers.willWrite(count, to: device)
-        return context.runtime.returning { [self] (result: Result<Value, Failure>) in
-            let effects: [EngineEffect] = context.transfers.wrote(count, to: device) ? [.schedule] : []
-            guard context.transfers.isRunning(attempt) else { return effects }
-            switch result {
-            case .success(let value): if let event = event(value) { handle(event) }
-            case .failure(let failure): handle(.diskFailed(failure))
+        if count > 0 { attempt.emit(.willWrite(count, device: device)) }
+        return attempt.services.runtime.returning { [self] (result: Result<Value, Failure>) in
+            if count > 0 { attempt.emit(.wrote(count, device: device)) }
+            return attempt.afterwards {
+                switch result {
+                case .success(let value): if let event = event(value) { handle(event) }
+                case .failure(let failure): handle(.diskFailed(failure))
+                }
             }
-            return effects
         }
     }
 
@@ -252,7 +251,7 @@ final class DownloadRunner: TransferRunner {
         let response = responseSummary
         let stored = storedAttempt(.end)
         attempt.exchange.recorded = stored
-        let mayBeDelayed = !hasSentUnrepeatableRequest && attempt.context.hooks.expectsFurtherEnds()
+        let mayBeDelayed = !hasSentUnrepeatableRequest && attempt.services.endings.expectsFurtherEnds
         attempt.store({ (transaction) throws(Failure) in
             try transaction.attempts.recordIntent(
                 id, intent, response: response, checksum: checksum, attempts: attempts, bytesReceived: bytes,
@@ -288,22 +287,24 @@ final class DownloadRunner: TransferRunner {
         guard let known else { return handle(event(false)) }
         let stamp = FileStamp(
             inode: known.inode, size: known.representation.size, modifiedNanoseconds: known.modifiedNanoseconds)
-        attempt.context.services.disk.inspect(location.destination, for: stamp, then: disk { event($0) })
+        attempt.services.disk.inspect(location.destination, for: stamp, then: disk { event($0) })
     }
 }
 
 extension DownloadRunner: TransferDelegate {
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
-        attempt.exchange.lastByte = attempt.context.runtime.now
+        attempt.exchange.lastByte = attempt.services.runtime.now
         noteCredentials(head, transfer)
         machine.challenge = attempt.authentication.authChallenge.map { .authChallenge($0) } ?? .nothing
-        if head.isMultiplexed { attempt.context.scheduler.becameMultiplexed(attempt.task.lane) }
+        if head.isMultiplexed { attempt.emit(.becameMultiplexed) }
         attempt.authentication.secrets = transfer.secrets
         handle(.head(transfer.secrets.redacted(head, requested: attempt.task.request.url)))
+        attempt.passEffects()
         return .receive
     }
 
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
+        defer { attempt.passEffects() }
         if machine.phase == .receivingErrorBody {
             attempt.moved(bytes.byteCount)
             attempt.exchange.collectErrorBody(bytes)
@@ -313,5 +314,8 @@ extension DownloadRunner: TransferDelegate {
         return receive(bytes) ? .go : .pause
     }
 
-    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) { take(ended(transfer, end)) }
+    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
+        process(ended(transfer, end))
+        attempt.passEffects()
+    }
 }

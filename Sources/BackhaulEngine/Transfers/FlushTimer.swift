@@ -12,10 +12,7 @@ final class FlushTimer {
     }
 
     init(_ runtime: any Runtime) {
-        timer = runtime.timer { [unowned self] in
-            flush()
-            return []
-        }
+        timer = runtime.timer { [unowned self] in flush() }
     }
 
     /// Writes the runner's buffer after at most `milliseconds`. The buffers of several runners are written together.
@@ -26,9 +23,9 @@ final class FlushTimer {
         waiting[ObjectIdentifier(runner)] = Weak(runner: runner)
     }
 
-    private func flush() {
+    private func flush() -> [EngineEffect] {
         let runners = waiting.values.compactMap(\.runner)
         waiting.removeAll(keepingCapacity: true)
-        for runner in runners { runner.handle(.aged) }
+        return runners.flatMap { $0.flush() }
     }
 }

@@ -3,9 +3,23 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// An attempt, which is one run of a task (a download or an upload). This class has the state that both kinds of tasks
-/// have in common.
+/// What downloads and uploads have in common while they run.
 final class RunningAttempt {
+    /// The values that are fixed when the attempt begins.
+    struct Terms {
+        /// Late results of an earlier attempt of the same task have another number.
+        let number: UInt64
+        let configuration: SessionConfiguration
+        let policy: TransferPolicy
+        /// The time at which the attempt began, in milliseconds since boot.
+        let began: Int64
+        /// The end of the task's resource time-out, in milliseconds since boot.
+        let deadline: Int64
+        /// The space that was missing in the last attempt; nil if the file system was not full.
+        let neededSpace: UInt64?
+        let cookies: CookieJar?
+    }
+
     /// The reason for which an attempt stops before its task has ended.
     enum StopReason {
         case cancelled, preempted, held
@@ -13,7 +27,7 @@ final class RunningAttempt {
 
     /// The state of credentials in this attempt.
     struct Authentication {
-        /// The challenge of a server or proxy (its demand for a credential), until the store has handled the challenge.
+        /// The challenge of a server or proxy, until the store has handled the challenge.
         var authChallenge: AuthenticationChallenge?
         /// The number of the credential that was sent to the server or proxy before its challenge; nil if none was
         /// sent.
@@ -29,41 +43,32 @@ final class RunningAttempt {
         let timer: any RuntimeTimer
     }
 
-    /// The number of this attempt. With the number, late results of an earlier attempt of the same task are recognised.
-    let number: UInt64
-    let configuration: SessionConfiguration
-    let policy: TransferPolicy
-    let context: TransferContext
-    /// The time at which the attempt began, in milliseconds since boot.
-    let began: Int64
-    var task: StoredTask
+    let terms: Terms
+    let services: TransferServices
+    private(set) var task: StoredTask
     private(set) var holdsSlot: Bool
-    /// Whether the lane (the tasks of one session for one server) runs only one task at a time, and the server has not
-    /// responded to this task yet.
-    var runsAlone: Bool
-    var transfer: Transfer?
+    /// Whether the lane runs only one task at a time, and the server has not responded to this task yet.
+    private var runsAlone: Bool
+    private(set) var transfer: Transfer?
     /// The source of the request's body; nil if the request has none.
     var feed: BodyFeed?
     var exchange: ExchangeRecord
     var authentication = Authentication()
-    var stopReason: StopReason?
+    private(set) var stopReason: StopReason?
     /// The state of the task after this attempt, and the reason why the task does not run.
     var stoppedState: (TaskState, WaitReason) = (.suspended, .suspended)
     private var failedCommit: FailedCommit?
+    private(set) var isOver = false
+    /// The effects of the present call of this attempt or its runner.
+    private var effects: [EngineEffect] = []
 
-    init(
-        _ task: StoredTask, _ configuration: SessionConfiguration, _ context: TransferContext, holdsSlot: Bool,
-        runsAlone: Bool
-    ) {
-        number = context.transfers.newAttempt()
+    init(_ task: StoredTask, _ terms: Terms, _ services: TransferServices, holdsSlot: Bool, runsAlone: Bool) {
         self.task = task
-        self.configuration = configuration
-        policy = TransferPolicy(configuration, task.request.options.policy)
-        self.context = context
+        self.terms = terms
+        self.services = services
         self.holdsSlot = holdsSlot
         self.runsAlone = runsAlone
-        began = context.runtime.now
-        exchange = ExchangeRecord(now: began)
+        exchange = ExchangeRecord(now: terms.began)
     }
 
     var runningTask: RunningTask {
@@ -71,37 +76,59 @@ final class RunningAttempt {
             id: task.id, session: task.session, lane: task.lane, origin: task.origin, constraints: task.constraints)
     }
 
+    // MARK: Effects
+
+    func emit(_ effect: AttemptEffect) { effects.append(.attempt(self, effect)) }
+
+    func emit(_ effect: EngineEffect) { effects.append(effect) }
+
+    /// Returns the effects since the last call.
+    func takeEffects() -> [EngineEffect] {
+        guard !effects.isEmpty else { return [] }
+        defer { effects = [] }
+        return effects
+    }
+
+    /// Passes the effects on. A runner calls this at the end of each call-back of the transport.
+    func passEffects() {
+        if !effects.isEmpty { services.runtime.add(takeEffects()) }
+    }
+
+    // MARK: Changes from outside
+
+    /// Changes the task's options or constraints, because a command has changed them.
+    func change(_ change: (inout StoredTask) -> Void) { change(&task) }
+
+    func stops(_ reason: StopReason, _ state: (TaskState, WaitReason)? = nil) {
+        stopReason = reason
+        if let state { stoppedState = state }
+    }
+
     // MARK: Time, slot, rate
 
-    /// The milliseconds until the resource time-out (the longest permitted time until the end of the task) is over.
-    var remainingMilliseconds: Int64 { context.calendar.remainingMilliseconds(of: task, configuration) }
+    /// The milliseconds until the task's resource time-out is over.
+    var remainingMilliseconds: Int64 { terms.deadline - services.runtime.now }
 
     func releaseSlot() {
         guard holdsSlot else { return }
         holdsSlot = false
-        context.scheduler.released(task.lane)
+        emit(.releasedSlot)
     }
 
-    /// Allows the lane to start other tasks, because the server has responded or the attempt is over.
     func endRunningAlone() {
         guard runsAlone else { return }
         runsAlone = false
-        context.scheduler.endedRunningAlone(task.lane)
+        emit(.endedRunningAlone)
     }
 
-    /// Whether a rate limit applies to the task. If so, the task uses HTTP/1.1 with its own connection. A paused HTTP/2
-    /// stream would block the other streams of its connection, and libcurl 7.88 would buffer up to 10 MiB of the paused
-    /// stream.
-    private var isLimited: Bool { context.rates.isLimited(task.id, of: task.session) }
+    var waitsForRate: Bool { services.traffic.rates.isWaiting(task.id) }
 
-    var waitsForRate: Bool { context.rates.isWaiting(task.id) }
-
-    func takeFromRate(_ count: Int) { context.rates.moved(count, by: task.id, of: task.session) }
+    func takeFromRate(_ count: Int) { services.traffic.rates.moved(count, by: task.id, of: task.session) }
 
     /// Continues a paused transfer.
     func resumeTransfer() {
         // The engine caused the pause, so the pause does not count as silence of the server.
-        exchange.lastByte = context.runtime.now
+        exchange.lastByte = services.runtime.now
         transfer?.resume()
         transfer?.resumeSending()
     }
@@ -110,8 +137,9 @@ final class RunningAttempt {
 
     /// Counts body bytes that were received or sent.
     func moved(_ count: Int) {
-        exchange.moved(count, now: context.runtime.now)
-        context.apply(context.budgets.moved(count, by: task))
+        exchange.moved(count, now: services.runtime.now)
+        let more = services.traffic.budgets.moved(count, by: task)
+        if !more.isEmpty { effects += more }
     }
 
     /// The sent bytes of all attempts.
@@ -124,16 +152,16 @@ final class RunningAttempt {
 
     // MARK: Requests
 
-    var mayRepeat: Bool { policy.mayRepeat(task.request.method) }
+    var mayRepeat: Bool { terms.policy.mayRepeat(task.request.method) }
 
     func request(from offset: UInt64 = 0, ifRange: String? = nil) -> TransferRequest {
         var headers = task.request.headers
         if let type = feed?.layout.contentType { headers.append(HeaderField("Content-Type", type)) }
-        var session = configuration
+        var session = terms.configuration
         if task.request.isCrossOrigin { session.headers = [] }
         var request = TransferRequest(
-            url: task.request.url, headers: headers, origin: task.origin, session: session, policy: policy,
-            credentials: context.credentials[task.session])
+            url: task.request.url, headers: headers, origin: task.origin, session: session, policy: terms.policy,
+            credentials: services.credentials[task.session])
         request.offset = offset
         request.ifRange = ifRange
         request.secrets = refreshedSecrets
@@ -142,6 +170,9 @@ final class RunningAttempt {
         request.canBeRepeated = mayRepeat
         // The server may demand another credential, so it has to respond before a large body is sent.
         if runsAlone, let size = feed?.size, size >= Self.awaitedBodySize { request.expectation = .always }
+        // A task with a rate limit uses HTTP/1.1 with its own connection. A paused HTTP/2 stream would block the other
+        // streams of its connection, and libcurl 7.88 would buffer up to 10 MiB of the paused stream.
+        let isLimited = services.traffic.rates.isLimited(task.id, of: task.session)
         if isLimited, request.httpVersion == .standard { request.httpVersion = .http1 }
         return request
     }
@@ -150,17 +181,15 @@ final class RunningAttempt {
     /// while `runsAlone` is true.
     private static let awaitedBodySize: UInt64 = 64 << 10
 
-    /// The secrets in the new headers of a request. The host (the program that embeds the library) gives new headers
-    /// when the old headers have expired.
+    /// The secrets in the new headers of a request, which the host has given because the old headers had expired.
     private var refreshedSecrets: SecretRedactor {
         var secrets = SecretRedactor()
         if let refreshed = task.refreshed { secrets.add(.headers(refreshed.headers)) }
         return secrets
     }
 
-    func start(_ request: TransferRequest, _ runner: some TransferRunner & TransferDelegate) throws(Failure) {
-        let started = try context.transport.start(
-            request, body: runner.limited(feed), cookies: context.cookies.jar(of: task.session), runner)
+    func start(_ request: TransferRequest, _ delegate: some TransferDelegate) throws(Failure) {
+        let started = try services.transport.start(request, body: feed, cookies: terms.cookies, delegate)
         transfer = started
         feed?.transfer = started
     }
@@ -176,8 +205,8 @@ final class RunningAttempt {
         transfer.cancel()
     }
 
-    /// The origin that sent the response after redirects; nil if this is the task's own origin. A portal (the login
-    /// page of a network) may have sent the redirects.
+    /// The origin that sent the response after redirects; nil if this is the task's own origin. A portal may have sent
+    /// the redirects.
     func redirectTarget(_ head: ResponseHead) -> Origin? {
         guard head.finalURL != task.request.url, let last = try? URLParser.origin(of: head.finalURL),
             last != task.origin
@@ -192,9 +221,9 @@ final class RunningAttempt {
 
     /// Commits again after a second. The store's file system may have space then, and nothing is lost meanwhile.
     func retryCommit(after failure: Failure, _ commit: @escaping () -> Void) {
-        let timer = context.runtime.timer {
+        let timer = services.runtime.timer { [unowned self] in
             commit()
-            return []
+            return takeEffects()
         }
         failedCommit = FailedCommit(failure: failure, timer: timer)
         timer.start(milliseconds: 1_000)
@@ -209,17 +238,30 @@ final class RunningAttempt {
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, mayBeDelayed: Bool = false,
         then: @escaping (Result<Value, Failure>) -> Void
     ) {
-        context.runtime.store(body, mayBeDelayed: mayBeDelayed, then: { [self] result in
-            if context.transfers.isRunning(self) { then(result) }
-            return []
-        })
+        services.runtime.store(body, mayBeDelayed: mayBeDelayed, then: { [self] result in afterwards { then(result) } })
     }
 
     /// Returns a function that another thread calls once. `then` runs on the loop if this attempt still runs.
     func returning<Value: Sendable>(_ then: @escaping (Value) -> Void) -> @Sendable (Value) -> Void {
-        context.runtime.returning { [self] (value: Value) in
-            if context.transfers.isRunning(self) { then(value) }
-            return []
-        }
+        services.runtime.returning { [self] (value: Value) in afterwards { then(value) } }
+    }
+
+    /// Runs the body if this attempt still runs. Returns the effects.
+    func afterwards(_ body: () -> Void) -> [EngineEffect] {
+        if !isOver { body() }
+        return takeEffects()
+    }
+
+    // MARK: The end
+
+    /// Ends the attempt, after the task's descriptors were closed.
+    func finish() {
+        releaseSlot()
+        // If the store has not handled the challenge of the response, no challenge was opened.
+        if let open = authentication.authChallenge { emit(.challengeHandled(open.space, opened: nil)) }
+        authentication.authChallenge = nil
+        endRunningAlone()
+        isOver = true
+        emit(.finished)
     }
 }

@@ -24,9 +24,9 @@ extension TransferSupervisor: RunningTasks {
         for runner in all { body(runner.attempt.runningTask) }
     }
 
-    func isRunning(_ task: TaskID) -> Bool { runners[task] != nil }
+    func isRunning(_ task: TaskID) -> Bool { self[task] != nil }
 
-    var isEmpty: Bool { runners.isEmpty }
+    var isEmpty: Bool { count == 0 }
 }
 
 extension TransferSupervisor: ProgressSource {

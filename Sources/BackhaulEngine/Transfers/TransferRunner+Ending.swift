@@ -19,26 +19,33 @@ extension TransferRunner {
         outcome.bytesReceived = bytesReceived
         outcome.bytesSent = attempt.bytesSent
         attempt.stoppedState = (outcome.state, .none)
-        if task.refreshed?.url != nil { attempt.context.credentials.acceptedURL(of: task.id, task.session) }
+        if task.refreshed?.url != nil { attempt.emit(.urlAccepted) }
         let last = storedAttempt(.end, failure: outcome.failure)
-        attempt.context.hooks.end(
-            Ending(
-                end: TaskEnd(task.id, outcome, attempt: last == attempt.exchange.recorded ? nil : last),
-                attempt: attempt.number, session: task.session,
-                hasSentUnrepeatableRequest: hasSentUnrepeatableRequest, also: also))
+        attempt.emit(
+            .writeEnd(
+                Ending(
+                    end: TaskEnd(task.id, outcome, attempt: last == attempt.exchange.recorded ? nil : last),
+                    attempt: attempt.terms.number, session: task.session,
+                    hasSentUnrepeatableRequest: hasSentUnrepeatableRequest, also: also)))
     }
 
-    /// Tries the task again, or fails it. `failed`: the facts that the runner has about the failure. This function adds
-    /// the other facts.
+    /// Tries the task again, or fails it. `EngineLoop` adds the facts that other parts have, and calls `decideRetry`.
     func retry(_ failed: FailedAttempt, _ checkpoint: Checkpoint?) {
-        let (task, context) = (attempt.task, attempt.context)
-        let failed = completed(failed)
-        let decision = RetryDecision.decide(failed, attempt.policy, jitter: .random(in: 0..<1))
-        context.transfers.setImmediateRepeats(decision == .immediately ? failed.immediate + 1 : nil, of: task.id)
+        attempt.emit(.decideRetry(completed(failed), checkpoint))
+    }
+
+    func decideRetry(_ failed: FailedAttempt, _ checkpoint: Checkpoint?) -> [EngineEffect] {
+        let decision = RetryDecision.decide(failed, attempt.terms.policy, jitter: .random(in: 0..<1))
+        attempt.emit(.immediateRepeats(decision == .immediately ? failed.immediate + 1 : nil))
+        apply(decision, failed, checkpoint)
+        return attempt.takeEffects()
+    }
+
+    private func apply(_ decision: RetryDecision, _ failed: FailedAttempt, _ checkpoint: Checkpoint?) {
         var record = attemptRecord(checkpoint, failure: failed.failure)
         var wait: Int64 = 0
         switch decision {
-        case .end: return take(.retryRefused)
+        case .end: return process(.retryRefused)
         case .immediately: break
         case .later(let milliseconds, let consecutiveFailures):
             record.attemptsWithoutProgress = consecutiveFailures
@@ -52,44 +59,39 @@ extension TransferRunner {
             record.attempt = storedAttempt(.stopped, failure: failed.failure)
             return commit(record)
         case .whenReachable:
-            record.attempts = task.attempts
-            let (millisecondsUntilCheck, effects) = context.reachability.hold(task)
-            context.apply(effects)
-            // After `millisecondsUntilCheck` at the latest, the engine retries all tasks without a route. The due time
-            // of this task is one second later. So in most cases, the engine retries this task together with the other
-            // tasks, and the due time causes no extra attempt.
-            record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
-            return commit(record)
+            record.attempts = attempt.task.attempts
+            return attempt.emit(.waitForRoute(record))
         }
         record.attempt = storedAttempt(
             .retry, failure: failed.failure, nextAttemptMilliseconds: Clock.wallMilliseconds + wait)
         commit(record)
     }
 
+    /// Commits that the task waits for a route to its server. After `millisecondsUntilCheck` at the latest, the engine
+    /// retries all tasks without a route. The due time of this task is one second later. So in most cases, the engine
+    /// retries this task together with the other tasks, and the due time causes no extra attempt.
+    func waitForRoute(_ record: AttemptRecord, _ millisecondsUntilCheck: Int64) -> [EngineEffect] {
+        var record = record
+        record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
+        commit(record)
+        return attempt.takeEffects()
+    }
+
     private func completed(_ failed: FailedAttempt) -> FailedAttempt {
-        let (task, context) = (attempt.task, attempt.context)
         let failureContext = attempt.exchange.failureContext
         var failed = failed
-        failed.method = task.request.method
+        failed.method = attempt.task.request.method
         failed.isUnprocessed = failureContext.isUnprocessed
         failed.connectionWasClosed = failureContext.connectionWasClosed
         failed.hasStreamError = failureContext.hasStreamError
-        failed.hasNoRoute = context.reachability.isUnreachable(task, failed.failure, failureContext)
-        // `UplinkMonitor` judges whether the local network has a working route to other networks. If the kernel has no
-        // route, the cause of the failure is known, so the failure is not reported to `UplinkMonitor`. The kernel
-        // reports when there is a route again.
-        if !failed.hasNoRoute { noteUplink(failed.failure) }
-        failed.isUplinkFailure = context.uplink.isHeld(for: task)
         failed.madeProgress = madeProgress
-        failed.consecutiveFailures = task.attemptsWithoutProgress
-        failed.immediate = context.transfers.immediateRepeats(of: task.id)
+        failed.consecutiveFailures = attempt.task.attemptsWithoutProgress
         failed.remainingMilliseconds = attempt.remainingMilliseconds
         return failed
     }
 
-    /// Commits a stop without a failure. There are four reasons: the host (the program that embeds the library) has
-    /// suspended the task, a condition such as power delays the task, a more important task runs instead, or the engine
-    /// stops.
+    /// Commits a stop without a failure. There are four reasons: the host has suspended the task, a condition such as
+    /// power delays the task, a more important task runs instead, or the engine stops.
     func stop(_ checkpoint: Checkpoint?, isUnderWay: Bool = false) {
         var record = attemptRecord(checkpoint)
         record.attempt = storedAttempt(.stopped)
@@ -109,18 +111,18 @@ extension TransferRunner {
     }
 
     func commit(_ record: AttemptRecord) {
-        let (id, lane, scheduler) = (attempt.task.id, attempt.task.lane, attempt.context.scheduler)
+        let (id, lane) = (attempt.task.id, attempt.task.lane)
         if record.nextAttempt != nil || record.reason != .none { attempt.stoppedState = (.waiting, record.reason) }
         attempt.store({ (transaction) throws(Failure) in
             try transaction.attempts.record(id, record)
         }, then: { [self] result in
             switch result {
             case .success:
-                take(.concluded)
-                scheduler.due(at: record.nextAttempt)
-                // If the task has no delay, it waits for a slot (the right to run) again. So the scheduler must load it
-                // from the database again. If the task was suspended or has ended meanwhile, the load skips it.
-                if record.nextAttempt == nil { scheduler.tasksWait(in: [lane], reload: false) }
+                process(.concluded)
+                attempt.emit(.due(at: record.nextAttempt))
+                // If the task has no delay, it waits for a slot again. So the scheduler must load it from the database
+                // again. If the task was suspended or has ended meanwhile, the load skips it.
+                if record.nextAttempt == nil { attempt.emit(.tasksWait(in: [lane], reload: false)) }
             case .failure(let failure):
                 attempt.retryCommit(after: failure) { [unowned self] in commit(record) }
             }

@@ -44,7 +44,7 @@ extension TransferRunner {
         let origin = attempt.task.origin.text
         if hasNoResponse { return (.connecting, "\(origin) has not responded yet") }
         if attempt.waitsForRate { return (.rate, WaitReason.rate.text) }
-        let silence = (attempt.context.runtime.now - attempt.exchange.lastByte) / 1_000
+        let silence = (attempt.services.runtime.now - attempt.exchange.lastByte) / 1_000
         if silence >= 2 { return (.stalled, "\(origin) has \(silenceDescription) for \(silence) seconds") }
         return (.none, nil)
     }

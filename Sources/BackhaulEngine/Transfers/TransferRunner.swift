@@ -3,20 +3,20 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// An event from the engine for a running task. A task is one download or upload.
+/// An event from the engine for a running task.
 enum RunnerEvent: Equatable {
     case start
     /// The store has recorded how the attempt has ended.
     case concluded
     /// There is no further attempt, so the task fails. The runner gets this event instead of `concluded`.
     case retryRefused
-    /// The host (the program that embeds the library) cancelled the task. The store has already recorded the end of the
-    /// task.
+    /// The host cancelled the task. The store has already recorded the end of the task.
     case cancel
-    /// The task was suspended, held (it waits for a condition) or preempted (a more important task runs), or the engine
-    /// stops. Received bytes are kept.
+    /// The task was suspended, held or preempted, or the engine stops. Received bytes are kept.
     case stop
-    /// The task's resource time-out (the longest permitted time until the end of the task) is over.
+    /// The engine stops, and its next start decides about the task.
+    case engineStops
+    /// The task's resource time-out is over.
     case expire(Failure)
     /// The engine sends this event once a second.
     case tick
@@ -24,11 +24,13 @@ enum RunnerEvent: Equatable {
     case transferFailed(Failure, isTransient: Bool)
 }
 
-/// Performs one attempt, which is one run of a task. The two types of runners are `DownloadRunner` and `UploadRunner`.
-/// Each has a `RunningAttempt`. The extensions of this protocol have the functions that both types share.
+/// Performs one attempt of a task. The two types of runners are `DownloadRunner` and `UploadRunner`. Each has a
+/// `RunningAttempt`. The extensions of this protocol have the functions that both types share. The functions that other
+/// parts may call return effects.
 protocol TransferRunner: AnyObject {
     var attempt: RunningAttempt { get }
-    func take(_ event: RunnerEvent)
+    /// Takes an event of this runner itself. Other parts call `take`.
+    func process(_ event: RunnerEvent)
 
     var isFinishing: Bool { get }
     /// Whether all bytes of the body have arrived, and only the end of the response is missing.
@@ -61,14 +63,19 @@ protocol TransferRunner: AnyObject {
 // MARK: Start and stop
 
 extension TransferRunner {
-    func start() { hasTimedOut ? expire() : take(.start) }
+    func take(_ event: RunnerEvent) -> [EngineEffect] {
+        process(event)
+        return attempt.takeEffects()
+    }
+
+    func start() -> [EngineEffect] { hasTimedOut ? expire() : take(.start) }
 
     /// Ends the task, because its resource time-out is over. Never starts a transfer.
-    func expire() { take(.expire(Self.timeoutFailure)) }
+    func expire() -> [EngineEffect] { take(.expire(Self.timeoutFailure)) }
 
-    func tick() {
+    func tick() -> [EngineEffect] {
         attempt.exchange.rate.tick()
-        hasTimedOut ? expire() : take(.tick)
+        return hasTimedOut ? expire() : take(.tick)
     }
 
     private var hasTimedOut: Bool { attempt.remainingMilliseconds <= 0 }
@@ -77,16 +84,15 @@ extension TransferRunner {
         Failure(.resourceTimeout, "the task did not end within its resource_timeout_ms")
     }
 
-    func cancel() {
-        attempt.stopReason = .cancelled
-        take(.cancel)
+    func cancel() -> [EngineEffect] {
+        attempt.stops(.cancelled)
+        return take(.cancel)
     }
 
-    /// Preempts the task: stops it, so that a more important task can run.
-    func preempt() {
-        attempt.stopReason = .preempted
-        attempt.stoppedState = (.waiting, .slot)
-        take(.stop)
+    /// Stops the task, so that a more important task can run.
+    func preempt() -> [EngineEffect] {
+        attempt.stops(.preempted, (.waiting, .slot))
+        return take(.stop)
     }
 
     var mayBePreempted: Bool { attempt.holdsSlot && !isFinishing && attempt.stopReason == nil }
@@ -94,16 +100,15 @@ extension TransferRunner {
     var preemptionCandidate: PreemptionPolicy.Candidate {
         PreemptionPolicy.Candidate(
             task: attempt.task.id, priority: attempt.task.request.priority, bytesLost: bytesLostByStop,
-            start: attempt.number)
+            start: attempt.terms.number)
     }
 
     /// Stops a task that became held, because a condition is not met. The task receives no more bytes, and its received
     /// bytes are synced.
-    func deferred(for reason: WaitReason) {
-        guard mayBeDeferred else { return }
-        attempt.stoppedState = (.waiting, reason)
-        attempt.stopReason = .held
-        take(.stop)
+    func deferred(for reason: WaitReason) -> [EngineEffect] {
+        guard mayBeDeferred else { return [] }
+        attempt.stops(.held, (.waiting, reason))
+        return take(.stop)
     }
 
     /// Whether the task may stop because a condition is not met. False if the task has all bytes, or if the server may
@@ -120,11 +125,7 @@ extension TransferRunner {
 
     /// Whether a byte may be received or sent now. If not, the engine calls `resumeTransfer` when a byte may be
     /// received or sent again.
-    func mayMove() -> Bool {
-        let budgets = attempt.context.budgets
-        if budgets.isDeciding, mayBeDeferred, !budgets.mayMove(attempt.task) { return false }
-        return attempt.context.rates.mayMove(attempt.task.id, of: attempt.task.session)
-    }
+    func mayMove() -> Bool { attempt.services.traffic.mayMove(attempt.task, mayStop: mayBeDeferred) }
 
     /// Whether the attempt waits only for the network, and not for a rate limit, the disk or the server's response.
     var waitsForNetwork: Bool {
@@ -136,11 +137,10 @@ extension TransferRunner {
     /// Makes the source of the request's body; nil if the request has none.
     func makeFeed(opened: @escaping () -> Void = {}, failed: @escaping (Failure) -> Void) -> BodyFeed? {
         guard let body = attempt.task.request.options.body else { return nil }
-        return BodyFeed(BodyLayout(body), of: attempt, opened: opened, failed: failed)
+        return BodyFeed(
+            BodyLayout(body), of: attempt, mayMove: { [weak self] in self?.mayMove() ?? true }, opened: opened,
+            failed: failed)
     }
-
-    /// The body, which is read within the rate limits of the task.
-    func limited(_ body: (any TransferBody)?) -> (any TransferBody)? { body.map { RateLimitedBody($0, self) } }
 
     /// Stores the results of a transfer that has ended. Returns the event for the runner.
     func ended(_ transfer: Transfer, _ end: TransferEnd) -> RunnerEvent {
@@ -155,12 +155,15 @@ extension TransferRunner {
 
     // MARK: The uplink
 
-    /// Reports the end of the attempt to the `UplinkMonitor`, which judges whether the route to other networks works.
-    func noteUplink(_ failure: Failure?) {
-        guard attempt.exchange.requests > 0 else { return }
-        let ending = UplinkWatch.Ending(
+    /// What the end of the attempt says about the uplink; nil if no request was sent.
+    func uplinkEnding(_ failure: Failure?) -> UplinkWatch.Ending? {
+        guard attempt.exchange.requests > 0 else { return nil }
+        return UplinkWatch.Ending(
             failure, redirectedTo: head.flatMap(attempt.redirectTarget), hasResponse: head != nil,
             wasRefused: Routes.isRefused(attempt.exchange.failureContext.systemError))
-        attempt.context.apply(attempt.context.uplink.ended(attempt.task, ending))
+    }
+
+    func judgeUplink(_ failure: Failure?) {
+        if let ending = uplinkEnding(failure) { attempt.emit(.uplinkJudged(ending)) }
     }
 }

@@ -2,9 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The running tasks (downloads and uploads). For each running task, there is one runner, which is the object that
-/// performs the task. A runner is identified by its task and by the number of the attempt, which is one run of the
-/// task.
+/// The runners of the running tasks. A runner is identified by its task and by the number of the attempt.
 ///
 /// Each engine has one object of this type.
 final class TransferSupervisor {
@@ -16,9 +14,9 @@ final class TransferSupervisor {
     /// The space that is assumed when the size of a file is unknown, in bytes.
     private static let unknownSpace: UInt64 = 1 << 20
 
-    private(set) var runners: [TaskID: any TransferRunner] = [:]
+    private var runners: [TaskID: any TransferRunner] = [:]
     private var lastAttempt: UInt64 = 0
-    private(set) var disks = DiskLoad()
+    private var disks = DiskLoad()
     /// For each task whose file system was full: how many bytes the task still has to write to the file.
     private var neededSpace: [TaskID: UInt64] = [:]
     /// How many times in a row a task was repeated immediately.
@@ -26,20 +24,21 @@ final class TransferSupervisor {
 
     subscript(_ task: TaskID) -> (any TransferRunner)? { runners[task] }
 
-    // MARK: Late results
-
-    /// Whether this is the present attempt of its task. The caller drops a result of an earlier attempt.
-    func isRunning(_ attempt: RunningAttempt) -> Bool { runners[attempt.task.id]?.attempt === attempt }
+    /// The runner of this attempt; nil if the attempt does not run any more.
+    subscript(_ attempt: RunningAttempt) -> (any TransferRunner)? {
+        runners[attempt.task.id].flatMap { $0.attempt === attempt ? $0 : nil }
+    }
 
     /// The task's runner; nil if this attempt does not run any more.
-    func runner(_ task: TaskID, _ attempt: UInt64) -> (any TransferRunner)? {
-        guard let runner = runners[task], runner.attempt.number == attempt else { return nil }
-        return runner
+    private func runner(_ task: TaskID, _ attempt: UInt64) -> (any TransferRunner)? {
+        runners[task].flatMap { $0.attempt.terms.number == attempt ? $0 : nil }
     }
 
     // MARK: Running tasks
 
     var all: Dictionary<TaskID, any TransferRunner>.Values { runners.values }
+
+    var count: Int { runners.count }
 
     var lanes: [LaneID] { runners.values.map(\.attempt.task.lane) }
 
@@ -49,6 +48,10 @@ final class TransferSupervisor {
         Set(runners.values.filter { $0.attempt.task.session == session }.map(\.attempt.task.id))
     }
 
+    func tasks(where isMeant: (StoredTask) -> Bool) -> [StoredTask] {
+        runners.values.map(\.attempt.task).filter(isMeant)
+    }
+
     func newAttempt() -> UInt64 {
         lastAttempt += 1
         return lastAttempt
@@ -56,22 +59,92 @@ final class TransferSupervisor {
 
     func add(_ runner: any TransferRunner) { runners[runner.attempt.task.id] = runner }
 
-    /// Removes the runner. Returns false when it is not the task's present runner.
-    func remove(_ runner: any TransferRunner) -> Bool {
-        guard isRunning(runner.attempt) else { return false }
-        runners[runner.attempt.task.id] = nil
-        return true
+    /// Removes and returns the runner; nil if the attempt does not run any more.
+    func remove(_ attempt: RunningAttempt) -> (any TransferRunner)? {
+        guard let runner = self[attempt] else { return nil }
+        runners[attempt.task.id] = nil
+        return runner
     }
 
     func removeAll() { runners = [:] }
 
-    /// The running task that stops in favour of a more important task. It is a task of this origin. If `origin` is nil,
-    /// it is a task of any origin.
-    func leastImportant(at origin: Origin?) -> (any TransferRunner)? {
+    /// Whether the task writes to this part file.
+    func isInUse(_ part: Leftover) -> Bool { runners[part.task]?.attempt.task.part == part.part }
+
+    /// Whether no task that a condition has stopped still saves its bytes.
+    var heldTasksAreSaved: Bool { runners.values.allSatisfy { $0.attempt.stopReason != .held } }
+
+    /// Whether each task has synced its bytes, or has all bytes and is being finished.
+    var areAllFinishing: Bool { runners.values.allSatisfy(\.isFinishing) }
+
+    var bytesPerSecond: UInt64 { runners.values.reduce(0) { $0 &+ $1.attempt.exchange.rate.bytesPerSecond } }
+
+    /// The bytes that each task has moved in the last second.
+    func samples(where isMeant: (StoredTask) -> Bool) -> [ThroughputController.Sample] {
+        runners.values.filter { isMeant($0.attempt.task) }.map { runner in
+            ThroughputController.Sample(
+                task: runner.attempt.task.id, key: LaneGroup(of: runner.attempt.task),
+                bytes: runner.waitsForNetwork ? runner.attempt.exchange.rate.lastSecond : nil,
+                began: runner.attempt.terms.began)
+        }
+    }
+
+    // MARK: Inputs of running tasks
+
+    /// Stops the least important task of this origin, in favour of a more important task. Nil means any origin.
+    func preempt(at origin: Origin?) -> [EngineEffect] {
         let candidates = runners.values.lazy.filter {
             $0.mayBePreempted && (origin == nil || $0.attempt.task.origin == origin)
         }
-        return PreemptionPolicy.among(candidates.map(\.preemptionCandidate)).flatMap { runners[$0] }
+        guard let chosen = PreemptionPolicy.among(candidates.map(\.preemptionCandidate)) else { return [] }
+        return runners[chosen]?.preempt() ?? []
+    }
+
+    func tick() -> [EngineEffect] { Array(runners.values).flatMap { $0.tick() } }
+
+    func engineStops() -> [EngineEffect] { Array(runners.values).flatMap { $0.take(.engineStops) } }
+
+    /// Stops a task that became held.
+    func hold(_ task: TaskID, for reason: WaitReason) -> [EngineEffect] { runners[task]?.deferred(for: reason) ?? [] }
+
+    func resume(_ tasks: [TaskID]) {
+        for task in tasks { runners[task]?.attempt.resumeTransfer() }
+    }
+
+    /// Cancels or stops the task, as a command demands. Returns nil if the task does not run.
+    func stop(_ task: TaskID, _ event: RunnerEvent) -> [EngineEffect]? {
+        runners[task].map { event == .cancel ? $0.cancel() : $0.take(event) }
+    }
+
+    /// The store has recorded the end of the attempt.
+    func ended(_ ending: Ending) -> [EngineEffect] {
+        runner(ending.end.task, ending.attempt)?.take(.concluded) ?? []
+    }
+
+    /// The store could not record the end of the attempt. The runner demands it again after a second.
+    func notEnded(_ ending: Ending, _ failure: Failure) {
+        guard let attempt = runner(ending.end.task, ending.attempt)?.attempt else { return }
+        attempt.retryCommit(after: failure) { [unowned attempt] in attempt.emit(.rewriteEnd(ending)) }
+    }
+
+    // MARK: Changed options
+
+    /// Changes running tasks. Returns those of the tasks that run.
+    @discardableResult
+    func change(_ tasks: some Sequence<TaskID>, _ change: (inout StoredTask) -> Void) -> [TaskID] {
+        tasks.filter { task in
+            runners[task]?.attempt.change(change)
+            return runners[task] != nil
+        }
+    }
+
+    /// Gives the tasks their new constraints. Returns the running tasks whose constraints have changed.
+    func setConstraints(_ tasks: [TaskID: ConstraintsID]) -> [StoredTask] {
+        tasks.compactMap { id, constraints in
+            guard let attempt = runners[id]?.attempt, attempt.task.constraints != constraints else { return nil }
+            attempt.change { $0.constraints = constraints }
+            return attempt.task
+        }
     }
 
     // MARK: Memory
@@ -88,7 +161,11 @@ final class TransferSupervisor {
         return wasFull && availableCapacity > 0
     }
 
-    func beginFinishing(on device: UInt64) { disks.beginFinishing(on: device) }
+    /// Releases the slot of a task whose file the disk still has to finish, unless the disk has too much other work.
+    func releaseSlotEarly(_ attempt: RunningAttempt) -> [EngineEffect] {
+        (self[attempt] as? DownloadRunner)?.releaseSlotEarly(&disks) ?? []
+    }
+
     func endFinishing(on device: UInt64) { disks.endFinishing(on: device) }
 
     // MARK: State of several attempts

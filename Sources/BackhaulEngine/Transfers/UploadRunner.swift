@@ -11,10 +11,11 @@ final class UploadRunner: TransferRunner {
     private var responseBody: [UInt8] = []
     /// Whether the request's body had been sent when the transfer ended.
     private var wasBodySent = true
+    private var engineStops = false
 
     init(_ attempt: RunningAttempt) {
         self.attempt = attempt
-        machine = UploadMachine(policy: attempt.policy)
+        machine = UploadMachine(policy: attempt.terms.policy)
     }
 
     var isFinishing: Bool { machine.isFinishing }
@@ -31,7 +32,7 @@ final class UploadRunner: TransferRunner {
     var canReceive: Bool { true }
     var silenceDescription: String { "taken and sent nothing" }
 
-    func take(_ event: RunnerEvent) {
+    func process(_ event: RunnerEvent) {
         switch event {
         case .start:
             handle(attempt.task.isUnderWay && !attempt.mayRepeat ? .expire(interruptedByCrash) : .start)
@@ -39,6 +40,9 @@ final class UploadRunner: TransferRunner {
         case .retryRefused: handle(.retryRefused)
         case .cancel: handle(.cancel)
         case .stop: handle(.stop)
+        case .engineStops:
+            engineStops = true
+            handle(.stop)
         case .expire(let failure): handle(.expire(failure))
         // A second in which the transfer waits for the engine does not count as silence of the server.
         case .tick where attempt.transfer?.isWaiting == true: break
@@ -64,9 +68,7 @@ final class UploadRunner: TransferRunner {
         case .stopTransfer: attempt.stopTransfer()
         case .releaseSlot: attempt.releaseSlot()
         case .conclude(let conclusion): conclude(conclusion)
-        case .close:
-            attempt.releaseSlot()
-            attempt.context.hooks.finished(self)
+        case .close: attempt.finish()
         }
     }
 
@@ -96,7 +98,7 @@ final class UploadRunner: TransferRunner {
     }
 
     private func startTransfer() {
-        attempt.exchange.begin(from: 0, now: attempt.context.runtime.now)
+        attempt.exchange.begin(from: 0, now: attempt.services.runtime.now)
         do throws(Failure) {
             try attempt.start(attempt.request(), self)
         } catch {
@@ -107,22 +109,22 @@ final class UploadRunner: TransferRunner {
     private func conclude(_ conclusion: UploadMachine.Conclusion) {
         switch conclusion {
         case .succeeded:
-            noteUplink(nil)
+            judgeUplink(nil)
             end(success)
         case .failed(let failure):
-            noteUplink(failure)
+            judgeUplink(failure)
             end(Outcome(state: .failed, failure: failure))
         case .retry(let failure, let retryAfter):
             var failed = FailedAttempt(failure)
             failed.retryAfterSeconds = retryAfter
             retry(failed, nil)
-        case .credential(let authChallenge): park(authChallenge, nil)
+        case .credential(let authChallenge): attempt.emit(.decideParking(authChallenge, nil))
         case .stopped:
             // A program that suspends and later resumes the upload wants the request to be sent again. But if the
             // engine ends, no program has decided this. So in this case, a sent request that must not be repeated is
             // recorded as under way.
             let wasSent = attempt.exchange.requests > 0 && (attempt.bodySent > 0 || attempt.feed?.size == 0)
-            stop(nil, isUnderWay: attempt.context.hooks.isDraining() && wasSent && !attempt.mayRepeat)
+            stop(nil, isUnderWay: engineStops && wasSent && !attempt.mayRepeat)
         }
     }
 
@@ -139,17 +141,19 @@ final class UploadRunner: TransferRunner {
 
 extension UploadRunner: TransferDelegate {
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
-        attempt.exchange.lastByte = attempt.context.runtime.now
+        attempt.exchange.lastByte = attempt.services.runtime.now
         noteCredentials(head, transfer)
-        if head.isMultiplexed { attempt.context.scheduler.becameMultiplexed(attempt.task.lane) }
+        if head.isMultiplexed { attempt.emit(.becameMultiplexed) }
         attempt.authentication.secrets = transfer.secrets
         let redacted = transfer.secrets.redacted(head, requested: attempt.task.request.url)
         handle(.head(redacted, attempt.authentication.authChallenge))
+        attempt.passEffects()
         return .receive
     }
 
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
         guard mayMove() else { return .pause }
+        defer { attempt.passEffects() }
         attempt.takeFromRate(bytes.byteCount)
         attempt.moved(bytes.byteCount)
         switch machine.phase {
@@ -163,6 +167,7 @@ extension UploadRunner: TransferDelegate {
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
         wasBodySent = transfer.isBodySent
-        take(ended(transfer, end))
+        process(ended(transfer, end))
+        attempt.passEffects()
     }
 }

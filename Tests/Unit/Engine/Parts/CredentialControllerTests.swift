@@ -38,7 +38,8 @@ struct CredentialControllerTests {
             _ = credentials.noteChallenge(AuthenticationChallenge(refreshing: space), task)
         }
         _ = credentials.commitChallenge(spaces[0], ChallengeID(rawValue: 9), EngineFixture.session)
-        #expect(credentials.mayOpen(spaces[1], of: EngineFixture.session))
+        let decision = credentials.decideParking(of: second, for: spaces[1], sent: nil)
+        if case .refused = decision { Issue.record("the second task gets no challenge") }
     }
 
     @Test("tasks start when there is no challenge")

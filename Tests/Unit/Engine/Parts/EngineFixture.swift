@@ -24,7 +24,7 @@ final class EngineFixture {
         credentials = CredentialController(runtime, sessions, calendar)
         journal = WaitJournal(runtime)
         reachability = ReachabilityController(runtime, journal, log: { _ in }, hasTasks: { _ in false })
-        scheduler = TaskScheduler(runtime, credentials, reachability, lanesInUse: { [] })
+        scheduler = TaskScheduler(runtime, credentials, reachability)
         var configuration = SessionConfiguration(identifier: "photos")
         configuration.asksForCredentials = true
         _ = sessions.set(configuration, of: Self.session)
