@@ -1,5 +1,6 @@
 // swift-tools-version: 6.0
-// Backhaul for Swift: a package that calls the C API of libbackhaul.so. The module `Backhaul` does not use Foundation.
+// Backhaul for Swift: a package that calls the C API of libbackhaul.so, for hosts. Backhaul's own package has the same
+// targets, linked with the library's modules. The module `Backhaul` does not use Foundation.
 // The types of `BackhaulFoundation` have the structure of Apple's URLSession. `BackhaulURLSession` gives these types
 // Apple's names.
 import Glibc
@@ -25,10 +26,12 @@ let package = Package(
         .library(name: "BackhaulURLSession", targets: ["BackhaulURLSession"]),
     ],
     targets: [
-        // This target has the C API, and C functions that Swift's Glibc module does not have.
+        // The C API. In Backhaul's own package, the module with this name is the folder `include`.
         .systemLibrary(name: "CBackhaul", pkgConfig: isInCheckout ? nil : "backhaul"),
+        // C functions that Swift's Glibc module does not have.
+        .systemLibrary(name: "CBackhaulSystem"),
         .target(
-            name: "Backhaul", dependencies: ["CBackhaul"],
+            name: "Backhaul", dependencies: ["CBackhaul", "CBackhaulSystem"],
             swiftSettings: strict,
             linkerSettings: isInCheckout
                 ? [.unsafeFlags(["-L" + builtLibrary, "-Xlinker", "-rpath", "-Xlinker", builtLibrary])] : []),
@@ -37,15 +40,15 @@ let package = Package(
         // This target gives the types of BackhaulFoundation Apple's names. So programs for Linux and for Apple's
         // systems can share source files.
         .target(name: "BackhaulURLSession", dependencies: ["BackhaulFoundation"], swiftSettings: strict),
-        .target(name: "TestSupport", path: "Tests/TestSupport"),
+        .target(name: "HostTestSupport", path: "Tests/HostTestSupport"),
         .executableTarget(
             name: "LaunchedProgram", dependencies: ["BackhaulFoundation"], path: "Tests/LaunchedProgram"),
         .executableTarget(
             name: "KilledProgram", dependencies: ["BackhaulFoundation"], path: "Tests/KilledProgram"),
-        .testTarget(name: "BackhaulTests", dependencies: ["Backhaul", "TestSupport"]),
+        .testTarget(name: "BackhaulTests", dependencies: ["Backhaul", "HostTestSupport"]),
         .testTarget(
             name: "BackhaulFoundationTests",
-            dependencies: ["BackhaulFoundation", "TestSupport", "LaunchedProgram", "KilledProgram"]),
+            dependencies: ["BackhaulFoundation", "HostTestSupport", "LaunchedProgram", "KilledProgram"]),
     ],
     swiftLanguageModes: [.v6]
 )

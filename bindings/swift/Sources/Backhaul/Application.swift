@@ -75,96 +75,55 @@ public final class Application: Sendable {
     public func createSession(
         _ configuration: SessionConfiguration, role: Role = .consume
     ) async throws -> Session {
-        let arena = Arena()
-        var value = try configuration.value(arena)
-        return try await session(configuration.identifier, role) { application, error in
-            bh_session_create(application, &value, role.rawValue, BH_START, nil, nil, error)
-        }
+        try await session(configuration.identifier, role, .createSession(configuration, role))
     }
 
     /// Attaches to the session with this identifier.
     ///
     /// - Throws: `BackhaulError` with `.notFound`, `.invalidated` or `.inUse`. `.inUse` means that the session already
-    ///   has a consumer: another handle (an open session object) reads the session's events. Then `detail` is the id of
-    ///   the process that has this handle.
+    ///   has a consumer: another handle reads the session's events. Then `detail` is the id of the process that has
+    ///   this handle.
     public func attachSession(_ identifier: String, role: Role = .consume) async throws -> Session {
-        let arena = Arena()
-        let name = try arena.string(identifier, "the session's identifier")
-        return try await session(identifier, role) { application, error in
-            bh_session_attach(application, name, role.rawValue, BH_START, nil, error)
-        }
+        try await session(identifier, role, .attachSession(identifier, role))
     }
 
     /// Returns all sessions of this application.
-    public func sessions() async throws -> [SessionInfo] {
-        try await listing(bh_application_sessions) { $0.sessions() }
-    }
+    public func sessions() async throws -> [SessionInfo] { try await driver.run(.sessions) }
 
     /// Returns a description of the store's engine.
     public func engine() async throws -> EngineInfo {
-        let engine = try await listing(bh_store_engine) { $0.engine() }
-        guard let engine else { throw BackhaulError(BH_INTERNAL) }
+        guard let engine = try await driver.run(.engine) else { throw BackhaulError(BH_INTERNAL) }
         return engine
     }
 
     /// Returns the limits of the store. Limits that were not set have their defaults.
     public func limits() async throws -> Limits {
-        guard let limits = try await listing(bh_store_limits, { $0.limits() }) else {
-            throw BackhaulError(BH_INTERNAL)
-        }
+        guard let limits = try await driver.run(.limits) else { throw BackhaulError(BH_INTERNAL) }
         return limits
     }
 
     /// Sets the limits of the store. The limits apply immediately.
-    public func setLimits(_ limits: Limits) async throws {
-        var value = try limits.value()
-        try await driver.verb { application, error in
-            bh_store_set_limits(application, &value, BH_START, error)
-        } take: { outcome throws(BackhaulError) in
-            try outcome.done()
-        }
-    }
+    public func setLimits(_ limits: Limits) async throws { try await driver.run(.setLimits(limits)) }
 
     // MARK: Launches
 
     /// Stores the application's launch command, which replaces an earlier one. The engine runs the command when a
     /// session needs its host, and no host is connected. Nil removes the stored command. The method does not check
     /// whether the program exists.
-    public func setLaunch(_ command: LaunchCommand?) async throws {
-        let arena = Arena()
-        let value = arena.array(try command.map { (command) throws(BackhaulError) in [try command.value(arena)] } ?? [])
-        try await driver.verb { application, error in
-            bh_application_set_launch(application, value, BH_START, error)
-        } take: { outcome throws(BackhaulError) in
-            try outcome.done()
-        }
-    }
+    public func setLaunch(_ command: LaunchCommand?) async throws { try await driver.run(.setLaunch(command)) }
 
     /// Returns the launch commands of all applications of the store.
-    public func launches() async throws -> [LaunchInfo] {
-        try await listing(bh_store_launches) { $0.launches() }
-    }
+    public func launches() async throws -> [LaunchInfo] { try await driver.run(.launches) }
 
     /// Returns the launch that started this process or one of its ancestors. A launch is the start of the host's
     /// program by the engine, because sessions need the host. Nil if no launch started this process, or if the launch
     /// is over, for example because all its sessions are completed (`Session.complete`).
-    public func currentLaunch() async throws -> Launch? {
-        try await listing(bh_application_current_launch) { $0.launch() }
-    }
+    public func currentLaunch() async throws -> Launch? { try await driver.run(.currentLaunch) }
 
-    func listing<Value>(_ list: Driver.Listing, _ take: (borrowing Batch) -> Value) async throws -> Value {
-        try await driver.verb { application, error in
-            list(application, BH_START, nil, error)
-        } take: { outcome throws(BackhaulError) in
-            take(try outcome.batch())
-        }
-    }
-
-    private func session(_ identifier: String, _ role: Role, _ start: Driver.Start) async throws -> Session {
-        let isUnlimited = role == .consumeWhenFree
-        let (handle, isNew) = try await driver.verb(isUnlimited: isUnlimited, start) { outcome throws(BackhaulError) in
-            try outcome.session()
-        }
+    private func session(
+        _ identifier: String, _ role: Role, _ verb: Verb<Application, (Handle, isNew: Bool)>
+    ) async throws -> Session {
+        let (handle, isNew) = try await driver.run(verb)
         return try Session(self, handle, identifier: identifier, role: role, isNew: isNew)
     }
 }

@@ -68,7 +68,7 @@ public struct TaskSequence: AsyncSequence, Sendable {
         public mutating func next() async throws -> TaskInfo? {
             while position == page.count {
                 guard hasMore else { return nil }
-                (page, hasMore) = try await session.page(selection, after: cursor, maximum: 1000)
+                (page, hasMore) = try await session.run(.tasks(selection, after: cursor, maximum: 1000))
                 position = 0
                 cursor = page.last?.id ?? cursor
             }
@@ -107,7 +107,7 @@ public struct ProgressSequence: AsyncSequence, Sendable {
         public mutating func next() async throws -> TaskProgress? {
             if watch == nil {
                 let milliseconds: UInt32 = try positive(interval, "interval")
-                try await session.watchProgress(milliseconds)
+                try await session.run(.watchProgress(milliseconds: milliseconds))
                 watch = Watch(session)
             }
             while position == received.count {
@@ -128,7 +128,7 @@ public struct ProgressSequence: AsyncSequence, Sendable {
 
         deinit {
             // An error is ignored, because the loop has ended, and a closed session gets no readings.
-            Task { [session] in try? await session.watchProgress(0) }
+            Task { [session] in try? await session.run(.watchProgress(milliseconds: 0)) }
         }
     }
 }

@@ -1,32 +1,20 @@
-internal import CBackhaul
-
-/// Methods for activities, and for the wait records of tasks. An activity is work that repeats. The engine, which is
-/// the process that runs the tasks, starts the work one time in each *window*, which is a period of time.
+/// Methods for activities, and for the wait records of tasks. An activity is work that repeats. The engine starts the
+/// work one time in each *window*, which is a period of time.
 extension Session {
     /// Stores the activity. If the session has an activity with the same identifier, the new activity replaces it.
     ///
     /// If an activity is replaced, its next window changes only if `firstMilliseconds` is set to another time, or if
     /// `interval` changes. A session has at most 1,000 activities. The role of this object must be `Role.consume` or
     /// `Role.produce`.
-    public func setActivity(_ activity: Activity) async throws {
-        let arena = Arena()
-        var value = try activity.value(arena)
-        try await verb { bh_session_set_activity($0, &value, BH_START, $1) } take: { _ in }
-    }
+    public func setActivity(_ activity: Activity) async throws { try await run(.setActivity(activity)) }
 
     /// Removes an activity. Its tasks continue.
     ///
     /// - Throws: `BackhaulError` with `.notFound` if the session has no such activity.
-    public func removeActivity(_ identifier: String) async throws {
-        let arena = Arena()
-        let name = try arena.string(identifier, "the activity's identifier")
-        try await verb { bh_session_remove_activity($0, name, BH_START, $1) } take: { _ in }
-    }
+    public func removeActivity(_ identifier: String) async throws { try await run(.removeActivity(identifier)) }
 
     /// Returns the session's activities, in the order of their identifiers.
-    public func activities() async throws -> [ActivityInfo] {
-        try await listing(bh_session_activities) { $0.activities() }
-    }
+    public func activities() async throws -> [ActivityInfo] { try await run(.activities) }
 
     /// Returns the wait records of a task, oldest first. Each record says when and why the task waited. If there are
     /// more than 1,000 records, only the newest 1,000 are returned. The task may be in the history, which lists tasks
@@ -35,11 +23,5 @@ extension Session {
     ///
     /// - Throws: `BackhaulError` with `.notFound` if the task is not in the session's list of tasks, and not in the
     ///   history.
-    public func waits(_ task: TaskID) async throws -> [Wait] {
-        try await verb {
-            bh_task_waits($0, task.rawValue, BH_START, nil, $1)
-        } take: { outcome throws(BackhaulError) in
-            try outcome.batch().waits()
-        }
-    }
+    public func waits(_ task: TaskID) async throws -> [Wait] { try await run(.waits(task)) }
 }

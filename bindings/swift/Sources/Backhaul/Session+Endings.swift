@@ -1,8 +1,8 @@
 internal import CBackhaul
 internal import Glibc
 
-/// Methods that wait for the end of a task. The host, which is the program that uses the library, acknowledges each
-/// event that it has processed. The history lists ended tasks whose events are acknowledged.
+/// Methods that wait for the end of a task. The host acknowledges each event that it has processed. The history lists
+/// ended tasks whose events are acknowledged.
 extension Session {
     /// Waits until the task has ended, and returns its ending. If the task has already ended, even in an earlier run of
     /// the program, the method returns at once.
@@ -61,11 +61,7 @@ extension Session {
     /// Returns the task if the session's list of tasks has it, otherwise nil.
     func listed(_ id: TaskID) async throws -> TaskInfo? {
         do {
-            return try await verb {
-                bh_session_task($0, id.rawValue, BH_START, nil, $1)
-            } take: { outcome throws(BackhaulError) in
-                try outcome.batch().tasks().first
-            }
+            return try await run(.task(id))
         } catch let error as BackhaulError where error.status == .notFound {
             return nil
         }

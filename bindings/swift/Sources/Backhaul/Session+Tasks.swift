@@ -1,5 +1,3 @@
-internal import CBackhaul
-
 /// Methods for the tasks of a session. The program that uses the library acknowledges each event that it has processed.
 /// A constraint is a demand of a task on the system, such as external power. An attempt is one run of a task.
 extension Session {
@@ -20,45 +18,31 @@ extension Session {
         throw BackhaulError.unknownTask(id)
     }
 
-    func page(
-        _ selection: TaskSelection, after: TaskID?, maximum: Int
-    ) async throws -> (tasks: [TaskInfo], more: Bool) {
-        if selection.selectsNothing { return ([], false) }
-        let arena = Arena()
-        var value = try selection.value(arena)
-        return try await verb {
-            bh_session_tasks($0, &value, after?.rawValue ?? 0, maximum, BH_START, nil, $1)
-        } take: { outcome throws(BackhaulError) in
-            let batch = try outcome.batch()
-            return (batch.tasks(), batch.hasMore)
-        }
-    }
-
     /// Cancels the tasks. They end as `.cancelled`, and their partly downloaded files are removed.
     ///
     /// - Returns: The number of tasks that changed. A task that has ended does not change.
     @discardableResult
     public func cancel(_ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_cancel($0, $1, BH_START, nil, $2) }
+        try await run(.cancel(selection))
     }
 
     /// Suspends the tasks, and keeps their received bytes.
     @discardableResult
     public func suspend(_ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_suspend($0, $1, BH_START, nil, $2) }
+        try await run(.suspend(selection))
     }
 
     /// Sets the tasks aside: suspends them, so that the round of the session and the groups of the tasks end without
     /// them. The resource time-out of the tasks does not stop. `resume` continues the tasks.
     @discardableResult
     public func setAside(_ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_set_aside($0, $1, BH_START, nil, $2) }
+        try await run(.setAside(selection))
     }
 
     /// Resumes suspended tasks, and ends the retry delay of waiting tasks. Conditions and earliest starts still apply.
     @discardableResult
     public func resume(_ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_resume($0, $1, BH_START, nil, $2) }
+        try await run(.resume(selection))
     }
 
     /// Sets the rate limit of each of the tasks.
@@ -69,15 +53,13 @@ extension Session {
     ///   - selection: The tasks.
     @discardableResult
     public func setRate(_ bytesPerSecond: UInt64?, _ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_set_rate($0, $1, bytesPerSecond ?? 0, BH_START, nil, $2) }
+        try await run(.setRate(bytesPerSecond, selection))
     }
 
     /// Replaces the tasks' own constraints. The constraints of the session still apply.
     @discardableResult
     public func setConstraints(_ constraints: Constraints, _ selection: TaskSelection) async throws -> UInt64 {
-        let arena = Arena()
-        var value = try constraints.value(arena)
-        return try await control(selection) { bh_tasks_set_constraints($0, $1, &value, BH_START, nil, $2) }
+        try await run(.setConstraints(constraints, selection))
     }
 
     /// Sets the earliest and the latest start of the tasks. A task does not start before its earliest start. After its
@@ -92,9 +74,7 @@ extension Session {
     public func reschedule(
         _ selection: TaskSelection, earliestStart: StartChange = .unchanged, latestStart: StartChange = .unchanged
     ) async throws -> UInt64 {
-        try await control(selection) {
-            bh_tasks_reschedule($0, $1, earliestStart.value, latestStart.value, BH_START, nil, $2)
-        }
+        try await run(.reschedule(selection, earliestStart: earliestStart, latestStart: latestStart))
     }
 
     /// Returns the attempts of a task, oldest first. If the task had more than 100 attempts, the method returns the
@@ -102,13 +82,7 @@ extension Session {
     ///
     /// - Throws: `BackhaulError` with `.notFound` if the task is not in the session's list of tasks, and not in the
     ///   history.
-    public func attempts(_ task: TaskID) async throws -> [Attempt] {
-        try await verb {
-            bh_task_attempts($0, task.rawValue, BH_START, nil, $1)
-        } take: { outcome throws(BackhaulError) in
-            try outcome.batch().attempts()
-        }
-    }
+    public func attempts(_ task: TaskID) async throws -> [Attempt] { try await run(.attempts(task)) }
 
     /// Returns ended tasks whose event was acknowledged, in the order of their ids. The history keeps only the
     /// `historyLimit` tasks that ended last.
@@ -121,12 +95,7 @@ extension Session {
     public func history(
         after: TaskID? = nil, maximum: Int = 1000
     ) async throws -> (tasks: [TaskInfo], more: Bool) {
-        try await verb {
-            bh_session_history($0, after?.rawValue ?? 0, maximum, BH_START, nil, $1)
-        } take: { outcome throws(BackhaulError) in
-            let batch = try outcome.batch()
-            return (batch.tasks(), batch.hasMore)
-        }
+        try await run(.history(after: after, maximum: maximum))
     }
 
     /// Sets the priority of the tasks.
@@ -136,41 +105,17 @@ extension Session {
     ///   - selection: The tasks.
     @discardableResult
     public func setPriority(_ priority: Int32, _ selection: TaskSelection) async throws -> UInt64 {
-        try await control(selection) { bh_tasks_set_priority($0, $1, priority, BH_START, nil, $2) }
+        try await run(.setPriority(priority, selection))
     }
 
-    // Unsafe: the pointers are valid during the call.
-    private func control(
-        _ selection: TaskSelection,
-        _ start: (
-            OpaquePointer, UnsafePointer<bh_task_selection>, UnsafeMutablePointer<bh_error>
-        ) -> bh_status
-    ) async throws -> UInt64 {
-        if selection.selectsNothing { return 0 }
-        let arena = Arena()
-        var value = try selection.value(arena)
-        return try await verb {
-            start($0, &value, $1)
-        } take: { outcome throws(BackhaulError) in
-            try outcome.count()
-        }
-    }
-
-    /// Moves the file of a succeeded download out of the store (the directory with all durable data) to `destination`,
-    /// and syncs the file. The store keeps the file of a download without a destination.
+    /// Moves the file of a succeeded download out of the store to `destination`, and syncs the file. The store keeps
+    /// the file of a download without a destination.
     ///
     /// - Parameters:
     ///   - task: The task of the download.
     ///   - destination: The absolute path of the file. The path may be on another file system than the store.
     ///   - ifExists: What happens if a file exists at the destination.
     public func claim(_ task: TaskID, to destination: String, ifExists: ExistsPolicy = .fail) async throws {
-        let handle = try open()
-        try await driver.slowVerb { _, error in
-            destination.withCString {
-                bh_task_claim(handle.pointer, task.rawValue, $0, ifExists.rawValue, BH_START, error)
-            }
-        } take: { outcome throws(BackhaulError) in
-            try outcome.done()
-        }
+        try await run(.claim(task, to: destination, ifExists: ifExists))
     }
 }

@@ -8,9 +8,7 @@ extension Session {
     // MARK: Challenges
 
     /// Returns the open challenges.
-    public func challenges() async throws -> [Challenge] {
-        try await listing(bh_session_challenges) { $0.challenges() }
-    }
+    public func challenges() async throws -> [Challenge] { try await run(.challenges) }
 
     /// Responds to an open challenge, and acknowledges its event.
     ///
@@ -38,9 +36,7 @@ extension Session {
         toChallenge id: ChallengeID, with response: ChallengeResponse, isKept: Bool = false,
         expiresMilliseconds: Int64? = nil
     ) async throws {
-        let arena = Arena()
-        var value = try response.value(arena, isKept: isKept, expiresMilliseconds: expiresMilliseconds)
-        try await verb { bh_session_respond($0, id.rawValue, &value, BH_START, $1) } take: { _ in }
+        try await run(.respond(id, response, isKept: isKept, expiresMilliseconds: expiresMilliseconds))
     }
 
     // MARK: Progress
@@ -68,12 +64,6 @@ extension Session {
     }
 
     // MARK: Internal
-
-    /// Makes the engine send progress readings. In each period of `milliseconds`, a task has at most one reading. A
-    /// value of 0 stops the readings.
-    func watchProgress(_ milliseconds: UInt32) async throws {
-        try await verb { bh_session_watch_progress($0, milliseconds, BH_START, $1) } take: { _ in }
-    }
 
     /// Returns the progress readings that no earlier call has returned.
     func pollProgress() throws(BackhaulError) -> [TaskProgress] {

@@ -64,8 +64,7 @@ public final class Session: Sendable {
 
     /// Returns the stored configuration. Properties that the host has not set have their defaults.
     public func configuration() async throws -> SessionConfiguration {
-        let configurations = try await listing(bh_session_get_configuration) { $0.configurations() }
-        guard let configuration = configurations.first else { throw BackhaulError(BH_INTERNAL) }
+        guard let configuration = try await run(.configuration) else { throw BackhaulError(BH_INTERNAL) }
         return configuration
     }
 
@@ -73,9 +72,7 @@ public final class Session: Sendable {
     /// Some properties apply immediately: `bytesPerSecond`, `maximumRunningTasks`, `connectionsPerOrigin`,
     /// `historyLimit`, and shorter delays and time-outs.
     public func setConfiguration(_ configuration: SessionConfiguration) async throws {
-        let arena = Arena()
-        var value = try configuration.value(arena)
-        try await verb { bh_session_set_configuration($0, &value, BH_START, $1) } take: { _ in }
+        try await run(.setConfiguration(configuration))
     }
 
     /// Ends the session: no further task can be enqueued. When all tasks of the session have ended and all its events
@@ -83,8 +80,7 @@ public final class Session: Sendable {
     ///
     /// - Parameter cancellingTasks: Whether the tasks are cancelled. If it is false, the tasks continue until they end.
     public func invalidate(cancellingTasks: Bool = false) async throws {
-        let mode = Int32(cancellingTasks ? BH_INVALIDATE_CANCEL : BH_INVALIDATE_FINISH)
-        try await verb { bh_session_invalidate($0, mode, BH_START, $1) } take: { _ in }
+        try await run(.invalidate(cancellingTasks: cancellingTasks))
     }
 
     // MARK: Enqueue
@@ -93,8 +89,8 @@ public final class Session: Sendable {
     ///
     /// - Parameters:
     ///   - url: An http or https URL.
-    ///   - destination: The absolute path at which the file is placed. If it is nil, the file is kept in the store (the
-    ///     directory with all durable data), and the host can move it with `claim`.
+    ///   - destination: The absolute path at which the file is placed. If it is nil, the file is kept in the store, and
+    ///     the host can move it with `claim`.
     ///   - key: The idempotency key. A later call with the same key and the same arguments makes no new task: it
     ///     returns the task of the first call, even if this task has ended. If the task has failed or was cancelled,
     ///     the key is free again after the host has acknowledged the event about the end of the task. If the task has
@@ -139,17 +135,7 @@ public final class Session: Sendable {
     ///   chunk is applied. Other chunks may be applied even then. If all requests have idempotency keys, the call may
     ///   be repeated.
     @discardableResult
-    public func enqueue(_ requests: [Request]) async throws -> [Enqueued] {
-        if requests.isEmpty { return [] }
-        let prepared = try PreparedRequests(requests)
-        let handle = try open()
-        return try await driver.slowVerb { _, error in
-            prepared.enqueue(handle, BH_START, nil, error)
-        } take: { outcome throws(BackhaulError) in
-            try outcome.done()
-            return try outcome.batch().enqueued()
-        }
-    }
+    public func enqueue(_ requests: [Request]) async throws -> [Enqueued] { try await run(.enqueue(requests)) }
 
     // MARK: Events
 
@@ -176,12 +162,7 @@ public final class Session: Sendable {
         // A cancelled poll counts as well, because the library does not report its events again.
         defer { if events?.isEmpty != true { countPoll() } }
         let hasMore: Bool
-        (events, hasMore) = try await verb {
-            bh_session_poll($0, after?.rawValue ?? 0, maximum, BH_START, nil, $1)
-        } take: { outcome throws(BackhaulError) in
-            let batch = try outcome.batch()
-            return (batch.events(), batch.hasMore)
-        }
+        (events, hasMore) = try await run(.poll(after: after, maximum: maximum))
         endings.received(events ?? [])
         return (events ?? [], hasMore)
     }
@@ -200,24 +181,12 @@ public final class Session: Sendable {
 
     /// Does the same as `acknowledge(_:)` for the ids of events. The ids may come from an earlier run of the host.
     @discardableResult
-    public func acknowledge(ids: [EventID]) async throws -> UInt64 {
-        if ids.isEmpty { return 0 }
-        let values = ids.map(\.rawValue)
-        return try await verb {
-            bh_session_acknowledge($0, values, values.count, BH_START, nil, $1)
-        } take: { outcome throws(BackhaulError) in
-            try outcome.count()
-        }
-    }
+    public func acknowledge(ids: [EventID]) async throws -> UInt64 { try await run(.acknowledge(ids)) }
 
     /// Acknowledges this event, and all earlier events of the session.
     @discardableResult
     public func acknowledge(through event: Event) async throws -> UInt64 {
-        try await verb {
-            bh_session_acknowledge_through($0, event.id.rawValue, BH_START, nil, $1)
-        } take: { outcome throws(BackhaulError) in
-            try outcome.count()
-        }
+        try await run(.acknowledge(through: event.id))
     }
 
     /// States that the host has processed all events that it received. If the engine launched (started) a host for this
@@ -225,7 +194,7 @@ public final class Session: Sendable {
     ///
     /// - Throws: `BackhaulError` with `.eventsOutstanding` if this handle has received events that the host has not
     ///   acknowledged.
-    public func complete() async throws { try await verb { bh_session_complete($0, BH_START, $1) } take: { _ in } }
+    public func complete() async throws { try await run(.complete) }
 
     // MARK: Internal
 
@@ -256,22 +225,8 @@ public final class Session: Sendable {
         return handle
     }
 
-    func verb<Value>(
-        _ start: Driver.Start, take: (Outcome) throws(BackhaulError) -> Value
-    ) async throws -> Value {
-        let handle = try open()
-        return try await driver.verb { _, error in
-            start(handle.pointer, error)
-        } take: { outcome throws(BackhaulError) in
-            try outcome.done()
-            return try take(outcome)
-        }
-    }
-    func listing<Value>(_ list: Driver.Listing, _ take: (borrowing Batch) -> Value) async throws -> Value {
-        try await verb {
-            list($0, BH_START, nil, $1)
-        } take: { outcome throws(BackhaulError) in
-            take(try outcome.batch())
-        }
+    func run<Value>(_ verb: Verb<Session, Value>) async throws -> Value {
+        if let known = verb.known { return known }
+        return try await driver.run(verb, try open())
     }
 }

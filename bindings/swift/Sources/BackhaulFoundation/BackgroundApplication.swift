@@ -176,9 +176,9 @@ public final class BackgroundApplication: Sendable {
 
     private func begin() throws {
         let application = try opened()
-        try application.setLaunch(options.launch)
+        try application.run(.setLaunch(options.launch))
         if BackgroundApplication.isLaunched {
-            for session in try application.currentLaunch()?.sessions ?? [] {
+            for session in try application.run(.currentLaunch)?.sessions ?? [] {
                 if session.identifier == ActivityHost.session {
                     inner.with { _ = $0.called.insert(session.identifier) }
                     ActivityHost.shared.begin(isLaunched: true)
@@ -245,7 +245,7 @@ public final class BackgroundApplication: Sendable {
             if let application = try? self.opened(),
                 let session = try? application.attachSession(identifier, role: .consume)
             {
-                try? session.complete()
+                try? session.run(.complete)
                 session.close()
             }
             self.isCompleted(identifier)

@@ -15,9 +15,8 @@ public protocol BackgroundURLSessionDelegate: NSObjectProtocol, Sendable {
     /// session, and has called the session's completion handler.
     func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?)
 
-    /// Called when the delegate has got all waiting events: ends of tasks, and challenges (demands for a credential).
-    /// The program may then call the completion handler of
-    /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
+    /// Called when the delegate has got all waiting events: ends of tasks, and challenges. The program may then call
+    /// the completion handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
     ///
     /// The method is called only if the program has that handler. Until the program calls the handler, the method is
     /// called again each time when all tasks have ended, and after each further challenge.

@@ -61,7 +61,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     public var countOfBytesReceived: Int64 { inner.with { $0.received } }
     /// The size of the file. It is `BackgroundURLSessionTransferSizeUnknown` until a response has stated the size.
     public var countOfBytesExpectedToReceive: Int64 { inner.with { $0.expected } }
-    /// The bytes of the body that were sent in the newest attempt (run of the task).
+    /// The bytes of the body that were sent in the newest attempt.
     public var countOfBytesSent: Int64 { inner.with { $0.sent } }
     /// The size of the body. 0 if the request has no body.
     public var countOfBytesExpectedToSend: Int64 { inner.with { $0.expectedToSend } }
@@ -76,7 +76,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
             inner.with { $0.earliestBegin = newValue }
             core.performVerb(of: self) { (session, id, inner) throws(BackhaulError) in
                 let start = inner.earliestBegin.flatMap(milliseconds).map { StartChange.at($0) } ?? .removed
-                try session.reschedule(earliestStart: start, id)
+                try session.run(.reschedule(.ids(id), earliestStart: start))
             }
         }
     }
@@ -118,7 +118,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
             guard !newValue.isNaN else { return }
             inner.with { $0.priority = min(max(newValue, 0), 1) }
             core.performVerb(of: self) { (session, id, inner) throws(BackhaulError) in
-                try session.setPriority(inner.enginePriority, id)
+                try session.run(.setPriority(inner.enginePriority, .ids(id)))
             }
         }
     }

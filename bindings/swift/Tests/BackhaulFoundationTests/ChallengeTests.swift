@@ -2,7 +2,7 @@ import Backhaul
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// A *challenge* is the demand of a server or proxy for a credential. The session's delegate responds to the challenge.

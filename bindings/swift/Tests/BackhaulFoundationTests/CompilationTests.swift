@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// What compiles with this package, and what the compiler says about members that background sessions do not have.

@@ -2,7 +2,7 @@ import Backhaul
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// Background sessions behave like Foundation's URLSession. Foundation's own tests of URLSession check the same

@@ -1,6 +1,6 @@
 import Backhaul
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// The *engine* performs the transfers. When a session needs its program, for example because a download has ended, the
@@ -66,7 +66,7 @@ struct LaunchedProgramTests {
         let folder = server.path("home")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         let all = [words[0], folder] + words.dropFirst()
-        #expect(try await TestSupport.run(LaunchedProgramTests.program(), all) == 0)
+        #expect(try await HostTestSupport.run(LaunchedProgramTests.program(), all) == 0)
 
         let observer = try await Application.open("org.example.launched", store: folder + "/store", observes: true)
         var (log, launches, sessions) = ([String](), try await observer.launches(), try await observer.sessions())

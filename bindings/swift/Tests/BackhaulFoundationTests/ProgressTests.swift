@@ -1,6 +1,6 @@
 import BackhaulFoundation
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 @Suite("Progress of download tasks", .timeLimit(.minutes(10)))

@@ -2,7 +2,7 @@ import Backhaul
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// A program can *invalidate* a session, which ends the session. The test program KilledProgram ends before all

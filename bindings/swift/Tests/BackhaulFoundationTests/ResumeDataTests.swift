@@ -2,7 +2,7 @@ import Backhaul
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// A program can cancel a download and get *resume data*. With these data, a new task continues the download.

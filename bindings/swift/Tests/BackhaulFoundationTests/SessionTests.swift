@@ -2,7 +2,7 @@ import Backhaul
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
-import TestSupport
+import HostTestSupport
 import Testing
 
 @Suite("Background sessions", .timeLimit(.minutes(10)))

@@ -1,7 +1,7 @@
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
-import TestSupport
+import HostTestSupport
 import Testing
 
 @Suite("Upload tasks", .timeLimit(.minutes(10)))

@@ -4,7 +4,7 @@ import Foundation
 import FoundationNetworking
 import Glibc
 import Synchronization
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// An *event* is a stored message, for example that a task has ended. Each event is delivered until the program

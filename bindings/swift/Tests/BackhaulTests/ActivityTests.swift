@@ -1,5 +1,5 @@
 import Backhaul
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// An *activity* is work that repeats. Either the activity has a request, or the program gets an event and does the

@@ -1,6 +1,6 @@
 import Backhaul
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// A *challenge* is the demand of a server for a credential. The tasks wait until the program responds to the

@@ -1,6 +1,6 @@
 import Backhaul
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// A *Swift task* is a `Task` of the language, and can be cancelled. Other tasks in this file are downloads of the

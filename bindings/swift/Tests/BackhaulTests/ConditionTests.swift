@@ -1,6 +1,6 @@
 import Backhaul
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// A *constraint* is a demand of a task on the system, such as external power. While the system does not meet a

@@ -1,6 +1,6 @@
 import Backhaul
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// The *store* is the directory with all durable data.

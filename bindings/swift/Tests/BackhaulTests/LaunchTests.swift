@@ -1,6 +1,6 @@
 import Backhaul
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// The *engine* runs the tasks. *Hosting* is where the engine runs: in a daemon or in this process. When a session

@@ -1,6 +1,6 @@
 import Backhaul
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 @Suite("Progress", .timeLimit(.minutes(10)))

@@ -1,6 +1,6 @@
 import Backhaul
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// An *event* is a stored message for the program. It is delivered again until the program acknowledges it. A *round*

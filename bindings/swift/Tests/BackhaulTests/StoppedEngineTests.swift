@@ -1,6 +1,6 @@
 import Backhaul
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// The *engine* performs the transfers. In these tests, it runs in a daemon, which is a process of its own.

@@ -1,6 +1,6 @@
 import Backhaul
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// The *store* is a directory with all durable data. The *engine* of a store runs the store's tasks. An *event* is a

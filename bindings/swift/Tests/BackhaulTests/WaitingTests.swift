@@ -1,6 +1,6 @@
 import Backhaul
 import Foundation
-import TestSupport
+import HostTestSupport
 import Testing
 
 /// The *consumer* of a session is the one program that reads the session's events. The *engine* runs the session's

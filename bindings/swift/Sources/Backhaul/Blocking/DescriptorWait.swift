@@ -1,4 +1,5 @@
 internal import CBackhaul
+internal import CBackhaulSystem
 internal import Glibc
 
 /// A wait for descriptors. Another thread can end the wait by calling `wake`.

@@ -17,8 +17,8 @@ func check(_ call: Call) throws(BackhaulError) {
     throw BackhaulError(status, error)
 }
 
-/// Starts a verb, a function that sends a command to the engine (the process that runs the tasks). `call` calls the
-/// verb with BH_START, so the verb does not wait for its result. Returns the ticket, by which the result is read later.
+/// Starts a verb, a function that sends a command to the engine. `call` calls the verb with BH_START, so the verb does
+/// not wait for its result. Returns the ticket, by which the result is read later.
 func start(_ call: Call) throws(BackhaulError) -> Handle {
     let (status, error) = result(of: call)
     guard Int(status) == BH_STARTED, let ticket = error.ticket else { throw BackhaulError(status, error) }
@@ -44,7 +44,7 @@ extension BackhaulError {
     }
 }
 
-/// The batch (a list) that a listing or poll returned. The batch is released when this value is deinitialized.
+/// The batch that a listing or poll returned. The batch is released when this value is deinitialized.
 struct Batch: ~Copyable {
     private let pointer: OpaquePointer?
 

@@ -1,4 +1,5 @@
 internal import CBackhaul
+internal import CBackhaulSystem
 internal import Glibc
 internal import Synchronization
 

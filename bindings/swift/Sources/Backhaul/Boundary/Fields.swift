@@ -34,7 +34,7 @@ func choice(_ field: bh_choice) -> Bool? { Int(field) == BH_DEFAULT ? nil : Int(
 
 extension Duration {
     /// The duration in milliseconds. The value is rounded up, so that a positive duration does not become 0.
-    var wholeMilliseconds: Int64 {
+    package var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (thousands, overflow) = seconds.multipliedReportingOverflow(by: 1000)
         if overflow { return seconds > 0 ? Int64.max : Int64.min }

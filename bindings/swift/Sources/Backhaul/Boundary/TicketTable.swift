@@ -7,7 +7,7 @@ internal import Synchronization
 final class TicketTable: Sendable {
     private enum Entry {
         /// A Swift task waits for the ticket until this time. If the time is nil, the wait has no limit, because the
-        /// verb itself waits until the session has no other consumer (reader of its events).
+        /// verb itself waits until the session has no other consumer.
         case waiting(CheckedContinuation<Void, any Error>, until: SuspendingClock.Instant?)
         /// The Swift task was cancelled before it began to wait.
         case cancelled

@@ -3,9 +3,8 @@ internal import CBackhaul
 /// Work that repeats in windows of time (Apple: NSBackgroundActivityScheduler).
 ///
 /// An activity starts one time in each window. It starts when the conditions of its quality of service are met. If they
-/// are not met in the window, the activity starts at the end of the window. The engine, which is the process that runs
-/// the tasks, starts activities. If several windows passed while no engine was running, the activity starts one time
-/// for all these windows.
+/// are not met in the window, the activity starts at the end of the window. The engine starts activities. If several
+/// windows passed while no engine was running, the activity starts one time for all these windows.
 public struct Activity: Hashable, Sendable {
     /// The conditions for which an activity waits in its window.
     public enum QualityOfService: Int32, Hashable, Sendable {

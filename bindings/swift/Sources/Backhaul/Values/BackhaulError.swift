@@ -43,6 +43,12 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
 
     package init(_ status: Status, message: String) { self.init(Int(status.rawValue), message: message) }
 
+    /// The same error with another message.
+    package func withMessage(_ message: String) -> BackhaulError {
+        BackhaulError(
+            Int(status.rawValue), domain: domain.rawValue, detail: detail, index: index, message: message)
+    }
+
     static func unknownTask(_ id: TaskID) -> BackhaulError {
         BackhaulError(.notFound, message: "Task \(id) is not in the session's list of tasks, and not in its history.")
     }

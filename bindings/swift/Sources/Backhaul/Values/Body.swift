@@ -1,7 +1,6 @@
 internal import CBackhaul
 
-/// The body of a request. The engine, which is the process that runs the tasks, sends the body. The store is the
-/// directory with all durable data.
+/// The body of a request. The engine sends the body. The store is the directory with all durable data.
 public enum Body: Hashable, Sendable {
     /// What the engine does with the files of a body.
     public enum Source: Int32, Hashable, Sendable {

@@ -1,8 +1,7 @@
 internal import CBackhaul
 
-/// A demand to the *host*, which is the program that uses this library. Usually, the challenge demands a credential.
-/// Each challenge is for one protection space: an origin (scheme, host name and port) and a realm (RFC 9110, section
-/// 11.5).
+/// A demand to the *host*. Usually, the challenge demands a credential. Each challenge is for one protection space: an
+/// origin and a realm (RFC 9110, section 11.5).
 ///
 /// A challenge is open until `Session.respond` is called for it, or until no task waits for it. An event (a stored
 /// message for the host) reports a new challenge. After the host has acknowledged this event, the challenge stays open.
@@ -13,9 +12,8 @@ public struct Challenge: Hashable, Sendable, Identifiable {
         case server = 1
         /// A proxy demands the credential by a response with status 407.
         case proxy = 2
-        /// The engine, which is the process that runs the tasks, demands new headers or a new URL (see
-        /// `Request.refresh`). The present headers or URL have expired, or a server has refused the request with status
-        /// 401 or 403.
+        /// The engine demands new headers or a new URL (see `Request.refresh`). The present headers or URL have
+        /// expired, or a server has refused the request with status 401 or 403.
         case refresh = 3
     }
 

@@ -1,12 +1,12 @@
 internal import CBackhaul
 
-/// The response of the host, which is the program that uses this library, to a challenge. A *challenge* is a demand for
-/// a credential, for new headers or for a new URL.
+/// The response of the host to a challenge. A *challenge* is a demand for a credential, for new headers or for a new
+/// URL.
 ///
 /// The *engine* is the process that runs the tasks. It uses the response only for the challenge's session, and only for
-/// the challenge's origin (scheme, host name and port) or proxy. By default, the engine keeps the response only in
-/// memory, so an engine process that starts later opens a new challenge. If the argument `isKept` of `Session.respond`
-/// is true, the engine stores the response for later engine processes.
+/// the challenge's origin or proxy. By default, the engine keeps the response only in memory, so an engine process that
+/// starts later opens a new challenge. If the argument `isKept` of `Session.respond` is true, the engine stores the
+/// response for later engine processes.
 public enum ChallengeResponse: Hashable, Sendable {
     /// There is no credential. The waiting tasks fail with `.authenticationRequired`.
     case refuse

@@ -1,7 +1,7 @@
 internal import CBackhaul
 
-/// A condition: one fact about the present state of the system, such as external power. The engine, which is the
-/// process that runs the tasks, reads the conditions. A task can depend on conditions.
+/// A condition: one fact about the present state of the system, such as external power. The engine reads the
+/// conditions. A task can depend on conditions.
 public struct Condition: Hashable, Sendable {
     /// What a condition describes.
     public enum Kind: Int32, Hashable, Sendable, CaseIterable {
@@ -72,7 +72,7 @@ public struct Hold: Hashable, Sendable {
     public let application: String
     /// The session's identifier.
     public let session: String
-    /// If only tasks for one origin (scheme, host name and port) are held: this origin. Otherwise nil.
+    /// If only tasks for one origin are held: this origin. Otherwise nil.
     public let origin: String?
     /// Why the tasks are held. `reason.nextAttemptMilliseconds` is the time of the engine's next check. If this time is
     /// nil, the engine checks only when the condition changes.

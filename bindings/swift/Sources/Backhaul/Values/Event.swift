@@ -1,7 +1,6 @@
 internal import CBackhaul
 
-/// A stored message for the *host*, which is the program that uses this library. The *engine*, which is the process
-/// that runs the tasks, delivers the event repeatedly until the host acknowledges it.
+/// A stored message for the *host*. The *engine* delivers the event repeatedly until the host acknowledges it.
 public enum Event: Sendable, Identifiable {
     /// A task has ended. Each task has one event of this kind.
     case taskEnded(TaskEnding)
@@ -12,8 +11,8 @@ public enum Event: Sendable, Identifiable {
     case challenge(ChallengeEvent)
     /// All tasks of a group (see `Request.group`) have ended.
     case groupFinished(GroupEnding)
-    /// An *activity* (work that repeats) is due. The activity has no request that the engine could enqueue, so the host
-    /// does the work, and then acknowledges the event.
+    /// An *activity* is due. The activity has no request that the engine could enqueue, so the host does the work, and
+    /// then acknowledges the event.
     case activity(ActivityEvent)
     /// An event whose kind is from a newer version of the library. Acknowledge it like any other event.
     case unknown(id: EventID, kind: Int32)
@@ -67,6 +66,8 @@ public struct GroupEnding: Hashable, Sendable, Identifiable {
 public struct ActivityEvent: Hashable, Sendable, Identifiable {
     /// The id of the event.
     public let id: EventID
+    /// The number of the round in which the event was stored.
+    public let round: UInt64
     /// The activity's identifier.
     public let activity: String
     /// When the event was stored, as Unix time in milliseconds.
@@ -77,6 +78,8 @@ public struct ActivityEvent: Hashable, Sendable, Identifiable {
 public struct ChallengeEvent: Hashable, Sendable, Identifiable {
     /// The id of the event.
     public let id: EventID
+    /// The number of the round in which the event was stored.
+    public let round: UInt64
     /// When the event was stored, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
     /// The open challenge. When the challenge is closed, the engine removes this event.
@@ -106,6 +109,11 @@ public struct TaskEnding: Sendable, Identifiable {
     public let timeMilliseconds: Int64
     /// Whether the task succeeded, and why not.
     public let outcome: Outcome
+    /// Why the task did not succeed. For a cancelled task, the status is `.cancelled`. Nil if the task succeeded.
+    public let error: BackhaulError?
+    /// If the task did not succeed and had a body with `Body.Source.consume`: the path of the body's file, until the
+    /// event is acknowledged. Otherwise nil.
+    public let bodyPath: String?
     /// The URL of the request.
     public let url: String
     /// The URL after redirects. Nil if there was no response.
@@ -159,7 +167,7 @@ extension Event {
         case BH_EVENT_CHALLENGE:
             self = .challenge(
                 ChallengeEvent(
-                    id: id, timeMilliseconds: event.time_ms,
+                    id: id, round: event.round, timeMilliseconds: event.time_ms,
                     challenge: event.challenge.map { Challenge($0.pointee) }))
         case BH_EVENT_GROUP_FINISHED:
             self = .groupFinished(
@@ -170,7 +178,8 @@ extension Event {
         case BH_EVENT_ACTIVITY:
             self = .activity(
                 ActivityEvent(
-                    id: id, activity: text(event.activity) ?? "", timeMilliseconds: event.time_ms))
+                    id: id, round: event.round, activity: text(event.activity) ?? "",
+                    timeMilliseconds: event.time_ms))
         default: self = .unknown(id: id, kind: event.kind)
         }
     }
@@ -183,15 +192,17 @@ extension TaskEnding {
         taskID = TaskID(rawValue: event.task_id)
         round = event.round
         timeMilliseconds = event.time_ms
+        let error = BackhaulError(
+            Int(event.status), domain: event.error_domain, detail: event.error_detail,
+            message: text(event.error_message))
         switch Int(event.task_state) {
         case BH_TASK_SUCCEEDED: outcome = .succeeded(path: text(event.path) ?? "")
         case BH_TASK_CANCELLED: outcome = .cancelled
-        default:
-            outcome = .failed(
-                BackhaulError(
-                    Int(event.status), domain: event.error_domain, detail: event.error_detail,
-                    message: text(event.error_message)))
+        default: outcome = .failed(error)
         }
+        let isSuccess = Int(event.task_state) == BH_TASK_SUCCEEDED
+        self.error = isSuccess ? nil : error
+        bodyPath = isSuccess ? nil : text(event.path)
         url = text(event.url) ?? ""
         finalURL = text(event.final_url)
         mediaType = text(event.media_type)
@@ -212,8 +223,8 @@ extension TaskEnding {
 }
 
 extension TaskEnding {
-    /// Makes the ending of a task of the history.
-    init(_ task: TaskInfo) {
+    /// Makes the ending of an ended task in a listing, for example of the history.
+    package init(_ task: TaskInfo) {
         eventID = nil
         taskID = task.id
         round = task.round
@@ -223,8 +234,9 @@ extension TaskEnding {
         case .cancelled: outcome = .cancelled
         default: outcome = .failed(task.error ?? BackhaulError(BH_INTERNAL))
         }
+        error = task.state == .succeeded ? nil : task.error
         url = task.url
-        (finalURL, mediaType, checksum) = (nil, nil, nil)
+        (finalURL, mediaType, checksum, bodyPath) = (nil, nil, nil, nil)
         idempotencyKey = task.idempotencyKey
         userData = task.userData
         httpStatus = task.httpStatus

@@ -1,4 +1,4 @@
-/// The id of a task. Ids increase, and a store (a directory with all durable data) never uses an id twice.
+/// The id of a task. Ids increase, and a store never uses an id twice.
 public struct TaskID: RawRepresentable, Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     /// The number of the task, as in the output of the command line.
     public let rawValue: UInt64
@@ -13,7 +13,7 @@ public struct TaskID: RawRepresentable, Hashable, Comparable, Codable, Sendable,
     public static func < (left: TaskID, right: TaskID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The id of an event. Ids increase, and a store (a directory with all durable data) never uses an id twice.
+/// The id of an event. Ids increase, and a store never uses an id twice.
 public struct EventID: RawRepresentable, Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     /// The number of the event.
     public let rawValue: UInt64
@@ -28,7 +28,7 @@ public struct EventID: RawRepresentable, Hashable, Comparable, Codable, Sendable
     public static func < (left: EventID, right: EventID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The id of a challenge. Ids increase, and a store (a directory with all durable data) never uses an id twice.
+/// The id of a challenge. Ids increase, and a store never uses an id twice.
 public struct ChallengeID: RawRepresentable, Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     /// The number of the challenge.
     public let rawValue: UInt64

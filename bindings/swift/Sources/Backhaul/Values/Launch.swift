@@ -1,9 +1,8 @@
 internal import CBackhaul
 
-/// A program that the *engine*, which is the process that runs the tasks, launches for an application. A *host* is a
-/// process that embeds the library, and an *application* is the identifier of hosts that belong together. The engine
-/// launches the program when a session needs a host, and no host is connected. No shell is involved. A property that is
-/// nil has its default value.
+/// A program that the *engine* launches for an application. A *host* is a process that embeds the library, and an
+/// *application* is the identifier of hosts that belong together. The engine launches the program when a session needs
+/// a host, and no host is connected. No shell is involved. A property that is nil has its default value.
 public struct LaunchCommand: Hashable, Sendable {
     /// The absolute path of an executable file.
     public var program: String
@@ -120,8 +119,7 @@ public struct LaunchInfo: Hashable, Sendable {
 
 /// A launch, as the launched program reads it.
 public struct Launch: Hashable, Sendable, Identifiable {
-    /// The id of the launch. Each later launch in the same store (the directory with all durable data) has a greater
-    /// id.
+    /// The id of the launch. Each later launch in the same store has a greater id.
     public let id: UInt64
     /// 1 for this launch, plus 1 for each launch directly before it in which no session was completed
     /// (`Session.complete`).
@@ -130,7 +128,7 @@ public struct Launch: Hashable, Sendable, Identifiable {
     public let hasFinished: Bool
     /// Whether one of the sessions has an open challenge, such as a demand for a password.
     public let hasChallenge: Bool
-    /// Whether an activity (work that repeats) of one of the sessions is due.
+    /// Whether an activity of one of the sessions is due.
     public let hasActivity: Bool
     /// The sessions that need a host, and are not completed yet.
     public let sessions: [SessionInfo]

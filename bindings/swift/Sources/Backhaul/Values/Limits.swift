@@ -1,7 +1,6 @@
 internal import CBackhaul
 
-/// The limits of all sessions of the store (the directory with all durable data) together. A property that is nil has
-/// its default value.
+/// The limits of all sessions of the store together. A property that is nil has its default value.
 public struct Limits: Hashable, Sendable {
     /// The rate limit of all transfers, in both directions together. Default: no limit.
     public var bytesPerSecond: UInt64?
@@ -9,8 +8,8 @@ public struct Limits: Hashable, Sendable {
     public var maximumRunningTasks: Int?
     /// The largest number of connections that are open at the same time: 1 to 1,024. Default: 256.
     public var maximumConnections: Int?
-    /// The largest number of connections of all sessions together to one origin (scheme, host name and port). Default:
-    /// only the limit of each session applies.
+    /// The largest number of connections of all sessions together to one origin. Default: only the limit of each
+    /// session applies.
     public var connectionsPerOrigin: Int?
 
     /// Makes limits that all have their defaults.

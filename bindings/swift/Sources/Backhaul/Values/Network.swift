@@ -12,9 +12,8 @@ public struct Network: Hashable, Sendable {
     public var monthStartsOn: Int?
     /// The budget of all sessions together on this network.
     public var budget = Budget()
-    /// The kind of the network. The *engine*, which is the process that runs the tasks, finds out the kind. If the
-    /// present engine process has not used the network, the kind is nil. This property and the properties below it are
-    /// read-only.
+    /// The kind of the network. The *engine* finds out the kind. If the present engine process has not used the
+    /// network, the kind is nil. This property and the properties below it are read-only.
     public private(set) var kind: NetworkKinds?
     /// Whether the default route uses the network.
     public private(set) var isCurrent = false

@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// The proxy through which the engine, the process that runs the tasks, connects to servers.
+/// The proxy through which the engine connects to servers.
 public struct Proxy: Hashable, Sendable {
     /// The proxy's URL, without user and password.
     ///
@@ -24,8 +24,7 @@ public struct Proxy: Hashable, Sendable {
         self.bypass = bypass
     }
 
-    // Unsafe: the pointers point into a batch (a list that the C library returned), which is released after its items
-    // are copied.
+    // Unsafe: the pointers point into a batch, which is released after its items are copied.
     init(_ value: bh_proxy_settings) {
         self.init(
             url: text(value.url), user: text(value.user), password: text(value.password), bypass: text(value.bypass))

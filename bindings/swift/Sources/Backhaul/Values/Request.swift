@@ -42,7 +42,8 @@ public enum Checksum: Hashable, Sendable {
     /// SHA-512, as 128 hexadecimal digits.
     case sha512(String)
 
-    var text: String {
+    /// The checksum in the form of the C header, such as "sha-256:…".
+    package var text: String {
         switch self {
         case .sha256(let digits): "sha-256:" + digits
         case .sha512(let digits): "sha-512:" + digits
@@ -53,8 +54,8 @@ public enum Checksum: Hashable, Sendable {
 /// Which part of the request expires. When this part has expired, the engine opens a challenge of the kind `.refresh`:
 /// a demand for a new value.
 public enum Refresh: Int32, Hashable, Sendable {
-    /// The headers expire. All tasks of a session with the same origin (scheme, host name and port) share one
-    /// challenge. The host, which is the program that uses this library, responds with `ChallengeResponse.headers`.
+    /// The headers expire. All tasks of a session with the same origin share one challenge. The host responds with
+    /// `ChallengeResponse.headers`.
     case headers = 1
     /// The URL expires. Each task has its own challenge. The host responds with `ChallengeResponse.url` or `.headers`.
     case url = 2
@@ -68,8 +69,7 @@ public struct Request: Hashable, Sendable {
     /// An http or https URL, without user and password.
     public var url: String
     /// The absolute path at which the file is placed. Nil for an upload. If the path of a download is nil, the engine
-    /// keeps the file in its store (the directory with all durable data) until the host moves the file to another path
-    /// (`Session.claim`).
+    /// keeps the file in its store until the host moves the file to another path (`Session.claim`).
     public var destination: String?
     /// The idempotency key, 1 to 255 bytes. A later request with the same key finds the same task. This task keeps its
     /// priority, rate, constraints and start times. If the task has succeeded, a new task can use the key after the
@@ -105,8 +105,8 @@ public struct Request: Hashable, Sendable {
     /// Which part of the request expires. Nil: no part expires.
     public var refresh: Refresh?
     /// When the headers or the URL expire (see `refresh`), as Unix time in milliseconds. After this time, the engine
-    /// opens a challenge before it starts an attempt (a run of the task). Nil: the engine opens this challenge only
-    /// after a response with status 401 or 403.
+    /// opens a challenge before it starts an attempt. Nil: the engine opens this challenge only after a response with
+    /// status 401 or 403.
     public var expiresMilliseconds: Int64?
     /// The settings of this task. Its `retry` and `rules` replace the same settings of the session. The constraints and
     /// the rate limit of the session always apply as well. Nil: only the session's settings apply.
@@ -132,8 +132,8 @@ public struct Request: Hashable, Sendable {
     /// before `earliestStartMilliseconds`.
     public var latestStartMilliseconds: Int64?
     /// An upper bound of the bytes that the task receives (Apple: countOfBytesClientExpectsToReceive). While a budget
-    /// (a limit of the bytes in a day or month) has fewer bytes left than this bound, the task waits. Nil:
-    /// `expectedSize` is the bound. If `expectedSize` is also nil, there is no bound.
+    /// has fewer bytes left than this bound, the task waits. Nil: `expectedSize` is the bound. If `expectedSize` is
+    /// also nil, there is no bound.
     public var expectedBytesReceived: UInt64?
     /// An upper bound of the bytes that the task sends (Apple: countOfBytesClientExpectsToSend). Nil: the size of the
     /// body is the bound.
@@ -174,6 +174,13 @@ public struct Enqueued: Hashable, Sendable {
     /// Whether the host has acknowledged the event about the end of the found task. If true, no further event about
     /// this task is delivered.
     public var isAcknowledged: Bool { state?.hasEnded == true && eventID == nil }
+
+    package init(taskID: TaskID, isNew: Bool, state: TaskState?, eventID: EventID?) {
+        self.taskID = taskID
+        self.isNew = isNew
+        self.state = state
+        self.eventID = eventID
+    }
 
     init(_ enqueued: bh_enqueued) {
         taskID = TaskID(rawValue: enqueued.task_id)

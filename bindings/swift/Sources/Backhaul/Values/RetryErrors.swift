@@ -1,7 +1,7 @@
 internal import CBackhaul
 
-/// The kinds of errors after which the engine (the process that runs the tasks) starts a further attempt, which is a
-/// run of the task. The empty set means that no error is retried.
+/// The kinds of errors after which the engine starts a further attempt, which is a run of the task. The empty set means
+/// that no error is retried.
 public struct RetryErrors: OptionSet, Hashable, Sendable {
     /// The errors as bits, as in the C header.
     public let rawValue: UInt32

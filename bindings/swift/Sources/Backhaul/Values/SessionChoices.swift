@@ -4,11 +4,9 @@ internal import CBackhaul
 public enum CookiePolicy: Int32, Hashable, Sendable {
     /// No cookies are kept or sent.
     case never = 1
-    /// The cookies are kept in the memory of the engine, which is the process that runs the tasks, until the engine
-    /// exits.
+    /// The cookies are kept in the memory of the engine until the engine exits.
     case memory = 2
-    /// The cookies are kept in the store, the directory with all durable data. Cookies without an expiry time are kept
-    /// only in the engine's memory.
+    /// The cookies are kept in the store. Cookies without an expiry time are kept only in the engine's memory.
     case persistent = 3
 }
 
@@ -31,8 +29,8 @@ public struct Tolerances: OptionSet, Hashable, Sendable {
 
 /// How many ended tasks a session keeps.
 public enum HistoryLimit: Hashable, Sendable {
-    /// The session keeps no ended task. The records of a task's attempts (runs) are kept only until the host, which is
-    /// the program that uses this library, acknowledges the event about the task's end.
+    /// The session keeps no ended task. The records of a task's attempts are kept only until the host acknowledges the
+    /// event about the task's end.
     case noTasks
     /// The session keeps the tasks that ended last, up to this number. The number is at most 100,000.
     case tasks(Int)

@@ -11,7 +11,7 @@ public struct SessionInfo: Hashable, Sendable {
     public let round: UInt64
     /// The number of tasks that have not ended.
     public let liveTasks: UInt64
-    /// The number of events (stored messages for the host) that are not acknowledged.
+    /// The number of events that are not acknowledged.
     public let events: UInt64
     /// Whether there are events that are not acknowledged.
     public let needsAttention: Bool
@@ -19,9 +19,8 @@ public struct SessionInfo: Hashable, Sendable {
     public let hasFinished: Bool
     /// Whether a challenge is open: a demand for a credential, new headers or a new URL.
     public let hasChallenge: Bool
-    /// Whether another handle (an open session object) waits to become the *consumer*, which is the handle that gets
-    /// the events. If true, the present consumer should finish its work, call `Session.complete`, and close the
-    /// session.
+    /// Whether another handle waits to become the *consumer*, which is the handle that gets the events. If true, the
+    /// present consumer should finish its work, call `Session.complete`, and close the session.
     public let asksToYield: Bool
     /// Whether one of the unacknowledged events is `Event.activity`.
     public let hasActivity: Bool
@@ -71,7 +70,7 @@ public enum Role: Hashable, Sendable {
     /// This role includes the rights of all other roles.
     case consume
     /// The handle enqueues and controls tasks, moves downloaded files out of the store, responds to challenges, and
-    /// sets activities (work that repeats). It also configures and invalidates the session.
+    /// sets activities. It also configures and invalidates the session.
     case produce
     /// The handle lists tasks, and watches their progress.
     case observe

@@ -27,7 +27,7 @@ public enum TaskState: Int32, Hashable, Sendable, CaseIterable {
     public var hasEnded: Bool { rawValue >= TaskState.succeeded.rawValue }
 }
 
-/// Why a task does not progress. The *engine*, which is the process that runs the tasks, finds the reason.
+/// Why a task does not progress. The *engine* finds the reason.
 public struct WaitingReason: Hashable, Sendable {
     /// The kind of a reason.
     public enum Code: Int32, Hashable, Sendable {
@@ -35,7 +35,7 @@ public struct WaitingReason: Hashable, Sendable {
         case slot = 1
         /// The task is suspended until it is resumed.
         case suspended = 2
-        /// An attempt (a run of the task) failed, and the next attempt starts later.
+        /// An attempt failed, and the next attempt starts later.
         case retry = 3
         /// The task waits for the server's response.
         case connecting = 4
@@ -45,8 +45,8 @@ public struct WaitingReason: Hashable, Sendable {
         case finishing = 6
         /// The task waits for space on the disk.
         case diskFull = 7
-        /// The task waits until the host, which is the program that uses this library, responds to a challenge: a
-        /// demand for a credential, new headers or a new URL (`Session.challenges`).
+        /// The task waits until the host responds to a challenge: a demand for a credential, new headers or a new URL
+        /// (`Session.challenges`).
         case credential = 8
         /// The task waits for a route to the server.
         case connectivity = 9
@@ -60,19 +60,19 @@ public struct WaitingReason: Hashable, Sendable {
         case heat = 13
         /// Processors, disks or memory are under more pressure than the limits allow.
         case pressure = 14
-        /// The task requires an unmetered network, and the network is metered (data may cost money).
+        /// The task requires an unmetered network, and the network is metered.
         case metered = 15
         /// The network's kind is not in `networks`.
         case network = 16
-        /// The origin (scheme, host name and port) or the network is slower than `minimumBytesPerSecond`. At
-        /// `nextAttemptMilliseconds`, one transfer measures the throughput again.
+        /// The origin or the network is slower than `minimumBytesPerSecond`. At `nextAttemptMilliseconds`, one transfer
+        /// measures the throughput again.
         case throughput = 17
         /// The task waits until its `earliestStartMilliseconds`.
         case earliestStart = 18
         /// The task waits for the end of the quiet hours, at `nextAttemptMilliseconds`.
         case quietHours = 19
-        /// The budget (the permitted bytes) of the day or month on this network is used up. The next day or month of
-        /// the budget begins at `nextAttemptMilliseconds`.
+        /// The budget of the day or month on this network is used up. The next day or month of the budget begins at
+        /// `nextAttemptMilliseconds`.
         case budget = 20
         /// The machine is about to sleep, or sleeps.
         case sleep = 21
@@ -101,8 +101,7 @@ public struct TaskInfo: Sendable, Identifiable {
     public let reason: WaitingReason?
     /// The URL of the request.
     public let url: String
-    /// The path at which the file is placed. Nil: the task is an upload, or the file is kept in the store, the
-    /// directory with all durable data.
+    /// The path at which the file is placed. Nil: the task is an upload, or the file is kept in the store.
     public let destination: String?
     /// The idempotency key of the request.
     public let idempotencyKey: String?
@@ -144,8 +143,8 @@ public struct TaskInfo: Sendable, Identifiable {
     public let expectedBytesReceived: UInt64?
     /// The upper bound of the sent bytes.
     public let expectedBytesSent: UInt64?
-    /// The task's own constraints, from its request or from a later change. For a task of the history (the list of
-    /// ended tasks), no constraint is set.
+    /// The task's own constraints, from its request or from a later change. For a task of the history, no constraint is
+    /// set.
     public let constraints: Constraints
 
     init(_ task: bh_task_info) {

@@ -1,7 +1,7 @@
 internal import CBackhaul
 
-/// A reading of the live progress of a running task. A new reading replaces an earlier reading that the host (the
-/// program that uses this library) has not received yet.
+/// A reading of the live progress of a running task. A new reading replaces an earlier reading that the host has not
+/// received yet.
 public struct TaskProgress: Hashable, Sendable {
     /// The task of the reading.
     public let taskID: TaskID
@@ -16,7 +16,7 @@ public struct TaskProgress: Hashable, Sendable {
     public let size: UInt64?
     /// The average rate of the last seconds, in both directions together.
     public let bytesPerSecond: UInt64
-    /// The bytes of the request's body that were sent in the present attempt (run of the task).
+    /// The bytes of the request's body that were sent in the present attempt.
     public let bodySent: UInt64
     /// The size of the request's body in bytes. 0 if the request has no body.
     public let bodySize: UInt64

@@ -12,8 +12,7 @@ public enum HTTPVersion: Int32, Hashable, Sendable {
 public enum RedirectPolicy: Int32, Hashable, Sendable {
     /// All redirects are followed.
     case follow = 1
-    /// Redirects to the same origin (scheme, host name and port) are followed. After any other redirect, the task fails
-    /// with `.redirectRefused`.
+    /// Redirects to the same origin are followed. After any other redirect, the task fails with `.redirectRefused`.
     case sameOrigin = 2
     /// No redirect is followed. A redirect is a response like any other: its status decides whether it is accepted.
     case never = 3

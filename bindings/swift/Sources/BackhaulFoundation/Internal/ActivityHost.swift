@@ -29,14 +29,14 @@ final class ActivityHost: Sendable {
     private let wait = try? DescriptorWait()
 
     func set(_ scheduler: BackgroundActivityScheduler, _ activity: Activity) throws(BackhaulError) {
-        try opened().setActivity(activity)
+        try opened().run(.setActivity(activity))
         inner.with { $0.schedulers[scheduler.identifier] = scheduler }
         begin(isLaunched: false)
     }
 
     func remove(_ scheduler: BackgroundActivityScheduler) throws(BackhaulError) {
         inner.with { $0.schedulers[scheduler.identifier] = nil }
-        try opened().removeActivity(scheduler.identifier)
+        try opened().run(.removeActivity(scheduler.identifier))
     }
 
     /// Starts the thread. If the thread already runs, wakes it.
@@ -117,7 +117,7 @@ final class ActivityHost: Sendable {
     private func take(_ consumer: BlockingSession, _ cursor: inout EventID?) throws(BackhaulError) {
         var more = true
         while more {
-            let page = try consumer.poll(after: cursor, maximum: 64)
+            let page = try consumer.run(.poll(after: cursor, maximum: 64))
             inner.with { inner in
                 for event in page.events {
                     guard case .activity(let due) = event else {
@@ -134,7 +134,7 @@ final class ActivityHost: Sendable {
             more = page.more
         }
         let done = inner.with { $0.done }
-        try consumer.acknowledge(done)
+        try consumer.run(.acknowledge(done))
         inner.with { $0.done.removeFirst(done.count) }
     }
 
@@ -152,7 +152,7 @@ final class ActivityHost: Sendable {
     private func isDone(_ scheduler: BackgroundActivityScheduler, _ result: BackgroundActivityScheduler.Result) {
         let isScheduled = inner.with { $0.schedulers[scheduler.identifier] === scheduler }
         if result == .deferred, isScheduled {
-            try? opened().setActivity(scheduler.deferred())
+            try? opened().run(.setActivity(scheduler.deferred()))
         } else if isScheduled, !scheduler.repeats, scheduler.isUnchangedSinceRun {
             // After the only start of an activity that does not repeat, the engine removes the activity. But each run
             // of the program calls `schedule`, which stores the activity again. So the activity is removed here, too.
@@ -177,10 +177,10 @@ final class ActivityHost: Sendable {
         }
         guard isOver else { return false }
         let done = inner.with { $0.done }
-        try consumer.acknowledge(done)
+        try consumer.run(.acknowledge(done))
         inner.with { $0.done.removeFirst(done.count) }
         do throws(BackhaulError) {
-            try consumer.complete()
+            try consumer.run(.complete)
         } catch {
             // If a polled event is not acknowledged yet, the launch continues, and the thread polls again.
             if error.status == .eventsOutstanding {

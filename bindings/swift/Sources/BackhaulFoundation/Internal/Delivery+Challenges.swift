@@ -65,14 +65,14 @@ extension Delivery {
 
     private func send(_ pending: PendingResponse, _ opened: BlockingSession) throws(BackhaulError) {
         if pending.cancelsTasks {
-            for info in try waiting(for: pending.challenge, opened) { try opened.cancel(info.id) }
+            for info in try waiting(for: pending.challenge, opened) { try opened.run(.cancel(.ids(info.id))) }
         }
         do throws(BackhaulError) {
-            try opened.respond(toChallenge: pending.challenge.id, with: pending.response)
+            try opened.run(.respond(pending.challenge.id, pending.response))
         } catch {
             guard error.status == .invalidArgument else { throw error }
             // The credential does not fit the challenge's schemes.
-            try opened.respond(toChallenge: pending.challenge.id, with: .refuse)
+            try opened.run(.respond(pending.challenge.id, .refuse))
         }
     }
 

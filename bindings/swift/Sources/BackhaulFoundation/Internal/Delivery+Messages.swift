@@ -4,7 +4,7 @@ internal import FoundationNetworking
 
 extension Delivery {
     /// Makes the last delegate calls for a task. If the task has a file or metrics, these calls pass them to the
-    /// delegate. If the engine has stored no attempt (run of the task), the task has no metrics. The very last call is
+    /// delegate. If the engine has stored no attempt, the task has no metrics. The very last call is
     /// `didCompleteWithError`.
     func deliver(_ ending: TaskEnding, of event: EventID, acknowledge: @escaping @Sendable () -> Void) {
         let identifier = taskIdentifier(key: ending.idempotencyKey, id: ending.taskID)
@@ -15,7 +15,7 @@ extension Delivery {
             $0.received = Int64(clamping: ending.size)
         }
         let body = ending.kind == .upload ? (ending.responseBody ?? ending.errorBody).map { Data($0) } : nil
-        let attempts = (try? core.opened().attempts(ending.taskID)) ?? []
+        let attempts = (try? core.opened().run(.attempts(ending.taskID))) ?? []
         let metrics = attempts.isEmpty
             ? nil : BackgroundURLSessionTaskMetrics(attempts, request: task.originalRequest, ending)
         let size = Int64(clamping: ending.size)
@@ -89,7 +89,7 @@ extension Delivery {
         let asked = known > 0 ? nil : try? core.opened().tasks(.ids(ending.taskID)).first
         let expected = asked.map { Int64(clamping: $0.bodySize) } ?? known
         guard expected > 0 else { return nil }
-        // After several attempts (runs), the sent bytes of the last attempt are known only if this attempt succeeded.
+        // After several attempts, the sent bytes of the last attempt are known only if this attempt succeeded.
         if case .succeeded = ending.outcome { return (expected, expected) }
         return (ending.attempts > 1 ? before : min(Int64(clamping: ending.bytesSent), expected), expected)
     }

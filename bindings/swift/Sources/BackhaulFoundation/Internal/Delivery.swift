@@ -25,8 +25,7 @@ final class Delivery {
     /// handler that it got from `BackgroundApplication`.
     private var owesFinish = false
     private var isOver = false
-    /// The challenges (demands for a credential) that were passed to the delegate and have no response yet, with their
-    /// events.
+    /// The challenges that were passed to the delegate and have no response yet, with their events.
     var openChallenges: [ChallengeID: EventID?] = [:]
     /// The delegate's responses to challenges. These responses were not passed to the engine yet.
     var responses: [PendingResponse] = []
@@ -104,7 +103,7 @@ final class Delivery {
         guard let consumer else { return }
         if BackgroundApplication.shared.isOwing(core.identifier) { oweFinish() }
         try drain(consumer, thenFinish: false)
-        for challenge in try opened.challenges() where openChallenges[challenge.id] == nil {
+        for challenge in try opened.run(.challenges) where openChallenges[challenge.id] == nil {
             try deliver(challenge, event: nil, opened)
         }
     }
@@ -114,7 +113,7 @@ final class Delivery {
     private func drain(_ consumer: BlockingSession, thenFinish: Bool = true) throws(BackhaulError) {
         try flush(consumer)
         while !isOver {
-            let (events, more) = try consumer.poll(after: cursor, maximum: 64)
+            let (events, more) = try consumer.run(.poll(after: cursor, maximum: 64))
             for event in events where !isOver {
                 if case .taskEnded(let ending) = event {
                     waitForProgram(taskIdentifier(key: ending.idempotencyKey, id: ending.taskID))
@@ -166,7 +165,7 @@ final class Delivery {
         case .taskEnded(let ending):
             core.isBeingDelivered(ending.taskID)
             if !core.isSilenced(ending.taskID), try !core.wasKept(ending) {
-                deliver(ending, of: event.id) { try? consumer.acknowledge([event.id]) }
+                deliver(ending, of: event.id) { _ = try? consumer.run(.acknowledge([event.id])) }
             }
             unacknowledged.append(event.id)
             unacknowledgedTasks.append(ending.taskID)
@@ -199,7 +198,7 @@ final class Delivery {
     }
 
     private func flush(_ consumer: BlockingSession) throws(BackhaulError) {
-        try consumer.acknowledge(unacknowledged)
+        try consumer.run(.acknowledge(unacknowledged))
         core.areAcknowledged(unacknowledgedTasks)
         (unacknowledged, unacknowledgedTasks) = ([], [])
     }
@@ -239,7 +238,7 @@ final class Delivery {
         openChallenges = openChallenges.mapValues { _ in nil }
         try flush(consumer)
         do throws(BackhaulError) {
-            try consumer.complete()
+            try consumer.run(.complete)
         } catch {
             if error.status == .eventsOutstanding { return try drain(consumer) }
             throw error
@@ -248,7 +247,7 @@ final class Delivery {
         BackgroundApplication.shared.isCompleted(core.identifier)
         // If the engine launched this program for the session, `complete()` has ended the handle `consumer`. In this
         // case, the poll throws `.completed`.
-        _ = try consumer.poll(after: cursor, maximum: 1)
+        try consumer.run(.poll(after: cursor, maximum: 1))
     }
 
     /// Whether all tasks of an invalidated session have ended, and all events are delivered. Before the function

@@ -67,11 +67,11 @@ extension SessionCore {
     /// has already ended. In this case, the last delegate call for the task follows.
     private func park(_ task: BackgroundURLSessionTask, _ id: TaskID) throws -> Data {
         let session = try opened()
-        try session.suspend(id)
+        try session.run(.suspend(.ids(id)))
         guard let info = try session.tasks(.ids(id)).first, info.state == .suspended else { throw SessionCore.unusable }
         // The task gets the mark first. If the program dies between the two calls, a later run does not list the task.
-        try session.reschedule(latestStart: .at(keptTaskMark), id)
-        try session.setAside(id)
+        try session.run(.reschedule(.ids(id), latestStart: .at(keptTaskMark)))
+        try session.run(.setAside(.ids(id)))
         return try JSONEncoder().encode(
             ResumeToken(
                 application: BackgroundApplication.shared.options.identifier, session: identifier, task, id))
@@ -113,8 +113,8 @@ extension SessionCore {
         if let task = task as? BackgroundURLSessionDownloadTask {
             post { $0.deliver(task, resumedAt: offset, expected) }
         }
-        try session.reschedule(earliestStart: .removed, latestStart: .removed, keptTask)
-        try session.resume(keptTask)
+        try session.run(.reschedule(.ids(keptTask), earliestStart: .removed, latestStart: .removed))
+        try session.run(.resume(.ids(keptTask)))
     }
 
     /// Whether an ended task was a kept task, whose last delegate call was already made.

@@ -17,7 +17,7 @@ extension SessionCore {
         }
         guard runs else { return }
         guard let id = task.engineTaskIdentifier else { return enqueueTask(task) }
-        if !attempt({ () throws(BackhaulError) in try opened().resume(id) }) {
+        if !attempt({ () throws(BackhaulError) in try opened().run(.resume(.ids(id))) }) {
             restoreState(task, .running, .suspended)
         }
     }
@@ -50,7 +50,7 @@ extension SessionCore {
             task.inner.with { $0.id = id }
             know(task, as: id)
             // Another thread may have invalidated the session since the task was resumed.
-            if isCancelling { try opened().cancel(id) }
+            if isCancelling { try opened().run(.cancel(.ids(id))) }
         } catch let error as BackhaulError {
             // If another program has invalidated the engine's session, the task waits until this session has ended.
             // Then it is enqueued (stored) in a new session of the engine.
@@ -95,7 +95,7 @@ extension SessionCore {
             return true
         }
         guard stops, let id = task.engineTaskIdentifier else { return }
-        if !attempt({ () throws(BackhaulError) in try opened().suspend(id) }) {
+        if !attempt({ () throws(BackhaulError) in try opened().run(.suspend(.ids(id))) }) {
             restoreState(task, .suspended, .running)
         }
     }
@@ -118,13 +118,13 @@ extension SessionCore {
             // If the task was made from resume data, the engine has a kept task, which must also be cancelled.
             if let keptTask = task.inner.with({ $0.keptTask }) {
                 silence(keptTask)
-                try? opened().cancel(keptTask)
+                _ = try? opened().run(.cancel(.ids(keptTask)))
             }
             fail(task, urlError(BackhaulError(.cancelled, message: "cancelled"), task.originalRequest?.url))
             return
         }
         // The last delegate call is made when the event about the end of the task arrives.
-        if !attempt({ () throws(BackhaulError) in try opened().cancel(id) }) {
+        if !attempt({ () throws(BackhaulError) in try opened().run(.cancel(.ids(id))) }) {
             restoreState(task, .canceling, before)
         }
     }
@@ -144,9 +144,9 @@ extension SessionCore {
     /// Performs a command, and returns whether it succeeded. The error is dropped, because Apple's methods do not
     /// throw. The program may repeat the call.
     @discardableResult
-    private func attempt(_ body: () throws(BackhaulError) -> Void) -> Bool {
+    private func attempt<Ignored>(_ body: () throws(BackhaulError) -> Ignored) -> Bool {
         do throws(BackhaulError) {
-            try body()
+            _ = try body()
             return true
         } catch {
             return false

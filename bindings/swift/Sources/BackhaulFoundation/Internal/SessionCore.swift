@@ -164,7 +164,7 @@ final class SessionCore: @unchecked Sendable {
                 let session = try createOrAttach(try BackgroundApplication.shared.opened())
                 try bringUpToDate(session)
                 // An error is ignored, because transfers do not need progress readings.
-                try? session.watchProgress(milliseconds: 500)
+                try? session.run(.watchProgress(milliseconds: 500))
                 opened = session
                 return .success(session)
             } catch {
@@ -190,7 +190,7 @@ final class SessionCore: @unchecked Sendable {
         let remembered = try session.configuration()
         var updated = remembered
         settings.change(&updated)
-        if updated != remembered { try session.setConfiguration(updated) }
+        if updated != remembered { try session.run(.setConfiguration(updated)) }
     }
 
     /// Queues a job for the delivering thread, which performs the job between two delegate calls. Returns false if the
@@ -240,10 +240,10 @@ final class SessionCore: @unchecked Sendable {
         let session = try opened()
         let stopped = try session.tasks(.states([.waiting, .suspended]))
         if stopped.contains(where: \.isKeptTask) {
-            for info in stopped where !info.isKeptTask { try session.cancel(info.id) }
-            try session.cancel(.states([.running]))
+            for info in stopped where !info.isKeptTask { try session.run(.cancel(.ids(info.id))) }
+            try session.run(.cancel(.states([.running])))
         } else {
-            try session.cancel(.all)
+            try session.run(.cancel(.all))
         }
         inner.with { $0.isCancelling = false }
     }
@@ -261,12 +261,12 @@ final class SessionCore: @unchecked Sendable {
     func removeIfEmpty() throws(BackhaulError) {
         guard let info = try info() else { return }
         guard info.liveTasks == 0, info.events == 0, info.waitingConsumers == 0 else { return }
-        try opened().invalidate(cancellingTasks: false)
+        try opened().run(.invalidate(cancellingTasks: false))
     }
 
     /// Reads the state of the engine's session. Nil if the session does not exist.
     func info() throws(BackhaulError) -> SessionInfo? {
-        try BackgroundApplication.shared.opened().sessions().first { $0.identifier == identifier }
+        try BackgroundApplication.shared.opened().run(.sessions).first { $0.identifier == identifier }
     }
 
     /// Ends the session. Its identifier can then be used for another session.

@@ -1,29 +1,18 @@
 internal import CBackhaul
 
-/// The C structs of requests, and the memory to which they point.
-final class PreparedRequests: @unchecked Sendable {
-    // Unchecked: no property changes after the initializer.
-    private let arena = Arena()
-    private let requests: [bh_request]
-
-    init(_ requests: [Request]) throws(BackhaulError) {
-        var prepared: [bh_request] = []
-        prepared.reserveCapacity(requests.count)
-        for (index, request) in requests.enumerated() {
+extension [Request] {
+    /// The C structs of the requests. If a request is invalid, the error has its index.
+    func values(_ arena: Arena) throws(BackhaulError) -> [bh_request] {
+        var values: [bh_request] = []
+        values.reserveCapacity(count)
+        for (index, request) in enumerated() {
             do throws(BackhaulError) {
-                prepared.append(try request.value(arena))
+                values.append(try request.value(arena))
             } catch {
                 throw BackhaulError(Int(error.status.rawValue), index: index, message: error.message)
             }
         }
-        self.requests = prepared
-    }
-
-    func enqueue(
-        _ session: Handle, _ timeout: Int32, _ results: UnsafeMutablePointer<OpaquePointer?>?,
-        _ error: UnsafeMutablePointer<bh_error>
-    ) -> bh_status {
-        bh_session_enqueue(session.pointer, requests, requests.count, timeout, results, error)
+        return values
     }
 }
 

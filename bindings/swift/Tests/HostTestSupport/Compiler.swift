@@ -8,8 +8,10 @@ public func diagnostics(of text: String, in folder: URL) async throws -> String 
     let output = source.path + ".log"
     let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
     let modules = tests.deletingLastPathComponent().appendingPathComponent("Modules").path
-    let header = checkout.appendingPathComponent("bindings/swift/Sources/CBackhaul").path
-    let compiler = ["swiftc", "-swift-version", "6", "-typecheck", "-I", modules, "-I", header, source.path]
+    let headers = ["CBackhaul", "CBackhaulSystem"].flatMap { module in
+        ["-I", checkout.appendingPathComponent("bindings/swift/Sources/\(module)").path]
+    }
+    let compiler = ["swiftc", "-swift-version", "6", "-typecheck", "-I", modules] + headers + [source.path]
     _ = try await run("/bin/sh", ["-c", "output=$1; shift; exec \"$@\" >\"$output\" 2>&1", "sh", output] + compiler)
     return try String(contentsOfFile: output, encoding: .utf8)
 }
