@@ -5,13 +5,18 @@ import pytest
 
 from command_line import CommandLine
 from demo_parts.server import Server  # supports ranges, entity tags, a speed limit and a log
+from servers.misbehaving import MisbehavingServer
 
 
-@pytest.fixture(params=["daemon", "embedded"])
-def hosting(request):
-    """Which process runs the transfers: the daemon (a separate process), or the command itself ("embedded"). Most tests
-    run with both values. A test that needs only one value overrides this fixture."""
-    return request.param
+def pytest_configure(config):
+    config.addinivalue_line("markers", "hosting(name): the test runs only with this hosting: daemon or embedded")
+
+
+def pytest_generate_tests(metafunc):
+    """Most tests run with the daemon, and again with an engine in the process of the command."""
+    if "hosting" in metafunc.fixturenames:
+        marker = metafunc.definition.get_closest_marker("hosting")
+        metafunc.parametrize("hosting", marker.args if marker else ["daemon", "embedded"])
 
 
 @pytest.fixture
@@ -19,6 +24,12 @@ def backhaul(tmp_path, hosting):
     command_line = CommandLine(tmp_path, hosting)
     yield command_line
     command_line.end()
+
+
+@pytest.fixture
+def server():
+    with MisbehavingServer() as one:
+        yield one
 
 
 @pytest.fixture

@@ -13,13 +13,10 @@ import json_fields
 from command_line import until
 from test_terminal import Terminal
 
+pytestmark = pytest.mark.hosting("daemon")
+
 CONTENT = b"staff only\n" * 1000
 BASIC = "Basic " + base64.b64encode(b"ann:secret word").decode()
-
-
-@pytest.fixture
-def hosting():
-    return "daemon"
 
 
 @pytest.fixture

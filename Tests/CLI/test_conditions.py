@@ -12,13 +12,10 @@ import pytest
 
 from test_options import WAITS_FOR_NOTHING
 
+pytestmark = pytest.mark.hosting("daemon")
+
 URL = "http://127.0.0.1:9/never"
 BERLIN = {"TZ": "Europe/Berlin"}
-
-
-@pytest.fixture
-def hosting():
-    return "daemon"
 
 
 def waits_for(configuration):

@@ -10,12 +10,9 @@ import pytest
 
 from command_line import until
 
+pytestmark = pytest.mark.hosting("daemon")
+
 CONTENT = b"picture" * 1000
-
-
-@pytest.fixture
-def hosting():
-    return "daemon"
 
 
 def test_the_wait_command_with_the_when_free_option_waits_until_the_stopped_consumer_has_ended(backhaul, serve):

@@ -6,15 +6,12 @@ import pytest
 
 from command_line import part_files, until
 
+# The command itself runs the engine, which runs the transfers. So a signal that ends the command also ends the
+# engine.
+pytestmark = pytest.mark.hosting("embedded")
+
 CONTENT = bytes(range(256)) * 20_000
 SPEED = 4 << 20
-
-
-@pytest.fixture
-def hosting():
-    """The command itself runs the engine, which runs the transfers. So a signal that ends the command also ends the
-    engine."""
-    return "embedded"
 
 
 def is_in_the_middle(server):

@@ -13,12 +13,9 @@ from command_line import until
 from daemons import daemons_of, end_daemons
 from servers.hung import FreezingDisk
 
+pytestmark = pytest.mark.hosting("daemon")
+
 CONTENT = bytes(range(256)) * 4000
-
-
-@pytest.fixture
-def hosting():
-    return "daemon"
 
 
 def test_a_file_arrives_after_the_add_command_has_exited(backhaul, serve):

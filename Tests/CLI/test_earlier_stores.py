@@ -18,6 +18,8 @@ import pytest
 
 from command_line import until
 
+pytestmark = pytest.mark.hosting("daemon")
+
 FIXTURE = Path(__file__).resolve().parents[1] / "Support" / "stores" / "0.4"
 APPLICATION = "org.example.photos"
 CONTENT = bytes(range(256)) * 40
@@ -94,11 +96,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-@pytest.fixture
-def hosting():
-    return "daemon"
 
 
 @pytest.fixture

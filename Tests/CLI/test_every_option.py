@@ -9,6 +9,8 @@ import pytest
 
 from command_line import COMMAND
 
+pytestmark = pytest.mark.hosting("daemon")
+
 URL = "http://127.0.0.1:9/never"
 #: The columns of an option before its description.
 SYNOPSIS = re.compile(r"^  (?:-., |    )--(?P<name>[\w.-]+)(?: (?P<argument>'[^']*'|\S+))?", re.MULTILINE)
@@ -37,11 +39,6 @@ NEEDED = {
     "proxy-password-file": ["--proxy", "http://127.0.0.1:9", "--proxy-user", "ann"],
     "key": ["--cert", "c.pem"], "expires-in": ["--refresh", "url"], "suspended": [],
 }
-
-
-@pytest.fixture
-def hosting():
-    return "daemon"
 
 
 def options(command):

@@ -7,12 +7,9 @@ import pytest
 import json_fields
 from command_line import until
 
+pytestmark = pytest.mark.hosting("daemon")
+
 CONTENT = b"a line of the file\n" * 2_000
-
-
-@pytest.fixture
-def hosting():
-    return "daemon"
 
 
 @pytest.fixture

@@ -9,12 +9,9 @@ import pytest
 
 from command_line import COMMAND, until
 
+pytestmark = pytest.mark.hosting("daemon")
+
 CONTENT = b"picture" * 1000
-
-
-@pytest.fixture
-def hosting():
-    return "daemon"
 
 
 @pytest.fixture

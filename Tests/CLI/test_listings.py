@@ -12,28 +12,15 @@ from command_line import until
 from daemons import daemons_of
 from servers.behaviour import Behaviour
 from servers.content import Content
-from servers.misbehaving import MisbehavingServer
+
+pytestmark = pytest.mark.hosting("embedded")
 
 CONTENT = Content(20_000)
 CLOCK = r"\b\d\d:\d\d\b"
 
 
-@pytest.fixture
-def hosting():
-    return "embedded"
-
-
-@pytest.fixture
-def server():
-    with MisbehavingServer() as one:
-        yield one
-
-
+@pytest.mark.hosting("daemon")
 class TestWithTheDaemon:
-    @pytest.fixture
-    def hosting(self):
-        return "daemon"
-
     @pytest.fixture
     def task(self, backhaul, server):
         """The number of a task whose first attempt is running and has been recorded."""

@@ -8,21 +8,11 @@ import pytest
 
 from servers.behaviour import Behaviour
 from servers.content import Content
-from servers.misbehaving import MisbehavingServer
+
+pytestmark = pytest.mark.hosting("embedded")
 
 CONTENT = Content(20_000)
 URL = "http://127.0.0.1:9/never"
-
-
-@pytest.fixture
-def hosting():
-    return "embedded"
-
-
-@pytest.fixture
-def server():
-    with MisbehavingServer() as one:
-        yield one
 
 
 def refused(server, body):

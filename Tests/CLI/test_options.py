@@ -11,6 +11,8 @@ import pytest
 
 from command_line import until
 
+pytestmark = pytest.mark.hosting("daemon")
+
 URL = "http://127.0.0.1:9/never"
 CONTENT = b"a line of the file\n" * 2_000
 # The members that `configure --json` prints for a session without constraints.
@@ -25,11 +27,6 @@ WAITS_FOR_NOTHING = {
     "slow_after_ms": 60_000, "slow_pause_ms": 300_000, "discretionary_if_launched": False,
 }
 PIN = "sha256//" + "A" * 43 + "="
-
-
-@pytest.fixture
-def hosting():
-    return "daemon"
 
 
 @pytest.fixture

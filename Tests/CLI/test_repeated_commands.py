@@ -178,7 +178,7 @@ def test_the_add_command_finds_the_live_transfer_of_an_existing_file(backhaul, u
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
 
 
-@pytest.mark.parametrize("hosting", ["daemon"])
+@pytest.mark.hosting("daemon")
 def test_the_add_command_returns_the_id_of_the_unacknowledged_end_event(backhaul, serve):
     url = f"{serve({'/a': CONTENT}).url}/a"
     backhaul("add", url)

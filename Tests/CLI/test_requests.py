@@ -13,18 +13,9 @@ from servers.content import Content
 from servers.misbehaving import MisbehavingServer
 from servers.proxy import Proxy
 
+pytestmark = pytest.mark.hosting("embedded")
+
 CONTENT = Content(20_000)
-
-
-@pytest.fixture
-def hosting():
-    return "embedded"
-
-
-@pytest.fixture
-def server():
-    with MisbehavingServer() as one:
-        yield one
 
 
 @pytest.fixture

@@ -169,7 +169,7 @@ def test_the_claim_command_moves_a_kept_file(backhaul, serve):
     assert (backhaul.here / "mine").read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize("hosting", ["daemon"])
+@pytest.mark.hosting("daemon")
 def test_a_refused_command_does_not_remove_the_session_of_another_command(backhaul):
     backhaul("limits")
     (backhaul.here / "bad").write_bytes(b"")

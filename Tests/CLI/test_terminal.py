@@ -17,14 +17,11 @@ import pytest
 from command_line import until
 from servers.accepting import AcceptingServer
 
+# The output does not depend on the process that runs the transfers. So these tests run only with the daemon, which
+# is a separate process.
+pytestmark = pytest.mark.hosting("daemon")
+
 CONTENT = bytes(range(256)) * 8000
-
-
-@pytest.fixture
-def hosting():
-    """The output does not depend on the process that runs the transfers. So these tests run only with the daemon, which
-    is a separate process."""
-    return "daemon"
 
 
 class Terminal:

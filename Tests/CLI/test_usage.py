@@ -258,13 +258,13 @@ def test_with_json_each_error_of_the_command_is_one_object(backhaul, words, code
     assert json.loads(line)["error"]["status"] == status
 
 
-@pytest.mark.parametrize("hosting", ["embedded"])
+@pytest.mark.hosting("embedded")
 def test_a_proxy_without_a_scheme_is_an_http_proxy(backhaul):
     (settings,) = backhaul.json("configure", "-x", "127.0.0.1:3128")
     assert settings["proxy"]["url"] == "http://127.0.0.1:3128"
 
 
-@pytest.mark.parametrize("hosting", ["embedded"])
+@pytest.mark.hosting("embedded")
 @pytest.mark.parametrize(("words", "text"), [
     (["add", "--retry-errors", "none,tls", "http://127.0.0.1:9/a"], "give none alone"),
     (["add", "--if-exists", "skip", "http://127.0.0.1:9/a"], "--checksum or --size"),
