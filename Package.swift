@@ -30,6 +30,7 @@ let package = Package(
         // functions, macros).
         .systemLibrary(name: "CBackhaul", path: "include"),
         .systemLibrary(name: "CBackhaulTables", path: "Sources/CBackhaulTables"),
+        .systemLibrary(name: "CBackhaulSystem", path: "bindings/swift/Sources/CBackhaulSystem"),
         .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
         .systemLibrary(name: "CUV", path: "Sources/CUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(
@@ -98,11 +99,16 @@ let package = Package(
                 "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulClient",
             ],
             swiftSettings: smallest),
-        // The command line. It uses the C API, as every host does.
+        // The package for hosts in Swift. bindings/swift/Package.swift has the same targets, for hosts that use the
+        // installed library. Here they are linked with the modules of the library.
+        .target(
+            name: "Backhaul", dependencies: ["CBackhaul", "CBackhaulSystem", "BackhaulABI"],
+            path: "bindings/swift/Sources/Backhaul", swiftSettings: small),
+        // The command line. It uses the package for hosts in Swift.
         .executableTarget(
             name: "backhaul",
             dependencies: [
-                "CBackhaul", "CLinux", "BackhaulPlatform", "BackhaulABI", "BackhaulDisk", "BackhaulUserManager",
+                "CLinux", "Backhaul", "BackhaulPlatform", "BackhaulDisk", "BackhaulUserManager",
             ],
             swiftSettings: strict),
         // The daemon: an engine without a host.
@@ -163,7 +169,7 @@ let package = Package(
             ],
             path: "Tests/Unit/Engine", swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["backhaul", "CBackhaul"],
+            name: "CommandTests", dependencies: ["backhaul", "Backhaul", "CBackhaul"],
             path: "Tests/Unit/Command", swiftSettings: strict),
         .testTarget(
             name: "ABITests", dependencies: ["BackhaulABI", "CBackhaul", "BackhaulModel", "BackhaulClient"],

@@ -5,29 +5,39 @@ import re
 
 import json_fields
 import pytest
+from schema import names
+from test_swift_binding import TYPES
 from tree import header, swift
 
 COMMAND = "Sources/backhaul"
-WORDS = "Sources/backhaul/Library/OptionNaming.swift"
-NAMES = "Sources/backhaul/Library/Names.swift"
-RECORDS = "Sources/backhaul/Library/JSON+Fields.swift"
-#: A line in a table of options. The line has the field's name in the JSON, and the field's path in the C struct.
-SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+), ')
+MESSAGES = "Sources/backhaul/Output/OptionNaming.swift"
+WORDS = "Sources/backhaul/Output/Words.swift"
+RECORDS = "Sources/backhaul/Output/JSON+Fields.swift"
+#: A line in a table of options. The line has the field's name in the JSON, and the path of the Swift property.
+SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+),\s')
 
-#: Maps a struct to the names of the variables through which the code writes options into the struct.
+#: Maps a struct to the names of the variables through which the code writes options into the struct's Swift type.
 VARIABLES = {
-    "bh_session_configuration": "session|configuration|fields",
-    "bh_policy": "policy|fields",
+    "bh_session_configuration": "session|configuration|settings",
+    "bh_policy": "policy|settings",
     "bh_request": "request",
+}
+
+#: Maps a field to its Swift property, if the name of the property cannot be made from the field's name.
+PROPERTIES = {
+    "bh_request.flags": "startsSuspended",
+    "bh_request.body_file": "body",
+    "bh_request.body_source": "body",
+    "bh_request.parts": "body",
 }
 
 #: Fields that no option sets, with the reason.
 WITHOUT_OPTION = {
+    "bh_request.url": "an operand",
     "bh_session_configuration.launch_if_stopped_ms": "a program that is launched makes its sessions itself",
     "bh_session_configuration.sends_launch_events": "a program that is launched makes its sessions itself",
     "bh_request.mode": "the umask of the shell says it",
     "bh_request.user_data": "for the memory of a program; a person has --group",
-    "bh_request.user_data_size": "as user_data",
 }
 
 #: Maps a source file to the JSON document that the file prints. No struct of the header describes these documents.
@@ -44,28 +54,26 @@ OWN_DOCUMENTS = {
     "Output/Output.swift": "bh_error below one key, to tell it from results",
 }
 
-#: Maps a constant to its word on the command line if the word cannot be made from the constant's name. None means that
-#: the constant has no word.
+#: The types with words that are not in `TYPES`.
+OTHER_TYPES = {"ExistsPolicy": ("bh_if_exists", "")}
+
+#: Maps a constant to its word on the command line if the word cannot be made from the constant's name.
 OTHER_WORDS = {
     "BH_HTTP_1_1": "http1.1",
     "BH_HTTP_2": "http2",
     "BH_HTTP_2_PRIOR_KNOWLEDGE": "http2-prior-knowledge",
     "BH_TLS_1_2": "tlsv1.2",
     "BH_TLS_1_3": "tlsv1.3",
-    "BH_PRESET_DEFAULT": "none",
-    # This constant is no useful limit, because no task runs in the critical state.
-    "BH_THERMAL_CRITICAL": None,
-    # A constant that stands for a default has no word.
-    "BH_THERMAL_DEFAULT": None, "BH_REDIRECTS_DEFAULT": None, "BH_COOKIES_DEFAULT": None, "BH_QUALITY_DEFAULT": None,
-    "BH_TLS_DEFAULT": None, "BH_TASK_NONE": None, "BH_TASK_KIND_NONE": None,
 }
+
+#: Constants that have no word. The critical state is no useful limit, because no task runs in it.
+WITHOUT_WORD = {"BH_THERMAL_CRITICAL"}
 
 #: Phrases that occur in messages of the library, and do not name a field.
 PHRASES = {
     "choose embedded hosting", "the option `store`", "the option `daemon`", "the application identifier",
     "the launch's environment", "the URL cannot be read", ", which no listing shows",
-    "body_source is given, but there is no body_file and there are no parts", "a checksum or an expected_size",
-    "has BH_RETRY_NONE beside other bits; give it alone", "has a file or parts as its body; give bytes from memory",
+    "a checksum or an expected_size", "has a file or parts as its body; give bytes from memory",
 }
 
 #: The structs that are part of a path such as `proxy.url` in messages.
@@ -83,16 +91,25 @@ def fields(name):
     for field in structs[name].fields:
         if field.type in structs:
             yield from (f"{field.name}.{inner}" for inner in fields(field.type))
-        elif field.name != "struct_size" and not field.name.startswith("reserved"):
+        elif field in names.options(structs[name]) and not field.name.endswith(("_count", "_size")):
             yield field.name
+
+
+def property_of(struct, field):
+    """Returns the path of the Swift property, without the unit of a time."""
+    if property := PROPERTIES.get(f"{struct}.{field}"):
+        return property
+    return ".".join(names.swift_property(part) for part in field.split("."))
 
 
 @pytest.mark.parametrize("name", VARIABLES)
 def test_each_field_has_an_option_or_is_listed_with_a_reason(name):
     written = set(re.findall(rf"\b(?:{VARIABLES[name]})\.(\w+(?:\.\w+)?) = ", text()))
     written |= {path for _, path in SETTING.findall(text())}
+    written |= {path.removesuffix("Milliseconds") for path in written}
     missing = {f"{name}.{field}" for field in fields(name)
-               if field not in written and field.removeprefix("constraints.") not in written}
+               if property_of(name, field) not in written
+               and property_of(name, field.removeprefix("constraints.")) not in written}
     assert missing == {field for field in WITHOUT_OPTION if field.startswith(f"{name}.")}
 
 
@@ -100,10 +117,10 @@ def printed(form):
     """Finds each place in the code that writes a struct as JSON with the function `form` (`record` or `excerpt`). The
     keys are in a list or in a table of options. Yields the struct and the written keys."""
     for source in swift(COMMAND):
-        for match in re.finditer(rf"\.{form}\(of: (bh_\w+)\.self, \[(?:\n(.*?)\n +|([^\n]*))\]\)",
+        for match in re.finditer(rf'\.{form}\("(bh_\w+)", \[(?:\n(.*?)\n +|([^\n]*))\]\)',
                                  source.text, re.DOTALL):
             yield match[1], re.findall(r'\("(\w+)",', match[2] or match[3])
-        for match in re.finditer(rf"\.{form}\(of: (bh_\w+)\.self, \w+\.settings\.map", source.text):
+        for match in re.finditer(rf'\.{form}\("(bh_\w+)", \w+\.settings\.map', source.text):
             yield match[1], [name for name, _ in SETTING.findall(source.text)]
 
 
@@ -118,7 +135,7 @@ def test_json_with_an_excerpt_of_a_struct_has_only_fields_of_the_struct():
 
 
 def test_these_tests_find_every_place_that_prints_a_struct():
-    places = sum(len(re.findall(r"\.(?:record|excerpt)\(of:", source.text)) for source in swift(COMMAND))
+    places = sum(len(re.findall(r'\.(?:record|excerpt)\("bh_', source.text)) for source in swift(COMMAND))
     assert len([*printed("record"), *printed("excerpt")]) == places > 0
 
 
@@ -138,7 +155,7 @@ def test_each_listed_difference_between_the_json_and_the_header_exists():
 
 
 def test_messages_use_the_field_names_of_the_header():
-    words = next(source for source in swift(COMMAND) if source.name == WORDS)
+    words = next(source for source in swift(COMMAND) if source.name == MESSAGES)
     known = {name for struct in header().structs for field in struct.fields
              for name in (field.name, *(f"{prefix}.{field.name}" for prefix in PREFIXES))}
     known |= {constant.name for enumeration in header().enumerations for constant in enumeration.constants}
@@ -149,17 +166,19 @@ def test_messages_use_the_field_names_of_the_header():
 
 
 def test_the_word_for_a_constant_is_made_from_its_name():
-    names = next(source for source in swift(COMMAND) if source.name == NAMES).text
-    words = dict(re.findall(r'\((BH_\w+), "([^"]+)"\)', names))
-    words |= {constant: word for word, constant in re.findall(r'\("([^"]+)", (BH_\w+)\)', names)}
+    words = next(source for source in swift(COMMAND) if source.name == WORDS).text
     wrong = []
-    for enumeration in header().enumerations:
-        if not any(constant.name in words for constant in enumeration.constants):
-            continue
+    for type_name, table in re.findall(r"extension ([\w.]+): Worded \{\n(.*?)\n\}", words, re.DOTALL):
+        key, without = (TYPES | OTHER_TYPES)[type_name]
+        written = {case: word for word, case in re.findall(r'\("([^"]+)", \.?(\w+|\[\])\)', table)}
+        enumeration = next(enumeration for enumeration in header().enumerations if enumeration.key == key)
         for constant in enumeration.constants:
+            case = "[]" if constant.name == "BH_RETRY_NONE" else names.swift_member(enumeration, constant)
             plain = constant.name.removeprefix(enumeration.prefix).lower()
-            expected = OTHER_WORDS[constant.name] if constant.name in OTHER_WORDS else plain
-            word = words.get(constant.name)
-            if word not in (expected, plain.replace("_", "-") if expected == plain else expected):
-                wrong.append(f"{constant.name} is {word!r} instead of {expected!r}")
-    assert words and not wrong
+            expected = OTHER_WORDS.get(constant.name, plain)
+            if constant.name in WITHOUT_WORD or constant.name in without.split() and case != "[]":
+                expected = None
+            if written.pop(case, None) not in (expected, expected and expected.replace("_", "-")):
+                wrong.append(f"{constant.name} is not {expected!r}")
+        wrong += [f"{type_name}.{case}" for case in written]
+    assert not wrong

@@ -1,3 +1,4 @@
+import Backhaul
 import CLinux
 import Glibc
 
@@ -101,13 +102,13 @@ struct Arguments {
 
     /// Converts operands to the ids of tasks.
     /// - Parameter some: The operands to convert. Nil means all operands.
-    func taskIDs(_ some: ArraySlice<String>? = nil) throws(CommandError) -> [UInt64] {
-        var ids: [UInt64] = []
+    func taskIDs(_ some: ArraySlice<String>? = nil) throws(CommandError) -> [TaskID] {
+        var ids: [TaskID] = []
         for operand in some ?? operands[...] {
             guard let id = UInt64(operand), id > 0 else {
                 throw .usage("'\(operand)' is not a task's number; `backhaul tasks` shows them.")
             }
-            ids.append(id)
+            ids.append(TaskID(rawValue: id))
         }
         return ids
     }

@@ -6,15 +6,15 @@ struct CommandDescription {
     let summary: String
     let examples: [String]
     var options: [OptionDescription] = []
-    /// Options for settings of the session, a named collection of transfers.
+    /// Options for settings of the session.
     var sessionOptions: [OptionDescription] = []
     /// Options for settings of a session that apply only to the transfers of the command (`SessionVariant`).
     var variantOptions: [OptionDescription] = []
     /// Paragraphs below the options, if any.
     var details = ""
     /// Whether the command acts as a host of the application. A host is a program that embeds the library. While such a
-    /// command runs, the engine (the process that runs the transfers) does not launch the application's registered
-    /// program. While one of the other commands runs, the engine may launch this program.
+    /// command runs, the engine does not launch the application's registered program. While one of the other commands
+    /// runs, the engine may launch this program.
     var isHost = false
     var storeUse = StoreUse.needs
     /// Whether the command concerns one session.
@@ -28,7 +28,7 @@ struct CommandDescription {
     }
 }
 
-/// What a command does if the store, the directory with all data, does not exist.
+/// What a command does if the store does not exist.
 enum StoreUse {
     /// The command creates the store.
     case makes
@@ -38,23 +38,51 @@ enum StoreUse {
     case needs
 }
 
-/// A command such as `get`. Its initializer checks the arguments, before the store is opened.
+/// A command with its parsed arguments.
 protocol Command {
-    static var description: CommandDescription { get }
-    init(_ arguments: Arguments) throws(CommandError)
     func run(_ context: Context) throws(CommandError) -> ExitCode
 }
 
-enum Commands {
-    static var all: [any Command.Type] {
-        [
-            Get.self, Put.self, Add.self, Wait.self, Tasks.self, Why.self, Info.self, Attempts.self, History.self,
-            Events.self, Sessions.self, Configure.self, Conditions.self, Networks.self, Activities.self, Limits.self,
-            Cancel.self, Suspend.self, Resume.self, Priority.self, Rate.self, Constrain.self, Reschedule.self,
-            Claim.self, Challenges.self, Respond.self, Launches.self, Register.self, Unregister.self, Complete.self,
-            Service.self, Doctor.self,
-        ]
+/// A command such as `get`. Its initializer checks the arguments, before the store is opened.
+protocol DescribedCommand: Command, SendableMetatype {
+    static var description: CommandDescription { get }
+    init(_ arguments: Arguments) throws(CommandError)
+}
+
+/// A command by its name in the command line.
+struct CommandEntry: Sendable {
+    private let describe: @Sendable () -> CommandDescription
+    var description: CommandDescription { describe() }
+    /// Checks the arguments, before the store is opened.
+    let parse: @Sendable (Arguments) throws(CommandError) -> any Command
+
+    init(
+        description: @autoclosure @escaping @Sendable () -> CommandDescription,
+        parse: @escaping @Sendable (Arguments) throws(CommandError) -> any Command
+    ) {
+        describe = description
+        self.parse = parse
     }
 
-    static func named(_ name: String) -> (any Command.Type)? { all.first { $0.description.name == name } }
+    fileprivate init<Described: DescribedCommand>(_: Described.Type) {
+        self.init(description: Described.description) { (arguments) throws(CommandError) in
+            try Described(arguments)
+        }
+    }
+}
+
+enum Commands {
+    static let all: [CommandEntry] = [
+        CommandEntry(Get.self), CommandEntry(Put.self), CommandEntry(Add.self), CommandEntry(Wait.self),
+        CommandEntry(Tasks.self), CommandEntry(Why.self), CommandEntry(Info.self), CommandEntry(Attempts.self),
+        CommandEntry(History.self), CommandEntry(Events.self), CommandEntry(Sessions.self),
+        CommandEntry(Configure.self), CommandEntry(Conditions.self), CommandEntry(Networks.self),
+        CommandEntry(Activities.self), CommandEntry(Limits.self), Control.cancel, Control.suspend, Control.resume,
+        Control.priority, Control.rate, CommandEntry(Constrain.self), CommandEntry(Reschedule.self),
+        CommandEntry(Claim.self), CommandEntry(Challenges.self), CommandEntry(Respond.self),
+        CommandEntry(Launches.self), CommandEntry(Register.self), CommandEntry(Unregister.self),
+        CommandEntry(Complete.self), CommandEntry(Service.self), CommandEntry(Doctor.self),
+    ]
+
+    static func named(_ name: String) -> CommandEntry? { all.first { $0.description.name == name } }
 }

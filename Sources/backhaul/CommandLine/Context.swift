@@ -1,8 +1,8 @@
-import CBackhaul
+import Backhaul
 
-/// The environment of a command: its store (the directory with all data), its session (a named collection of tasks),
-/// its output, and its signals. A *host* is a program that embeds the library. The *engine* is the process that runs
-/// the tasks. When a session needs its host, the engine may launch (start) a program that the user has registered.
+/// The environment of a command: its store, its session, its output, and its signals. A *host* is a program that embeds
+/// the library. The *engine* is the process that runs the tasks. When a session needs its host, the engine may launch a
+/// program that the user has registered.
 struct Context {
     static let defaultSession = "default"
 
@@ -61,9 +61,12 @@ struct Context {
         _ body: (Application) throws(CommandError) -> ExitCode
     ) throws(CommandError) -> ExitCode {
         guard try storeExists() else { return .done }
-        let application = try Application(
-            identifier: applicationName, store: store, isEmbedded: isEmbedded, daemon: daemon, observes: !isHost,
-            signals: signals)
+        var options = ApplicationOptions(identifier: applicationName)
+        options.store = store
+        options.hosting = isEmbedded ? .embedded : .daemon
+        options.daemon = daemon
+        options.observes = !isHost
+        let application = try Application(options, signals: signals)
         do {
             if isLaunched && usesSession && !isSessionNamed { try takeSession(ofLaunch: application) }
             let result = try body(application)
@@ -72,8 +75,7 @@ struct Context {
         } catch {
             // An interrupted command exits immediately. It does not close the application, because the store does not
             // need this.
-            if case .interrupted = error { throw error }
-            application.close()
+            if case .interrupted = error { application.leaveOpen() } else { application.close() }
             throw error
         }
     }
@@ -97,7 +99,7 @@ struct Context {
     /// If the engine has launched the program that runs this command, selects the session for which the engine has
     /// launched the program. Throws if there are several such sessions.
     private func takeSession(ofLaunch application: Application) throws(CommandError) {
-        let sessions = try application.sessionsOfLaunch()
+        let sessions = try application.run(.currentLaunch)?.sessions.map(\.identifier) ?? []
         guard sessions.count <= 1 else {
             let names = sessions.map { Text.quoted($0) }.joined(separator: ", ")
             throw .usage("This launch is for more than one session; name one with --session: \(names).")
@@ -106,14 +108,12 @@ struct Context {
     }
 
     /// Opens the session. Returns nil if the session is the default session and does not exist yet.
-    func attach(_ application: Application, role: Int) throws(CommandError) -> Session? {
+    func attach(_ application: Application, role: Role) throws(CommandError) -> Session? {
         do {
             return try application.attach(sessionName, role: role)
         } catch {
             // A variant may have been removed after it was listed.
-            guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND),
-                !isSessionNamed || sessionName != session.base
-            else { throw error }
+            guard error.status == .notFound, !isSessionNamed || sessionName != session.base else { throw error }
             return nil
         }
     }
@@ -135,7 +135,7 @@ struct Context {
     /// Calls `body` with the session of the command and with each of its variants (`SessionVariant`). During the call,
     /// `sessionName` is the name of that session. A default session that does not exist is left out.
     func forEachSession(
-        _ application: Application, role: Int, _ body: (Session) throws(CommandError) -> Void
+        _ application: Application, role: Role, _ body: (Session) throws(CommandError) -> Void
     ) throws(CommandError) {
         for name in try sessionNames(application) {
             try withSession(name) { () throws(CommandError) in
@@ -146,7 +146,7 @@ struct Context {
 
     /// The names of the session of the command and of its variants.
     func sessionNames(_ application: Application) throws(CommandError) -> [String] {
-        let variants = try application.sessions().map(\.identifier)
+        let variants = try application.run(.sessions).map(\.identifier)
             .filter { SessionVariant.isVariant($0, of: session.base) }
         return [session.base] + variants.sorted()
     }
@@ -162,10 +162,10 @@ struct Context {
     /// Opens the session of the command or the variant of it for which the condition is true. If there is none, opens
     /// the session of the command. From now on, `sessionName` is the name of the opened session.
     func attach(
-        _ application: Application, role: Int, where condition: (Session) throws(CommandError) -> Bool
+        _ application: Application, role: Role, where condition: (Session) throws(CommandError) -> Bool
     ) throws(CommandError) -> Session {
         var found: String?
-        try forEachSession(application, role: BH_ROLE_OBSERVE) { (session) throws(CommandError) in
+        try forEachSession(application, role: .observe) { (session) throws(CommandError) in
             if found == nil, try condition(session) { found = sessionName }
         }
         session.name = found ?? session.base
@@ -173,11 +173,10 @@ struct Context {
     }
 
     /// Opens the session of the command or the variant of it that lists the task, or has it in its history.
-    func attach(_ application: Application, role: Int, task: UInt64) throws(CommandError) -> Session {
+    func attach(_ application: Application, role: Role, task: TaskID) throws(CommandError) -> Session {
         try attach(application, role: role) { (session) throws(CommandError) in
-            guard task > 0 else { return false }
-            if try !session.tasks(TaskSelection(ids: [task]), maximum: 1).tasks.isEmpty { return true }
-            return try session.history(after: task - 1, maximum: 1).tasks.first?.id == task
+            if try !session.tasks(.ids(task), maximum: 1).isEmpty { return true }
+            return try session.taskInHistory(task) != nil
         }
     }
 

@@ -1,4 +1,4 @@
-import CBackhaul
+import Backhaul
 
 /// The exit codes of the process. Scripts depend on them. docs/command-line.md lists them.
 enum ExitCode: Int32, CaseIterable {
@@ -31,40 +31,38 @@ enum ExitCode: Int32, CaseIterable {
 
 extension ExitCode {
     /// The status, in JSON, of an error that the command itself found.
-    var status: bh_status {
-        let status =
-            switch self {
-            case .done: BH_OK
-            case .usage: BH_INVALID_ARGUMENT
-            case .notFound, .endUnknown: BH_NOT_FOUND
-            case .refused: BH_WRONG_STATE
-            case .tryAgainLater: BH_TIMEOUT
-            case .storeUnusable: BH_STORE_UNAVAILABLE
-            case .credentialNeeded: BH_AUTHENTICATION_REQUIRED
-            case .transferFailed, .libraryFailed: BH_INTERNAL
+    var status: Status {
+        switch self {
+            case .done: .ok
+            case .usage: .invalidArgument
+            case .notFound, .endUnknown: .notFound
+            case .refused: .wrongState
+            case .tryAgainLater: .timeout
+            case .storeUnusable: .storeUnavailable
+            case .credentialNeeded: .authenticationRequired
+            case .transferFailed, .libraryFailed: .internal
             }
-        return bh_status(status)
     }
 
     /// The exit code for a status of the library.
-    init(_ status: Int) {
+    init(_ status: Status) {
         self =
             switch status {
-            case BH_INVALID_ARGUMENT, BH_BODY_UNAVAILABLE: .usage
-            case BH_NOT_FOUND: .notFound
-            case BH_ALREADY_EXISTS, BH_KEY_CONFLICT, BH_DESTINATION_IN_USE, BH_WRONG_STATE, BH_WRONG_ROLE,
-                BH_INVALIDATED, BH_EVENTS_OUTSTANDING, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE:
+            case .invalidArgument, .bodyUnavailable: .usage
+            case .notFound: .notFound
+            case .alreadyExists, .keyConflict, .destinationInUse, .wrongState, .wrongRole,
+                .invalidated, .eventsOutstanding, .destinationExists, .destinationUnavailable:
                 .refused
-            case BH_IN_USE, BH_TIMEOUT, BH_TOO_MANY, BH_STORE_FULL, BH_ENGINE_UNRESPONSIVE, BH_OUT_OF_RESOURCES,
-                BH_DISK_FULL, BH_COMPLETED:
+            case .inUse, .timeout, .tooMany, .storeFull, .engineUnresponsive, .outOfResources,
+                .diskFull, .completed:
                 .tryAgainLater
-            case BH_STORE_UNAVAILABLE, BH_STORE_READ_ONLY, BH_STORE_DAMAGED, BH_STORE_NEWER,
-                BH_STORE_ON_NETWORK_FILE_SYSTEM, BH_DAEMON_UNAVAILABLE:
+            case .storeUnavailable, .storeReadOnly, .storeDamaged, .storeNewer,
+                .storeOnNetworkFileSystem, .daemonUnavailable:
                 .storeUnusable
-            case BH_CANCELLED, BH_NAME_NOT_RESOLVED, BH_CONNECTION_FAILED, BH_CONNECTION_LOST, BH_REQUEST_TIMEOUT,
-                BH_RESOURCE_TIMEOUT, BH_TLS_FAILED, BH_TLS_TRUNCATED, BH_HTTP_STATUS, BH_REDIRECT_REFUSED,
-                BH_BAD_RESPONSE, BH_DISK_FAILED, BH_TOO_LARGE, BH_AUTHENTICATION_REQUIRED, BH_CHECKSUM_MISMATCH,
-                BH_SIZE_MISMATCH, BH_BODY_CHANGED:
+            case .cancelled, .nameNotResolved, .connectionFailed, .connectionLost, .requestTimeout,
+                .resourceTimeout, .tlsFailed, .tlsTruncated, .httpStatus, .redirectRefused,
+                .badResponse, .diskFailed, .tooLarge, .authenticationRequired, .checksumMismatch,
+                .sizeMismatch, .bodyChanged:
                 .transferFailed
             default: .libraryFailed
             }

@@ -1,4 +1,4 @@
-import CBackhaul
+import Backhaul
 
 /// The texts of `--help`. The text of a command begins with its examples.
 enum Help {
@@ -47,7 +47,7 @@ enum Help {
         return text
     }
 
-    static var version: String { "backhaul " + String(cString: bh_version_string()) + "\n" }
+    static var version: String { "backhaul " + LibraryVersion.text + "\n" }
 
     private static func list(_ options: [OptionDescription]) -> String {
         let indentation = 29

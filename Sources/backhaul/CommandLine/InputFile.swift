@@ -1,3 +1,4 @@
+import Backhaul
 import CLinux
 import Glibc
 
@@ -38,16 +39,18 @@ enum InputFile {
     }
 
     /// Reads header fields, one on each line.
-    static func headers(_ file: String) throws(CommandError) -> [(name: String, value: String)] {
-        var headers: [(name: String, value: String)] = []
+    static func headers(_ file: String) throws(CommandError) -> [Header] {
+        var headers: [Header] = []
         for line in try lines(file) { headers.append(try header(line)) }
         return headers
     }
 
-    static func header(_ text: String) throws(CommandError) -> (name: String, value: String) {
+    static func header(_ text: String) throws(CommandError) -> Header {
         guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
             throw .usage("A header has no colon after its name; write it as 'NAME: VALUE'.")
         }
-        return (String(text[..<colon]), String(text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }))
+        return Header(
+            name: String(text[..<colon]),
+            value: String(text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }))
     }
 }

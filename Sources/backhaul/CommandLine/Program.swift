@@ -1,3 +1,4 @@
+import Backhaul
 import CLinux
 import Glibc
 
@@ -23,21 +24,21 @@ enum Program {
                 return ExitCode.usage.rawValue
             }
             if name == "help" { return try help(before.operands.dropFirst().first) }
-            guard let type = Commands.named(name) else {
+            guard let entry = Commands.named(name) else {
                 throw CommandError.usage("There is no command '\(name)'.")
             }
             command = "backhaul " + name
             var arguments = try Arguments(
                 program: command, words: Array(before.operands.dropFirst()),
-                options: type.description.allOptions,
-                stopAtOperand: type.description.takesProgram)
+                options: entry.description.allOptions,
+                stopAtOperand: entry.description.takesProgram)
             arguments.merge(before)
-            if arguments.has("help") { return show(Help.command(type.description)) }
+            if arguments.has("help") { return show(Help.command(entry.description)) }
             output = Output(isJSON: arguments.has("json"), isQuiet: arguments.has("quiet"))
             // The command reads its input files here. A signal ends the process during this time, because signals are
             // blocked only afterwards, and nothing is enqueued yet.
-            let given = try type.init(arguments)
-            let context = try Context(arguments, type.description, output: output, signals: Signals())
+            let given = try entry.parse(arguments)
+            let context = try Context(arguments, entry.description, output: output, signals: Signals())
             return try given.run(context).rawValue
         } catch {
             return end(error as? CommandError, command: command, output: output)
@@ -49,7 +50,7 @@ enum Program {
         switch error {
         case .usage(let sentence):
             if output.isJSON {
-                output.error(Failure(ExitCode.usage, sentence))
+                output.error(BackhaulError(ExitCode.usage, sentence))
                 return ExitCode.usage.rawValue
             }
             if !sentence.isEmpty { output.error(sentence) }
@@ -59,7 +60,7 @@ enum Program {
             output.error(failure)
             return failure.exitCode.rawValue
         case .stopped(let code, let sentence):
-            output.error(Failure(code, sentence))
+            output.error(BackhaulError(code, sentence))
             return code.rawValue
         case .interrupted(let signal):
             Signals.terminate(of: signal)
@@ -70,8 +71,8 @@ enum Program {
 
     private static func help(_ name: String?) throws(CommandError) -> Int32 {
         guard let name else { return show(Help.program) }
-        guard let type = Commands.named(name) else { throw .usage("There is no command '\(name)'.") }
-        return show(Help.command(type.description))
+        guard let entry = Commands.named(name) else { throw .usage("There is no command '\(name)'.") }
+        return show(Help.command(entry.description))
     }
 
     private static func show(_ text: String) -> Int32 {

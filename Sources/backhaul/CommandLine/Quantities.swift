@@ -1,31 +1,34 @@
-import CBackhaul
+import Backhaul
 
 /// Parses option values that are words, or numbers with units. Units such as k, M and G have the same meaning as in
-/// curl's options. For an option that sets a field of a C struct, an empty value means 0, which is the default of the
-/// field.
+/// curl's options.
+///
+/// A function for a setting returns nil if the option is missing, and `.some(nil)` if the option selects the default of
+/// the setting. An empty value selects the default.
 extension Arguments {
     /// Whether the value of the option is empty, which resets a setting to its default.
     private func isEmpty(_ name: String) -> Bool { value(name) == "" }
 
-    /// A number of a setting. An empty value is 0, even if the range does not include 0.
-    func setting(_ name: String, in range: ClosedRange<Int64>) throws(CommandError) -> UInt32? {
-        isEmpty(name) ? 0 : try number(name, in: range).map { UInt32($0) }
+    /// A number of a setting. 0 selects the default, if the range includes 0.
+    func setting(_ name: String, in range: ClosedRange<Int64>) throws(CommandError) -> Int?? {
+        isEmpty(name) ? .some(nil) : try number(name, in: range).map { $0 == 0 ? nil : Int($0) }
     }
 
-    /// A duration of a setting in milliseconds. An empty value is 0, as 0 seconds.
-    func durationSetting(_ name: String, upTo limit: Double) throws(CommandError) -> UInt64? {
-        isEmpty(name) || value(name).flatMap(Double.init) == 0 ? 0 : try milliseconds(name, upTo: limit)
+    /// A duration of a setting. 0 selects the default.
+    func durationSetting(_ name: String, upTo limit: Double = 86_400) throws(CommandError) -> Duration?? {
+        isEmpty(name) || value(name).flatMap(Double.init) == 0
+            ? .some(nil) : try milliseconds(name, upTo: limit).map { .some(.milliseconds($0)) }
     }
 
     /// A number of bytes. In "500k", "1.5M" and "2G" the units are powers of 1,024, as in `curl --limit-rate`. In "2GB"
-    /// the unit is a power of 1,000, as in data plans. 0 means no limit.
-    func bytes(_ name: String) throws(CommandError) -> UInt64? {
+    /// the unit is a power of 1,000, as in data plans. 0 selects the default.
+    func bytes(_ name: String) throws(CommandError) -> UInt64?? {
         guard let text = value(name) else { return nil }
-        if text.isEmpty { return 0 }
+        if text.isEmpty { return .some(nil) }
         guard let bytes = Arguments.bytes(text) else {
             throw .usage("--\(name) takes bytes, such as 500000, 500k, 1.5M or 2G, not '\(text)'.")
         }
-        return bytes
+        return bytes == 0 ? .some(nil) : bytes
     }
 
     static func bytes(_ text: String) -> UInt64? {
@@ -50,14 +53,12 @@ extension Arguments {
         return UInt64(exactly: (number * factor).rounded())
     }
 
-    /// A budget: the number of bytes that may be moved in a day or month. Nil means that the option is missing, 0 means
-    /// no limit, and `BH_BUDGET_NOTHING` means a budget of 0 bytes. The text "0" is refused, because it could mean "no
-    /// limit" or "no bytes".
-    func budget(_ name: String) throws(CommandError) -> UInt64? {
+    /// A budget of a day or month. The text "0" is refused, because it could mean "no limit" or "no bytes".
+    func budget(_ name: String) throws(CommandError) -> UInt64?? {
         switch value(name) {
         case nil: return nil
-        case "", "none": return 0
-        case "nothing": return UInt64.max
+        case "", "none": return .some(nil)
+        case "nothing": return 0
         case .some(let text):
             guard let bytes = Arguments.bytes(text), bytes > 0, bytes < UInt64.max else {
                 throw .usage(
@@ -68,20 +69,14 @@ extension Arguments {
         }
     }
 
-    /// `BH_YES` for "yes", `BH_NO` for "no", and `BH_DEFAULT` for an empty value. Nil if the option is missing.
-    func yesOrNo(_ name: String) throws(CommandError) -> Int32? {
+    func yesOrNo(_ name: String) throws(CommandError) -> Bool?? {
         switch value(name) {
         case nil: return nil
-        case "": return Int32(BH_DEFAULT)
-        case "yes": return Int32(BH_YES)
-        case "no": return Int32(BH_NO)
+        case "": return .some(nil)
+        case "yes": return true
+        case "no": return false
         case .some(let text): throw .usage("--\(name) takes 'yes' or 'no', not '\(text)'.")
         }
-    }
-
-    /// A percentage. 0 means no limit.
-    func percent(_ name: String) throws(CommandError) -> UInt32? {
-        try setting(name, in: 0...100)
     }
 
     /// Converts a value in seconds, such as "90" or "0.5", to milliseconds.
@@ -98,30 +93,40 @@ extension Arguments {
         try milliseconds(name).map { Clock.wallMilliseconds + Int64($0) }
     }
 
-    /// The number for the word in the option's value. `words` has each valid word with its number.
-    func choice(_ name: String, _ words: [(String, Int)]) throws(CommandError) -> Int32? {
+    /// The value for the word in the option's value. `words` has each valid word with its value.
+    func choice<Value>(
+        _ name: String, _ words: [(word: String, value: Value?)]
+    ) throws(CommandError) -> Value?? {
         guard let text = value(name) else { return nil }
-        if text.isEmpty { return Int32(BH_DEFAULT) }
-        guard let found = words.first(where: { $0.0 == text }) else {
-            let list = words.map { "'\($0.0)'" }.joined(separator: ", ")
+        if text.isEmpty { return .some(nil) }
+        guard let found = words.first(where: { $0.word == text }) else {
+            let list = words.map { "'\($0.word)'" }.joined(separator: ", ")
             throw .usage("--\(name) takes one of \(list), not '\(text)'.")
         }
-        return Int32(found.1)
+        return .some(found.value)
     }
 
-    /// Commas separate the words in the option's value. Returns the bits for these words. `words` has each valid word
-    /// with its bits.
-    func bits(_ name: String, _ words: [(String, Int)]) throws(CommandError) -> UInt32? {
+    func choice<Value: Worded>(_ name: String, _: Value.Type) throws(CommandError) -> Value?? {
+        try choice(name, Value.words.map { ($0.word, $0.value) })
+    }
+
+    /// The union of the sets for the words in the option's value. Commas separate the words. Without words, the default
+    /// is selected.
+    func set<Value: Worded & OptionSet>(_ name: String, _: Value.Type) throws(CommandError) -> Value?? {
         guard has(name) else { return nil }
-        var bits = 0
-        for word in all(name).flatMap({ $0.split(separator: ",") }) {
-            guard let found = words.first(where: { $0.0 == word }) else {
-                let list = words.map { "'\($0.0)'" }.joined(separator: ", ")
+        let words = all(name).flatMap { $0.split(separator: ",") }
+        var set: Value?
+        for word in words {
+            guard let found = Value.words.first(where: { $0.word == word }) else {
+                let list = Value.words.map { "'\($0.word)'" }.joined(separator: ", ")
                 throw .usage("--\(name) takes some of \(list), not '\(word)'.")
             }
-            bits |= found.1
+            if found.value.isEmpty && words.count > 1 {
+                throw .usage("--\(name) has '\(word)' and other words; give \(word) alone.")
+            }
+            set = (set ?? []).union(found.value)
         }
-        return UInt32(bits)
+        return .some(set)
     }
 
     /// Whether the text has only digits and points. Signs, exponents and words such as "nan" are refused.

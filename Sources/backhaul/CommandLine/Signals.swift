@@ -1,3 +1,4 @@
+import Backhaul
 import CLinux
 import Glibc
 
@@ -15,6 +16,22 @@ struct Signals {
         for number in [SIGINT, SIGTERM, SIGHUP] where bhl_is_ignored(number) == 0 { sigaddset(&set, number) }
         sigprocmask(SIG_BLOCK, &set, nil)
         descriptor = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
+    }
+
+    /// Whether a signal has arrived that `check` has not reported.
+    var isPending: Bool {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&polled, 1, 0) > 0
+    }
+
+    /// Calls the library. A signal that arrives meanwhile ends the call, and is reported in place of its error.
+    func call<Value>(_ body: () throws(BackhaulError) -> Value) throws(CommandError) -> Value {
+        do {
+            return try body()
+        } catch {
+            try check()
+            throw .failure(error.spoken)
+        }
     }
 
     func check() throws(CommandError) {

@@ -1,8 +1,8 @@
-import CBackhaul
+import Backhaul
 
 /// The command `activities`: lists, sets and removes activities. An *activity* is work that repeats, such as a daily
 /// download.
-struct Activities: Command {
+struct Activities: DescribedCommand {
     static let description = CommandDescription(
         name: "activities", operands: "[set NAME [URL] | remove NAME]",
         summary: "list, set or remove work that repeats",
@@ -59,22 +59,24 @@ struct Activities: Command {
         guard let interval = try arguments.duration("every") else {
             throw .usage("`activities set` needs the interval; give it with --every, such as --every 24h.")
         }
-        var activity = Activity(identifier: name, interval: interval)
-        activity.tolerance = try arguments.duration("tolerance") ?? 0
-        guard activity.tolerance < interval else {
-            throw .usage(
-                "--tolerance, \(Text.exactDuration(milliseconds: activity.tolerance)), is not less than --every, "
-                    + "\(Text.exactDuration(milliseconds: interval)).")
+        var activity = Activity(name, every: .milliseconds(interval))
+        if let tolerance = try arguments.duration("tolerance") {
+            guard tolerance < interval else {
+                throw .usage(
+                    "--tolerance, \(Text.exactDuration(milliseconds: tolerance)), is not less than --every, "
+                        + "\(Text.exactDuration(milliseconds: interval)).")
+            }
+            activity.tolerance = tolerance == 0 ? nil : .milliseconds(tolerance)
         }
-        activity.quality = try arguments.choice("quality", Names.qualities) ?? 0
-        activity.first = try arguments.time("first") ?? 0
+        activity.qualityOfService = try arguments.choice("quality", Activity.QualityOfService.self) ?? nil
+        activity.firstMilliseconds = try arguments.time("first")
         activity.repeats = !arguments.has("once")
         if let url {
             if arguments.has("skip-existing") { throw .usage("--skip-existing makes no sense for work that repeats.") }
-            var transfer = try DownloadOptions(arguments, urls: [url]).transfers[0]
-            transfer.isRepeated = true
-            if !arguments.has("if-exists") && !transfer.isNamedByServer { transfer.ifExists = BH_IF_EXISTS_REPLACE }
-            activity.transfer = transfer
+            // The request has no key, because each start of the activity makes a new task.
+            var request = try DownloadOptions(arguments, urls: [url]).transfers[0].request
+            if !arguments.has("if-exists") && !request.isNamedByServer { request.ifExists = .replace }
+            activity.request = request
         } else if let option = DownloadOptions.descriptions.first(where: { arguments.has($0.name) }) {
             throw .usage("--\(option.name) is about a transfer; give a URL after the activity's name.")
         }
@@ -85,23 +87,23 @@ struct Activities: Command {
         try context.withApplication { (application) throws(CommandError) in
             switch action {
             case .list:
-                guard let session = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
-                try list(try session.activities(), context)
+                guard let session = try context.attach(application, role: .observe) else { return .done }
+                try list(try session.run(.activities), context)
             case .set(let activity):
                 let session = try application.create(
-                    SessionSettings(identifier: context.sessionName), role: BH_ROLE_PRODUCE)
-                try session.set(activity)
-                try list(try session.activities().filter { $0.identifier == activity.identifier }, context)
+                    SessionSettings(identifier: context.sessionName), role: .produce)
+                try session.run(.setActivity(activity))
+                try list(try session.run(.activities).filter { $0.identifier == activity.identifier }, context)
             case .remove(let name):
-                let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
-                try session.removeActivity(name)
+                let session = try application.attach(context.sessionName, role: .produce)
+                try session.run(.removeActivity(name))
                 context.output.note("Activity \(name) is removed; its transfers continue.")
             }
             return .done
         }
     }
 
-    private func list(_ activities: [ActivityRecord], _ context: Context) throws(CommandError) {
+    private func list(_ activities: [ActivityInfo], _ context: Context) throws(CommandError) {
         if context.output.isJSON {
             try context.output.result(lines: activities.map { $0.json.text })
         } else {
@@ -109,18 +111,17 @@ struct Activities: Command {
         }
     }
 
-    static func table(_ activities: [ActivityRecord], now: Int64) -> [String] {
+    static func table(_ activities: [ActivityInfo], now: Int64) -> [String] {
         if activities.isEmpty { return [] }
         let rows = activities.map { activity in
             [
                 activity.identifier,
-                activity.repeats ? Text.exactDuration(milliseconds: activity.interval) : "once",
-                Text.period(activity.next, activity.nextEnds, now: now),
-                Names.word(activity.quality, Names.qualities),
-                activity.lastStarted > 0
-                    ? Text.dateAndTime(activity.lastStarted, now: now)
-                        + (activity.lastTask > 0 ? " (task \(activity.lastTask))" : "")
-                    : "never",
+                activity.repeats ? Text.exactDuration(activity.interval) : "once",
+                Text.period(activity.nextMilliseconds, activity.nextEndsMilliseconds, now: now),
+                activity.qualityOfService.word,
+                activity.lastStartedMilliseconds.map { Text.dateAndTime($0, now: now) }.map {
+                    $0 + (activity.lastTask.map { " (task \($0))" } ?? "")
+                } ?? "never",
                 activity.url ?? "starts the program",
             ]
         }

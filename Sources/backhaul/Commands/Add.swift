@@ -1,7 +1,7 @@
-import CBackhaul
+import Backhaul
 
 /// The command `add`: enqueues downloads, and exits before they have ended.
-struct Add: Command {
+struct Add: DescribedCommand {
     static let description = CommandDescription(
         name: "add", operands: "URL...", summary: "enqueue downloads and exit",
         examples: [
@@ -26,7 +26,7 @@ struct Add: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            let session = try application.create(context.settings(options.session), role: BH_ROLE_PRODUCE)
+            let session = try application.create(context.settings(options.session), role: .produce)
             try ProxyEnvironment.noteDifference(session, application, context)
             let transfers = try options.wanted(session, context.output)
             let results = try DownloadList(transfers, session, context, application).results
@@ -53,10 +53,10 @@ struct Add: Command {
     }
 
     /// A phrase about the state of a transfer that existed before this command. Nil if the transfer is new.
-    private static func found(_ result: EnqueueResult) -> String? {
+    private static func found(_ result: Enqueued) -> String? {
         guard let state = result.state else { return nil }
         if result.isAcknowledged { return "has downloaded it before, and its end is acknowledged" }
         if result.hasEnded { return "has downloaded it before, and its end is not acknowledged yet" }
-        return "was enqueued before, and is \(Names.taskState(state))"
+        return "was enqueued before, and is \(state.word)"
     }
 }

@@ -1,7 +1,7 @@
-import CBackhaul
+import Backhaul
 
-/// The command `attempts`: shows the measurements of each attempt (one run) of a task.
-struct Attempts: Command {
+/// The command `attempts`: shows the measurements of each attempt of a task.
+struct Attempts: DescribedCommand {
     static let description = CommandDescription(
         name: "attempts", operands: "TASK...", summary: "show the measurements of each attempt of transfers",
         examples: ["backhaul attempts 12", "backhaul attempts --json 12"],
@@ -15,7 +15,7 @@ struct Attempts: Command {
             line, with times in microseconds.
             """, storeUse: .needs)
 
-    private let ids: [UInt64]
+    private let ids: [TaskID]
 
     init(_ arguments: Arguments) throws(CommandError) {
         ids = try arguments.taskIDs()
@@ -28,8 +28,8 @@ struct Attempts: Command {
         try context.withApplication { (application) throws(CommandError) in
             var isFirst = true
             for id in ids {
-                let session = try context.attach(application, role: BH_ROLE_OBSERVE, task: id)
-                let attempts = try session.attempts(id)
+                let session = try context.attach(application, role: .observe, task: id)
+                let attempts = try session.run(.attempts(id))
                 let running = try Attempts.runningAttempt(session, id, attempts)
                 var lines = attempts.map { attempt in
                     context.output.isJSON
@@ -49,10 +49,10 @@ struct Attempts: Command {
     /// The number of the attempt that runs now. Nil if there is none. The engine records a running attempt as stopped,
     /// because the record stays if the engine is killed.
     private static func runningAttempt(
-        _ session: Session, _ id: UInt64, _ attempts: [AttemptRecord]
-    ) throws(CommandError) -> UInt32? {
-        guard let last = attempts.last, Int(last.next) == BH_NEXT_STOPPED else { return nil }
-        let task = try session.tasks(TaskSelection(ids: [id], states: [BH_TASK_RUNNING]), maximum: 1).tasks.first
+        _ session: Session, _ id: TaskID, _ attempts: [Attempt]
+    ) throws(CommandError) -> Int? {
+        guard let last = attempts.last, last.next == .stopped else { return nil }
+        let task = try session.tasks(TaskSelection(ids: [id], states: [.running]), maximum: 1).first
         return task.flatMap { $0.attempts == last.number ? last.number : nil }
     }
 
@@ -62,29 +62,29 @@ struct Attempts: Command {
             "PROTOCOL  RESULT")
     }
 
-    private static func line(_ attempt: AttemptRecord, isLast: Bool, isRunning: Bool) -> String {
+    private static func line(_ attempt: Attempt, isLast: Bool, isRunning: Bool) -> String {
         let bytes = max(attempt.responseBodyBytes, attempt.requestBodyBytes)
         var remarks = Text.padded(Text.visible(attempt.networkProtocol ?? "-"), columns: 8) + "  "
-        remarks += attempt.error.sentence.map { Text.visible($0) } ?? result(attempt, isRunning: isRunning)
+        remarks += attempt.errorMessage.map { Text.visible($0) } ?? result(attempt, isRunning: isRunning)
         if let retry = retry(attempt, isLast: isLast) { remarks += "; " + retry }
-        if attempt.error.isFailure && Int(attempt.next) == BH_NEXT_CHALLENGE { remarks += "; asked for a credential" }
-        if attempt.isReused { remarks += "; connection used again" }
-        if attempt.isProxied { remarks += "; through a proxy" }
+        if attempt.error != nil && attempt.next == .challenge { remarks += "; asked for a credential" }
+        if attempt.isReusedConnection { remarks += "; connection used again" }
+        if attempt.isProxyConnection { remarks += "; through a proxy" }
         return row(
             [
-                String(attempt.task), String(attempt.number),
-                attempt.httpStatus == 0 ? "-" : String(attempt.httpStatus), milliseconds(attempt.domainLookup),
+                "\(attempt.taskID)", String(attempt.number),
+                attempt.httpStatus.map { String($0) } ?? "-", milliseconds(attempt.domainLookup),
                 milliseconds(attempt.connect), milliseconds(attempt.secureConnection),
                 milliseconds(attempt.responseStart), milliseconds(attempt.responseEnd), Text.size(bytes),
             ], remarks)
     }
 
     /// The result of an attempt without an error.
-    private static func result(_ attempt: AttemptRecord, isRunning: Bool) -> String {
+    private static func result(_ attempt: Attempt, isRunning: Bool) -> String {
         if isRunning { return "running" }
-        switch Int(attempt.next) {
-        case BH_NEXT_STOPPED: return "stopped"
-        case BH_NEXT_CHALLENGE: return "asked for a credential"
+        switch attempt.next {
+        case .stopped: return "stopped"
+        case .challenge: return "asked for a credential"
         default: return attempt.httpStatus == 304 ? "ok, unchanged" : "ok"
         }
     }
@@ -92,21 +92,20 @@ struct Attempts: Command {
     /// A phrase about the next attempt, such as "next attempt in 4 s" or "retried after 2 s". Nil if no retry follows,
     /// or if the next attempt is due now. Also nil if the next attempt has already started, but this attempt got no
     /// complete response. Then the end of this attempt was not measured, so the pause after this attempt is not known.
-    private static func retry(_ attempt: AttemptRecord, isLast: Bool) -> String? {
-        guard attempt.nextAttempt > 0, Int(attempt.next) == BH_NEXT_RETRY else { return nil }
+    private static func retry(_ attempt: Attempt, isLast: Bool) -> String? {
+        guard let next = attempt.nextAttempt, next > 0 else { return nil }
         if isLast {
-            return attempt.nextAttempt > Clock.wallMilliseconds
-                ? "next attempt \(Text.time(until: attempt.nextAttempt))" : nil
+            return next > Clock.wallMilliseconds ? "next attempt \(Text.time(until: next))" : nil
         }
         guard let duration = attempt.responseEnd else { return nil }
-        let pause = attempt.nextAttempt.subtractingReportingOverflow(attempt.started).partialValue
-            .subtractingReportingOverflow(duration / 1000).partialValue
+        let pause = next.subtractingReportingOverflow(attempt.startedMilliseconds).partialValue
+            .subtractingReportingOverflow(duration.microseconds / 1000).partialValue
         if pause <= 0 { return "retried immediately" }
         return "retried after " + (pause < 1000 ? "\(pause) ms" : Text.duration(seconds: (pause + 500) / 1000))
     }
 
-    private static func milliseconds(_ microseconds: Int64?) -> String {
-        guard let microseconds else { return "-" }
+    private static func milliseconds(_ duration: Duration?) -> String {
+        guard let microseconds = duration?.microseconds else { return "-" }
         return "\(microseconds / 1000).\(microseconds % 1000 / 100)"
     }
 

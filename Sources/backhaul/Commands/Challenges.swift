@@ -1,6 +1,6 @@
-import CBackhaul
+import Backhaul
 
-struct Challenges: Command {
+struct Challenges: DescribedCommand {
     static let description = CommandDescription(
         name: "challenges", operands: "", summary: "list the servers that ask for a credential",
         examples: ["backhaul challenges", "backhaul respond 3 --user ann"],
@@ -15,9 +15,9 @@ struct Challenges: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            var challenges: [ChallengeRecord] = []
-            try context.forEachSession(application, role: BH_ROLE_OBSERVE) { (session) throws(CommandError) in
-                challenges += try session.challenges()
+            var challenges: [Challenge] = []
+            try context.forEachSession(application, role: .observe) { (session) throws(CommandError) in
+                challenges += try session.run(.challenges)
             }
             if context.output.isJSON {
                 try context.output.result(lines: challenges.map { $0.json.text })
@@ -28,11 +28,11 @@ struct Challenges: Command {
         }
     }
 
-    private static func line(_ challenge: ChallengeRecord) -> String {
+    private static func line(_ challenge: Challenge) -> String {
         let waiting = Text.count(Int(clamping: challenge.waitingTasks), "transfer waits", "transfers wait")
-        let schemes = Names.schemes(challenge.schemes).joined(separator: ", ")
+        let schemes = challenge.schemes.members.joined(separator: ", ")
         let takes = challenge.isRefresh ? "" : ", takes \(schemes)"
-        return Text.padded(left: String(challenge.id), columns: 6) + "  " + Text.visible(challenge.sentence)
+        return Text.padded(left: "\(challenge.id)", columns: 6) + "  " + Text.visible(challenge.sentence)
             + "; \(waiting)\(takes)"
     }
 }

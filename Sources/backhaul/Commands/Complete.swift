@@ -1,6 +1,6 @@
-import CBackhaul
+import Backhaul
 
-struct Complete: Command {
+struct Complete: DescribedCommand {
     static let description = CommandDescription(
         name: "complete", operands: "", summary: "report that all events of a session are processed",
         examples: ["backhaul complete --session photos"],
@@ -18,8 +18,8 @@ struct Complete: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            guard let session = try context.attach(application, role: BH_ROLE_CONSUME) else { return .done }
-            try session.complete()
+            guard let session = try context.attach(application, role: .consume) else { return .done }
+            try session.run(.complete)
             return .done
         }
     }

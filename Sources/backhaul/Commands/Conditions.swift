@@ -1,6 +1,6 @@
-import CBackhaul
+import Backhaul
 
-struct Conditions: Command {
+struct Conditions: DescribedCommand {
     static let description = CommandDescription(
         name: "conditions", operands: "",
         summary: "show the conditions of the machine, and which transfers wait",
@@ -18,8 +18,8 @@ struct Conditions: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            let conditions = try application.conditions()
-            let holds = try application.holds()
+            let conditions = try application.run(.conditions)
+            let holds = try application.run(.holds)
             if context.output.isJSON {
                 try context.output.result(
                     .object([
@@ -35,31 +35,32 @@ struct Conditions: Command {
         }
     }
 
-    static func table(_ conditions: [ConditionRecord], now: Int64) -> [String] {
+    static func table(_ conditions: [Condition], now: Int64) -> [String] {
         let rows = conditions.map { condition in
             [
                 condition.title, condition.isKnown ? condition.text : unknown(condition),
-                condition.isKnown && condition.since > 0 ? Text.dateAndTime(condition.since, now: now) : "-",
+                condition.isKnown && condition.sinceMilliseconds > 0
+                    ? Text.dateAndTime(condition.sinceMilliseconds, now: now) : "-",
                 condition.source,
             ]
         }
         return Text.table([["CONDITION", "NOW", "SINCE", "READ FROM"]] + rows)
     }
 
-    private static func unknown(_ condition: ConditionRecord) -> String {
-        Int(condition.kind) == BH_CONDITION_THROUGHPUT
+    private static func unknown(_ condition: Condition) -> String {
+        condition.kind == .throughput
             ? "nothing is transferred" : "cannot be read: holds no transfer"
     }
 
-    static func heldBack(_ holds: [HoldRecord], of application: String, now: Int64) -> [String] {
+    static func heldBack(_ holds: [Hold], of application: String, now: Int64) -> [String] {
         if holds.isEmpty { return ["No transfer is held."] }
         let rows = holds.map { hold in
             [
                 (hold.application == application ? "" : hold.application + "/") + hold.session,
-                Names.reason(hold.reason), String(hold.tasks),
-                hold.began > 0 ? Text.dateAndTime(hold.began, now: now) : "-",
-                hold.nextCheck > 0 ? Text.dateAndTime(hold.nextCheck, now: now) : "by itself",
-                (hold.origin.map { $0 + ": " } ?? "") + hold.reasonText,
+                hold.reason.code.word, String(hold.tasks),
+                hold.beganMilliseconds > 0 ? Text.dateAndTime(hold.beganMilliseconds, now: now) : "-",
+                hold.reason.nextAttemptMilliseconds.map { Text.dateAndTime($0, now: now) } ?? "by itself",
+                (hold.origin.map { $0 + ": " } ?? "") + hold.reason.text,
             ]
         }
         return Text.table([["HELD", "REASON", "TRANSFERS", "SINCE", "GOES ON", "WHY"]] + rows)

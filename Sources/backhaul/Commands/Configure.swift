@@ -1,7 +1,7 @@
-import CBackhaul
+import Backhaul
 
-/// The command `configure`: shows or changes the settings of a session, a named collection of transfers.
-struct Configure: Command {
+/// The command `configure`: shows or changes the settings of a session.
+struct Configure: DescribedCommand {
     static let description = CommandDescription(
         name: "configure", operands: "", summary: "show or change the settings of a session",
         examples: ["backhaul configure", "backhaul configure --proxy socks5h://127.0.0.1:9050 --limit-rate 1M"],
@@ -26,7 +26,7 @@ struct Configure: Command {
 
     private let session: SessionOptions
     private let policy: PolicyOptions
-    private let headers: [(name: String, value: String)]?
+    private let headers: [Header]?
     private let resetsAll: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
@@ -51,9 +51,9 @@ struct Configure: Command {
     }
 
     /// The new headers of the session. Nil if they do not change.
-    private static func headers(_ arguments: Arguments) throws(CommandError) -> [(name: String, value: String)]? {
+    private static func headers(_ arguments: Arguments) throws(CommandError) -> [Header]? {
         guard ["header", "header-file", "no-headers"].contains(where: arguments.changes) else { return nil }
-        var headers: [(name: String, value: String)] = []
+        var headers: [Header] = []
         for text in arguments.all("header") where !text.isEmpty { headers.append(try InputFile.header(text)) }
         for file in arguments.all("header-file") where !file.isEmpty { headers += try InputFile.headers(file) }
         guard headers.isEmpty || !arguments.has("no-headers") else {
@@ -69,9 +69,9 @@ struct Configure: Command {
                 resetsAll: resetsAll)
             let attached: Session
             if settings.hasChanges {
-                attached = try application.create(settings, role: BH_ROLE_PRODUCE)
+                attached = try application.create(settings, role: .produce)
             } else {
-                guard let found = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
+                guard let found = try context.attach(application, role: .observe) else { return .done }
                 attached = found
             }
             let configuration = try attached.configuration()

@@ -1,8 +1,8 @@
-import CBackhaul
+import Backhaul
 
 /// The command `constrain`: changes the constraints of tasks. A *constraint* is a demand on the system, such as
 /// external power.
-struct Constrain: Command {
+struct Constrain: DescribedCommand {
     static let description = CommandDescription(
         name: "constrain", operands: ControlOptions.operands, summary: "change the constraints of transfers",
         examples: [
@@ -38,13 +38,13 @@ struct Constrain: Command {
         try options.run("changed", context) { (session, named) throws(CommandError) in
             guard constraints.isGiven else {
                 return ControlOptions.Change(
-                    affected: try session.control(.constraints(ConstraintsRecord()), options.selection))
+                    affected: try session.run(.setConstraints(Constraints(), options.selection)))
             }
             var affected: UInt64 = 0
             for (wanted, ids) in try changes(session, named) {
                 for start in stride(from: 0, to: ids.count, by: Constrain.callLimit) {
                     let some = Array(ids[start..<min(start + Constrain.callLimit, ids.count)])
-                    affected += try session.control(.constraints(wanted), TaskSelection(ids: some))
+                    affected += try session.run(.setConstraints(wanted, .ids(some)))
                 }
             }
             return ControlOptions.Change(affected: affected)
@@ -53,15 +53,14 @@ struct Constrain: Command {
 
     /// The tasks whose constraints change, grouped by their new constraints.
     private func changes(
-        _ session: Session, _ named: [TaskRecord]
-    ) throws(CommandError) -> [ConstraintsRecord: [UInt64]] {
-        var changes: [ConstraintsRecord: [UInt64]] = [:]
-        func gather(_ task: TaskRecord) {
+        _ session: Session, _ named: [TaskInfo]
+    ) throws(CommandError) -> [Constraints: [TaskID]] {
+        var changes: [Constraints: [TaskID]] = [:]
+        func gather(_ task: TaskInfo) {
             guard !task.hasEnded else { return }
-            let stated = task.constraints ?? ConstraintsRecord()
-            var wanted = stated
+            var wanted = task.constraints
             constraints.change(&wanted)
-            if wanted != stated { changes[wanted, default: []].append(task.id) }
+            if wanted != task.constraints { changes[wanted, default: []].append(task.id) }
         }
         if !named.isEmpty {
             for task in named { gather(task) }

@@ -1,4 +1,4 @@
-struct Doctor: Command {
+struct Doctor: DescribedCommand {
     static let description = CommandDescription(
         name: "doctor", operands: "", summary: "check the installation, the store and its engine",
         examples: ["backhaul doctor", "backhaul doctor --json --store /srv/photos/transfers"],

@@ -1,12 +1,11 @@
 import BackhaulUserManager
-import CBackhaul
+import Backhaul
 
-/// The findings (lines of the output) of `backhaul doctor` about the engine of a store. The *engine* is the process
-/// that runs the tasks of the store, which is the directory with all data. If no engine runs, one finding states this.
+/// The findings of `backhaul doctor` about the engine of a store. The *engine* is the process that runs the tasks of
+/// the store. If no engine runs, one finding states this.
 struct DoctorEngine {
     private(set) var findings: [Finding] = []
-    /// Whether the engine is a daemon (a process that runs only the engine) in a systemd service without other
-    /// processes.
+    /// Whether the engine is a daemon in a systemd service without other processes.
     private(set) var isSeparateService = false
     private var hasTimedOut = false
 
@@ -19,17 +18,19 @@ struct DoctorEngine {
             let application = try Application(
                 observing: store.path, identifier: context.applicationName, signals: context.signals)
             defer { application.close() }
-            guard let engine = try application.engine() else { return }
+            guard let engine = try application.run(.engine) else { return }
             findings += [DoctorEngine.engine(engine), store.socket]
-            if engine.isDaemon { findings.append(unit(of: engine)) }
-            try addFindings("launch") { () throws(CommandError) in try application.launches().map(DoctorEngine.launch) }
+            if engine.hosting == .daemon { findings.append(unit(of: engine)) }
+            try addFindings("launch") { () throws(CommandError) in
+                try application.run(.launches).map(DoctorEngine.launch)
+            }
             try addFindings("session") { () throws(CommandError) in
-                try application.sessions().filter { $0.consumerStopped != 0 }.map(DoctorEngine.stopped)
+                try application.run(.sessions).compactMap(DoctorEngine.stopped)
             }
         } catch {
             guard case .failure(let failure) = error else { throw error }
-            // This check starts no engine. If the engine has ended meanwhile, the status is BH_DAEMON_UNAVAILABLE.
-            findings += failure.is(BH_DAEMON_UNAVAILABLE) && !store.isLocked
+            // This check starts no engine. If the engine has ended meanwhile, the status is `.daemonUnavailable`.
+            findings += failure.status == .daemonUnavailable && !store.isLocked
                 ? [DoctorEngine.none(store, context)] : [.error("engine", failure.message), store.socket]
         }
     }
@@ -56,22 +57,23 @@ struct DoctorEngine {
             findings += try question()
         } catch {
             guard case .failure(let failure) = error else { throw error }
-            hasTimedOut = failure.is(BH_TIMEOUT) || failure.is(BH_ENGINE_UNRESPONSIVE)
+            hasTimedOut = failure.status == .timeout || failure.status == .engineUnresponsive
             findings.append(.warning(subject, failure.message))
         }
     }
 
-    private static func engine(_ engine: EngineRecord) -> Finding {
-        let seconds = max(0, (Clock.wallMilliseconds - engine.started) / 1000)
+    private static func engine(_ engine: EngineInfo) -> Finding {
+        let seconds = max(0, (Clock.wallMilliseconds - engine.startedMilliseconds) / 1000)
+        let version = "\(engine.version >> 16).\(engine.version >> 8 & 0xff).\(engine.version & 0xff)"
         return .ok(
             "engine",
-            "process \(engine.process), \(engine.isDaemon ? "the daemon" : "embedded in a program"), "
-                + "version \(engine.version), since \(Text.duration(seconds: seconds)), "
-                + Text.count(Int(engine.connections), "connection"))
+            "process \(engine.processID), \(engine.hosting == .daemon ? "the daemon" : "embedded in a program"), "
+                + "version \(version), since \(Text.duration(seconds: seconds)), "
+                + Text.count(engine.connections, "connection"))
     }
 
-    private mutating func unit(of engine: EngineRecord) -> Finding {
-        guard let process = Int32(exactly: engine.process), let place = DaemonService.place(ofProcess: process) else {
+    private mutating func unit(of engine: EngineInfo) -> Finding {
+        guard let process = Int32(exactly: engine.processID), let place = DaemonService.place(ofProcess: process) else {
             return .ok("stopping", "no service manager stops the daemon")
         }
         let unit = place.unit
@@ -84,33 +86,35 @@ struct DoctorEngine {
         return .ok("stopping", "the daemon runs in \(unit), and ends if systemd stops that unit")
     }
 
-    private static func launch(_ launch: LaunchRecord) -> Finding {
+    private static func launch(_ launch: LaunchInfo) -> Finding {
         let text = "\(launch.application): \(launch.program)"
         let advice = launch.errorMessage
-        if let reason = launch.programFault, Int(launch.state) != BH_LAUNCH_GAVE_UP {
-            let due = Int(launch.state) == BH_LAUNCH_DUE ? "due \(Text.time(until: launch.next)), but " : ""
+        if let reason = launch.programFault, launch.state != .gaveUp {
+            let due = launch.state == .due ? "due \(Text.time(until: launch.nextLaunchMilliseconds ?? 0)), but " : ""
             return .warning("launch", "\(text), \(due)the program cannot be started: \(reason)", advice)
         }
-        switch Int(launch.state) {
-        case BH_LAUNCH_DUE:
-            let due = "\(text), due \(Text.time(until: launch.next))"
+        switch launch.state {
+        case .due:
+            let due = "\(text), due \(Text.time(until: launch.nextLaunchMilliseconds ?? 0))"
             if advice == nil && launch.launches == 0 { return .ok("launch", due) }
-            let launches = Text.count(Int(launch.launches), "launch", "launches")
+            let launches = Text.count(launch.launches, "launch", "launches")
             return .warning("launch", "\(due), after \(launches) that did not complete", advice)
-        case BH_LAUNCH_RUNNING: return .ok("launch", "\(text), runs as process \(launch.processID)")
-        case BH_LAUNCH_GAVE_UP:
+        case .running: return .ok("launch", "\(text), runs as process \(launch.processID ?? 0)")
+        case .gaveUp:
             return .warning(
-                "launch", "\(text), given up after \(Text.count(Int(launch.launches), "launch", "launches"))",
+                "launch", "\(text), given up after \(Text.count(launch.launches, "launch", "launches"))",
                 advice ?? "It never completed its sessions; start it by hand to see why.")
-        default: return advice.map { .warning("launch", text, $0) } ?? .ok("launch", text)
+        case .notNeeded: return advice.map { .warning("launch", text, $0) } ?? .ok("launch", text)
         }
     }
 
-    private static func stopped(_ session: SessionRecord) -> Finding {
-        let seconds = max(0, (Clock.wallMilliseconds - session.consumerStopped) / 1000)
+    /// A warning if the consumer of the session is stopped.
+    private static func stopped(_ session: SessionInfo) -> Finding? {
+        guard let time = session.consumerStoppedMilliseconds, let consumer = session.consumer else { return nil }
+        let seconds = max(0, (Clock.wallMilliseconds - time) / 1000)
         return .warning(
             "session",
-            "\(session.identifier): process \(session.consumer), which reads its events, is stopped since "
-                + Text.duration(seconds: seconds), "`kill -CONT \(session.consumer)` continues it.")
+            "\(session.identifier): process \(consumer), which reads its events, is stopped since "
+                + Text.duration(seconds: seconds), "`kill -CONT \(consumer)` continues it.")
     }
 }

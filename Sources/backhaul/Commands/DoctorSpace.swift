@@ -1,7 +1,6 @@
 import Glibc
 
-/// The finding (a line of the output) of `backhaul doctor` about the space on the file system of a store, the directory
-/// with all data.
+/// The finding of `backhaul doctor` about the space on the file system of a store.
 enum DoctorSpace {
     /// With less space, transfers will soon wait, so there is a warning.
     private static let comfortable: UInt64 = 100 << 20

@@ -3,8 +3,7 @@ import BackhaulUserManager
 import CLinux
 import Glibc
 
-/// The findings (lines of the output) of `backhaul doctor` about the files of a store, the directory with all data. The
-/// store is not opened.
+/// The findings of `backhaul doctor` about the files of a store. The store is not opened.
 struct DoctorStore {
     let path: String
     private(set) var findings: [Finding] = []
@@ -84,7 +83,7 @@ struct DoctorStore {
     }
 
     /// A warning about files that programs gave the library for uploads, but that the database does not know. An engine
-    /// (the process that runs the transfers) has moved these files into the store's folder `bodies/lost`.
+    /// has moved these files into the store's folder `bodies/lost`.
     private var orphanedBodies: Finding? {
         let folder = Paths.join(path, "bodies/lost")
         let count = ((try? DirectoryReader.textNames(in: folder)) ?? []).count
@@ -140,8 +139,8 @@ struct DoctorStore {
         return .ok("socket", name)
     }
 
-    /// The path of the log of the daemon (a process that runs only an engine), or the command that reads the log from
-    /// the journal. If the last line of the log file is an error, a warning quotes this line.
+    /// The path of the log of the daemon, or the command that reads the log from the journal. If the last line of the
+    /// log file is an error, a warning quotes this line.
     var log: [Finding] {
         guard exists else { return [] }
         let name = Paths.join(path, "daemon.log")

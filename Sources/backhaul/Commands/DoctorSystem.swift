@@ -1,8 +1,8 @@
 import BackhaulUserManager
-import CBackhaul
+import Backhaul
 import Glibc
 
-/// The findings (lines of the output) of `backhaul doctor` about the machine and the installation.
+/// The findings of `backhaul doctor` about the machine and the installation.
 enum DoctorSystem {
     /// The versions of the libraries in this process. The daemon, which runs transfers in its own process, loads the
     /// same libraries if it belongs to the same installation.
@@ -16,7 +16,7 @@ enum DoctorSystem {
         }
         return .ok(
             "version",
-            (["backhaul \(String(cString: bh_version_string()))"] + libraries).joined(separator: ", "))
+            (["backhaul \(LibraryVersion.text)"] + libraries).joined(separator: ", "))
     }
 
     private static func version(_ function: String) -> String? {
@@ -38,8 +38,8 @@ enum DoctorSystem {
         switch UserManager.find() {
         case .none(let reason):
             // When systemd stops a service, it also stops a daemon that the service has started. This does not happen
-            // if the user manager (the user's systemd) has started the daemon. On a machine without systemd, no service
-            // exists, so the missing user manager is no problem.
+            // if the user manager has started the daemon. On a machine without systemd, no service exists, so the
+            // missing user manager is no problem.
             let finding = Finding(
                 level: Service.hasSystemd && !isDaemonSeparate ? .warning : .ok, subject: "manager",
                 text: plain(reason),

@@ -1,9 +1,8 @@
-import CBackhaul
+import Backhaul
 
-/// The command `events`: lists the events of a session (a named collection of transfers), and acknowledges (deletes)
-/// them if the user wants this. An *event* is a stored message of the engine (the process that runs the transfers), for
-/// example that a transfer has ended.
-struct Events: Command {
+/// The command `events`: lists the events of a session, and acknowledges them if the user wants this. An *event* is a
+/// stored message of the engine, for example that a transfer has ended.
+struct Events: DescribedCommand {
     static let description = CommandDescription(
         name: "events", operands: "", summary: "list the events that are not acknowledged",
         examples: [
@@ -26,31 +25,31 @@ struct Events: Command {
             """, storeUse: .lists)
 
     private let acknowledges: Bool
-    private let through: UInt64?
-    private let after: UInt64
+    private let through: EventID?
+    private let after: EventID?
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else { throw .usage("`events` takes no arguments.") }
         acknowledges = arguments.has("acknowledge")
-        through = try arguments.number("acknowledge-through", in: 1...Int64.max).map { UInt64($0) }
+        through = try arguments.number("acknowledge-through", in: 1...Int64.max).map { EventID(rawValue: UInt64($0)) }
         if through != nil && (acknowledges || arguments.has("after")) {
             throw .usage("--acknowledge-through goes with neither --acknowledge nor --after.")
         }
-        after = UInt64(try arguments.number("after", in: 0...Int64.max) ?? 0)
+        after = try arguments.number("after", in: 0...Int64.max).map { EventID(rawValue: UInt64($0)) }
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            guard let session = try context.attach(application, role: BH_ROLE_CONSUME) else { return .done }
+            guard let session = try context.attach(application, role: .consume) else { return .done }
             if let through { return try acknowledge(session, through, context.output) }
             var cursor = after
             while true {
-                let (events, more) = try session.poll(after: cursor)
+                let (events, more) = try session.run(.poll(after: cursor, maximum: 1000))
                 try context.output.result(
                     lines: events.map { context.output.isJSON ? $0.json.text : Events.line($0) })
                 // The command first prints the events and then acknowledges them, so that no event is lost if the
                 // output fails.
-                if acknowledges { try session.acknowledge(events.map { $0.id }) }
+                if acknowledges { try session.run(.acknowledge(events.map(\.id))) }
                 cursor = events.last?.id ?? cursor
                 if !more { break }
             }
@@ -59,9 +58,9 @@ struct Events: Command {
     }
 
     private func acknowledge(
-        _ session: Session, _ through: UInt64, _ output: Output
+        _ session: Session, _ through: EventID, _ output: Output
     ) throws(CommandError) -> ExitCode {
-        let count = try session.acknowledge(through: through)
+        let count = try session.run(.acknowledge(through: through))
         if output.isJSON {
             try output.result(.object([("acknowledged", .unsigned(count))]))
         } else {
@@ -70,21 +69,23 @@ struct Events: Command {
         return .done
     }
 
-    private static func line(_ event: EventRecord) -> String {
-        let id = Text.padded(left: String(event.id), columns: 6) + "  "
-        if event.isChallenge {
+    private static func line(_ event: Event) -> String {
+        let id = Text.padded(left: "\(event.id)", columns: 6) + "  "
+        switch event {
+        case .challenge(let event):
             return id + "challenge  " + Text.visible(event.challenge?.sentence ?? "responded to meanwhile")
+        case .activity(let event): return id + "due        activity " + Text.visible(event.activity)
+        case .groupFinished(let ending):
+            return id + "finished   group " + Text.visible(ending.group) + ": \(ending.succeeded) succeeded, "
+                + "\(ending.failed) failed, \(ending.cancelled) cancelled"
+        case .sessionFinished(let ending): return id + "finished   round \(ending.round)"
+        case .unknown(_, let kind): return id + "unknown    kind \(kind)"
+        case .taskEnded(let ending):
+            var text = id + Text.padded(ending.state.word, columns: 11) + Text.visible(ending.url)
+            if let source = ending.source { text += " (\(source))" }
+            if let path = ending.path ?? ending.bodyPath { text += " -> " + Text.visible(path) }
+            if let error = ending.error { text += ": " + Text.visible(error.spoken.message) }
+            return text
         }
-        if event.isActivity { return id + "due        activity " + Text.visible(event.activity ?? "") }
-        if event.isEndOfGroup {
-            return id + "finished   group " + Text.visible(event.group ?? "") + ": \(event.groupSucceeded) succeeded, "
-                + "\(event.groupFailed) failed, \(event.groupCancelled) cancelled"
-        }
-        guard event.isEndOfTask else { return id + "finished   round \(event.round)" }
-        var text = id + Text.padded(Names.taskState(event.state), columns: 11) + Text.visible(event.url)
-        if let source = event.source { text += " (\(source))" }
-        if let path = event.path { text += " -> " + Text.visible(path) }
-        if let message = event.error.sentence { text += ": " + Text.visible(message) }
-        return text
     }
 }

@@ -1,7 +1,7 @@
-import CBackhaul
+import Backhaul
 
 /// The command `get`: enqueues downloads and waits until they have ended.
-struct Get: Command {
+struct Get: DescribedCommand {
     static let description = CommandDescription(
         name: "get", operands: "URL...", summary: "download files and wait for them",
         examples: [
@@ -34,7 +34,7 @@ struct Get: Command {
             let list = try DownloadList(options.wanted(session, context.output), session, context, application)
             for (id, _) in list.enqueued where list.isSuspended(id) {
                 context.output.note(
-                    "Transfer \(id) is suspended; it continues after: \(context.command("resume", String(id)))")
+                    "Transfer \(id) is suspended; it continues after: \(context.command("resume", "\(id)"))")
             }
             let watch = try Watch(
                 context, application, session, isConsumer: isConsumer, scope: .tasks(list.enqueued),
@@ -43,27 +43,27 @@ struct Get: Command {
         }
     }
 
-    /// Acknowledges (deletes) the events about the ends of earlier transfers to the same files, so that the new
-    /// requests start new transfers. If the file of an earlier transfer is still complete, and the command does not
-    /// replace files, the event about that transfer is not acknowledged. Then the request finds the earlier transfer.
+    /// Acknowledges the events about the ends of earlier transfers to the same files, so that the new requests start
+    /// new transfers. If the file of an earlier transfer is still complete, and the command does not replace files, the
+    /// event about that transfer is not acknowledged. Then the request finds the earlier transfer.
     private func acknowledgeFormerEnds(_ session: Session) throws(CommandError) {
         let replaces = options.transfers.contains { $0.replaces }
         let keys = Set(options.transfers.compactMap { $0.key })
-        var cursor: UInt64 = 0
+        var cursor: EventID?
         while true {
-            let (events, more) = try session.poll(after: cursor)
-            var former: [UInt64] = []
-            for event in events where event.isEndOfTask && isOf(event, keys) {
-                let isThere = event.succeeded && event.path.map { Paths.isRegularFile($0, size: event.size) } == true
-                if !isThere || replaces { former.append(event.id) }
+            let (events, more) = try session.run(.poll(after: cursor, maximum: 1000))
+            var former: [EventID] = []
+            for case .taskEnded(let ending) in events where isOf(ending, keys) {
+                let isThere = ending.path.map { Paths.isRegularFile($0, size: ending.size) } ?? false
+                if let event = ending.eventID, !isThere || replaces { former.append(event) }
             }
-            try session.acknowledge(former)
+            try session.run(.acknowledge(former))
             cursor = events.last?.id ?? cursor
             if !more { return }
         }
     }
 
-    private func isOf(_ event: EventRecord, _ keys: Set<String>) -> Bool {
-        event.key.map { keys.contains(Transfer.parts(ofKey: $0).first) } ?? false
+    private func isOf(_ ending: TaskEnding, _ keys: Set<String>) -> Bool {
+        ending.idempotencyKey.map { keys.contains(Transfer.parts(ofKey: $0).first) } ?? false
     }
 }

@@ -1,6 +1,6 @@
-import CBackhaul
+import Backhaul
 
-struct History: Command {
+struct History: DescribedCommand {
     static let description = CommandDescription(
         name: "history", operands: "", summary: "list transfers whose end was acknowledged",
         examples: ["backhaul history", "backhaul history --after 120 --json"],
@@ -11,16 +11,16 @@ struct History: Command {
             `backhaul tasks`.
             """, storeUse: .lists)
 
-    private let after: UInt64
+    private let after: TaskID?
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else { throw .usage("`history` takes no arguments.") }
-        after = UInt64(try arguments.number("after", in: 0...Int64.max) ?? 0)
+        after = try arguments.number("after", in: 0...Int64.max).map { TaskID(rawValue: UInt64($0)) }
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            guard let session = try context.attach(application, role: BH_ROLE_OBSERVE) else { return .done }
+            guard let session = try context.attach(application, role: .observe) else { return .done }
             var isFirstPage = true
             try session.forEachPageOfHistory(after: after) { (tasks) throws(CommandError) in
                 var lines = tasks.map { context.output.isJSON ? $0.json.text : History.line($0) }
@@ -34,8 +34,8 @@ struct History: Command {
 
     private static var header: String { Tasks.header(ended: "ENDED") }
 
-    private static func line(_ task: TaskRecord) -> String {
-        let line = Tasks.line(task, ended: Text.dateAndTime(task.ended))
+    private static func line(_ task: TaskInfo) -> String {
+        let line = Tasks.line(task, ended: Text.dateAndTime(task.endedMilliseconds ?? 0))
         guard let message = task.errorMessage else { return line }
         return line + ": " + Text.visible(message)
     }

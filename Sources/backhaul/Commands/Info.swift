@@ -1,7 +1,7 @@
-import CBackhaul
+import Backhaul
 
 /// The command `info`: shows the details of tasks. `attempts` and `why` show what this command omits.
-struct Info: Command {
+struct Info: DescribedCommand {
     static let description = CommandDescription(
         name: "info", operands: "TASK...", summary: "show the state, times, sizes and last error of transfers",
         examples: ["backhaul info 12"],
@@ -11,7 +11,7 @@ struct Info: Command {
             `backhaul tasks`.
             """)
 
-    private let ids: [UInt64]
+    private let ids: [TaskID]
 
     init(_ arguments: Arguments) throws(CommandError) {
         ids = try arguments.taskIDs()
@@ -23,7 +23,7 @@ struct Info: Command {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             for id in ids {
-                let session = try context.attach(application, role: BH_ROLE_OBSERVE, task: id)
+                let session = try context.attach(application, role: .observe, task: id)
                 let task = try Info.find(id, session, context)
                 if context.output.isJSON {
                     try context.output.result(task.json)
@@ -35,55 +35,56 @@ struct Info: Command {
         }
     }
 
-    /// Finds a task in the list of tasks. If the event about the task's end was acknowledged (deleted), the task is in
-    /// the history, the list of ended tasks.
+    /// Finds a task in the list of tasks. If the event about the task's end was acknowledged, the task is in the
+    /// history.
     static func find(
-        _ id: UInt64, _ session: Session, _ context: Context
-    ) throws(CommandError) -> TaskRecord {
+        _ id: TaskID, _ session: Session, _ context: Context
+    ) throws(CommandError) -> TaskInfo {
         do {
             return try session.task(id)
         } catch {
-            guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
-            if let ended = try session.history(after: id - 1, maximum: 1).tasks.first, ended.id == id { return ended }
-            throw .failure(
-                failure.withMessage(
-                    "There is no task \(id) in session \(context.sessionName) or in its history; `backhaul tasks` "
-                        + "and `history` list the tasks."))
+            guard error.status == .notFound else { throw error }
+            if let ended = try session.taskInHistory(id) { return ended }
+            throw error.with(.notFound) { _ in
+                "There is no task \(id) in session \(context.sessionName) or in its history; `backhaul tasks` and "
+                    + "`history` list the tasks."
+            }
         }
     }
 
     /// A constraint as the option that sets it.
     private static func option(_ field: String, _ value: String) -> String {
-        let setting = ConstraintsRecord.settings.first { $0.field == field }
+        let setting = Constraints.settings.first { $0.field == field }
         return (setting.map { "--" + $0.option.name } ?? field) + " " + value
     }
 
-    private static func lines(_ task: TaskRecord) -> [String] {
+    private static func lines(_ task: TaskInfo) -> [String] {
         var fields: [(String, String)] = [
-            ("task", String(task.id)),
-            ("state", Names.taskState(task.state) + (task.source.map { " (\($0))" } ?? "")), ("url", task.url),
+            ("task", "\(task.id)"),
+            ("state", task.state.word + (task.source.map { " (\($0))" } ?? "")), ("url", task.url),
             ("destination", task.isUpload ? "the server" : task.destination ?? "kept in the store"),
             (
                 task.isUpload ? "sent" : "received",
                 Text.size(task.done) + (task.total.map { " of " + Text.size($0) } ?? "")
             ),
             ("attempts", String(task.attempts)), ("priority", String(task.priority)),
-            ("enqueued", Text.dateAndTime(task.enqueued)),
+            ("enqueued", Text.dateAndTime(task.enqueuedMilliseconds)),
         ]
-        if task.ended != 0 { fields.append(("ended", Text.dateAndTime(task.ended))) }
+        if let time = task.endedMilliseconds { fields.append(("ended", Text.dateAndTime(time))) }
         if let reason = task.reasonText { fields.insert(("why", reason), at: 2) }
-        if task.earliestStart != 0 { fields.append(("earliest start", Text.timeWithCountdown(task.earliestStart))) }
-        if task.latestStart != 0 { fields.append(("latest start", Text.timeWithCountdown(task.latestStart))) }
-        if let asked = task.constraints?.json.lines, !asked.isEmpty {
+        if let time = task.earliestStartMilliseconds { fields.append(("earliest start", Text.timeWithCountdown(time))) }
+        if let time = task.latestStartMilliseconds { fields.append(("latest start", Text.timeWithCountdown(time))) }
+        let asked = task.constraints.json.lines
+        if !asked.isEmpty {
             fields.append(("asks for", asked.map(Info.option).joined(separator: ", ")))
         }
-        if task.nextAttempt != 0 { fields.append(("next attempt", Text.time(until: task.nextAttempt))) }
-        if task.rate > 0 { fields.append(("rate", Text.size(task.rate) + "/s")) }
+        if let time = task.nextAttempt { fields.append(("next attempt", Text.time(until: time))) }
+        if task.bytesPerSecond > 0 { fields.append(("rate", Text.size(task.bytesPerSecond) + "/s")) }
         if let error = task.errorMessage { fields.append(("last error", error)) }
-        if task.httpStatus != 0 { fields.append(("HTTP status", String(task.httpStatus))) }
+        if let status = task.httpStatus { fields.append(("HTTP status", String(status))) }
         if let group = task.group { fields.append(("group", group)) }
         if let path = task.path { fields.append(("file", path)) }
-        if let key = task.key { fields.append(("key", key)) }
+        if let key = task.idempotencyKey { fields.append(("key", key)) }
         return fields.map { Text.padded($0.0 + ":", columns: 16) + Text.visible($0.1) } + [""]
     }
 }

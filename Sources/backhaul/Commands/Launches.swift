@@ -1,6 +1,6 @@
-import CBackhaul
+import Backhaul
 
-struct Launches: Command {
+struct Launches: DescribedCommand {
     static let description = CommandDescription(
         name: "launches", operands: "", summary: "list the registered programs and their launches",
         examples: ["backhaul launches", "backhaul launches --json"],
@@ -17,7 +17,7 @@ struct Launches: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            for launch in try application.launches() {
+            for launch in try application.run(.launches) {
                 if context.output.isJSON {
                     try context.output.result(launch.json)
                 } else {
@@ -28,14 +28,14 @@ struct Launches: Command {
         }
     }
 
-    private static func lines(_ launch: LaunchRecord) -> [String] {
+    private static func lines(_ launch: LaunchInfo) -> [String] {
         let program = ([launch.program] + launch.arguments).map(Text.quoted).joined(separator: " ")
         var fields = [
             ("application", launch.application), ("program", program), ("state", launch.stateSentence),
         ]
         if let error = launch.errorMessage { fields.append(("last failure", error)) }
         if let directory = launch.workingDirectory { fields.append(("directory", directory)) }
-        fields += launch.environment.map { ("environment", $0) }
+        fields += launch.variables.map { ("environment", $0) }
         return fields.map { Text.padded($0.0 + ":", columns: 14) + Text.visible($0.1) } + [""]
     }
 }

@@ -1,6 +1,6 @@
-import CBackhaul
+import Backhaul
 
-struct Limits: Command {
+struct Limits: DescribedCommand {
     static let description = CommandDescription(
         name: "limits", operands: "[set]", summary: "show or set the limits that all sessions share",
         examples: ["backhaul limits", "backhaul limits set --limit-rate 2M --parallel-max 8"],
@@ -19,10 +19,10 @@ struct Limits: Command {
             maximum_connections and connections_per_origin; null means no limit.
             """, storeUse: .makes, usesSession: false)
 
-    private let rate: UInt64?
-    private let runningTasks: UInt32?
-    private let connections: UInt32?
-    private let connectionsPerOrigin: UInt32?
+    private let rate: UInt64??
+    private let runningTasks: Int??
+    private let connections: Int??
+    private let connectionsPerOrigin: Int??
     private let sets: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
@@ -44,10 +44,10 @@ struct Limits: Command {
             var limits = try application.limits()
             if sets {
                 if let rate { limits.bytesPerSecond = rate }
-                if let runningTasks { limits.runningTasks = runningTasks }
-                if let connections { limits.connections = connections }
+                if let runningTasks { limits.maximumRunningTasks = runningTasks }
+                if let connections { limits.maximumConnections = connections }
                 if let connectionsPerOrigin { limits.connectionsPerOrigin = connectionsPerOrigin }
-                try application.set(limits)
+                try application.run(.setLimits(limits))
                 limits = try application.limits()
             }
             if context.output.isJSON {
@@ -59,14 +59,12 @@ struct Limits: Command {
         }
     }
 
-    private static func lines(_ limits: LimitsRecord) -> [String] {
+    private static func lines(_ limits: Backhaul.Limits) -> [String] {
         [
-            ("rate", limits.bytesPerSecond == 0 ? "no limit" : Text.size(limits.bytesPerSecond) + "/s"),
-            ("transfers", String(limits.runningTasks)), ("connections", String(limits.connections)),
-            (
-                "per origin",
-                limits.connectionsPerOrigin == 0 ? "set by each session" : String(limits.connectionsPerOrigin)
-            ),
+            ("rate", limits.bytesPerSecond.map { Text.size($0) + "/s" } ?? "no limit"),
+            ("transfers", String(limits.maximumRunningTasks ?? 0)),
+            ("connections", String(limits.maximumConnections ?? 0)),
+            ("per origin", limits.connectionsPerOrigin.map { String($0) } ?? "set by each session"),
         ].map { Text.padded($0.0 + ":", columns: 14) + $0.1 }
     }
 }

@@ -1,8 +1,8 @@
-import CBackhaul
+import Backhaul
 
 /// The command `networks`: shows the networks and the bytes that were moved on them, or sets a network's budget. A
 /// *budget* is the number of bytes that may be moved in a day or month.
-struct Networks: Command {
+struct Networks: DescribedCommand {
     static let description = CommandDescription(
         name: "networks", operands: "[NAME]",
         summary: "show networks and the bytes moved on them, or set budgets",
@@ -27,10 +27,10 @@ struct Networks: Command {
 
     private let name: String?
     private let forgets: Bool
-    private let metered: Int32?
-    private let daily: UInt64?
-    private let monthly: UInt64?
-    private let monthStartsOn: UInt32?
+    private let metered: Bool??
+    private let daily: UInt64??
+    private let monthly: UInt64??
+    private let monthStartsOn: Int??
 
     private var sets: Bool {
         forgets || metered != nil || daily != nil || monthly != nil || monthStartsOn != nil
@@ -39,10 +39,10 @@ struct Networks: Command {
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.count <= 1 else { throw .usage("`networks` takes one name; quote one with blanks.") }
         name = arguments.operands.first
-        metered = try arguments.choice("metered", [("yes", BH_YES), ("no", BH_NO), ("auto", BH_DEFAULT)])
+        metered = try arguments.choice("metered", [("yes", true), ("no", false), ("auto", nil)])
         daily = try arguments.budget("daily-budget")
         monthly = try arguments.budget("monthly-budget")
-        monthStartsOn = try arguments.setting("month-starts-on", in: 1...28).map { max(1, $0) }
+        monthStartsOn = try arguments.setting("month-starts-on", in: 1...28)
         forgets = arguments.has("forget")
         guard name != nil || !sets else { throw .usage("Which network? `backhaul networks` shows the names.") }
         if forgets && (metered != nil || daily != nil || monthly != nil || monthStartsOn != nil) {
@@ -52,12 +52,12 @@ struct Networks: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            var networks = try application.networks()
+            var networks = try application.run(.networks)
             if let name {
                 let known = networks.first { $0.name == name }
                 if sets {
-                    try application.set(changed(known ?? NetworkRecord(name: name)))
-                    networks = try application.networks()
+                    try application.run(.setNetwork(changed(known ?? Network(name))))
+                    networks = try application.run(.networks)
                 } else if known == nil {
                     throw .stopped(
                         .notFound, "There is no network \(name); `backhaul networks` lists the known ones.")
@@ -79,24 +79,24 @@ struct Networks: Command {
             ?? "There is no network now, and none has settings or was used this month."
     }
 
-    private func changed(_ network: NetworkRecord) -> NetworkRecord {
-        if forgets { return NetworkRecord(name: network.name) }
+    private func changed(_ network: Network) -> Network {
+        if forgets { return Network(network.name) }
         var network = network
-        if let metered { network.metered = metered }
-        if let daily { network.daily = Budget(daily) }
-        if let monthly { network.monthly = Budget(monthly) }
+        if let metered { network.isMetered = metered }
+        if let daily { network.budget.daily = daily }
+        if let monthly { network.budget.monthly = monthly }
         if let monthStartsOn { network.monthStartsOn = monthStartsOn }
         return network
     }
 
-    static func table(_ networks: [NetworkRecord], now: Int64) -> [String] {
+    static func table(_ networks: [Network], now: Int64) -> [String] {
         if networks.isEmpty { return [] }
         let rows = networks.map { network in
             [
                 network.name + (network.isCurrent ? " (now)" : ""), network.kindWord ?? "-",
-                Int(network.metered) == BH_DEFAULT ? "auto" : Int(network.metered) == BH_YES ? "yes" : "no",
-                use(network.usedToday, network.daily), use(network.usedThisMonth, network.monthly),
-                network.monthEnds > 0 ? Text.dateAndTime(network.monthEnds, now: now) : "-",
+                network.isMetered.map { $0 ? "yes" : "no" } ?? "auto",
+                use(network.usedToday, network.budget.daily), use(network.usedThisMonth, network.budget.monthly),
+                network.monthEndsMilliseconds.map { Text.dateAndTime($0, now: now) } ?? "-",
             ]
         }
         return Text.table([["NETWORK", "KIND", "METERED", "TODAY", "THIS MONTH", "NEXT MONTH"]] + rows)
@@ -104,8 +104,8 @@ struct Networks: Command {
 
     /// The use of a budget, such as "1.2 GB of 2.0 GB [======    ]". Without a budget, only the used bytes, such as
     /// "1.2 GB".
-    static func use(_ used: UInt64, _ budget: Budget) -> String {
-        guard let bytes = budget.bytes else { return Text.size(used) }
+    static func use(_ used: UInt64, _ budget: UInt64?) -> String {
+        guard let bytes = budget else { return Text.size(used) }
         let columns = 10
         let filled = bytes == 0 ? columns : Int(min(1, Double(used) / Double(bytes)) * Double(columns))
         return "\(Text.size(used)) of \(Text.size(bytes)) [" + String(repeating: "=", count: filled)

@@ -1,7 +1,7 @@
-import CBackhaul
+import Backhaul
 
 /// The command `put`: uploads files and waits until the uploads have ended.
-struct Put: Command {
+struct Put: DescribedCommand {
     static let description = CommandDescription(
         name: "put", operands: "[FILE...] URL", summary: "upload files and wait for the end",
         examples: [
@@ -39,12 +39,13 @@ struct Put: Command {
         let request = try RequestOptions(arguments)
         let body = try BodyOptions(arguments)
         var transfers: [Transfer] = []
-        if let given = body.given {
+        if let given = body.body {
             guard files.isEmpty else {
                 throw .usage("--form and --data-binary cannot be used together with files; leave out the files.")
             }
-            transfers.append(request.transfer(url, destination: nil))
-            transfers[0].body = given
+            try body.checkSource()
+            transfers.append(Transfer(request: request.request(url, destination: nil)))
+            transfers[0].request.body = given
         } else {
             guard !files.isEmpty else { throw .usage("`put` needs a file: `backhaul put FILE URL`.") }
             guard files.count == 1 || url.hasSuffix("/") else {
@@ -52,17 +53,14 @@ struct Put: Command {
                     "There are \(files.count) files, so the URL must end in '/', to which their names are added.")
             }
             for file in files {
-                var transfer = request.transfer(try Put.url(url, file), destination: nil)
-                transfer.body = .file(try Paths.absolute(file))
-                transfers.append(transfer)
+                var request = request.request(try Put.url(url, file), destination: nil)
+                request.body = .file(try Paths.absolute(file), body.source)
+                transfers.append(Transfer(request: request))
             }
         }
         waits = !arguments.has("no-wait")
         if waits && arguments.has("suspended") { throw .usage("--suspended goes with --no-wait.") }
-        for index in transfers.indices {
-            transfers[index].bodySource = body.source
-            transfers[index].startsSuspended = arguments.has("suspended")
-        }
+        for index in transfers.indices { transfers[index].request.startsSuspended = arguments.has("suspended") }
         self.transfers = transfers
         session = try SessionOptions.ofTransfers(arguments)
         timeout = try Watch.timeout(arguments)
@@ -75,7 +73,7 @@ struct Put: Command {
             let (session, isConsumer) = try Watch.join(application, settings)
             try ProxyEnvironment.noteDifference(session, application, context)
             let results = try session.enqueue(transfers)
-            let pairs = zip(results.map { $0.taskID }, transfers)
+            let pairs = zip(results.map(\.taskID), transfers)
             let enqueued = Dictionary(pairs) { first, _ in first }
             let watch = try Watch(
                 context, application, session, isConsumer: isConsumer, scope: .tasks(enqueued), timeout: timeout)
@@ -86,7 +84,7 @@ struct Put: Command {
     private func enqueue(
         _ application: Application, _ settings: SessionSettings, _ context: Context
     ) throws(CommandError) -> ExitCode {
-        let session = try application.create(settings, role: BH_ROLE_PRODUCE)
+        let session = try application.create(settings, role: .produce)
         try ProxyEnvironment.noteDifference(session, application, context)
         let results = try session.enqueue(transfers)
         try context.output.result(

@@ -1,6 +1,6 @@
-import CBackhaul
+import Backhaul
 
-struct Register: Command {
+struct Register: DescribedCommand {
     static let description = CommandDescription(
         name: "register", operands: "[--] PROGRAM [ARGUMENT...]",
         summary: "register the program to start when its sessions need it",
@@ -27,7 +27,7 @@ struct Register: Command {
             """,
         storeUse: .makes, usesSession: false, takesProgram: true)
 
-    private let program: LaunchProgram
+    private let program: LaunchCommand
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard let name = arguments.operands.first else {
@@ -36,28 +36,27 @@ struct Register: Command {
         guard name.hasPrefix("/") else {
             throw .usage("The program needs its absolute path, such as '/usr/bin/\(name)'; PATH is not searched.")
         }
-        var program = LaunchProgram(
-            program: name, arguments: Array(arguments.operands.dropFirst()), environment: arguments.all("environment"))
-        for text in program.environment where !text.dropFirst().contains("=") {
-            throw .usage("--environment takes NAME=VALUE, not '\(text)'.")
+        var program = LaunchCommand(program: name, arguments: Array(arguments.operands.dropFirst()))
+        for text in arguments.all("environment") {
+            guard let equals = text.dropFirst().firstIndex(of: "=") else {
+                throw .usage("--environment takes NAME=VALUE, not '\(text)'.")
+            }
+            program.environment[String(text[..<equals])] = String(text[text.index(after: equals)...])
         }
         program.workingDirectory = try arguments.value("working-directory").map { path throws(CommandError) in
             try Paths.absolute(path)
         }
-        program.attachTimeout = try Register.milliseconds("attach-timeout", arguments)
-        program.firstDelay = try Register.milliseconds("first-delay", arguments)
-        program.longestDelay = try Register.milliseconds("longest-delay", arguments)
-        program.maximumLaunches = UInt32(try arguments.number("maximum-launches", in: 1...1_000_000) ?? 0)
+        let seconds: ClosedRange<Int64> = 1...604_800
+        program.attachTimeout = try arguments.number("attach-timeout", in: seconds).map { .seconds($0) }
+        program.firstDelay = try arguments.number("first-delay", in: seconds).map { .seconds($0) }
+        program.longestDelay = try arguments.number("longest-delay", in: seconds).map { .seconds($0) }
+        program.maximumLaunches = try arguments.number("maximum-launches", in: 1...1_000_000).map { Int($0) }
         self.program = program
-    }
-
-    private static func milliseconds(_ name: String, _ arguments: Arguments) throws(CommandError) -> UInt32 {
-        UInt32(try arguments.number(name, in: 1...604_800) ?? 0) * 1000
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            try application.register(program)
+            try application.run(.setLaunch(program))
             context.output.note(
                 "\(program.program) is started when sessions of \(context.applicationName) need it. "
                     + "`backhaul launches` shows its launches.")
@@ -66,7 +65,7 @@ struct Register: Command {
     }
 }
 
-struct Unregister: Command {
+struct Unregister: DescribedCommand {
     static let description = CommandDescription(
         name: "unregister", operands: "", summary: "remove the registered program",
         examples: ["backhaul unregister --application org.example.photos"], storeUse: .lists, usesSession: false)
@@ -79,7 +78,7 @@ struct Unregister: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            try application.register(nil)
+            try application.run(.setLaunch(nil))
             return .done
         }
     }

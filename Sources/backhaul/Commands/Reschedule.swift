@@ -1,7 +1,7 @@
-import CBackhaul
+import Backhaul
 
 /// The command `reschedule`: changes the times at which transfers may start.
-struct Reschedule: Command {
+struct Reschedule: DescribedCommand {
     static let description = CommandDescription(
         name: "reschedule", operands: ControlOptions.operands, summary: "change when transfers start",
         examples: [
@@ -44,12 +44,14 @@ struct Reschedule: Command {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try options.run("rescheduled", context) { (session, named) throws(CommandError) in
             for task in named {
-                try Reschedule.check(earliest ?? task.earliestStart, latest ?? task.latestStart, of: task)
+                try Reschedule.check(
+                    earliest ?? task.earliestStartMilliseconds ?? 0, latest ?? task.latestStartMilliseconds ?? 0,
+                    of: task)
             }
-            let unchanged = Int64(BH_TIME_UNCHANGED)
+            func start(_ time: Int64?) -> StartChange { time.map { $0 == 0 ? .removed : .at($0) } ?? .unchanged }
             var change = ControlOptions.Change(
-                affected: try session.control(
-                    .reschedule(earliest: earliest ?? unchanged, latest: latest ?? unchanged), options.selection))
+                affected: try session.run(
+                    .reschedule(options.selection, earliestStart: start(earliest), latestStart: start(latest))))
             let running = try running(session)
             change.running = running
             if let earliest, earliest > Clock.wallMilliseconds, running > 0 {
@@ -64,13 +66,13 @@ struct Reschedule: Command {
     /// The number of selected tasks that are running.
     private func running(_ session: Session) throws(CommandError) -> Int {
         var selection = options.selection
-        selection.states = [BH_TASK_RUNNING]
+        selection.states = [.running]
         // One page of the listing is enough, because at most 1,024 tasks run at the same time.
-        return try session.tasks(selection, maximum: 1024).tasks.count
+        return try session.tasks(selection, maximum: 1024).count
     }
 
     /// Checks that the latest start is not before the earliest start. A time of 0 sets no limit.
-    private static func check(_ earliest: Int64, _ latest: Int64, of task: TaskRecord? = nil) throws(CommandError) {
+    private static func check(_ earliest: Int64, _ latest: Int64, of task: TaskInfo? = nil) throws(CommandError) {
         guard earliest > 0, latest > 0, latest < earliest else { return }
         let whose = task.map { " of transfer \($0.id)" } ?? ""
         let (its, advice) = task == nil ? ("", "") : ("its ", "; give both options")

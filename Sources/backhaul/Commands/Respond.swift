@@ -1,7 +1,7 @@
-import CBackhaul
+import Backhaul
 
 /// The command `respond`: responds to a challenge. A challenge demands a credential, new headers or a new URL.
-struct Respond: Command {
+struct Respond: DescribedCommand {
     static let description = CommandDescription(
         name: "respond", operands: "CHALLENGE", summary: "give a credential to a server that asks for it",
         examples: [
@@ -31,13 +31,13 @@ struct Respond: Command {
             is asked for again. With --json one document: {"challenge_id": NUMBER}.
             """)
 
-    private let challenge: UInt64
+    private let challenge: ChallengeID
     private let user: String?
     /// The password that `--password-file` gives.
     private let password: String?
     /// The response that the options give. Nil if the response is a user name with a password. If no option names a
     /// file with the password, the command prompts for the password.
-    private let given: Response.Kind?
+    private let given: ChallengeResponse?
     private let isKept: Bool
     private let expires: Int64?
 
@@ -45,15 +45,15 @@ struct Respond: Command {
         guard arguments.operands.count == 1, let id = UInt64(arguments.operands[0]), id > 0 else {
             throw .usage("`respond` takes the number of a challenge; `backhaul challenges` shows them.")
         }
-        challenge = id
+        challenge = ChallengeID(rawValue: id)
         user = arguments.value("user")
         let passwordFile = arguments.value("password-file")
         if passwordFile != nil && user == nil { throw .usage("--password-file goes with --user.") }
-        var headers: [(name: String, value: String)] = []
+        var headers: [Header] = []
         for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
         for file in arguments.all("header-file") { headers += try InputFile.headers(file) }
-        var responses: [Response.Kind] = headers.isEmpty ? [] : [.headers(headers)]
-        if arguments.has("negotiate") { responses.append(.password(user: "", password: "")) }
+        var responses: [ChallengeResponse] = headers.isEmpty ? [] : [.headers(headers)]
+        if arguments.has("negotiate") { responses.append(.credential(user: "", password: "")) }
         if let url = arguments.value("url") { responses.append(.url(url)) }
         if arguments.has("refuse") { responses.append(.refuse) }
         if arguments.has("default") { responses.append(.defaultHandling) }
@@ -71,14 +71,15 @@ struct Respond: Command {
         // The prompt comes before the store is opened, because the user may need a long time to reply.
         let response = try response(context.signals)
         return try context.withApplication { (application) throws(CommandError) in
-            let session = try context.attach(application, role: BH_ROLE_PRODUCE) { (session) throws(CommandError) in
-                try session.challenges().contains { $0.id == challenge }
+            let session = try context.attach(application, role: .produce) { (session) throws(CommandError) in
+                try session.run(.challenges).contains { $0.id == challenge }
             }
             // If the challenge does not exist any more, `respond` below reports the reason.
-            let waiting = try session.challenges().first { $0.id == challenge }?.waitingTasks ?? 0
-            try session.respond(challenge, response)
+            let waiting = try session.run(.challenges).first { $0.id == challenge }?.waitingTasks ?? 0
+            try session.run(
+                .respond(challenge, response, isKept: isKept, expiresMilliseconds: expires))
             if context.output.isJSON {
-                try context.output.result(.object([("challenge_id", .unsigned(challenge))]))
+                try context.output.result(.object([("challenge_id", .id(challenge))]))
             } else {
                 context.output.note(Respond.sentence(response, waiting: Int(clamping: waiting)))
             }
@@ -86,22 +87,22 @@ struct Respond: Command {
         }
     }
 
-    private static func sentence(_ response: Response, waiting: Int) -> String {
+    private static func sentence(_ response: ChallengeResponse, waiting: Int) -> String {
         let count = Text.count(waiting, "transfer")
-        if case .defaultHandling = response.kind {
+        if case .defaultHandling = response {
             return "Done; \(count) \(waiting == 1 ? "goes" : "go") on without a credential."
         }
-        if case .refuse = response.kind {
+        if case .refuse = response {
             return "Refused; \(count) that waited for it \(waiting == 1 ? "fails" : "fail")."
         }
         return "Done; \(count) \(waiting == 1 ? "is" : "are") retried. If the server rejects the credential, there "
             + "is a new challenge with another number: `backhaul challenges` lists it."
     }
 
-    private func response(_ signals: Signals) throws(CommandError) -> Response {
-        if let given { return Response(kind: given, isKept: isKept, expires: expires) }
+    private func response(_ signals: Signals) throws(CommandError) -> ChallengeResponse {
+        if let given { return given }
         let password = if let password { password } else { try askForPassword(signals) }
-        return Response(kind: .password(user: user ?? "", password: password), isKept: isKept, expires: expires)
+        return .credential(user: user ?? "", password: password)
     }
 
     private func askForPassword(_ signals: Signals) throws(CommandError) -> String {

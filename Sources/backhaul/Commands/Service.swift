@@ -2,8 +2,8 @@ import BackhaulUserManager
 import Glibc
 
 /// The command `service`: installs or removes the systemd service that runs a store's daemon, and shows its status. The
-/// daemon is a process that runs the transfers of the store, which is the directory with all data.
-struct Service: Command {
+/// daemon is a process that runs the transfers of the store.
+struct Service: DescribedCommand {
     static let description = CommandDescription(
         name: "service", operands: "install | status | uninstall",
         summary: "resume transfers automatically after a reboot",

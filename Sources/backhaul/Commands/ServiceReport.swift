@@ -1,13 +1,13 @@
 import BackhaulUserManager
 
 /// The status of the systemd service that runs a store's daemon. The daemon is a process that runs the transfers of the
-/// store, which is the directory with all data.
+/// store.
 struct ServiceReport {
     let unit: String
     let path: String
     let isInstalled: Bool
     let isEnabled: Bool
-    /// The version of systemd, or the reason why there is no user manager (the user's systemd).
+    /// The version of systemd, or the reason why there is no user manager.
     let manager: Manager
     let state: UnitState?
     let lingering: Lingering

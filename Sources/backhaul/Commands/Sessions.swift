@@ -1,4 +1,6 @@
-struct Sessions: Command {
+import Backhaul
+
+struct Sessions: DescribedCommand {
     static let description = CommandDescription(
         name: "sessions", operands: "", summary: "list the sessions of the application",
         examples: ["backhaul sessions", "backhaul sessions --json"],
@@ -10,7 +12,7 @@ struct Sessions: Command {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            let sessions = try application.sessions()
+            let sessions = try application.run(.sessions)
             if context.output.isJSON {
                 try context.output.result(lines: sessions.map { $0.json.text })
             } else if !sessions.isEmpty {

@@ -1,7 +1,7 @@
-import CBackhaul
+import Backhaul
 
-/// The command `tasks`: lists the tasks (downloads and uploads) of a session (a named collection of tasks).
-struct Tasks: Command {
+/// The command `tasks`: lists the tasks of a session.
+struct Tasks: DescribedCommand {
     static let description = CommandDescription(
         name: "tasks", operands: "", summary: "list the transfers of a session",
         examples: ["backhaul tasks", "backhaul tasks --state running,waiting --json"],
@@ -19,20 +19,20 @@ struct Tasks: Command {
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else { throw .usage("`tasks` takes no arguments; see `backhaul info`.") }
-        var states: [Int] = []
+        var states: Set<TaskState> = []
         for word in arguments.all("state").flatMap({ $0.split(separator: ",") }) {
-            guard let state = Names.taskStates.first(where: { $0.1 == word }) else {
+            guard let state = TaskState.words.first(where: { $0.word == word }) else {
                 throw .usage("There is no state '\(word)'; `backhaul tasks --help` lists the states.")
             }
-            states.append(state.0)
+            states.insert(state.value)
         }
-        selection = TaskSelection(states: states, group: arguments.value("group"))
+        selection = TaskSelection(states: states.isEmpty ? nil : states, group: arguments.value("group"))
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             var isFirstPage = true
-            try context.forEachSession(application, role: BH_ROLE_OBSERVE) { (session) throws(CommandError) in
+            try context.forEachSession(application, role: .observe) { (session) throws(CommandError) in
                 try session.forEachPage(selection) { (tasks) throws(CommandError) in
                     var lines = tasks.map { context.output.isJSON ? $0.json.text : Tasks.line($0) }
                     if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(Tasks.header(), at: 0) }
@@ -48,23 +48,23 @@ struct Tasks: Command {
     /// - Parameter ended: The title of the column with the times of the ends. Nil means that there is no such column.
     static func header(ended: String? = nil) -> String { row("TASK", ended, "STATE", "DONE", "OF", "URL") }
 
-    static func line(_ task: TaskRecord, ended: String? = nil) -> String {
-        var state = Names.taskState(task.state)
+    static func line(_ task: TaskInfo, ended: String? = nil) -> String {
+        var state = task.state.word
         if let source = task.source { state += " (\(source))" }
-        if !task.hasEnded && Int(task.reason) != BH_REASON_NONE && Int(task.reason) != BH_REASON_SUSPENDED {
-            state += " (" + Names.reason(task.reason) + ")"
+        if let reason = task.reason, !task.hasEnded, reason.code != .suspended {
+            state += " (" + reason.code.word + ")"
         }
         return row(
-            String(task.id), ended, state, Text.size(task.done), task.total.map { Text.size($0) } ?? "?",
+            "\(task.id)", ended, state, Text.size(task.done), task.total.map { Text.size($0) } ?? "?",
             Text.visible(task.url + (remark(task).map { " (\($0))" } ?? "")))
     }
 
-    /// A phrase with the reason why the task waits, and with the time of the next attempt (run of the task) or of the
-    /// next check. The reason is the error of the last attempt, or the condition that is not met. Nil if the task has
-    /// ended, or waits for anything else.
-    private static func remark(_ task: TaskRecord) -> String? {
-        let isRetry = Int(task.reason) == BH_REASON_RETRY
-        guard !task.hasEnded, isRetry || Int(task.reason) >= BH_REASON_POWER else { return nil }
+    /// A phrase with the reason why the task waits, and with the time of the next attempt or of the next check. The
+    /// reason is the error of the last attempt, or the condition that is not met. Nil if the task has ended, or waits
+    /// for anything else.
+    private static func remark(_ task: TaskInfo) -> String? {
+        let isRetry = task.waitsFor == .retry
+        guard !task.hasEnded, isRetry || WaitPhrases.isConstraint(task.waitsFor) else { return nil }
         let text = isRetry ? task.errorMessage ?? task.reasonText : task.reasonText
         return [text, WaitPhrases.next(task)].compactMap { $0 }.joined(separator: "; ")
     }

@@ -1,6 +1,6 @@
-import CBackhaul
+import Backhaul
 
-struct Wait: Command {
+struct Wait: DescribedCommand {
     static let description = CommandDescription(
         name: "wait", operands: "", summary: "follow a session's transfers until all have ended",
         examples: ["backhaul wait", "backhaul wait --session photos --timeout 3600"],
@@ -18,14 +18,14 @@ struct Wait: Command {
             """, isHost: true, storeUse: .makes)
 
     private let timeout: Int64?
-    private let role: Int
+    private let role: Role
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {
             throw .usage("`wait` takes no arguments; name a session with --session.")
         }
         timeout = try Watch.timeout(arguments)
-        role = arguments.has("when-free") ? BH_ROLE_CONSUME_WHEN_FREE : BH_ROLE_CONSUME
+        role = arguments.has("when-free") ? .consumeWhenFree : .consume
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
@@ -42,7 +42,7 @@ struct Wait: Command {
                         if case .interrupted = error { throw error }
                         // Another `wait` follows these sessions. If this command followed the variants, both would
                         // fail.
-                        if case .failure(let failure) = error, failure.is(BH_IN_USE) { throw error }
+                        if error.status == .inUse { throw error }
                         // After the time-out, one sentence is enough.
                         if case .stopped = error, let deadline, Clock.milliseconds >= deadline, !errors.isEmpty {
                             return
@@ -53,7 +53,7 @@ struct Wait: Command {
             }
             if let first = errors.first {
                 for case .stopped(let code, let sentence) in errors.dropFirst() {
-                    context.output.error(Failure(code, sentence))
+                    context.output.error(BackhaulError(code, sentence))
                 }
                 throw first
             }

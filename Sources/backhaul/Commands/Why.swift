@@ -1,7 +1,7 @@
-import CBackhaul
+import Backhaul
 
 /// The command `why`: explains why transfers wait, until when, and what the user can do.
-struct Why: Command {
+struct Why: DescribedCommand {
     static let description = CommandDescription(
         name: "why", operands: "[TASK...]", summary: "explain why transfers wait, until when, and what to do",
         examples: ["backhaul why 12", "backhaul why"],
@@ -12,7 +12,7 @@ struct Why: Command {
             With --json each explanation is one line.
             """, storeUse: .lists)
 
-    private let ids: [UInt64]
+    private let ids: [TaskID]
 
     init(_ arguments: Arguments) throws(CommandError) { ids = try arguments.taskIDs() }
 
@@ -21,13 +21,13 @@ struct Why: Command {
             let gathering = Gathering(context: context, application: application)
             if ids.isEmpty {
                 var isAny = false
-                try context.forEachSession(application, role: BH_ROLE_OBSERVE) { (session) throws(CommandError) in
+                try context.forEachSession(application, role: .observe) { (session) throws(CommandError) in
                     if try explainAll(session, gathering) { isAny = true }
                 }
                 if !isAny { context.output.note("No transfer waits in session \(context.sessionName).") }
             } else {
                 for id in ids {
-                    let session = try context.attach(application, role: BH_ROLE_OBSERVE, task: id)
+                    let session = try context.attach(application, role: .observe, task: id)
                     try explain(id, session, gathering)
                 }
             }
@@ -35,12 +35,12 @@ struct Why: Command {
         }
     }
 
-    private func explain(_ id: UInt64, _ session: Session, _ gathering: Gathering) throws(CommandError) {
+    private func explain(_ id: TaskID, _ session: Session, _ gathering: Gathering) throws(CommandError) {
         let context = gathering.context
         let task = try Info.find(id, session, context)
         let explanation = Explanation(
-            task: task, session: context.sessionName, waits: try session.waits(id),
-            facts: try gathering.facts(task.hasEnded ? [] : [task.reason], session, [task]),
+            task: task, session: context.sessionName, waits: try session.run(.waits(id)),
+            facts: try gathering.facts(task.hasEnded ? [] : [task.waitsFor], session, [task]),
             now: Clock.wallMilliseconds, command: gathering.command)
         if context.output.isJSON {
             try context.output.result(explanation.json)
@@ -54,7 +54,7 @@ struct Why: Command {
         let output = gathering.context.output
         var groups: [WaitingGroup.Key: WaitingGroup] = [:]
         var order: [WaitingGroup.Key] = []
-        try session.forEachPage(TaskSelection(states: TaskSelection.live)) { tasks in
+        try session.forEachPage(.states(TaskSelection.live)) { tasks in
             for task in tasks { WaitingGroup.gather(task, into: &groups, order: &order) }
             return true
         }
@@ -62,7 +62,7 @@ struct Why: Command {
         let facts = try gathering.facts(Set(order.map { $0.reason }), session, tried)
         let holds = try gathering.holds(Set(order.map { $0.reason }))
         for group in order.compactMap({ groups[$0] }) {
-            let began = holds.filter { $0.reason == group.reason && $0.began > 0 }.map { $0.began }.min()
+            let began = holds.filter { $0.reason.code == group.reason }.map(\.beganMilliseconds).filter { $0 > 0 }.min()
             let waitExplanation = group.waitExplanation(
                 facts, session: gathering.context.sessionName, began: began, now: Clock.wallMilliseconds,
                 command: gathering.command)
@@ -76,8 +76,7 @@ struct Why: Command {
     }
 }
 
-/// Reads the data for the explanations from the engine (the process that runs the tasks). Data that no explanation
-/// needs is not read.
+/// Reads the data for the explanations from the engine. Data that no explanation needs is not read.
 private struct Gathering {
     let context: Context
     let application: Application
@@ -86,32 +85,31 @@ private struct Gathering {
 
     /// - Parameter tasks: The tasks whose last failed attempts are explained.
     func facts(
-        _ reasons: Set<Int32>, _ session: Session, _ tasks: [TaskRecord]
+        _ reasons: Set<Reason?>, _ session: Session, _ tasks: [TaskInfo]
     ) throws(CommandError) -> WaitFacts {
         var facts = WaitFacts()
-        let codes = Set(reasons.map { Int($0) })
-        if reasons.contains(where: { WaitPhrases.isCondition($0) }) || codes.contains(BH_REASON_RATE) {
-            facts.requirements = try session.requirements()
+        if reasons.contains(where: { WaitPhrases.isCondition($0) }) || reasons.contains(.rate) {
+            facts.requirements = try session.configuration()
         }
         if reasons.contains(where: { !WaitPhrases.conditions($0).isEmpty }) {
-            facts.conditions = try application.conditions()
+            facts.conditions = try application.run(.conditions)
         }
-        if !codes.isDisjoint(with: [BH_REASON_BUDGET, BH_REASON_METERED]) {
-            facts.networks = try application.networks()
+        if !reasons.isDisjoint(with: [.budget, .metered]) {
+            facts.networks = try application.run(.networks)
         }
-        if codes.contains(BH_REASON_CREDENTIAL) { facts.challenges = try session.challenges() }
-        if codes.contains(BH_REASON_RATE) { facts.storeRate = try application.limits().bytesPerSecond }
-        for task in tasks where !task.hasEnded && Int(task.reason) == BH_REASON_RETRY {
-            facts.lastAttempts[task.id] = try session.attempts(task.id).last { $0.error.isFailure }
+        if reasons.contains(.credential) { facts.challenges = try session.run(.challenges) }
+        if reasons.contains(.rate) { facts.storeRate = try application.limits().bytesPerSecond }
+        for task in tasks where !task.hasEnded && task.waitsFor == .retry {
+            facts.lastAttempts[task.id] = try session.run(.attempts(task.id)).last { $0.error != nil }
         }
         return facts
     }
 
     /// The holds of this session: the demands of tasks on the system that the system does not meet now. `reasons` says
     /// why tasks wait. If no reason is a condition or a constraint (`WaitPhrases.isCondition`), the list is empty.
-    func holds(_ reasons: Set<Int32>) throws(CommandError) -> [HoldRecord] {
+    func holds(_ reasons: Set<Reason?>) throws(CommandError) -> [Hold] {
         guard reasons.contains(where: { WaitPhrases.isCondition($0) }) else { return [] }
-        return try application.holds().filter {
+        return try application.run(.holds).filter {
             $0.application == context.applicationName && $0.session == context.sessionName
         }
     }

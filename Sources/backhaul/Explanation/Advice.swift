@@ -1,4 +1,4 @@
-import CBackhaul
+import Backhaul
 
 /// One action by which the user can end the wait of a transfer.
 struct Advice: Equatable {
@@ -17,38 +17,38 @@ struct Advice: Equatable {
 
 /// Data that the explanations need, and that the records of the waiting tasks do not contain.
 struct WaitFacts {
-    var requirements = SessionRequirements()
-    var conditions: [ConditionRecord] = []
-    var networks: [NetworkRecord] = []
-    var challenges: [ChallengeRecord] = []
+    var requirements = SessionConfiguration(identifier: "")
+    var conditions: [Condition] = []
+    var networks: [Network] = []
+    var challenges: [Challenge] = []
     /// The last failed attempt of each task that waits for its next attempt. The key is the task's number.
-    var lastAttempts: [UInt64: AttemptRecord] = [:]
-    /// The limit for all sessions together, in bytes per second. 0 means no limit.
-    var storeRate: UInt64 = 0
+    var lastAttempts: [TaskID: Attempt] = [:]
+    /// The limit for all sessions together, in bytes per second. Nil means no limit.
+    var storeRate: UInt64?
 
-    func condition(_ kind: Int) -> ConditionRecord? { conditions.first { Int($0.kind) == kind } }
+    func condition(_ kind: Condition.Kind) -> Condition? { conditions.first { $0.kind == kind } }
 
     /// The limits of pressure that are exceeded now. *Pressure* is the share of time in which processes wait for a
     /// processor, a disk or memory. If the pressure has just fallen and no limit is exceeded, returns all limits.
-    func exceeded(_ pressures: [ConstraintsRecord.Pressure]) -> [ConstraintsRecord.Pressure] {
+    func exceeded(_ pressures: [Constraints.Pressure]) -> [Constraints.Pressure] {
         let reached = pressures.filter { pressure in
             // The hysteresis: tasks are released five percentage points below the limit. If the limit is less than ten
             // percent, tasks are released at half of the limit.
             let releaseLimit = max(Int64(pressure.percent) - 5, Int64(pressure.percent) / 2)
-            return condition(pressure.condition).map { $0.isKnown && $0.value > releaseLimit } ?? false
+            return condition(pressure.condition)?.value.map { $0 > releaseLimit } ?? false
         }
         return reached.isEmpty ? pressures : reached
     }
 
     /// The option of the session that causes a wait for this reason. The option may be a preset, which is a name for
     /// several demands on the system.
-    func origin(_ reason: Int32) -> ConstraintsRecord.Origin? { requirements.constraints.origin(reason, self) }
+    func origin(_ reason: Reason?) -> Constraints.Origin? { requirements.constraints.origin(reason, self) }
 
-    var network: NetworkRecord? { networks.first { $0.isCurrent } }
+    var network: Network? { networks.first { $0.isCurrent } }
 
-    var networkName: String? { condition(BH_CONDITION_NETWORK)?.name ?? network?.name }
+    var networkName: String? { condition(.network)?.name ?? network?.name }
 
     var isCriticallyHot: Bool {
-        condition(BH_CONDITION_THERMAL_STATE).map { $0.isKnown && Int($0.value) == BH_THERMAL_CRITICAL } ?? false
+        condition(.thermalState)?.value == Int64(ThermalState.critical.rawValue)
     }
 }

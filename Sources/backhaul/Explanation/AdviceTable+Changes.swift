@@ -1,7 +1,6 @@
-import CBackhaul
+import Backhaul
 
-/// Advice to change the constraint (the demand on the system) that causes a wait. The session (a named collection of
-/// transfers), its transfers, or both may have the constraint.
+/// Advice to change the constraint that causes a wait. The session, its transfers, or both may have the constraint.
 extension AdviceTable {
     func change(_ anyway: String) -> [Advice] {
         let advice = sessionAdvice(anyway) + ofTransfers(anyway)
@@ -21,14 +20,14 @@ extension AdviceTable {
     }
 
     private func ofTransfers(_ anyway: String) -> [Advice] {
-        let asking = waitExplanation.transfers.filter { $0.constraints?.origin(reason, facts) != nil }
+        let asking = waitExplanation.transfers.filter { $0.constraints.origin(reason, facts) != nil }
         guard let first = asking.first?.constraints, let asked = first.origin(reason, facts) else { return [] }
         let isOne = waitExplanation.count == 1
-        // The advice is one command for all tasks with this constraint. If one of these tasks has a preset (a name for
-        // several constraints), the command must override the preset.
-        let stated = asking.compactMap(\.constraints).first(where: \.isDiscretionary) ?? first
+        // The advice is one command for all tasks with this constraint. If one of these tasks has a preset, the command
+        // must override the preset.
+        let stated = asking.map(\.constraints).first { $0.preset != nil } ?? first
         let numbers = waitExplanation.count <= waitExplanation.transfers.count
-            ? asking.map { String($0.id) } : ["TASK..."]
+            ? asking.map { "\($0.id)" } : ["TASK..."]
         let who = isOne ? "It asks" : "They ask"
         return [
             Advice(
@@ -40,9 +39,9 @@ extension AdviceTable {
     }
 
     /// Advice for a session with --discretionary-if-launched. The advice is about tasks that a program has enqueued
-    /// after the engine (the process that runs the tasks) had launched this program.
+    /// after the engine had launched this program.
     private var launchAdvice: [Advice] {
-        guard [BH_REASON_POWER, BH_REASON_METERED, BH_REASON_HEAT, BH_REASON_THROUGHPUT].contains(Int(reason)) else {
+        guard let reason, [.power, .metered, .heat, .throughput].contains(reason) else {
             return []
         }
         return [
@@ -57,19 +56,19 @@ extension AdviceTable {
     /// The options that remove only the constraint that causes the wait. If the constraint comes from a preset, the
     /// options override the preset.
     /// - Parameter nothing: The values that set no minimum, permit all networks, and set no quiet hours, in this order.
-    private func overridingOptions(to stated: ConstraintsRecord, nothing: [String]) -> [String] {
-        let hasPreset = stated.isDiscretionary
-        switch Int(reason) {
-        case BH_REASON_POWER: return ["--external-power", "no"]
-        case BH_REASON_METERED: return ["--unmetered", "no"]
-        case BH_REASON_HEAT: return ["--maximum-heat", "serious"]
-        case BH_REASON_BATTERY: return ["--minimum-battery", nothing[0]]
-        case BH_REASON_PRESSURE: return facts.exceeded(stated.pressures).flatMap { [$0.option, nothing[0]] }
-        case BH_REASON_NETWORK: return ["--networks", nothing[1]]
+    private func overridingOptions(to stated: Constraints, nothing: [String]) -> [String] {
+        let hasPreset = stated.preset != nil
+        switch reason {
+        case .power: return ["--external-power", "no"]
+        case .metered: return ["--unmetered", "no"]
+        case .heat: return ["--maximum-heat", "serious"]
+        case .battery: return ["--minimum-battery", nothing[0]]
+        case .pressure: return facts.exceeded(stated.pressures).flatMap { [$0.option, nothing[0]] }
+        case .network: return ["--networks", nothing[1]]
         // If a preset is set, 0 would mean the minimum rate of the preset.
-        case BH_REASON_THROUGHPUT: return ["--minimum-rate", hasPreset ? "1" : nothing[0]]
-        case BH_REASON_QUIET_HOURS:
-            let preset = Int(stated.preset) == BH_PRESET_OVERNIGHT ? ["--preset", "discretionary"] : []
+        case .throughput: return ["--minimum-rate", hasPreset ? "1" : nothing[0]]
+        case .quietHours:
+            let preset = stated.preset == .overnight ? ["--preset", "discretionary"] : []
             return preset + (stated.quietHours == nil ? [] : ["--quiet-hours", nothing[2]])
         default: return []
         }

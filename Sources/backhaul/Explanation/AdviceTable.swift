@@ -1,11 +1,11 @@
-import CBackhaul
+import Backhaul
 
 /// The advice for each reason why a transfer waits. Each command in the advice either ends the wait, or shows more
 /// about the wait.
 struct AdviceTable {
     let waitExplanation: WaitExplanation
 
-    var reason: Int32 { waitExplanation.reason }
+    var reason: Reason? { waitExplanation.reason }
     var facts: WaitFacts { waitExplanation.facts }
     var it: String { waitExplanation.count == 1 ? "it" : "them" }
     var pronounWithVerb: String { waitExplanation.count == 1 ? "It was" : "They were" }
@@ -13,28 +13,28 @@ struct AdviceTable {
     func command(_ words: [String]) -> String { waitExplanation.command(words) }
 
     var advice: [Advice] {
-        switch Int(reason) {
-        case BH_REASON_SLOT: [Advice("Start \(it) before all others:", ofTransfers("priority", "now"))]
-        case BH_REASON_SUSPENDED: [Advice("Let \(it) run:", ofTransfers("resume"))]
-        case BH_REASON_RETRY:
+        switch reason {
+        case .slot: [Advice("Start \(it) before all others:", ofTransfers("priority", "now"))]
+        case .suspended: [Advice("Let \(it) run:", ofTransfers("resume"))]
+        case .retry:
             [
                 Advice("Nothing has to be done. To retry immediately:", ofTransfers("resume")),
                 Advice("See all attempts and their errors:", ofTransfers("attempts")),
             ]
-        case BH_REASON_CONNECTING:
+        case .connecting:
             [
                 Advice("If this lasts, check whether the server responds to others, and check your network."),
                 Advice("See the earlier attempts:", ofTransfers("attempts")),
             ]
-        case BH_REASON_STALLED:
+        case .stalled:
             [
                 Advice(
                     "Nothing has to be done: the transfer is retried. If this repeats, check the server and the "
                         + "network."),
                 Advice("See the earlier attempts:", ofTransfers("attempts")),
             ]
-        case BH_REASON_FINISHING: [Advice("Nothing has to be done: a slow disk takes a while.")]
-        case BH_REASON_DISK_FULL:
+        case .finishing: [Advice("Nothing has to be done: a slow disk takes a while.")]
+        case .diskFull:
             [
                 Advice(
                     "Free space on the file system of "
@@ -43,13 +43,13 @@ struct AdviceTable {
                         + "."),
                 Advice("Then continue immediately:", ofTransfers("resume")),
             ]
-        case BH_REASON_CREDENTIAL: credential
-        case BH_REASON_CONNECTIVITY:
+        case .credential: credential
+        case .connectivity:
             [
                 Advice("Connect this machine to a network that leads to the server."),
                 Advice("Retry immediately:", ofTransfers("resume")),
             ]
-        case BH_REASON_RATE: rate
+        case .rate: rate
         default: conditionAdvice
         }
     }
@@ -67,10 +67,10 @@ struct AdviceTable {
                 Advice("Several servers ask. See which:", command(["challenges"])),
                 Advice(
                     "Respond to each by the number of its challenge, for example:",
-                    command(["respond", String(first.id)]) + " " + first.advice),
+                    command(["respond", "\(first.id)"]) + " " + first.advice),
             ]
         }
-        let respond = command(["respond", String(first.id)]) + " " + first.advice
+        let respond = command(["respond", "\(first.id)"]) + " " + first.advice
         let number = "\(first.id) is the number of \(first.isRefresh ? "this" : "the server's") challenge"
         var advice: [Advice] = []
         if first.isRefresh {
@@ -92,22 +92,22 @@ struct AdviceTable {
             Advice(
                 "Without a login: request one from the server's operator, or refuse; then the waiting transfers "
                     + "fail:",
-                command(["respond", String(first.id), "--refuse"])))
+                command(["respond", "\(first.id)", "--refuse"])))
         return advice
     }
 
     private var rate: [Advice] {
         var advice: [Advice] = []
-        if facts.requirements.rate > 0 {
+        if let rate = facts.requirements.bytesPerSecond {
             advice.append(
                 Advice(
-                    "Remove the limit of all transfers of the session, \(Text.size(facts.requirements.rate)) a second:",
+                    "Remove the limit of all transfers of the session, \(Text.size(rate)) a second:",
                     command(["configure", "--limit-rate", "0"])))
         }
-        if facts.storeRate > 0 {
+        if let rate = facts.storeRate {
             advice.append(
                 Advice(
-                    "Remove the limit for all sessions together, \(Text.size(facts.storeRate)) a second:",
+                    "Remove the limit for all sessions together, \(Text.size(rate)) a second:",
                     command(["limits", "set", "--limit-rate", "0"])))
         }
         return advice.isEmpty ? [Advice("Remove the transfer's own limit:", ofTransfers("rate", "0"))] : advice

@@ -1,6 +1,8 @@
+import Backhaul
+
 /// The name of a transfer in messages.
 struct TransferName {
-    let task: TaskRecord
+    let task: TaskInfo
 
     /// The name at the start of a sentence: "Download 2 (02-map.bin from example.org, 0 B of 4.0 MB)".
     var text: String { (task.isUpload ? "Upload " : "Download ") + "\(task.id) (\(description))" }

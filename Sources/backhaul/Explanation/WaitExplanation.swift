@@ -1,19 +1,18 @@
-import CBackhaul
+import Backhaul
 
 /// The explanation of a wait that one or more transfers share. It has four parts: what the transfers wait for, the
 /// cause, when the transfers continue, and what the user can do.
 struct WaitExplanation {
     static let listedTransferLimit = 5
 
-    let reason: Int32
-    /// The sentence with which the engine (the process that runs the transfers) explains the reason.
+    let reason: Reason?
+    /// The sentence with which the engine explains the reason.
     let text: String?
-    /// The time of the next check or of the next attempt (run of a task), in Unix milliseconds. 0 if this time is not
-    /// known.
-    let nextCheck: Int64
+    /// The time of the next check or of the next attempt, in Unix milliseconds. Nil if this time is not known.
+    let nextCheck: Int64?
     let isRunning: Bool
     /// The waiting transfers, or the first few of them. `count` is the number of all waiting transfers.
-    let transfers: [TaskRecord]
+    let transfers: [TaskInfo]
     let count: Int
     let session: String
     let facts: WaitFacts
@@ -23,11 +22,11 @@ struct WaitExplanation {
     /// Makes a command for the same session and store, ready to be typed.
     let command: ([String]) -> String
 
-    var one: TaskRecord? { count == 1 ? transfers.first : nil }
+    var one: TaskInfo? { count == 1 ? transfers.first : nil }
 
     /// The numbers of the transfers as operands of a command. If `transfers` has only the first few transfers, the only
     /// operand is "TASK...".
-    var operands: [String] { count <= transfers.count ? transfers.map { String($0.id) } : ["TASK..."] }
+    var operands: [String] { count <= transfers.count ? transfers.map { "\($0.id)" } : ["TASK..."] }
 
     /// The first line. `duration`: whether the line states how long the wait has lasted.
     func headline(duration: Bool = false) -> String {
@@ -40,7 +39,7 @@ struct WaitExplanation {
             words = words.replacing("until it is", with: "until they are").replacing("for its ", with: "for their ")
         }
         var verb = one == nil ? "wait" : "waits"
-        if Int(reason) == BH_REASON_SUSPENDED { verb = be + " suspended" }
+        if reason == .suspended { verb = be + " suspended" }
         if isStuck { verb = be + " stuck, and \(verb)" }
         let length = began.map { duration ? " (\(Text.approximate(seconds: max(0, now - $0) / 1000)))" : "" } ?? ""
         return "\(subject) \(verb) \(words)"
@@ -51,42 +50,42 @@ struct WaitExplanation {
 
     /// Whether the wait continues until the user changes a setting.
     var isStuck: Bool {
-        switch Int(reason) {
-        case BH_REASON_BUDGET, BH_REASON_QUIET_HOURS: nextCheck == 0
+        switch reason {
+        case .budget, .quietHours: nextCheck == nil
         // Only the engine's sentence shows that the permitted networks of the session and of the transfer exclude each
         // other.
-        case BH_REASON_NETWORK: text?.contains("never runs") ?? false
+        case .network: text?.contains("never runs") ?? false
         default: false
         }
     }
 
     var why: String? {
-        switch Int(reason) {
-        case BH_REASON_SUSPENDED: nil
-        case BH_REASON_RETRY: one.map(failure) ?? text
-        case BH_REASON_CREDENTIAL:
+        switch reason {
+        case .suspended: nil
+        case .retry: one.map(failure) ?? text
+        case .credential:
             facts.challenges.count == 1 ? facts.challenges.first.map { $0.requestSentence } : text
-        case BH_REASON_BUDGET:
+        case .budget:
             facts.requirements.zeroBudgetSentence(reason, facts, session: session) == nil ? text : nil
         default: text
         }
     }
 
-    private func failure(_ task: TaskRecord) -> String {
+    private func failure(_ task: TaskInfo) -> String {
         let error = task.errorMessage ?? task.reasonText ?? "the last attempt failed"
         guard let last = facts.lastAttempts[task.id] else { return error }
-        let took = (last.responseEnd ?? last.responseStart ?? 0) / 1000
-        let time = Text.dateAndTime(last.started.addingReportingOverflow(took).partialValue, now: now)
-        return "attempt \(last.number) failed at \(time): \(last.error.sentence ?? error)"
+        let took = (last.responseEnd ?? last.responseStart ?? .zero).microseconds / 1000
+        let time = Text.dateAndTime(last.startedMilliseconds.addingReportingOverflow(took).partialValue, now: now)
+        return "attempt \(last.number) failed at \(time): \(last.errorMessage ?? error)"
             + meaning(of: last.httpStatus)
     }
 
     /// The meaning of an HTTP status (RFC 9110, section 15, and RFC 6585) in everyday words.
-    private func meaning(of status: Int32) -> String {
+    private func meaning(of status: Int?) -> String {
         switch status {
         case 429: " (too many requests)"
         case 503: " (the server is overloaded or in maintenance)"
-        case 500...599: " (an error of the server)"
+        case .some(500...599): " (an error of the server)"
         default: ""
         }
     }
@@ -94,17 +93,17 @@ struct WaitExplanation {
     var continuation: String {
         if isStuck { return "not by itself: waiting does not help" }
         let words = WaitPhrases.continuation(reason, isRunning: isRunning) + again
-        guard nextCheck > 0 else { return words }
+        guard let nextCheck else { return words }
         let time = "by itself " + Text.timeWithCountdown(nextCheck, now: now)
-        switch Int(reason) {
-        case BH_REASON_RETRY: return time + next
-        case BH_REASON_EARLIEST_START: return time + ", or a little later"
-        case BH_REASON_BUDGET: return time + ", or sooner on another network"
-        case BH_REASON_QUIET_HOURS: return time
-        case BH_REASON_POWER, BH_REASON_BATTERY, BH_REASON_HEAT, BH_REASON_PRESSURE, BH_REASON_METERED:
+        switch reason {
+        case .retry: return time + next
+        case .earliestStart: return time + ", or a little later"
+        case .budget: return time + ", or sooner on another network"
+        case .quietHours: return time
+        case .power, .battery, .heat, .pressure, .metered:
             return time + ", if it stays so"
-        case BH_REASON_DISK_FULL: return time + ", if there is space then"
-        case BH_REASON_THROUGHPUT, BH_REASON_PORTAL, BH_REASON_CONNECTIVITY:
+        case .diskFull: return time + ", if there is space then"
+        case .throughput, .portal, .connectivity:
             return words + "; next check " + Text.timeWithCountdown(nextCheck, now: now)
         default: return words
         }
@@ -112,7 +111,7 @@ struct WaitExplanation {
 
     /// For a stalled transfer: a phrase that says from which byte the next attempt continues.
     private var again: String {
-        guard Int(reason) == BH_REASON_STALLED else { return "" }
+        guard reason == .stalled else { return "" }
         guard let one else { return "" }
         return one.done > 0 && !one.isUpload
             ? ", from where it is if the server can do that" : ", from its beginning"
@@ -120,7 +119,7 @@ struct WaitExplanation {
 
     private var next: String {
         guard let one else { return ", with the first of them" }
-        let number = facts.lastAttempts[one.id].map { ", with attempt \(UInt64($0.number) + 1)" } ?? ""
+        let number = facts.lastAttempts[one.id].map { ", with attempt \($0.number + 1)" } ?? ""
         return number + (TransferName(task: one).kept.map { "; \($0) is kept" } ?? "; nothing was received so far")
     }
 
@@ -143,8 +142,8 @@ struct WaitExplanation {
     }
 
     /// The line of one transfer. If the transfer waits for a retry, the line includes the error.
-    private func item(_ task: TaskRecord) -> String {
-        let error = Int(reason) == BH_REASON_RETRY ? task.errorMessage.map { " - " + Text.visible($0) } : nil
+    private func item(_ task: TaskInfo) -> String {
+        let error = reason == .retry ? task.errorMessage.map { " - " + Text.visible($0) } : nil
         return TransferName(task: task).item + (error ?? "")
     }
 

@@ -1,10 +1,10 @@
-import CBackhaul
+import Backhaul
 
-/// The transfers that wait for the same reason, in one session (a named collection of transfers). The group counts all
-/// of these transfers, and stores the first few.
+/// The transfers that wait for the same reason, in one session. The group counts all of these transfers, and stores the
+/// first few.
 struct WaitingGroup {
     struct Key: Hashable {
-        let reason: Int32
+        let reason: Reason?
         let text: String
     }
 
@@ -13,30 +13,30 @@ struct WaitingGroup {
     /// are this many groups, further tasks are grouped by their reason alone.
     static let groupLimit = 50
 
-    let reason: Int32
+    let reason: Reason?
     let text: String
     private(set) var count = 0
-    private(set) var first: [TaskRecord] = []
-    /// The earliest time of a next check or of a next attempt (run of a task), in Unix milliseconds. 0 if there is no
-    /// such time, because the group waits for a change.
-    private(set) var nextCheck: Int64 = 0
+    private(set) var first: [TaskInfo] = []
+    /// The earliest time of a next check or of a next attempt, in Unix milliseconds. Nil if there is no such time,
+    /// because the group waits for a change.
+    private(set) var nextCheck: Int64?
     private(set) var isRunning = true
 
     /// Adds a task to its group. `order` has the keys of the groups, oldest group first.
-    static func gather(_ task: TaskRecord, into groups: inout [Key: WaitingGroup], order: inout [Key]) {
-        guard !task.hasEnded, Int(task.reason) != BH_REASON_NONE else { return }
+    static func gather(_ task: TaskInfo, into groups: inout [Key: WaitingGroup], order: inout [Key]) {
+        guard !task.hasEnded, task.reason != nil else { return }
         // Tasks that wait for a retry form one group, because each failed attempt may have a different sentence.
-        let hasOwnSentence = Int(task.reason) != BH_REASON_RETRY && groups.count < groupLimit
-        let key = Key(reason: task.reason, text: hasOwnSentence ? task.reasonText ?? "" : "")
+        let hasOwnSentence = task.waitsFor != .retry && groups.count < groupLimit
+        let key = Key(reason: task.waitsFor, text: hasOwnSentence ? task.reasonText ?? "" : "")
         if groups[key] == nil { order.append(key) }
-        groups[key, default: WaitingGroup(reason: task.reason, text: task.reasonText ?? "")].add(task)
+        groups[key, default: WaitingGroup(reason: task.waitsFor, text: task.reasonText ?? "")].add(task)
     }
 
-    private mutating func add(_ task: TaskRecord) {
+    private mutating func add(_ task: TaskInfo) {
         count += 1
         if first.count < WaitingGroup.storedTransferLimit { first.append(task) }
-        if task.nextAttempt > 0, nextCheck == 0 || task.nextAttempt < nextCheck { nextCheck = task.nextAttempt }
-        isRunning = isRunning && Int(task.state) == BH_TASK_RUNNING
+        nextCheck = [nextCheck, task.nextAttempt].compactMap { $0 }.min()
+        isRunning = isRunning && task.state == .running
     }
 
     /// - Parameter began: The start of the wait in Unix milliseconds. Nil if the start is not known.
@@ -49,11 +49,11 @@ struct WaitingGroup {
     }
 
     func json(_ waitExplanation: WaitExplanation) -> JSON {
-        .excerpt(of: bh_hold.self, [
-            ("reason_text", text.isEmpty ? .null : .string(text)), ("reason", .string(Names.reason(reason))),
-            ("began_ms", waitExplanation.began.map { .integer($0) } ?? .null),
-            ("next_check_ms", .number(unlessZero: nextCheck)), ("tasks", .number(count)),
-            ("first_tasks", .array(first.map { .number($0.id) })),
+        .excerpt("bh_hold", [
+            ("reason_text", text.isEmpty ? .null : .string(text)), ("reason", .word(reason)),
+            ("began_ms", .number(waitExplanation.began)),
+            ("next_check_ms", .number(nextCheck)), ("tasks", .number(count)),
+            ("first_tasks", .array(first.map { .id($0.id) })),
             ("advice", .array(waitExplanation.advice.map { $0.json })),
         ])
     }

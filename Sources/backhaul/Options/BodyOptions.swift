@@ -1,4 +1,4 @@
-import CBackhaul
+import Backhaul
 
 /// The options for a request's body. `--data-binary` and `--form` have the same names in curl.
 struct BodyOptions {
@@ -14,29 +14,37 @@ struct BodyOptions {
                 + "deleted after success, given back otherwise"),
     ]
 
-    private let body: Body?
-    let source: Int32
+    /// The body that these options give. Nil if they give none.
+    let body: Body?
+    let source: Body.Source
 
     init(_ arguments: Arguments) throws(CommandError) {
         let data = arguments.value("data-binary")
         var parts: [Part] = []
         for text in arguments.all("form") { parts.append(try BodyOptions.part(text)) }
         if data != nil && !parts.isEmpty { throw .usage("--data-binary and --form exclude each other.") }
+        source = (try arguments.choice("body-source", Body.Source.self) ?? nil) ?? .reference
         if let data {
             if data.hasPrefix("@") && data != "@-" {
-                body = .file(try Paths.absolute(String(data.dropFirst())))
+                body = .file(try Paths.absolute(String(data.dropFirst())), source)
             } else {
                 body = .bytes(data == "@-" ? try InputFile.content("-") : Array(data.utf8))
             }
         } else {
-            body = parts.isEmpty ? nil : .form(parts)
+            body = parts.isEmpty ? nil : .form(parts, source)
         }
-        source = try arguments.choice(
-            "body-source",
-            [("reference", BH_BODY_REFERENCE), ("snapshot", BH_BODY_SNAPSHOT), ("consume", BH_BODY_CONSUME)]) ?? 0
     }
 
-    var given: Body? { body }
+    /// Throws if `--body-source` is given, but there is no file to which it could apply.
+    func checkSource() throws(CommandError) {
+        switch body {
+        case .file, .form: return
+        case nil, .bytes:
+            guard source != .reference else { return }
+            throw .usage(
+                "--body-source is given, but there is no file; give one with --data-binary @FILE or --form.")
+        }
+    }
 
     /// Parses a part of a form, such as "name=value", "name=@file;type=image/png;filename=other.png" or
     /// "name=<file;type=text/plain".
@@ -47,13 +55,13 @@ struct BodyOptions {
         let name = String(text[..<equals])
         let content = text[text.index(after: equals)...]
         guard content.hasPrefix("@") || content.hasPrefix("<") else {
-            return Part(name: name, content: .value(Array(content.utf8)))
+            return Part(name, String(content))
         }
         let words = content.dropFirst().split(separator: ";", omittingEmptySubsequences: false)
         let file = String(words[0])
         let isValue = content.hasPrefix("<")
         var part = Part(
-            name: name, content: isValue ? .value(try InputFile.content(file)) : .file(try Paths.absolute(file)))
+            name, isValue ? .value(try InputFile.content(file)) : .file(try Paths.absolute(file)))
         for word in words.dropFirst() {
             if word.hasPrefix("type=") {
                 part.mediaType = String(word.dropFirst(5))

@@ -1,4 +1,4 @@
-import CBackhaul
+import Backhaul
 
 /// The selection of tasks in commands that control tasks, such as `cancel`, `suspend` and `resume`.
 struct ControlOptions {
@@ -12,7 +12,7 @@ struct ControlOptions {
         {"affected": NUMBER}.
         """
 
-    private let ids: [UInt64]
+    private let ids: [TaskID]
     private let group: String?
 
     /// - Parameter operands: The operands that are numbers of tasks. Nil means all operands.
@@ -25,11 +25,17 @@ struct ControlOptions {
         }
     }
 
-    var selection: TaskSelection { TaskSelection(ids: ids, group: group) }
+    var selection: TaskSelection { TaskSelection(ids: ids.isEmpty ? nil : ids, group: group) }
 
-    func run(_ control: Session.Control, _ participle: String, _ context: Context) throws(CommandError) -> ExitCode {
+    /// - Parameters:
+    ///   - participle: The word for the changed tasks, such as "cancelled".
+    ///   - verb: The verb that changes the selected tasks.
+    func run(
+        _ participle: String, _ context: Context,
+        _ verb: (TaskSelection) throws(BackhaulError) -> Verb<Backhaul.Session, UInt64>
+    ) throws(CommandError) -> ExitCode {
         try run(participle, context) { (session, _) throws(CommandError) in
-            Change(affected: try session.control(control, selection))
+            Change(affected: try session.run(try verb(selection)))
         }
     }
 
@@ -54,11 +60,11 @@ struct ControlOptions {
     /// tasks that the operands name.
     private func sessions(
         _ application: Application, _ context: Context
-    ) throws(CommandError) -> [(Session, named: [TaskRecord])] {
-        var sessions: [(Session, named: [TaskRecord])] = []
+    ) throws(CommandError) -> [(Session, named: [TaskInfo])] {
+        var sessions: [(Session, named: [TaskInfo])] = []
         var missing = Set(ids)
-        try context.forEachSession(application, role: BH_ROLE_PRODUCE) { (session) throws(CommandError) in
-            var named: [TaskRecord] = []
+        try context.forEachSession(application, role: .produce) { (session) throws(CommandError) in
+            var named: [TaskInfo] = []
             if !ids.isEmpty {
                 try session.forEachPage(TaskSelection(ids: ids)) { named += $0; return true }
             }
@@ -67,8 +73,8 @@ struct ControlOptions {
         }
         // The engine, which runs the tasks, ignores a number that no task has. Here such a number is an error, because
         // the user typed it. The call reports the error of the engine.
-        if let id = missing.min() { _ = try application.attach(context.sessionName, role: BH_ROLE_OBSERVE).task(id) }
-        if sessions.isEmpty { _ = try application.attach(context.sessionName, role: BH_ROLE_OBSERVE) }
+        if let id = missing.min() { _ = try application.attach(context.sessionName, role: .observe).task(id) }
+        if sessions.isEmpty { _ = try application.attach(context.sessionName, role: .observe) }
         return sessions
     }
 
@@ -76,7 +82,7 @@ struct ControlOptions {
     ///   operands name.
     func run(
         _ participle: String, _ context: Context,
-        _ control: (Session, [TaskRecord]) throws(CommandError) -> Change
+        _ control: (Session, [TaskInfo]) throws(CommandError) -> Change
     ) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let sessions = try sessions(application, context)

@@ -1,4 +1,4 @@
-import CBackhaul
+import Backhaul
 
 /// The options that `get` and `add` share, and the transfers that result from them.
 struct DownloadOptions {
@@ -39,13 +39,13 @@ struct DownloadOptions {
         guard !urls.isEmpty else { throw .usage("There is no URL; give one as an argument or with --input.") }
         let destinations = try DownloadOptions.destinations(arguments, urls)
         let checksum =
-            try arguments.value("checksum").map { text throws(CommandError) in try Checksum.normalized(text) }
-        let size = try arguments.bytes("size")
+            try arguments.value("checksum").map { text throws(CommandError) in try DownloadOptions.checksum(text) }
+        let size = try arguments.bytes("size") ?? nil
         if urls.count > 1 && (checksum != nil || size != nil) {
             throw .usage("--checksum and --size describe one file, but there are \(urls.count) URLs.")
         }
         let ifExists = try DownloadOptions.ifExists(arguments)
-        if arguments.has("remote-header-name") && (arguments.has("if-changed") || ifExists == BH_IF_EXISTS_SKIP) {
+        if arguments.has("remote-header-name") && (arguments.has("if-changed") || ifExists == .skip) {
             throw .usage(
                 "--remote-header-name cannot be used with --if-changed or --if-exists skip, because the server names "
                     + "the file too late to check it; name it with --output.")
@@ -56,21 +56,19 @@ struct DownloadOptions {
         }
         let request = try RequestOptions(arguments)
         let body = try BodyOptions(arguments)
-        var transfers: [Transfer] = []
-        for (url, destination) in zip(urls, destinations) {
-            var transfer = request.transfer(url, destination: destination)
-            transfer.body = body.given
-            transfer.bodySource = body.source
-            transfer.ifExists = ifExists
-            transfer.checksum = checksum
-            transfer.expectedSize = size ?? 0
-            transfer.isOnlyIfChanged = arguments.has("if-changed")
-            transfer.isNamedByServer = arguments.has("remote-header-name")
-            transfer.ignoresDigests = arguments.has("ignore-digests")
-            transfer.startsSuspended = startsSuspended
-            transfers.append(transfer)
+        try body.checkSource()
+        transfers = zip(urls, destinations).map { url, destination in
+            var request = request.request(url, destination: destination)
+            request.body = body.body
+            request.ifExists = ifExists
+            request.checksum = checksum
+            request.expectedSize = size
+            request.isOnlyIfChanged = arguments.has("if-changed")
+            request.isNamedByServer = arguments.has("remote-header-name")
+            request.ignoresDigests = arguments.has("ignore-digests")
+            request.startsSuspended = startsSuspended
+            return Transfer(request: request)
         }
-        self.transfers = transfers
         session = try SessionOptions.ofTransfers(arguments)
     }
 
@@ -93,14 +91,13 @@ struct DownloadOptions {
         return wanted
     }
 
-    private static func ifExists(_ arguments: Arguments) throws(CommandError) -> Int {
-        let words = [("fail", BH_IF_EXISTS_FAIL), ("replace", BH_IF_EXISTS_REPLACE), ("skip", BH_IF_EXISTS_SKIP)]
-        let given = try arguments.choice("if-exists", words).map { Int($0) }
-        guard arguments.has("if-changed") else { return given ?? BH_IF_EXISTS_FAIL }
-        guard given == nil || given == BH_IF_EXISTS_REPLACE else {
+    private static func ifExists(_ arguments: Arguments) throws(CommandError) -> ExistsPolicy {
+        let given = try arguments.choice("if-exists", ExistsPolicy.self) ?? nil
+        guard arguments.has("if-changed") else { return given ?? .fail }
+        guard given == nil || given == .replace else {
             throw .usage("--if-changed replaces a changed file; leave out --if-exists.")
         }
-        return BH_IF_EXISTS_REPLACE
+        return .replace
     }
 
     private static func destinations(_ arguments: Arguments, _ urls: [String]) throws(CommandError) -> [String] {
@@ -139,8 +136,8 @@ struct DownloadOptions {
     }
 
     /// The path without "." components: "/a/./b" becomes "/a/b". The destination is part of the idempotency key, a text
-    /// by which the engine (the process that runs the transfers) finds an earlier transfer to the same file. So the
-    /// path of each file must have one spelling. ".." stays, because only the file system can resolve it.
+    /// by which the engine finds an earlier transfer to the same file. So the path of each file must have one spelling.
+    /// ".." stays, because only the file system can resolve it.
     private static func withoutDots(_ path: String) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }
         return "/" + parts.joined(separator: "/") + (path.hasSuffix("/") && !parts.isEmpty ? "/" : "")
@@ -150,23 +147,20 @@ struct DownloadOptions {
         try InputFile.lines(file).map { String($0.drop { $0 == " " || $0 == "\t" }) }
             .filter { !$0.isEmpty && !$0.hasPrefix("#") }
     }
-}
 
-/// Converts checksums, which users and other programs write in several forms, to one form.
-enum Checksum {
-    /// Converts a checksum such as "sha256:…" or "SHA256=…" to the form "sha-256:…". For digits without a name, the
-    /// number of digits selects the algorithm.
-    static func normalized(_ text: String) throws(CommandError) -> String {
+    /// Parses a checksum, which users and other programs write in several forms, such as "sha-256:…" or "SHA256=…". For
+    /// digits without a name, the number of digits selects the algorithm.
+    private static func checksum(_ text: String) throws(CommandError) -> Checksum {
         let lower = text.lowercased()
-        for (name, digits) in [("sha-256", 64), ("sha-512", 128)] {
-            if lower.utf8.count == digits && lower.allSatisfy(\.isHexDigit) { return name + ":" + lower }
+        for (name, digits, checksum) in [("sha-256", 64, Checksum.sha256), ("sha-512", 128, Checksum.sha512)] {
+            if lower.utf8.count == digits && lower.allSatisfy(\.isHexDigit) { return checksum(lower) }
             for prefix in [name, name.replacing("-", with: "")] {
                 for separator in [":", "="] where lower.hasPrefix(prefix + separator) {
                     let digest = lower.dropFirst(prefix.count + 1)
                     guard digest.utf8.count == digits, digest.allSatisfy(\.isHexDigit) else {
                         throw .usage("--checksum of \(name) takes \(digits) hexadecimal digits.")
                     }
-                    return name + ":" + digest
+                    return checksum(String(digest))
                 }
             }
         }

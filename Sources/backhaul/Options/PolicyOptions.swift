@@ -1,16 +1,15 @@
-import CBackhaul
+import Backhaul
 
-/// The structs of the C header that have the fields of a policy: the settings of a session (a named collection of
-/// transfers), and those of one transfer.
-protocol PolicyFields {
-    var retry: bh_retry_policy { get set }
-    var rules: bh_transfer_rules { get set }
-    var constraints: bh_constraints { get set }
-    var bytes_per_second: UInt64 { get set }
+/// The types that have the settings of a policy: the configuration of a session, and the policy of one transfer.
+protocol PolicySettings {
+    var retry: RetryPolicy { get set }
+    var rules: TransferRules { get set }
+    var constraints: Constraints { get set }
+    var bytesPerSecond: UInt64? { get set }
 }
 
-extension bh_policy: PolicyFields {}
-extension bh_session_configuration: PolicyFields {}
+extension Policy: PolicySettings {}
+extension SessionConfiguration: PolicySettings {}
 
 /// The options for HTTP, limits and retries. `get`, `add` and `put` apply them to the new transfers, and `configure`
 /// applies them to all transfers of the session. An empty value is the default: for a transfer, the session's setting.
@@ -39,89 +38,88 @@ struct PolicyOptions {
         OptionDescription("limit-rate", nil, "BYTES", "per second, sent and received, such as 500k, 10M or 2G"),
     ] + ConstraintOptions.descriptions
 
-    private let attempts: UInt32?
-    private let firstDelay: UInt32?
-    private let longestDelay: UInt32?
-    private let jitter: UInt32?
-    private let retryErrors: UInt32?
+    private let attempts: Int??
+    private let firstDelay: Duration??
+    private let longestDelay: Duration??
+    private let jitter: Int??
+    private let retryErrors: RetryErrors??
     private let retryStatuses: String?
-    private let unsafeMethods: Int32?
+    private let unsafeMethods: Bool??
     private let acceptedStatuses: String?
-    private let requestTimeout: UInt32?
-    private let resourceTimeout: UInt64?
-    private let version: Int32?
-    private let redirects: Int32?
-    private let redirectCount: UInt32?
-    let largest: UInt64?
-    private let rate: UInt64?
+    private let requestTimeout: Duration??
+    private let resourceTimeout: Duration??
+    private let version: HTTPVersion??
+    private let redirects: RedirectPolicy??
+    private let redirectCount: Int??
+    private let largest: UInt64??
+    private let rate: UInt64??
     private let constraints: ConstraintOptions
-
     let isGiven: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
-        let day = 86_400.0
         isGiven = PolicyOptions.descriptions.contains { arguments.changes($0.name) }
         attempts = try PolicyOptions.attempts(arguments)
-        firstDelay = try arguments.durationSetting("retry-delay", upTo: day).map { UInt32($0) }
-        longestDelay = try arguments.durationSetting("retry-max-delay", upTo: day).map { UInt32($0) }
+        firstDelay = try arguments.durationSetting("retry-delay")
+        longestDelay = try arguments.durationSetting("retry-max-delay")
         jitter = try arguments.setting("retry-jitter", in: 1...100)
-        retryErrors = try arguments.bits("retry-errors", Names.retryErrors)
+        retryErrors = try arguments.set("retry-errors", RetryErrors.self)
         retryStatuses = arguments.value("retry-status")
-        unsafeMethods = arguments.isReset("retry-unsafe") ? 0 : arguments.has("retry-unsafe") ? Int32(BH_YES) : nil
+        unsafeMethods = arguments.isReset("retry-unsafe") ? .some(nil) : arguments.has("retry-unsafe") ? true : nil
         acceptedStatuses = arguments.value("accept-status")
-        requestTimeout = try arguments.durationSetting("request-timeout", upTo: day).map { UInt32($0) }
+        requestTimeout = try arguments.durationSetting("request-timeout")
         resourceTimeout = try arguments.durationSetting("max-time", upTo: 315_360_000)
-        let versions = Names.httpVersions.filter { arguments.has($0.0) }
-        guard versions.count <= 1 else { throw .usage("--\(versions[0].0) and --\(versions[1].0) exclude each other.") }
-        let resetsVersion = Names.httpVersions.contains { arguments.isReset($0.0) }
-        version = versions.first.map { Int32($0.1) } ?? (resetsVersion ? 0 : nil)
-        let policy = try arguments.choice("redirects", Names.redirects)
-        // 0 is a setting of `redirects`, because in `maximum_redirects` it is the default.
+        let versions = HTTPVersion.words.filter { arguments.has($0.word) }
+        guard versions.count <= 1 else {
+            throw .usage("--\(versions[0].word) and --\(versions[1].word) exclude each other.")
+        }
+        let resetsVersion = HTTPVersion.words.contains { arguments.isReset($0.word) }
+        version = if let first = versions.first { first.value } else { resetsVersion ? .some(nil) : nil }
+        let policy = try arguments.choice("redirects", RedirectPolicy.self)
+        // 0 is a setting of `redirects`, because in `maximumRedirects` it is the default.
         let isNone = arguments.value("max-redirs") == "0"
-        redirects = isNone ? Int32(BH_REDIRECTS_NONE) : policy
+        redirects = isNone ? .never : policy
         redirectCount = isNone ? nil : try arguments.setting("max-redirs", in: 0...100)
         largest = try arguments.bytes("max-filesize")
         rate = try arguments.bytes("limit-rate")
         constraints = try ConstraintOptions(arguments)
     }
 
-    private static func attempts(_ arguments: Arguments) throws(CommandError) -> UInt32? {
+    private static func attempts(_ arguments: Arguments) throws(CommandError) -> Int?? {
         if arguments.has("retry") && arguments.has("attempts") {
             throw .usage("--retry and --attempts exclude each other.")
         }
-        if arguments.value("retry") == "" { return 0 }
-        if let retries = try arguments.number("retry", in: 0...999_999) { return UInt32(retries) + 1 }
+        if arguments.value("retry") == "" { return .some(nil) }
+        if let retries = try arguments.number("retry", in: 0...999_999) { return Int(retries) + 1 }
         return try arguments.setting("attempts", in: 0...1_000_000)
     }
 
-    func policy(_ arena: CStringArena) -> bh_policy {
-        var policy = bh_policy()
-        policy.struct_size = MemoryLayout<bh_policy>.size
-        change(&policy, arena)
+    var policy: Policy {
+        var policy = Policy()
+        change(&policy)
         return policy
     }
 
-    /// Changes the fields whose options are given. The other fields stay.
-    func change<Fields: PolicyFields>(_ fields: inout Fields, _ arena: CStringArena) {
-        if let attempts { fields.retry.maximum_attempts = attempts }
-        if let firstDelay { fields.retry.first_delay_ms = firstDelay }
-        if let longestDelay { fields.retry.longest_delay_ms = longestDelay }
-        if let jitter { fields.retry.jitter_percent = jitter }
-        if let retryErrors { fields.retry.errors = retryErrors }
-        if let unsafeMethods { fields.retry.unsafe_methods = unsafeMethods }
-        if let retryStatuses { fields.retry.statuses = arena.string(unlessEmpty: retryStatuses) }
-        if let acceptedStatuses { fields.rules.accepted_statuses = arena.string(unlessEmpty: acceptedStatuses) }
-        if let requestTimeout { fields.rules.request_timeout_ms = requestTimeout }
-        if let resourceTimeout { fields.rules.resource_timeout_ms = resourceTimeout }
-        if let version { fields.rules.http_version = version }
+    /// Changes the settings whose options are given. The other settings stay.
+    func change(_ settings: inout some PolicySettings) {
+        if let attempts { settings.retry.maximumAttempts = attempts }
+        if let firstDelay { settings.retry.firstDelay = firstDelay }
+        if let longestDelay { settings.retry.longestDelay = longestDelay }
+        if let jitter { settings.retry.jitterPercent = jitter }
+        if let retryErrors { settings.retry.errors = retryErrors }
+        if let unsafeMethods { settings.retry.unsafeMethods = unsafeMethods }
+        if let retryStatuses { settings.retry.statuses = retryStatuses.unlessEmpty }
+        if let acceptedStatuses { settings.rules.acceptedStatuses = acceptedStatuses.unlessEmpty }
+        if let requestTimeout { settings.rules.requestTimeout = requestTimeout }
+        if let resourceTimeout { settings.rules.resourceTimeout = resourceTimeout }
+        if let version { settings.rules.httpVersion = version }
         if let redirectCount {
-            fields.rules.maximum_redirects = redirectCount
+            settings.rules.maximumRedirects = redirectCount
             // An earlier --max-redirs 0 is taken back.
-            if Int(fields.rules.redirects) == BH_REDIRECTS_NONE { fields.rules.redirects = 0 }
+            if settings.rules.redirects == .never { settings.rules.redirects = nil }
         }
-        if let redirects { fields.rules.redirects = redirects }
-        if let largest { fields.rules.maximum_size = largest }
-        if let rate { fields.bytes_per_second = rate }
-        constraints.change(&fields.constraints, arena)
+        if let redirects { settings.rules.redirects = redirects }
+        if let largest { settings.rules.maximumSize = largest }
+        if let rate { settings.bytesPerSecond = rate }
+        constraints.change(&settings.constraints)
     }
 }

@@ -1,4 +1,4 @@
-import CBackhaul
+import Backhaul
 
 /// The options of `get`, `add` and `put` that apply to each of their requests.
 struct RequestOptions {
@@ -16,12 +16,12 @@ struct RequestOptions {
     ] + StartOptions.descriptions
 
     private let method: String?
-    private let headers: [(name: String, value: String)]
+    private let headers: [Header]
     private let group: String?
     private let priority: Int32
-    private let refresh: Int32
+    private let refresh: Refresh?
     private let expires: Int64?
-    private let policy: PolicyOptions?
+    private let policy: Policy?
     private let start: StartOptions
 
     init(_ arguments: Arguments) throws(CommandError) {
@@ -31,35 +31,36 @@ struct RequestOptions {
                     + "the user name at the terminal, or run `backhaul respond CHALLENGE --user NAME`.")
         }
         method = arguments.value("request")
-        var headers: [(name: String, value: String)] = []
+        var headers: [Header] = []
         for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
         for file in arguments.all("header-file") { headers += try InputFile.headers(file) }
         self.headers = headers
         group = arguments.value("group")
         priority = try RequestOptions.priority(arguments) ?? 0
-        refresh = try arguments.choice("refresh", [("headers", BH_REFRESH_HEADERS), ("url", BH_REFRESH_URL)]) ?? 0
+        refresh = try arguments.choice("refresh", Refresh.self) ?? nil
         expires = try arguments.futureTime(after: "expires-in")
-        if expires != nil && refresh == 0 { throw .usage("--expires-in goes with --refresh.") }
+        if expires != nil && refresh == nil { throw .usage("--expires-in goes with --refresh.") }
         start = try StartOptions(arguments)
         let policy = try PolicyOptions(arguments)
-        self.policy = policy.isGiven ? policy : nil
+        self.policy = policy.isGiven ? policy.policy : nil
     }
 
     static func priority(_ arguments: Arguments) throws(CommandError) -> Int32? {
-        if arguments.value("priority") == "now" { return Int32(BH_PRIORITY_NOW) }
+        if arguments.value("priority") == "now" { return Request.priorityNow }
         return try arguments.number("priority", in: -100...100).map { Int32($0) }
     }
 
-    func transfer(_ url: String, destination: String?) -> Transfer {
-        var transfer = Transfer(url: url, destination: destination)
-        transfer.method = method
-        transfer.headers = headers
-        transfer.group = group
-        transfer.priority = priority
-        transfer.refresh = refresh
-        transfer.expires = expires
-        transfer.policy = policy
-        transfer.start = start
-        return transfer
+    func request(_ url: String, destination: String?) -> Request {
+        var request = Request(url: url)
+        request.destination = destination
+        request.headers = headers
+        request.priority = priority
+        request.method = method
+        request.group = group
+        request.refresh = refresh
+        request.expiresMilliseconds = expires
+        request.policy = policy
+        start.change(&request)
+        return request
     }
 }

@@ -1,8 +1,7 @@
-import CBackhaul
+import Backhaul
 
-/// The options for settings that only a session (a named collection of transfers) has. `configure` stores them with the
-/// session. With `get`, `add` and `put`, they apply to the transfers of the command, which then belong to a variant of
-/// the session (`SessionVariant`).
+/// The options for settings that only a session has. `configure` stores them with the session. With `get`, `add` and
+/// `put`, they apply to the transfers of the command, which then belong to a variant of the session (`SessionVariant`).
 struct SessionOptions {
     /// The options of `get`, `add` and `put`.
     static let descriptions = [
@@ -39,34 +38,34 @@ struct SessionOptions {
     static let settings = transferSettings + sessionSettings
 
     private static let transferSettings: [SessionSetting] = [
-        .word("cookies", \.cookies, "cookie-jar", Names.cookies, "where the session's cookies live (none)"),
+        .word("cookies", \.cookies, "cookie-jar", "where the session's cookies live (none)"),
         .number(
-            "connections_per_origin", \.connections_per_origin, "connections", upTo: 256,
+            "connections_per_origin", \.connectionsPerOrigin, "connections", upTo: 256,
             "connections to one origin at a time (6)"),
         .number(
-            "maximum_running_tasks", \.maximum_running_tasks, "parallel-max", upTo: 1024,
+            "maximum_running_tasks", \.maximumRunningTasks, "parallel-max", upTo: 1024,
             "transfers at a time (64)"),
-        .milliseconds(
-            "slow_after_ms", \.slow_after_ms, "slow-after",
+        .seconds(
+            "slow_after_ms", \.slowAfter, "slow-after",
             "how long a rate below --minimum-rate lasts before a pause (60)"),
-        .milliseconds(
-            "slow_pause_ms", \.slow_pause_ms, "slow-pause",
+        .seconds(
+            "slow_pause_ms", \.slowPause, "slow-pause",
             "the first such pause; it doubles, up to 12 times this (300)"),
-        .bits(
-            "tolerances", \.tolerances, "tolerate", Names.tolerances,
+        .set(
+            "tolerances", \.tolerances, "tolerate",
             "accept these faults of servers: missing-close-notify, early-response (none)"),
     ]
 
     private static let sessionSettings: [SessionSetting] = [
-        .number(
-            "history_limit", \.history_limit, "history-limit", upTo: 100_000, none: UInt32.max,
+        .history(
+            "history_limit", \.historyLimit, "history-limit", upTo: 100_000,
             "ended transfers that `history` keeps (1000); 0: none"),
         .budget(
             "daily_budget", \.budget.daily, "daily-budget",
             "limit for the session in a day, on each network (none)"),
         .budget("monthly_budget", \.budget.monthly, "monthly-budget", "the same, in a calendar month (none)"),
         .yesOrNo(
-            "discretionary_if_launched", \.discretionary_if_launched, "discretionary-if-launched",
+            "discretionary_if_launched", \.isDiscretionaryIfLaunched, "discretionary-if-launched",
             "transfers that a launched program enqueues are --discretionary (no)"),
     ]
 
@@ -80,7 +79,7 @@ struct SessionOptions {
     private let clientCertificate: String?
     private let clientKey: String?
     private let pins: String?
-    private let minimumTLS: Int?
+    private let minimumTLS: TLSVersion??
     /// The changes that the given options make.
     private let changes: [SessionSetting.Change]
 
@@ -116,8 +115,8 @@ struct SessionOptions {
         clientKey = try SessionOptions.path(arguments, "key")
         pins = arguments.value("pinnedpubkey")
         let resetsTLS = arguments.isReset("tlsv1.2") || arguments.isReset("tlsv1.3")
-        minimumTLS = arguments.has("tlsv1.3") ? BH_TLS_1_3
-            : arguments.has("tlsv1.2") ? BH_TLS_1_2 : resetsTLS ? BH_TLS_DEFAULT : nil
+        minimumTLS = arguments.has("tlsv1.3") ? .tls1_3
+            : arguments.has("tlsv1.2") ? .tls1_2 : resetsTLS ? .some(nil) : nil
         var changes: [SessionSetting.Change] = []
         for setting in SessionOptions.settings {
             if let change = try setting.change(arguments) { changes.append(change) }
@@ -161,28 +160,28 @@ struct SessionOptions {
     }
 
     /// Changes the fields whose options are given. The other fields stay.
-    func change(_ session: inout bh_session_configuration, _ arena: CStringArena) {
-        if let certificates { session.tls.ca_file = arena.string(unlessEmpty: certificates) }
-        if let asksForCredentials { session.asks_for_credentials = Int32(asksForCredentials ? BH_YES : BH_NO) }
+    func change(_ session: inout SessionConfiguration) {
+        if let certificates { session.tls.caFile = certificates.unlessEmpty }
+        if let asksForCredentials { session.asksForCredentials = asksForCredentials }
         if let proxy {
-            session.proxy.url = arena.string(unlessEmpty: proxy)
+            session.proxy.url = proxy.unlessEmpty
             // The credential of the earlier proxy is not sent to the new one.
             session.proxy.user = nil
             session.proxy.password = nil
         }
         if let proxyUser {
-            session.proxy.user = arena.string(unlessEmpty: proxyUser)
-            session.proxy.password = proxyUser.isEmpty ? nil : arena.optionalString(proxyPassword)
+            session.proxy.user = proxyUser.unlessEmpty
+            session.proxy.password = proxyUser.isEmpty ? nil : proxyPassword
         }
         if resetsProxyPassword { session.proxy.password = nil }
-        if let exceptions { session.proxy.bypass = arena.string(unlessEmpty: exceptions) }
+        if let exceptions { session.proxy.bypass = exceptions.unlessEmpty }
         if let clientCertificate {
-            session.tls.client_certificate = arena.string(unlessEmpty: clientCertificate)
-            session.tls.client_key = nil
+            session.tls.clientCertificate = clientCertificate.unlessEmpty
+            session.tls.clientKey = nil
         }
-        if let clientKey { session.tls.client_key = arena.string(unlessEmpty: clientKey) }
-        if let pins { session.tls.pinned_public_keys = arena.string(unlessEmpty: pins) }
-        if let minimumTLS { session.tls.minimum_version = Int32(minimumTLS) }
+        if let clientKey { session.tls.clientKey = clientKey.unlessEmpty }
+        if let pins { session.tls.pinnedPublicKeys = pins.unlessEmpty }
+        if let minimumTLS { session.tls.minimumVersion = minimumTLS }
         for change in changes { change(&session) }
     }
 
@@ -196,4 +195,9 @@ struct SessionOptions {
         guard let path = arguments.value(name) else { return nil }
         return path.isEmpty ? "" : try Paths.absolute(path)
     }
+}
+
+extension String {
+    /// The text, or nil if it is empty. Nil stands for the default.
+    var unlessEmpty: String? { isEmpty ? nil : self }
 }

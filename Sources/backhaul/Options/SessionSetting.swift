@@ -1,9 +1,9 @@
-import CBackhaul
+import Backhaul
 
-/// A field in the configuration of a session (a named collection of transfers). One option sets the field.
+/// A property of a session's configuration. One option sets the property.
 struct SessionSetting: Sendable {
-    typealias Change = (inout bh_session_configuration) -> Void
-    typealias Path<Value> = any WritableKeyPath<bh_session_configuration, Value> & Sendable
+    typealias Change = (inout SessionConfiguration) -> Void
+    typealias Path<Value> = any WritableKeyPath<SessionConfiguration, Value> & Sendable
 
     let option: OptionDescription
     /// The field's name in messages of the library.
@@ -26,62 +26,59 @@ struct SessionSetting: Sendable {
 
     /// A limit of at least 1. An empty value and 0 are the default.
     static func number(
-        _ field: String, _ path: Path<UInt32>, _ option: String, upTo limit: Int64, _ help: String
+        _ field: String, _ path: Path<Int?>, _ option: String, upTo limit: Int64, _ help: String
     ) -> SessionSetting {
         SessionSetting(
             field, path, option, "NUMBER", help,
             given: { (arguments) throws(CommandError) in try arguments.setting(option, in: 0...limit) })
     }
 
-    /// A number whose option may be 0. In the C header, 0 means the default, so the value 0 of the option is stored as
-    /// `none`. An empty value is the default.
-    static func number(
-        _ field: String, _ path: Path<UInt32>, _ option: String, upTo limit: Int64, none: UInt32, _ help: String
+    /// A limit of the history. An empty value is the default.
+    static func history(
+        _ field: String, _ path: Path<HistoryLimit?>, _ option: String, upTo limit: Int64, _ help: String
     ) -> SessionSetting {
         SessionSetting(
             field, path, option, "NUMBER", help,
             given: { (arguments) throws(CommandError) in
-                arguments.value(option) == "0" ? none : try arguments.setting(option, in: 0...limit)
+                if arguments.value(option) == "0" { return .noTasks }
+                return try arguments.setting(option, in: 0...limit).map { $0.map { .tasks($0) } }
             })
     }
 
-    /// A duration of at most one day. The option has seconds, and the field has milliseconds. An empty value and 0 are
-    /// the default.
-    static func milliseconds(
-        _ field: String, _ path: Path<UInt32>, _ option: String, _ help: String
+    /// A duration of at most one day. An empty value and 0 are the default.
+    static func seconds(
+        _ field: String, _ path: Path<Duration?>, _ option: String, _ help: String
     ) -> SessionSetting {
         SessionSetting(
             field, path, option, "SECONDS", help,
-            given: { (arguments) throws(CommandError) in
-                try arguments.durationSetting(option, upTo: 86_400).map { UInt32($0) }
-            })
+            given: { (arguments) throws(CommandError) in try arguments.durationSetting(option) })
     }
 
-    static func yesOrNo(_ field: String, _ path: Path<Int32>, _ option: String, _ help: String) -> SessionSetting {
+    static func yesOrNo(_ field: String, _ path: Path<Bool?>, _ option: String, _ help: String) -> SessionSetting {
         SessionSetting(
             field, path, option, "yes|no", help,
             given: { (arguments) throws(CommandError) in try arguments.yesOrNo(option) })
     }
 
-    static func budget(_ field: String, _ path: Path<UInt64>, _ option: String, _ help: String) -> SessionSetting {
+    static func budget(_ field: String, _ path: Path<UInt64?>, _ option: String, _ help: String) -> SessionSetting {
         SessionSetting(
             field, path, option, "BYTES|none|nothing", help,
             given: { (arguments) throws(CommandError) in try arguments.budget(option) })
     }
 
-    static func word(
-        _ field: String, _ path: Path<Int32>, _ option: String, _ words: [(String, Int)], _ help: String
+    static func word<Value: Worded & Sendable>(
+        _ field: String, _ path: Path<Value?>, _ option: String, _ help: String
     ) -> SessionSetting {
         SessionSetting(
-            field, path, option, words.map { $0.0 }.joined(separator: "|"), help,
-            given: { (arguments) throws(CommandError) in try arguments.choice(option, words) })
+            field, path, option, Value.words.map(\.word).joined(separator: "|"), help,
+            given: { (arguments) throws(CommandError) in try arguments.choice(option, Value.self) })
     }
 
-    static func bits(
-        _ field: String, _ path: Path<UInt32>, _ option: String, _ words: [(String, Int)], _ help: String
+    static func set<Value: Worded & OptionSet & Sendable>(
+        _ field: String, _ path: Path<Value>, _ option: String, _ help: String
     ) -> SessionSetting {
         SessionSetting(
             field, path, option, "LIST", help,
-            given: { (arguments) throws(CommandError) in try arguments.bits(option, words) })
+            given: { (arguments) throws(CommandError) in try arguments.set(option, Value.self).map { $0 ?? [] } })
     }
 }

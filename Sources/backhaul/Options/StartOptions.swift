@@ -1,4 +1,4 @@
-import CBackhaul
+import Backhaul
 
 /// The options for the times at which transfers may start, and for the number of bytes that they will probably move.
 struct StartOptions {
@@ -22,8 +22,8 @@ struct StartOptions {
     init(_ arguments: Arguments) throws(CommandError) {
         earliest = try arguments.time("earliest-start")
         latest = try arguments.time("latest-start", after: earliest)
-        received = try arguments.bytes("expected-bytes-received")
-        sent = try arguments.bytes("expected-bytes-sent")
+        received = try arguments.bytes("expected-bytes-received") ?? nil
+        sent = try arguments.bytes("expected-bytes-sent") ?? nil
         if let earliest, let latest, latest < earliest {
             throw .usage(
                 "--latest-start, \(Text.dateAndTime(latest)), is before "
@@ -31,10 +31,10 @@ struct StartOptions {
         }
     }
 
-    func change(_ request: inout bh_request) {
-        request.earliest_start_ms = earliest ?? 0
-        request.latest_start_ms = latest ?? 0
-        request.expected_bytes_received = received ?? 0
-        request.expected_bytes_sent = sent ?? 0
+    func change(_ request: inout Request) {
+        request.earliestStartMilliseconds = earliest
+        request.latestStartMilliseconds = latest
+        request.expectedBytesReceived = received
+        request.expectedBytesSent = sent
     }
 }

@@ -1,3 +1,4 @@
+import Backhaul
 import CLinux
 import Glibc
 
@@ -44,8 +45,8 @@ final class Output {
     }
 
     /// Writes an error to stderr. With `--json`, the error is one line of JSON.
-    func error(_ failure: Failure, sentence: String? = nil) {
-        guard isJSON else { return error(sentence ?? failure.message) }
+    func error(_ failure: BackhaulError) {
+        guard isJSON else { return error(failure.message) }
         panel?.clear()
         _ = Output.write(JSON.object([("error", failure.json)]).text + "\n", to: STDERR_FILENO)
     }

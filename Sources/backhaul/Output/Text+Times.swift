@@ -1,3 +1,5 @@
+import Backhaul
+
 /// Texts for times, in local time.
 extension Text {
     private static let months = [
@@ -50,6 +52,10 @@ extension Text {
         if seconds < 3600 { return "\(seconds / 60) min" }
         if seconds < 48 * 3600, seconds / 60 % 60 == 0 { return "\(seconds / 3600) h" }
         return duration(seconds: seconds)
+    }
+
+    static func exactDuration(_ duration: Duration) -> String {
+        exactDuration(milliseconds: UInt64(clamping: duration.wholeMilliseconds))
     }
 
     /// An exact duration, such as "24 h", "1 h 30 min", "10 s" or "7 days".

@@ -1,19 +1,19 @@
-import CBackhaul
+import Backhaul
 
-/// Handles open challenges (demands for a credential, new headers or a new URL) while a command follows transfers. It
-/// prompts the user at the terminal, or writes a note with advice.
+/// Handles open challenges while a command follows transfers. It prompts the user at the terminal, or writes a note
+/// with advice.
 struct ChallengePrompter {
     /// A challenge that was reported to the user. When a credential is rejected, `failures` grows. Then the challenge
     /// is reported again.
     private struct ReportedChallenge: Hashable {
-        let challenge: UInt64
-        let failures: UInt32
+        let challenge: ChallengeID
+        let failures: Int
     }
 
     private let context: Context
     private var reported: Set<ReportedChallenge> = []
     /// The open challenges that concern the command.
-    private(set) var open: [ChallengeRecord] = []
+    private(set) var open: [Challenge] = []
     /// Whether the session may have a challenge that was not reported yet.
     private var isDue = true
 
@@ -27,19 +27,19 @@ struct ChallengePrompter {
     ///   - concerned: Selects the challenges that concern the command.
     mutating func promptForNewChallenges(
         _ session: Session, of application: Application, always: Bool,
-        concerned: ([ChallengeRecord]) throws(CommandError) -> [ChallengeRecord]
+        concerned: ([Challenge]) throws(CommandError) -> [Challenge]
     ) throws(CommandError) {
         guard isDue || always else { return }
         let name = context.sessionName
-        let isAny = try application.sessions().contains { $0.identifier == name && $0.openChallenges > 0 }
-        open = isAny ? try concerned(session.challenges()) : []
+        let isAny = try application.run(.sessions).contains { $0.identifier == name && $0.openChallenges > 0 }
+        open = isAny ? try concerned(session.run(.challenges)) : []
         // A challenge that concerns only other transfers may concern the command later.
         isDue = isAny
         for challenge in open {
             let report = ReportedChallenge(challenge: challenge.id, failures: challenge.failures)
             guard reported.insert(report).inserted else { continue }
             let isOpen = { () throws(CommandError) in
-                try concerned(session.challenges()).contains { $0.id == challenge.id }
+                try concerned(session.run(.challenges)).contains { $0.id == challenge.id }
             }
             if try promptAndRespond(challenge, session, while: isOpen) { open.removeAll { $0.id == challenge.id } }
         }
@@ -48,20 +48,20 @@ struct ChallengePrompter {
     /// Advice such as "Respond with: backhaul respond 3 --user NAME".
     var advice: String {
         guard let first = open.first else { return "" }
-        return "Respond with: \(context.command("respond", String(first.id))) \(first.advice)"
+        return "Respond with: \(context.command("respond", "\(first.id)")) \(first.advice)"
     }
 
     /// - Parameter isOpen: Whether a transfer of the command still waits for the challenge.
     private func promptAndRespond(
-        _ challenge: ChallengeRecord, _ session: Session, while isOpen: () throws(CommandError) -> Bool
+        _ challenge: Challenge, _ session: Session, while isOpen: () throws(CommandError) -> Bool
     ) throws(CommandError) -> Bool {
         context.output.note(challenge.sentence + ".")
         guard let response = try promptForResponse(challenge, while: isOpen) else { return false }
         do {
-            try session.respond(challenge.id, response)
+            try session.run(.respond(challenge.id, response))
         } catch {
-            // BH_NOT_FOUND: the challenge is not open any more, for example because another process has responded.
-            guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
+            // The challenge is not open any more, for example because another process has responded.
+            guard error.status == .notFound else { throw error }
         }
         return true
     }
@@ -69,14 +69,14 @@ struct ChallengePrompter {
     /// Prompts the user. Returns nil if there is no terminal, if the user leaves the challenge open, or if a prompt
     /// cannot ask for this kind of response. Also returns nil if no transfer of the command waits any more.
     private func promptForResponse(
-        _ challenge: ChallengeRecord, while isOpen: () throws(CommandError) -> Bool
-    ) throws(CommandError) -> Response? {
+        _ challenge: Challenge, while isOpen: () throws(CommandError) -> Bool
+    ) throws(CommandError) -> ChallengeResponse? {
         guard context.output.progressTerminal != nil, let prompt = Prompt() else { return nil }
         defer { prompt.end() }
         if challenge.isRefresh {
-            guard challenge.task != 0 else { return nil }
+            guard challenge.taskID != nil else { return nil }
             let url = try prompt.ask("URL (empty: leave it open): ", context.signals, while: isOpen) ?? ""
-            return url.isEmpty ? nil : Response(kind: .url(url))
+            return url.isEmpty ? nil : .url(url)
         }
         if challenge.takesPassword {
             let user = try prompt.ask("User (empty: leave it open): ", context.signals, while: isOpen) ?? ""
@@ -84,13 +84,13 @@ struct ChallengePrompter {
             guard let password = try prompt.ask("Password: ", isSecret: true, context.signals, while: isOpen) else {
                 return nil
             }
-            return Response(kind: .password(user: user, password: password))
+            return .credential(user: user, password: password)
         }
         guard challenge.takesToken else { return nil }
         let token =
             try prompt.ask("Token (empty: leave it open): ", isSecret: true, context.signals, while: isOpen) ?? ""
         if token.isEmpty { return nil }
         let field = challenge.isProxy ? "Proxy-Authorization" : "Authorization"
-        return Response(kind: .headers([(field, "Bearer " + token)]))
+        return .headers([Header(name: field, value: "Bearer " + token)])
     }
 }

@@ -1,24 +1,23 @@
-import CBackhaul
+import Backhaul
 
 /// The downloads of a command. Each one is a new task, or a task that an earlier command enqueued.
 ///
-/// Each download has an *idempotency key*, a text by which the engine (the process that runs the tasks) finds an
-/// earlier task for the same file. A *round* is a period in which a session (a named collection of tasks) has
-/// unfinished tasks. It begins with the first task, and ends when all tasks have ended. Until the events about the end
-/// of the round are acknowledged (deleted), a request finds an earlier task with the same key. An ended task counts as
-/// the requested download if three conditions are met: the task has succeeded, its file still exists, and the command
-/// does not replace files. Otherwise the download is enqueued again, with a new key that includes the id of the ended
-/// task. With this key, the same command later finds the new download.
+/// Each download has an *idempotency key*, a text by which the engine finds an earlier task for the same file. A
+/// *round* is a period in which a session has unfinished tasks. It begins with the first task, and ends when all tasks
+/// have ended. Until the events about the end of the round are acknowledged, a request finds an earlier task with the
+/// same key. An ended task counts as the requested download if three conditions are met: the task has succeeded, its
+/// file still exists, and the command does not replace files. Otherwise the download is enqueued again, with a new key
+/// that includes the id of the ended task. With this key, the same command later finds the new download.
 struct DownloadList {
     /// The downloads that have not ended, or whose end event is not acknowledged.
-    private(set) var enqueued: [UInt64: Transfer] = [:]
+    private(set) var enqueued: [TaskID: Transfer] = [:]
     /// The downloads that ended before this command, and whose end events were acknowledged.
     private(set) var former: [Ending] = []
     /// The result of each transfer's enqueue, in the order of the transfers.
-    private(set) var results: [EnqueueResult]
+    private(set) var results: [Enqueued]
 
-    func isSuspended(_ task: UInt64) -> Bool {
-        results.contains { $0.taskID == task && $0.state.map(Int.init) == BH_TASK_SUSPENDED }
+    func isSuspended(_ task: TaskID) -> Bool {
+        results.contains { $0.taskID == task && $0.state == .suspended }
     }
 
     init(
@@ -27,7 +26,7 @@ struct DownloadList {
         var transfers = transfers
         let unchanged = try FormerDownloads.find(transfers, session, context, application)
         former = unchanged.sorted { $0.key < $1.key }.map { Ending($0.value) }
-        results = transfers.indices.map { EnqueueResult(former: unchanged[$0]?.id ?? 0) }
+        results = transfers.indices.map { Enqueued(former: unchanged[$0]?.id ?? TaskID(rawValue: 0)) }
         var positions = transfers.indices.filter { unchanged[$0] == nil }
         for (position, result) in zip(positions, try session.enqueue(positions.map { transfers[$0] })) {
             results[position] = result
@@ -62,7 +61,7 @@ struct DownloadList {
     /// Finds a later download to the file of the transfer, if that download is in `unread`. Returns the task id that is
     /// in the key of the later download. If the caller sets the transfer's `former` to this id, the transfer gets the
     /// same key as the later download.
-    private static func later(_ transfer: Transfer, _ unread: [String: UInt64?]) -> UInt64? {
+    private static func later(_ transfer: Transfer, _ unread: [String: TaskID?]) -> TaskID? {
         guard let key = transfer.key, let former = unread[Transfer.parts(ofKey: key).first] else { return nil }
         return former == transfer.former ? nil : former
     }
@@ -72,10 +71,10 @@ struct DownloadList {
     /// last download (`Transfer.former`). The id is nil if the key of the last download has no task id. The result
     /// includes running downloads, because their files may already be complete: a file gets its final name before the
     /// store records the end of the download.
-    static func unread(_ session: Session) throws(CommandError) -> [String: UInt64?] {
-        var unread: [String: UInt64?] = [:]
-        try session.forEachPage(TaskSelection(states: TaskSelection.live + [BH_TASK_SUCCEEDED])) { tasks in
-            for key in tasks.compactMap(\.key) {
+    static func unread(_ session: Session) throws(CommandError) -> [String: TaskID?] {
+        var unread: [String: TaskID?] = [:]
+        try session.forEachPage(.states(TaskSelection.live.union([.succeeded]))) { tasks in
+            for key in tasks.compactMap(\.idempotencyKey) {
                 let (first, former) = Transfer.parts(ofKey: key)
                 unread[first] = .some(former)
             }
@@ -87,12 +86,12 @@ struct DownloadList {
     /// The result of an earlier task, if that task counts as the requested transfer. Nil if the transfer must be
     /// enqueued again.
     private static func ending(
-        of found: EnqueueResult, _ transfer: Transfer, _ session: Session, _ context: Context,
+        of found: Enqueued, _ transfer: Transfer, _ session: Session, _ context: Context,
         _ application: Application
     ) throws(CommandError) -> Ending? {
-        guard found.hasSucceeded, !transfer.replaces else { return nil }
+        guard found.state == .succeeded, !transfer.replaces else { return nil }
         if !found.isAcknowledged,
-            let task = try session.tasks(TaskSelection(ids: [found.taskID]), maximum: 1).tasks.first {
+            let task = try session.tasks(.ids(found.taskID), maximum: 1).first {
             // The engine has compared the two requests.
             return FormerDownloads.isUnchanged(task) ? Ending(task) : nil
         }

@@ -1,17 +1,16 @@
-import CBackhaul
+import Backhaul
 
 /// The result of a transfer, as `get` and `wait` report it.
 struct Ending {
-    let taskID: UInt64
+    let taskID: TaskID
     let url: String
     let path: String?
-    /// A constant `BH_TASK_…`. Nil if another process acknowledged (deleted) the event about the end before this
-    /// process read it.
-    let state: Int32?
-    let status: bh_status
-    private(set) var errorMessage: String?
-    let httpStatus: Int32
-    let attempts: UInt32
+    /// Nil if another process acknowledged the event about the end before this process read it.
+    let state: TaskState?
+    /// Why the transfer did not succeed.
+    private(set) var error: BackhaulError?
+    let httpStatus: Int?
+    let attempts: Int
     let size: UInt64
     /// The body of a response whose status reports a failure.
     let errorBody: [UInt8]?
@@ -20,37 +19,22 @@ struct Ending {
     /// Where a download of this command found its file, if it received no new file.
     let source: FileSource?
 
-    init(_ event: EventRecord) {
-        taskID = event.taskID
-        url = event.url
-        // The result has a path only after a success. If an upload does not succeed, `event.path` is the path of the
-        // request body: the engine, which runs the transfers, had taken this file and gives it back.
-        path = Int(event.state) == BH_TASK_SUCCEEDED ? event.path : nil
-        state = event.state
-        status = event.error.status
-        errorMessage = event.error.sentence
-        httpStatus = event.httpStatus
-        attempts = event.attempts
-        size = event.size
-        errorBody = event.errorBody
-        responseBody = event.responseBody
-        source = event.source
+    /// - Parameter destination: The path of a file whose path is not in the ending.
+    init(_ ending: TaskEnding, destination: String? = nil) {
+        taskID = ending.taskID
+        url = ending.url
+        path = ending.state == .succeeded ? ending.path ?? destination : nil
+        state = ending.state
+        error = ending.error?.spoken
+        httpStatus = ending.httpStatus
+        attempts = ending.attempts
+        size = ending.size
+        errorBody = ending.errorBody
+        responseBody = ending.responseBody
+        source = ending.source
     }
 
-    init(_ task: TaskRecord) {
-        taskID = task.id
-        url = task.url
-        path = Int(task.state) == BH_TASK_SUCCEEDED ? task.path ?? task.destination : nil
-        state = task.state
-        status = task.status
-        errorMessage = task.errorMessage
-        httpStatus = task.httpStatus
-        attempts = task.attempts
-        size = task.size ?? task.offset
-        errorBody = nil
-        responseBody = nil
-        source = task.source
-    }
+    init(_ task: TaskInfo) { self.init(TaskEnding(task), destination: task.destination) }
 
     /// The result of a task that is missing in the list of tasks. The task is missing because another process
     /// acknowledged the event about the task's end.
@@ -59,7 +43,7 @@ struct Ending {
     ///   - started: The start of the command in milliseconds since 1970. If the transfer replaces a file, and the file
     ///     at the path has not changed since the start, that file is the old one. If the transfer replaces no file, any
     ///     file at the path is the new one.
-    init(acknowledgedElsewhere id: UInt64, _ transfer: Transfer?, knownSize: UInt64?, since started: Int64) {
+    init(acknowledgedElsewhere id: TaskID, _ transfer: Transfer?, knownSize: UInt64?, since started: Int64) {
         let file = transfer.flatMap { transfer in
             transfer.destination.flatMap { Paths.sizeOfFile($0, changedSince: transfer.replaces ? started : nil) }
         }
@@ -67,45 +51,38 @@ struct Ending {
         taskID = id
         url = transfer?.url ?? ""
         path = size == nil ? nil : transfer?.destination
-        state = size == nil ? nil : Int32(BH_TASK_SUCCEEDED)
-        status = bh_status(size == nil ? BH_NOT_FOUND : BH_OK)
-        errorMessage = "Another process acknowledged the end of task \(id) before it was seen here."
-        httpStatus = 0
-        attempts = 0
+        state = size == nil ? nil : .succeeded
+        error = size != nil ? nil : BackhaulError(
+            .notFound, message: "Another process acknowledged the end of task \(id) before it was seen here.")
         self.size = size ?? 0
-        errorBody = nil
-        responseBody = nil
-        source = nil
+        (httpStatus, attempts, errorBody, responseBody, source) = (nil, 0, nil, nil, nil)
     }
 
-    /// Adds the error of the last attempt (run of the task) to the message of a time-out, because a time-out alone does
-    /// not show its cause.
+    /// Adds the error of the last attempt to the message of a time-out, because a time-out alone does not show its
+    /// cause.
     /// - Parameter attempts: The attempts of the task.
-    mutating func explain(by attempts: [AttemptRecord]) {
-        guard Int(status) == BH_RESOURCE_TIMEOUT else { return }
-        let last = attempts.last { $0.error.isFailure && Int($0.error.status) != BH_RESOURCE_TIMEOUT }
-        guard let sentence = last?.error.sentence else { return }
-        errorMessage = (errorMessage ?? String(cString: bh_status_text(status))) + "; the last attempt: " + sentence
+    mutating func explain(by attempts: [Attempt]) {
+        guard let error, error.status == .resourceTimeout else { return }
+        let errors = attempts.compactMap(\.error).filter { $0.status != .resourceTimeout }
+        guard let last = errors.last else { return }
+        self.error = error.withMessage(error.message + "; the last attempt: " + last.spoken.message)
     }
 
-    var succeeded: Bool { state.map(Int.init) == BH_TASK_SUCCEEDED }
-    var isCancelled: Bool { state.map(Int.init) == BH_TASK_CANCELLED }
+    var succeeded: Bool { state == .succeeded }
+    var isCancelled: Bool { state == .cancelled }
 
     /// The error in words, such as
     /// "https://example.org/a: the server responded with status 403 (BH_HTTP_STATUS): the quota is used up"
     var failureSentence: String {
-        let reason = errorMessage ?? String(cString: bh_status_text(status))
-        return (url.isEmpty ? "" : url + ": ") + reason + " (" + String(cString: bh_status_name(status)) + ")"
+        (url.isEmpty ? "" : url + ": ") + (error?.description ?? "")
             + (ErrorBody.line(errorBody ?? []).map { ": " + $0 } ?? "")
     }
 
     var json: JSON {
-        .excerpt(of: bh_event.self, [
-            ("task_id", .number(taskID)),
-            ("task_state", .string(state.map { Names.taskState($0) } ?? "unknown")), ("status", .status(status)),
-            ("http_status", .number(unlessZero: httpStatus)),
-            ("error_message", succeeded ? .null : .optional(errorMessage)),
-            ("url", url.isEmpty ? .null : .string(url)), ("path", .optional(path)), ("size", .number(size)),
+        .excerpt("bh_event", [
+            ("task_id", .id(taskID)), ("task_state", .word(state)), ("status", .status(error)),
+            ("http_status", .number(httpStatus)), ("error_message", .optional(error?.message)),
+            ("url", .optional(url.unlessEmpty)), ("path", .optional(path)), ("size", .number(size)),
             ("error_body", ErrorBody.text(errorBody).map { .string($0) } ?? .bytes(errorBody)),
             ("error_body_encoding", .optional(errorBody.map { ErrorBody.text($0) == nil ? "base64" : "utf-8" })),
             ("response_body", ErrorBody.text(responseBody).map { .string($0) } ?? .bytes(responseBody)),

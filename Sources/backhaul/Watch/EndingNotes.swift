@@ -33,7 +33,7 @@ struct EndingNotes {
     private func noteResponse(_ body: [UInt8], _ ending: Ending, _ output: Output) {
         guard ErrorBody.line(body) != nil, let text = ErrorBody.text(body) else { return }
         let lines = text.split(maxSplits: EndingNotes.shownLines, whereSeparator: \.isNewline)
-        output.note("\(ending.url) responded with status \(ending.httpStatus):")
+        output.note("\(ending.url) responded with status \(ending.httpStatus ?? 0):")
         for line in lines.prefix(EndingNotes.shownLines) {
             output.note("  " + line.prefix(ErrorBody.longestLine))
         }

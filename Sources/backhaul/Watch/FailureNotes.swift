@@ -1,11 +1,10 @@
-import CBackhaul
+import Backhaul
 
-/// Notes for the user about tasks that are retried after a failed attempt (one run of a task). Each kind of failure is
-/// reported one time.
+/// Notes for the user about tasks that are retried after a failed attempt. Each kind of failure is reported one time.
 struct FailureNotes {
     private struct Kind: Hashable {
-        let status: bh_status
-        let httpStatus: Int32
+        let status: Status
+        let httpStatus: Int?
     }
 
     private var reported: Set<Kind> = []
@@ -14,27 +13,28 @@ struct FailureNotes {
 
     /// Finds failures in a list of tasks.
     /// - Returns: Sentences about the kinds of failures that were not reported before.
-    mutating func newSentences(for tasks: [TaskRecord]) -> [String] {
+    mutating func newSentences(for tasks: [TaskInfo]) -> [String] {
         // Tasks that wait for a credential are left out, because `ChallengePrompter` reports them. The last attempt of
         // such a task failed with 401 or 407. When the task has just got its credential, its reason is no longer
         // "credential", but its status still shows the failure. So the status is checked, too.
         let failed = tasks.filter {
-            !$0.hasEnded && Int($0.status) != BH_OK && Int($0.status) != BH_AUTHENTICATION_REQUIRED
-                && Int($0.reason) != BH_REASON_CREDENTIAL
+            !$0.hasEnded && $0.error != nil && $0.error?.status != .authenticationRequired
+                && $0.waitsFor != .credential
         }
-        if let latest = failed.max(by: { $0.nextAttempt < $1.nextAttempt }) { last = latest.failureSentence }
+        if let latest = failed.max(by: { $0.nextAttempt ?? 0 < $1.nextAttempt ?? 0 }) { last = latest.failureSentence }
         return failed.compactMap { task in
-            guard reported.insert(Kind(status: task.status, httpStatus: task.httpStatus)).inserted else { return nil }
+            guard let status = task.error?.status,
+                reported.insert(Kind(status: status, httpStatus: task.httpStatus)).inserted
+            else { return nil }
             return "\(task.failureSentence); it is retried "
-                + "\(task.nextAttempt > 0 ? Text.time(until: task.nextAttempt) : "now")."
+                + "\(task.nextAttempt.map { Text.time(until: $0) } ?? "now")."
         }
     }
 }
 
-extension TaskRecord {
+extension TaskInfo {
     /// The URL and error of the last failed attempt.
     fileprivate var failureSentence: String {
-        let reason = errorMessage ?? String(cString: bh_status_text(status))
-        return "\(url): \(reason) (\(String(cString: bh_status_name(status))))"
+        "\(url): " + (error.map { $0.spoken.description } ?? "")
     }
 }

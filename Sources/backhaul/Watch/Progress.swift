@@ -1,4 +1,4 @@
-import CBackhaul
+import Backhaul
 
 /// Counts the transfers that have ended so far, by their results.
 struct Tally {
@@ -8,8 +8,7 @@ struct Tally {
     private(set) var cancelled = 0
     /// The number of transfers that failed because their destination cannot be used.
     private(set) var refused = 0
-    /// The number of transfers that count as failed because another process acknowledged (deleted) the events about
-    /// their ends.
+    /// The number of transfers that count as failed because another process acknowledged the events about their ends.
     private(set) var unknown = 0
     private(set) var bytes: UInt64 = 0
 
@@ -21,7 +20,7 @@ struct Tally {
             cancelled += 1
         } else {
             failed += 1
-            if ending.state == nil { unknown += 1 } else if ExitCode(Int(ending.status)) == .refused { refused += 1 }
+            if ending.state == nil { unknown += 1 } else if ending.error?.exitCode == .refused { refused += 1 }
         }
     }
 
@@ -46,8 +45,8 @@ struct Tally {
 /// The progress of the transfers at one moment, and the lines that show it.
 struct ProgressReading {
     /// The tasks for which a line is drawn.
-    let shown: [TaskRecord]
-    let running: [TaskRecord]
+    let shown: [TaskInfo]
+    let running: [TaskInfo]
     /// The number of tasks that have not ended.
     let live: Int
     let tally: Tally
@@ -64,25 +63,25 @@ struct ProgressReading {
         if running.count > 0 { parts.append("\(running.count) running") }
         let bytes = running.reduce(tally.bytes) { $0.addingReportingOverflow($1.done).partialValue }
         parts.append(Text.size(bytes))
-        let rate = running.reduce(UInt64(0)) { $0.addingReportingOverflow($1.rate).partialValue }
+        let rate = running.reduce(UInt64(0)) { $0.addingReportingOverflow($1.bytesPerSecond).partialValue }
         if rate > 0 { parts.append(Text.size(rate) + "/s") }
         return parts.joined(separator: ", ")
     }
 
-    private static func line(_ task: TaskRecord, columns: Int, terminal: Terminal) -> String {
+    private static func line(_ task: TaskInfo, columns: Int, terminal: Terminal) -> String {
         let name = Text.visible(FileName.shown(task))
-        guard Int(task.state) == BH_TASK_RUNNING, Int(task.reason) == BH_REASON_NONE else {
+        guard task.state == .running, task.reason == nil else {
             return waitingLine(task, name, columns)
         }
-        let rate = task.rate > 0 ? Text.size(task.rate) + "/s" : ""
+        let rate = task.bytesPerSecond > 0 ? Text.size(task.bytesPerSecond) + "/s" : ""
         guard let size = task.total, size > 0 else {
             return row(name, [Text.size(task.done), rate], [10, 11], columns)
         }
         let offset = min(task.done, size)
         let share = Double(offset) / Double(size)
         let percent = "\(Int(share * 100))%"
-        let seconds = task.rate > 0 ? Int64(clamping: (size - offset) / task.rate) : 0
-        let left = task.rate > 0 ? Text.duration(seconds: seconds) + " left" : ""
+        let seconds = task.bytesPerSecond > 0 ? Int64(clamping: (size - offset) / task.bytesPerSecond) : 0
+        let left = task.bytesPerSecond > 0 ? Text.duration(seconds: seconds) + " left" : ""
         let amount = Text.size(offset) + " of " + Text.size(size)
         if columns < 60 { return row(name, [percent, rate], [5, 11], columns) }
         if columns < 100 { return row(name, [percent, amount, rate], [5, 20, 11], columns) }
@@ -96,12 +95,12 @@ struct ProgressReading {
     }
 
     /// The line of a task that moves no bytes. The line shows why the task waits.
-    private static func waitingLine(_ task: TaskRecord, _ name: String, _ columns: Int) -> String {
+    private static func waitingLine(_ task: TaskInfo, _ name: String, _ columns: Int) -> String {
         // After a failed attempt, the error of the attempt is more useful than the reason "retry".
-        let isRetry = Int(task.reason) == BH_REASON_RETRY
+        let isRetry = task.waitsFor == .retry
         var reason = Text.visible((isRetry ? task.errorMessage : nil) ?? task.reasonText ?? "")
         if let next = WaitPhrases.next(task) { reason += " (\(next))" }
-        if reason.isEmpty { reason = Names.taskState(task.state) }
+        if reason.isEmpty { reason = task.state.word }
         let nameColumns = min(Text.width(name), max(8, columns / 3))
         return Text.fitted(name, columns: nameColumns) + "  "
             + Text.fitted(reason, columns: max(0, columns - nameColumns - 2))
@@ -117,7 +116,7 @@ struct ProgressReading {
 
 extension FileName {
     /// The last component of the task's destination. If the task has no destination, a name derived from its URL.
-    fileprivate static func shown(_ task: TaskRecord) -> String {
+    fileprivate static func shown(_ task: TaskInfo) -> String {
         guard let destination = task.destination else { return from(url: task.url) }
         return destination.split(separator: "/").last.map(String.init) ?? destination
     }

@@ -1,4 +1,4 @@
-import CBackhaul
+import Backhaul
 
 /// The environment variables that name proxies. A daemon has the variables of the command that started it, and ignores
 /// those of later commands.
@@ -11,13 +11,13 @@ enum ProxyEnvironment {
     static func noteDifference(
         _ session: Session, _ application: Application, _ context: Context
     ) throws(CommandError) {
-        guard let name = proxies.first(where: { environment($0) != nil }), let engine = try application.engine(),
-            engine.isDaemon, let other = variables(ofProcess: engine.process),
+        guard let name = proxies.first(where: { environment($0) != nil }), let engine = try application.run(.engine),
+            engine.hosting == .daemon, let other = variables(ofProcess: engine.processID),
             variables.contains(where: { environment($0) != other[$0] }),
-            try session.withConfiguration({ $0?.proxy.url == nil })
+            try session.configuration().proxy.url == nil
         else { return }
         context.output.note(
-            "The daemon (process \(engine.process)) was started with other proxy variables, and does not use \(name) "
+            "The daemon (process \(engine.processID)) was started with other proxy variables, and does not use \(name) "
                 + "of this command; give the proxy with --proxy.")
     }
 

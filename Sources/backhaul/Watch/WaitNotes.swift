@@ -1,19 +1,18 @@
-import CBackhaul
+import Backhaul
 
 /// Notes for the user about transfers that wait for conditions of the machine. Each reason is reported one time.
 struct WaitNotes {
-    private var reported: Set<Int32> = []
+    private var reported: Set<Reason?> = []
 
     /// Finds waiting tasks in a list of tasks.
     /// - Returns: Sentences about the reasons that were not reported before.
-    mutating func newSentences(for tasks: [TaskRecord], _ context: Context) -> [String] {
+    mutating func newSentences(for tasks: [TaskInfo], _ context: Context) -> [String] {
         tasks.compactMap { task in
-            guard !task.hasEnded, Int(task.reason) >= BH_REASON_POWER, reported.insert(task.reason).inserted else {
-                return nil
-            }
+            guard !task.hasEnded, WaitPhrases.isConstraint(task.waitsFor), reported.insert(task.waitsFor).inserted
+            else { return nil }
             let why = [task.reasonText, WaitPhrases.next(task)].compactMap { $0 }.joined(separator: "; ")
-            return "\(task.url) waits \(WaitPhrases.waits(task.reason)): \(why). "
-                + "What to do: \(context.command("why", String(task.id)))"
+            return "\(task.url) waits \(WaitPhrases.waits(task.waitsFor)): \(why). "
+                + "What to do: \(context.command("why", "\(task.id)"))"
         }
     }
 }

@@ -1,4 +1,4 @@
-import CBackhaul
+import Backhaul
 
 extension Watch {
     /// Creates or attaches the session with these settings. The *consumer* of a session is the process that reads the
@@ -7,12 +7,12 @@ extension Watch {
         _ application: Application, _ settings: SessionSettings
     ) throws(CommandError) -> (Session, isConsumer: Bool) {
         do {
-            return (try application.create(settings, role: BH_ROLE_CONSUME), true)
+            return (try application.create(settings, role: .consume), true)
         } catch {
             // If another process is the consumer, that process reads the events. So this command follows the transfers
             // without events.
-            guard case .failure(let failure) = error, failure.is(BH_IN_USE) else { throw error }
-            return (try application.create(settings, role: BH_ROLE_PRODUCE), false)
+            guard error.status == .inUse else { throw error }
+            return (try application.create(settings, role: .produce), false)
         }
     }
 }

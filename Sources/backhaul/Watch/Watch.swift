@@ -1,16 +1,14 @@
-import CBackhaul
+import Backhaul
 
-/// Follows transfers until they have ended. Reports each end to the user, and acknowledges (deletes) the event about
-/// the end.
+/// Follows transfers until they have ended. Reports each end to the user, and acknowledges the event about the end.
 ///
-/// A session, which is a named collection of transfers, has one *consumer*: the process that reads the session's
-/// events. If this process is the consumer, events report the ends. While another process is the consumer, this process
-/// finds the ends in the list of tasks. Meanwhile, this process regularly tries to become the consumer, in order to
-/// acknowledge the ends.
+/// A session has one *consumer*: the process that reads the session's events. If this process is the consumer, events
+/// report the ends. While another process is the consumer, this process finds the ends in the list of tasks. Meanwhile,
+/// this process regularly tries to become the consumer, in order to acknowledge the ends.
 final class Watch {
     enum Scope {
         /// The transfers that this command enqueued. The command does not acknowledge events of other transfers.
-        case tasks([UInt64: Transfer])
+        case tasks([TaskID: Transfer])
         /// All transfers of the session.
         case session
     }
@@ -32,12 +30,12 @@ final class Watch {
     private let started: Int64
     private(set) var session: Session
     private var isConsumer: Bool
-    private var cursor: UInt64 = 0
+    private var cursor: EventID?
     /// The tasks of `Scope.tasks` whose end has not been reported.
-    private(set) var remaining: Set<UInt64> = []
-    private var reported: Set<UInt64> = []
+    private(set) var remaining: Set<TaskID> = []
+    private var reported: Set<TaskID> = []
     /// The sizes of complete files in the last listing, by task.
-    private var knownSizes: [UInt64: UInt64] = [:]
+    private var knownSizes: [TaskID: UInt64] = [:]
     private let wallTimeAtStart = Clock.wallMilliseconds
     private var roundsOutOfScope: Set<UInt64> = []
     private(set) var tally = Tally()
@@ -64,7 +62,7 @@ final class Watch {
     }
 
     /// - Parameter former: The requested transfers that were complete before this command. Their end events were
-    ///   acknowledged (deleted) earlier.
+    ///   acknowledged earlier.
     func run(after former: [Ending] = []) throws(CommandError) -> ExitCode {
         do {
             try report(former)
@@ -113,8 +111,8 @@ final class Watch {
             }
             if !isConsumer && now >= nextConsumerRequest {
                 try becomeConsumer()
-                // The earlier consumer may have acknowledged (deleted) end events since the last check. So this process
-                // finds these ends in the list of tasks.
+                // The earlier consumer may have acknowledged end events since the last check. So this process finds
+                // these ends in the list of tasks.
                 if isConsumer { try findEndedTasks() }
                 nextConsumerRequest = now + Watch.pollInterval
                 continue
@@ -127,7 +125,7 @@ final class Watch {
                         + (failureNotes.last.map { "; the last error: \($0)" } ?? "") + ".")
             }
             let pause = min(nextPoll - now, deadline.map { $0 - now } ?? Int64.max)
-            _ = try context.signals.wait(for: isConsumer ? session.eventDescriptor() : nil, milliseconds: pause)
+            _ = try context.signals.wait(for: isConsumer ? session.eventDescriptor : nil, milliseconds: pause)
         }
     }
 
@@ -139,44 +137,41 @@ final class Watch {
     /// them.
     private func drain() throws(CommandError) {
         while true {
-            let (events, more) = try session.poll(after: cursor)
-            var acknowledged: [UInt64] = []
+            let (events, more) = try session.run(.poll(after: cursor, maximum: 1000))
+            var acknowledged: [EventID] = []
             var endings: [Ending] = []
             for event in events {
                 cursor = event.id
-                if event.isEndOfTask {
-                    if isInScope(event.taskID) {
-                        if reported.insert(event.taskID).inserted { endings.append(Ending(event)) }
-                        acknowledged.append(event.id)
-                    } else {
-                        roundsOutOfScope.insert(event.round)
-                    }
-                } else if event.isEndOfRound && !roundsOutOfScope.contains(event.round) {
+                switch event {
+                case .taskEnded(let ending) where isInScope(ending.taskID):
+                    if reported.insert(ending.taskID).inserted { endings.append(Ending(ending)) }
                     acknowledged.append(event.id)
-                } else if event.isChallenge {
+                case .taskEnded(let ending): roundsOutOfScope.insert(ending.round)
+                case .sessionFinished(let ending):
+                    if !roundsOutOfScope.contains(ending.round) { acknowledged.append(event.id) }
+                case .challenge:
                     prompter.noteNewChallenge()
-                    // After the event is acknowledged, the challenge (a demand for a credential) stays open until a
-                    // program responds to it.
+                    // After the event is acknowledged, the challenge stays open until a program responds to it.
                     if case .session = scope { acknowledged.append(event.id) }
-                } else if event.isActivity, case .session = scope {
-                    noteDueActivity(event)
+                case .activity(let due): if case .session = scope { noteDueActivity(due) }
+                case .groupFinished, .unknown: break
                 }
             }
             // The events are acknowledged after the report. If the report fails, a later poll returns the events again.
             try report(endings)
-            try session.acknowledge(acknowledged)
+            try session.run(.acknowledge(acknowledged))
             if !more { return }
         }
     }
 
-    private func isInScope(_ task: UInt64) -> Bool {
+    private func isInScope(_ task: TaskID) -> Bool {
         if case .tasks = scope { transfer(task) != nil } else { true }
     }
 
     /// Finds ended tasks in the list of tasks, without events.
     private func findEndedTasks() throws(CommandError) {
-        for page in Session.pages(of: remaining.sorted()) {
-            let tasks = try session.tasks(TaskSelection(ids: page), maximum: page.count).tasks
+        for case let page? in Session.pages(of: remaining.sorted()) {
+            let tasks = try session.tasks(.ids(page), maximum: page.count)
             var endings = tasks.filter { $0.hasEnded }.map { Ending($0) }
             for task in tasks { knownSizes[task.id] = task.size }
             for missing in Set(page).subtracting(tasks.map { $0.id }) {
@@ -190,7 +185,7 @@ final class Watch {
         }
     }
 
-    private func transfer(_ task: UInt64) -> Transfer? {
+    private func transfer(_ task: TaskID) -> Transfer? {
         if case .tasks(let transfers) = scope { transfers[task] } else { nil }
     }
 
@@ -211,23 +206,21 @@ final class Watch {
     }
 
     private func withLastAttempt(_ ending: Ending) throws(CommandError) -> Ending {
-        guard Int(ending.status) == BH_RESOURCE_TIMEOUT else { return ending }
+        guard ending.error?.status == .resourceTimeout else { return ending }
         var ending = ending
         do {
-            ending.explain(by: try session.attempts(ending.taskID))
+            ending.explain(by: try session.run(.attempts(ending.taskID)))
         } catch {
-            // Another process has acknowledged the end, and the history (the list of ended tasks) does not have the
-            // task any more.
-            guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
+            // Another process has acknowledged the end, and the history does not have the task any more.
+            guard error.status == .notFound else { throw error }
         }
         return ending
     }
 
     private func hasEnded() throws(CommandError) -> Bool {
         guard case .session = scope else { return remaining.isEmpty }
-        let moving = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
-        if try !session.tasks(moving, maximum: 1).tasks.isEmpty { return false }
-        let suspended = try session.tasks(TaskSelection(states: [BH_TASK_SUSPENDED]), maximum: 1).tasks
+        if try !session.tasks(.states([.waiting, .running]), maximum: 1).isEmpty { return false }
+        let suspended = try session.tasks(.states([.suspended]), maximum: 1)
         // The last task may have ended after the events were read, and before the list was read. So the events are read
         // again.
         try drain()
@@ -249,11 +242,11 @@ final class Watch {
     }
 
     /// The challenges for which transfers in the scope wait.
-    private func concerned(_ challenges: [ChallengeRecord]) throws(CommandError) -> [ChallengeRecord] {
+    private func concerned(_ challenges: [Challenge]) throws(CommandError) -> [Challenge] {
         guard case .tasks = scope else { return challenges }
-        var waiting: [TaskRecord] = []
+        var waiting: [TaskInfo] = []
         try forEachActivePage { tasks in
-            waiting += tasks.filter { Int($0.reason) == BH_REASON_CREDENTIAL }
+            waiting += tasks.filter { $0.waitsFor == .credential }
             return true
         }
         return try ConcernedChallenges.of(waiting, challenges, session)
@@ -271,7 +264,7 @@ final class Watch {
         }
         isConsumer = false
         session.close()
-        session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
+        session = try application.attach(context.sessionName, role: .produce)
         return true
     }
 
@@ -280,15 +273,15 @@ final class Watch {
         var isOnly = true
         try forEachActivePage { tasks in
             isAny = isAny || !tasks.isEmpty
-            isOnly = tasks.allSatisfy { Int($0.reason) == BH_REASON_CREDENTIAL }
+            isOnly = tasks.allSatisfy { $0.waitsFor == .credential }
             return isOnly
         }
         return isAny && isOnly
     }
 
     /// Calls `body` with pages of the waiting and running transfers in the scope, until `body` returns false.
-    private func forEachActivePage(_ body: ([TaskRecord]) -> Bool) throws(CommandError) {
-        var selection = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
+    private func forEachActivePage(_ body: ([TaskInfo]) -> Bool) throws(CommandError) {
+        var selection = TaskSelection(states: [.waiting, .running])
         if case .tasks = scope {
             if remaining.isEmpty { return }
             selection.ids = remaining.sorted()
@@ -297,22 +290,22 @@ final class Watch {
     }
 
     private func reportFailures() throws(CommandError) {
-        var selection = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
+        var selection = TaskSelection(states: [.waiting, .running])
         if case .tasks = scope {
             if remaining.isEmpty { return }
             if remaining.count <= 1000 { selection.ids = remaining.sorted() }
         }
-        let tasks = try session.tasks(selection, maximum: 256).tasks
+        let tasks = try session.tasks(selection, maximum: 256)
         let sentences = failureNotes.newSentences(for: tasks) + waitNotes.newSentences(for: tasks, context)
         for sentence in sentences where context.output.progressTerminal == nil { context.output.note(sentence) }
     }
 
     private func becomeConsumer() throws(CommandError) {
         do {
-            session = try application.attach(context.sessionName, role: BH_ROLE_CONSUME)
+            session = try application.attach(context.sessionName, role: .consume)
             isConsumer = true
         } catch {
-            guard case .failure(let failure) = error, failure.is(BH_IN_USE) else { throw error }
+            guard case .failure(let failure) = error, failure.status == .inUse else { throw error }
             if !hasReportedConsumer && context.output.progressTerminal != nil {
                 context.output.note(
                     "Process \(failure.detail) reads the events of session \(context.sessionName); the files are "
@@ -329,10 +322,10 @@ final class Watch {
         guard isConsumer else { return }
         try drain()
         do {
-            try session.complete()
+            try session.run(.complete)
         } catch {
             // The remaining events are about transfers of other processes. Those processes acknowledge the events.
-            guard case .failure(let failure) = error, failure.is(BH_EVENTS_OUTSTANDING) else { throw error }
+            guard error.status == .eventsOutstanding else { throw error }
         }
     }
 }

@@ -1,6 +1,7 @@
 import CBackhaul
 import Glibc
 
+@testable import Backhaul
 @testable import backhaul
 
 /// Always true. The first use of this constant sets the time zone of this process to Berlin, which has daylight saving
@@ -18,78 +19,100 @@ let minute: Int64 = 60_000
 let hour: Int64 = 60 * minute
 
 /// Every reason why a task can wait.
-let allReasons = BH_REASON_SLOT...BH_REASON_PORTAL
+let allReasons = Reason.words.map(\.value)
+
+/// Makes a value of the Swift package from a C struct, whose strings the arena owns.
+private func sample<Struct, Value>(
+    _ empty: Struct, _ make: (Struct) -> Value, fill: (inout Struct, Arena) -> Void
+) -> Value {
+    let arena = Arena()
+    var value = empty
+    fill(&value, arena)
+    return withExtendedLifetime(arena) { make(value) }
+}
+
+extension Arena {
+    // Unsafe: the arena owns the copy.
+    fileprivate func text(_ text: String?) -> UnsafePointer<CChar>? { text.flatMap { try? string($0, "a text") } }
+}
 
 func task(
-    _ reason: Int, state: Int = BH_TASK_WAITING, text: String? = nil, next: Int64 = 0, latest: Int64 = 0,
-    id: UInt64 = 12, error: String? = nil, offset: UInt64 = 0, stated: ConstraintsRecord? = nil
-) -> TaskRecord {
-    let arena = CStringArena()
-    var task = bh_task_info()
-    task.id = id
-    task.state = Int32(state)
-    task.reason = Int32(reason)
-    task.reason_text = arena.optionalString(text)
-    task.next_attempt_ms = next
-    task.latest_start_ms = latest
-    task.url = arena.string("https://example.org/large.iso")
-    task.destination = arena.string("/home/ann/large.iso")
-    task.error_message = arena.optionalString(error)
-    task.ended_ms = state >= BH_TASK_SUCCEEDED ? evening - hour : 0
-    task.offset = offset
-    task.size = UInt64.max
-    task.constraints = stated.flatMap { arena.array([$0.constraints(arena)]) }
-    return TaskRecord(task)
+    _ reason: Reason?, state: TaskState = .waiting, text: String? = nil, next: Int64 = 0, latest: Int64 = 0,
+    id: UInt64 = 12, error: String? = nil, offset: UInt64 = 0, stated: Constraints? = nil
+) -> TaskInfo {
+    sample(bh_task_info(), { TaskInfo($0) }) { task, arena in
+        task.id = id
+        task.state = state.rawValue
+        task.reason = reason?.rawValue ?? 0
+        task.reason_text = arena.text(text)
+        task.next_attempt_ms = next
+        task.latest_start_ms = latest
+        task.url = arena.text("https://example.org/large.iso")
+        task.destination = arena.text("/home/ann/large.iso")
+        task.status = error == nil ? 0 : Status.httpStatus.rawValue
+        task.error_message = arena.text(error)
+        task.ended_ms = state.hasEnded ? evening - hour : 0
+        task.offset = offset
+        task.size = UInt64.max
+        task.constraints = stated.flatMap { arena.array([try? $0.value(arena)].compactMap { $0 }) }
+    }
 }
 
-func attempt(_ number: UInt32, started: Int64, status: Int32, error: String) -> AttemptRecord {
-    let arena = CStringArena()
-    var attempt = bh_attempt()
-    attempt.number = number
-    attempt.started_ms = started
-    attempt.status = bh_status(BH_HTTP_STATUS)
-    attempt.http_status = status
-    attempt.error_message = arena.string(error)
-    attempt.url = arena.string("https://example.org/large.iso")
-    return AttemptRecord(attempt)
+func attempt(_ number: UInt32, started: Int64, status: Int32, error: String) -> Attempt {
+    sample(bh_attempt(), { Attempt($0) }) { attempt, arena in
+        attempt.number = number
+        attempt.started_ms = started
+        attempt.status = Status.httpStatus.rawValue
+        attempt.http_status = status
+        attempt.error_message = arena.text(error)
+        attempt.url = arena.text("https://example.org/large.iso")
+    }
 }
 
-func challenge(_ id: UInt64, origin: String, schemes: Int, realm: String?) -> ChallengeRecord {
-    let arena = CStringArena()
-    var challenge = bh_challenge()
-    challenge.id = id
-    challenge.kind = Int32(BH_CHALLENGE_SERVER)
-    challenge.schemes = UInt32(schemes)
-    challenge.origin = arena.string(origin)
-    challenge.realm = arena.optionalString(realm)
-    return ChallengeRecord(challenge)
+func challenge(_ id: UInt64, origin: String, schemes: Challenge.Schemes, realm: String?) -> Challenge {
+    sample(bh_challenge(), { Challenge($0) }) { challenge, arena in
+        challenge.id = id
+        challenge.kind = Challenge.Kind.server.rawValue
+        challenge.schemes = schemes.rawValue
+        challenge.origin = arena.text(origin)
+        challenge.realm = arena.text(realm)
+    }
 }
 
-func wait(_ reason: Int, from: Int64, to: Int64?) -> WaitRecord {
-    var wait = bh_wait_record()
-    wait.reason = Int32(reason)
-    wait.began_ms = from
-    wait.ended_ms = to ?? 0
-    return WaitRecord(wait)
+func wait(_ reason: Reason, from: Int64, to: Int64?) -> Backhaul.Wait {
+    sample(bh_wait_record(), { Backhaul.Wait($0) }) { wait, _ in
+        wait.reason = reason.rawValue
+        wait.began_ms = from
+        wait.ended_ms = to ?? 0
+    }
 }
 
 func condition(
-    _ kind: Int, _ value: Int64, _ text: String, name: String? = nil, isKnown: Bool = true
-) -> ConditionRecord {
-    let arena = CStringArena()
-    var condition = bh_condition()
-    condition.kind = Int32(kind)
-    condition.is_known = isKnown
-    condition.value = value
-    condition.name = arena.optionalString(name)
-    condition.text = arena.string(text)
-    condition.source = arena.string("/sys/class/power_supply/AC")
-    condition.since_ms = evening - 6 * minute
-    return ConditionRecord(condition)
+    _ kind: Condition.Kind, _ value: Int64, _ text: String, name: String? = nil, isKnown: Bool = true
+) -> Condition {
+    sample(bh_condition(), { Condition($0) }) { condition, arena in
+        condition.kind = kind.rawValue
+        condition.is_known = isKnown
+        condition.value = value
+        condition.name = arena.text(name)
+        condition.text = arena.text(text)
+        condition.source = arena.text("/sys/class/power_supply/AC")
+        condition.since_ms = evening - 6 * minute
+    }
+}
+
+/// The present network, of whose monthly budget all bytes are used.
+func network(_ name: String, monthly: UInt64) -> Network {
+    sample(bh_network(), { Network($0) }) { network, arena in
+        network.name = arena.text(name)
+        network.is_current = true
+        network.budget.monthly = monthly
+        network.used_this_month = monthly
+    }
 }
 
 func explanation(
-    _ task: TaskRecord, waits: [WaitRecord] = [], facts: WaitFacts = WaitFacts()
+    _ task: TaskInfo, waits: [Backhaul.Wait] = [], facts: WaitFacts = WaitFacts()
 ) -> Explanation {
     Explanation(
         task: task, session: "photos", waits: waits, facts: facts, now: evening,

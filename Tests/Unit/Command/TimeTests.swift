@@ -1,4 +1,3 @@
-import CBackhaul
 import Testing
 
 @testable import backhaul

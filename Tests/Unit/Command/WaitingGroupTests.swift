@@ -1,4 +1,4 @@
-import CBackhaul
+import Backhaul
 import Testing
 
 @testable import backhaul
@@ -7,7 +7,7 @@ import Testing
 /// *constraint* is a demand on the system, such as external power.
 @Suite("Waiting transfers of a session")
 struct WaitingGroupTests {
-    private func gathered(_ tasks: [TaskRecord]) -> [WaitingGroup] {
+    private func gathered(_ tasks: [TaskInfo]) -> [WaitingGroup] {
         var groups: [WaitingGroup.Key: WaitingGroup] = [:]
         var order: [WaitingGroup.Key] = []
         for task in tasks { WaitingGroup.gather(task, into: &groups, order: &order) }
@@ -23,8 +23,8 @@ struct WaitingGroupTests {
     @Test("waiting transfers are grouped by reason, and each group names at most five transfers")
     func grouped() throws {
         let groups = gathered(
-            (1...1000).map { task(BH_REASON_POWER, text: "on battery", id: $0, stated: external) }
-                + [task(BH_REASON_SLOT, text: "other transfers run before it", id: 1001)])
+            (1...1000).map { task(.power, text: "on battery", id: $0, stated: external) }
+                + [task(.slot, text: "other transfers run before it", id: 1001)])
         #expect(groups.count == 2)
         let lines = lines(try #require(groups.first), began: evening - hour)
         #expect(lines[0] == "1000 transfers wait for external power since 20:10.")
@@ -37,38 +37,38 @@ struct WaitingGroupTests {
     @Test("the advice for a group names only the transfers that have a constraint of their own")
     func asking() {
         let groups = gathered([
-            task(BH_REASON_POWER, text: "on battery", id: 1, stated: external),
-            task(BH_REASON_POWER, text: "on battery", id: 2),
-            task(BH_REASON_POWER, text: "on battery", id: 3, stated: external),
+            task(.power, text: "on battery", id: 1, stated: external),
+            task(.power, text: "on battery", id: 2),
+            task(.power, text: "on battery", id: 3, stated: external),
         ])
         #expect(lines(groups[0]).contains("      backhaul constrain 1 3 --external-power no"))
     }
 
-    private var external: ConstraintsRecord {
-        var stated = ConstraintsRecord()
-        stated.externalPower = Int32(BH_YES)
+    private var external: Constraints {
+        var stated = Constraints()
+        stated.requiresExternalPower = true
         return stated
     }
 
     @Test("the first line about a group of one waiting transfer has the name of the transfer")
     func one() {
-        let groups = gathered([task(BH_REASON_POWER, text: "on battery", id: 3)])
+        let groups = gathered([task(.power, text: "on battery", id: 3)])
         #expect(lines(groups[0])[0] == "Download 3 (large.iso from example.org, 0 B of ?) waits for external power.")
     }
 
     @Test("running and ended transfers are not listed as waiting")
     func moving() {
-        let tasks = [task(BH_REASON_NONE, state: BH_TASK_RUNNING), task(BH_REASON_NONE, state: BH_TASK_FAILED)]
+        let tasks = [task(nil, state: .running), task(nil, state: .failed)]
         #expect(gathered(tasks).isEmpty)
     }
 
     @Test("a group that waits for retries shows the time of the next retry, and the error of each transfer")
     func nextCheck() {
         let groups = gathered([
-            task(BH_REASON_RETRY, text: "a", next: evening + 2 * minute, id: 1, error: "one"),
-            task(BH_REASON_RETRY, text: "b", next: evening + minute, id: 2, error: "two"),
+            task(.retry, text: "a", next: evening + 2 * minute, id: 1, error: "one"),
+            task(.retry, text: "b", next: evening + minute, id: 2, error: "two"),
         ])
-        #expect(groups.map { $0.nextCheck } == [evening + minute])
+        #expect(groups.map(\.nextCheck) == [evening + minute])
         let lines = lines(groups[0])
         #expect(lines[0] == "2 transfers wait for their next attempt.")
         #expect(lines.contains("  - download 2: large.iso from example.org, 0 B of ? - two"))
@@ -85,8 +85,8 @@ struct ConditionListingTests {
     func unknown() {
         let lines = Conditions.table(
             [
-                condition(BH_CONDITION_BATTERY, 63, "63 %"),
-                condition(BH_CONDITION_THERMAL_STATE, 0, "", isKnown: false),
+                condition(.battery, 63, "63 %"),
+                condition(.thermalState, 0, "", isKnown: false),
             ], now: evening)
         #expect(lines[1].hasPrefix("battery"))
         #expect(lines[1].contains("63 %"))
@@ -97,9 +97,9 @@ struct ConditionListingTests {
 
     @Test("a listing of networks shows how many bytes of a network's budget are used")
     func bars() {
-        #expect(Networks.use(1_200_000_000, Budget(2_000_000_000)) == "1.2 GB of 2.0 GB [======    ]")
-        #expect(Networks.use(3_000_000_000, Budget(2_000_000_000)) == "3.0 GB of 2.0 GB [==========]")
-        #expect(Networks.use(0, Budget(UInt64.max)) == "0 B of 0 B [==========]")
-        #expect(Networks.use(500, Budget(0)) == "500 B")
+        #expect(Networks.use(1_200_000_000, 2_000_000_000) == "1.2 GB of 2.0 GB [======    ]")
+        #expect(Networks.use(3_000_000_000, 2_000_000_000) == "3.0 GB of 2.0 GB [==========]")
+        #expect(Networks.use(0, 0) == "0 B of 0 B [==========]")
+        #expect(Networks.use(500, nil) == "500 B")
     }
 }

@@ -1,0 +1,77 @@
+import Backhaul
+
+/// In messages of the library, replaces the names of fields and constants of the C header by the words of the command
+/// line.
+enum OptionNaming {
+    /// Phrases with constants. They are replaced first.
+    private static let phrases = [
+        ("redirects is BH_REDIRECTS_NONE", "--redirects is none"),
+        (
+            "has a file or parts as its body; give bytes from memory",
+            "has a file or a form as its body; give --data-binary DATA"
+        ), ("a checksum or an expected_size", "--checksum or --size"),
+        ("if_exists BH_IF_EXISTS_REPLACE", "--if-exists replace"), ("choose embedded hosting", "give --embedded"),
+        ("the option `store`", "--store"), ("the option `daemon`", "--daemon"),
+        ("the application identifier", "--application"), ("the launch's environment", "--environment"),
+        ("the URL cannot be read", "the URL is invalid"), (", which no listing shows", ", which no command shows"),
+    ]
+
+    /// Fields and their options, and constants and their words. A field of several structs is a path in messages, such
+    /// as `proxy.url`.
+    private static let fields = Dictionary(
+        [
+            ("accepted_statuses", "--accept-status"), ("retry.statuses", "--retry-status"),
+            ("maximum_size", "--max-filesize"), ("expected_size", "--size"), ("maximum_redirects", "--max-redirs"),
+            ("resource_timeout_ms", "--max-time"), ("request_timeout_ms", "--request-timeout"),
+            ("retry.first_delay_ms", "--retry-delay"), ("retry.longest_delay_ms", "--retry-max-delay"),
+            ("earliest_start_ms", "--earliest-start"), ("latest_start_ms", "--latest-start"),
+            ("expires_ms", "--expires-in"), ("response.expires_ms", "--expires-in"), ("interval_ms", "--every"),
+            ("tolerance_ms", "--tolerance"), ("first_ms", "--first"), ("month_starts_on", "--month-starts-on"),
+            ("if_exists", "--if-exists"), ("body_source", "--body-source"), ("body_file", "the path of the file"),
+            ("proxy.url", "--proxy"), ("proxy.user", "--proxy-user"),
+            ("proxy.password", "the password of --proxy-user"), ("proxy.bypass", "--noproxy"), ("ca_file", "--cacert"),
+            ("client_certificate", "--cert"), ("client_key", "--key"), ("pinned_public_keys", "--pinnedpubkey"),
+            ("tls.minimum_version", "--tlsv1.2 or --tlsv1.3"), ("http_version", "the HTTP version"),
+            ("response.url", "--url"), ("response.user", "--user"), ("response.password", "the password"),
+            ("response.headers", "--header"), ("configuration.identifier", "--session"),
+            ("activity.identifier", "the name of the activity"), ("options.identifier", "--application"),
+            ("network.name", "the name of the network"), ("user_data", "the data of the program"),
+            ("retry.errors", "--retry-errors"), ("maximum_attempts", "the number of attempts (--retry, --attempts)"),
+            ("BH_RETRY_NONE", "none"), ("BH_IF_EXISTS_SKIP", "skip"), ("BH_REDIRECTS_NONE", "none"),
+            ("BH_REQUEST_IF_CHANGED", "--if-changed"), ("BH_REQUEST_NAMED_BY_SERVER", "--remote-header-name"),
+            ("media_type", ";type"), ("file_name", ";filename"),
+            ("launch.working_directory", "--working-directory"), ("launch.program", "the program"),
+        ] + settings, uniquingKeysWith: { first, _ in first })
+
+    /// Fields whose names are ordinary words. They are replaced only if they are the subject of the message.
+    private static let subjects = [
+        "url": "the URL", "method": "--request", "group": "--group", "headers": "--header", "checksum": "--checksum",
+        "destination": "the path of the file", "body": "the body",
+    ]
+
+    /// The fields and options of constraints and of sessions. Names without an underscore are left out, because they
+    /// may be ordinary words of a message. Of the session's options, only durations are included. The fields of the
+    /// other options are left out, because the limits of the store have fields with the same names.
+    private static let settings =
+        Constraints.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.contains("_") }
+        + SessionOptions.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.hasSuffix("_ms") }
+
+    static func spoken(_ message: String) -> String {
+        var rest = phrases.reduce(message) { $0.replacing($1.0, with: $1.1) }[...]
+        var result = ""
+        while let first = rest.first {
+            let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
+            guard !word.isEmpty, first != "." else {
+                result.append(rest.removeFirst())
+                continue
+            }
+            // A point at the end of a word ends the sentence.
+            let name = String(word.hasSuffix(".") ? word.dropLast() : word)
+            let isName = result.isEmpty || result.last == " " || result.last == "("
+            let found = isName ? (result.isEmpty ? subjects[name] : nil) ?? fields[name] : nil
+            result += (found ?? name) + word.dropFirst(name.count)
+            rest = rest.dropFirst(word.count)
+        }
+        return result
+    }
+}

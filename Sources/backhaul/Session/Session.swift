@@ -1,0 +1,95 @@
+import Backhaul
+
+/// An open session. It is closed when this object is deinitialized.
+final class Session {
+    private var session: BlockingSession
+    private let signals: Signals
+    /// Creates the session again. Nil if the command only attached to the session.
+    private let creation: (() throws(CommandError) -> Session)?
+
+    init(_ session: BlockingSession, signals: Signals, creation: (() throws(CommandError) -> Session)? = nil) {
+        self.session = session
+        self.signals = signals
+        self.creation = creation
+    }
+
+    /// Whether this command has created the session.
+    var isNew: Bool { session.isNew }
+
+    /// A file descriptor. It is readable while the session has events that no poll has returned.
+    var eventDescriptor: Int32 { session.eventDescriptor }
+
+    /// Closes the session while this object still exists, so that another process can become the consumer.
+    func close() { session.close() }
+
+    @discardableResult
+    func run<Value>(
+        _ verb: @autoclosure () throws(BackhaulError) -> Verb<Backhaul.Session, Value>
+    ) throws(CommandError) -> Value {
+        try signals.call { () throws(BackhaulError) in try session.run(try verb()) }
+    }
+
+    func configuration() throws(CommandError) -> SessionConfiguration {
+        let configuration = try recreatingIfGone { () throws(CommandError) in try run(.configuration) }
+        guard let configuration else { throw .stopped(.libraryFailed, "The library gave no configuration.") }
+        return configuration
+    }
+
+    /// Calls `body`. If the session is gone, creates the session and calls `body` again: another command had created
+    /// the session, was refused, and removed it.
+    private func recreatingIfGone<Result>(_ body: () throws(CommandError) -> Result) throws(CommandError) -> Result {
+        for _ in 0..<Session.mostCreations {
+            do {
+                return try body()
+            } catch {
+                guard let creation, error.status == .notFound else { throw error }
+                session = try creation().session
+            }
+        }
+        return try body()
+    }
+
+    /// How often a command creates its session again.
+    private static let mostCreations = 10
+
+    /// Enqueues transfers. If a transfer is refused, the error includes the URL of that transfer. If this command has
+    /// created the session, and the session has no task, removes the session.
+    func enqueue(_ transfers: [Transfer]) throws(CommandError) -> [Enqueued] {
+        do {
+            return try recreatingIfGone { () throws(CommandError) in
+                try run(.enqueue(transfers.map(\.keyedRequest)))
+            }
+        } catch {
+            // A refused command stores nothing.
+            if case .failure = error, isNew, try tasks(maximum: 1).isEmpty {
+                try run(.invalidate(cancellingTasks: false))
+            }
+            throw error.about(transfers)
+        }
+    }
+
+    /// The first tasks of the selection.
+    func tasks(_ selection: TaskSelection = .all, maximum: Int) throws(CommandError) -> [TaskInfo] {
+        try run(.tasks(selection, maximum: maximum)).tasks
+    }
+
+    func task(_ id: TaskID) throws(CommandError) -> TaskInfo {
+        do {
+            if let task = try run(.task(id)) { return task }
+        } catch {
+            throw error.with(.notFound) { _ in Session.unknown(id) }
+        }
+        throw .stopped(.notFound, Session.unknown(id))
+    }
+
+    private static func unknown(_ id: TaskID) -> String {
+        "There is no task \(id) in this session; `backhaul tasks` lists the tasks."
+    }
+
+    /// The task, if the history has it.
+    func taskInHistory(_ id: TaskID) throws(CommandError) -> TaskInfo? {
+        guard id.rawValue > 0 else { return nil }
+        let previous = TaskID(rawValue: id.rawValue - 1)
+        return try run(.history(after: previous, maximum: 1)).tasks.first { $0.id == id }
+    }
+}

@@ -1,0 +1,36 @@
+import Backhaul
+
+/// A download or an upload to enqueue.
+struct Transfer {
+    var request: Request
+    /// The number of an ended transfer to the same file. The present transfer replaces or repeats the ended one. The
+    /// number becomes part of the key.
+    var former: TaskID?
+
+    var url: String { request.url }
+    /// The path of the file. Nil for an upload.
+    var destination: String? { request.destination }
+    var replaces: Bool { request.ifExists == .replace }
+
+    /// The idempotency key. It is made from the destination, so that a repeated command finds the same task. Nil if the
+    /// path is too long for a key. Nil for an upload, because the user may want to send the same upload again.
+    var key: String? {
+        guard let destination else { return nil }
+        let key = request.isNamedByServer ? "into:" + destination + ":" + url : "file:" + destination
+        let whole = (former.map { "after:\($0):" } ?? "") + key
+        return whole.utf8.count <= 255 ? whole : nil
+    }
+
+    var keyedRequest: Request {
+        var request = request
+        request.idempotencyKey = key
+        return request
+    }
+
+    /// Splits a key into the key of the first transfer to the same file, and the number that was in `former`.
+    static func parts(ofKey key: String) -> (first: String, former: TaskID?) {
+        let parts = key.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "after", let former = UInt64(parts[1]) else { return (key, nil) }
+        return (String(parts[2]), TaskID(rawValue: former))
+    }
+}
