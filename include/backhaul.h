@@ -132,6 +132,9 @@
  *   fork, a child that itself runs the engine can hang. A child whose engine runs in the daemon or in the parent does
  *   not hang.
  *
+ * Descriptors
+ *   If a host closes a descriptor of the library, or of a library that it uses, the behaviour is undefined.
+ *
  * Ownership
  *   Arguments are copied before a call returns. The caller owns error->ticket, and each object that a function returns
  *   through a `**` parameter. The caller passes each of these objects to the close or release function of its type.

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from backhaul import EngineError, Forked, NotFound, Request, Role, StoreError, TaskState
+from backhaul import Forked, NotFound, Request, Role, TaskState
 from servers import child
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
@@ -93,24 +93,6 @@ def test_a_forked_child_may_open_the_application_again(host, store):
     assert [info.identifier for info in sessions] == ["gallery"]
     assert status == 7
     assert one.configuration().identifier == "gallery"
-
-
-def test_the_next_host_finishes_the_transfer_of_a_host_that_closed_every_descriptor(host, misbehaving, downloads):
-    one = host()
-    one.session(first_delay_ms=50)
-    one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a", key="a")
-    misbehaving.wait_until(lambda log: log and log[0].sent == 1_200_000)
-    one.close_descriptors()
-    try:
-        one.configuration(timeout=10)
-    except (EngineError, StoreError, TimeoutError, ValueError):
-        pass
-    assert one.processor_seconds() < 20
-    assert one.exit() == 0
-    again = host()
-    again.attach()
-    assert again.wait_for()[0].state is TaskState.SUCCEEDED
-    assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
 def test_a_host_that_exits_during_a_transfer_keeps_its_exit_status(host, nginx, served, certificates, downloads):

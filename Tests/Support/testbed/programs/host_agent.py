@@ -195,10 +195,6 @@ class HostAgent:
     def limit_descriptors(self, count):
         resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
 
-    def close_descriptors(self):
-        """Closes all descriptors except the standard streams, as some daemons do when they start."""
-        os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
-
     def open_descriptors(self):
         """Returns the target of each open descriptor."""
         names = {}
