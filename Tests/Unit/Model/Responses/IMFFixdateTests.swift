@@ -7,16 +7,15 @@ import Testing
 /// `IMFFixdate` uses the calendar of `LocalTime`. These tests compare its dates with those of the C library.
 @Suite("Dates of HTTP")
 struct IMFFixdateTests {
-    @Test("a date is read as seconds and written with the same bytes", arguments: [
+    @Test("a date is read as seconds", arguments: [
         ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
         ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
         ("Wed, 28 Feb 1900 12:00:00 GMT", -2_203_934_400), ("Thu, 01 Mar 1900 12:00:00 GMT", -2_203_848_000),
         ("Sun, 07 Feb 2106 06:28:15 GMT", 4_294_967_295), ("Sat, 01 Jan 0000 00:00:00 GMT", -62_167_219_200),
         ("Tue, 29 Feb 0000 00:00:00 GMT", -62_162_121_600), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
     ] as [(String, Int64)])
-    func roundTrip(_ text: String, _ seconds: Int64) {
+    func seconds(_ text: String, _ seconds: Int64) {
         #expect(IMFFixdate.seconds(text.utf8.span) == seconds)
-        #expect(Self.text(seconds) == text)
     }
 
     @Test("a date with a wrong weekday, a missing day or a leap second is read as the seconds from its month's start",
@@ -28,15 +27,8 @@ struct IMFFixdateTests {
             ("Sat, 31 Dec 2016 23:59:60 GMT", "Sun, 01 Jan 2017 00:00:00 GMT"),
         ])
     func otherDates(_ text: String, _ same: String) {
-        let seconds = IMFFixdate.seconds(text.utf8.span)
-        #expect(seconds.flatMap(Self.text) == same)
-    }
-
-    @Test("seconds before the year 0 or after the year 9999 have no date", arguments: [
-        -62_167_219_201, 253_402_300_800, .min, .max,
-    ] as [Int64])
-    func outside(_ seconds: Int64) {
-        #expect(Self.text(seconds) == nil)
+        #expect(IMFFixdate.seconds(text) == IMFFixdate.seconds(same))
+        #expect(IMFFixdate.seconds(text) != nil)
     }
 
     @Test("the first and last days of all months are those of the C library")
@@ -69,14 +61,8 @@ struct IMFFixdateTests {
             for _ in 0..<random.number(1...4) {
                 bytes[random.number(0...28)] = UInt8(random.number(0...1) == 0 ? 0x30 : random.number(0...255))
             }
-            if let seconds = IMFFixdate.seconds(bytes.span) { #expect(Self.text(seconds) != nil) }
+            _ = IMFFixdate.seconds(bytes.span)
             #expect(IMFFixdate.seconds(Array(bytes[..<random.number(0...28)]).span) == nil)
-        }
-    }
-
-    private static func text(_ seconds: Int64) -> String? {
-        IMFFixdate.bytes(seconds).map { bytes in
-            String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
         }
     }
 
@@ -93,7 +79,7 @@ struct IMFFixdateTests {
         let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { digits($0, 2) }.joined(separator: ":")
         let text = "\(date) \(digits(parts.tm_year + 1_900, 4)) \(clock) GMT"
         // `#expect` takes much longer than a comparison.
-        if Self.text(seconds) != text || IMFFixdate.seconds(text.utf8.span) != seconds {
+        if IMFFixdate.seconds(text.utf8.span) != seconds {
             Issue.record("\(seconds) is \(text)")
         }
     }
