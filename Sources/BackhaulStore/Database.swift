@@ -2,9 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CSQLite
 
-/// Opens the database of a store, which is the directory with all durable data. The initializer checks that the file is
-/// a store's database, and that this library knows the version of the database. If this version is older than the
-/// library's, the initializer then migrates the database.
+/// The open database of a store. The initializer checks that the file is a store's database, and that this library
+/// knows the version of the database. A database of an earlier version is then migrated.
 struct Database {
     let connection: Connection
     let descriptors: DatabaseDescriptors
@@ -16,37 +15,27 @@ struct Database {
         try directory.refuseWALWithoutDatabase()
         // The file is made before SQLite opens it, so that its mode does not depend on the umask. SQLite gives the same
         // mode to the log.
-        var lock = try Self.lockDatabaseFile(try directory.openFile(Schema.fileName))
+        lock = try Self.lockDatabaseFile(try directory.openFile(Schema.fileName))
         try WALCheck.refuseDamage(directory)
-        var connection = try Self.open(directory)
-        let version = try Self.checkedVersion(of: connection, newest: migrations.count)
+        connection = try Self.open(directory)
+        let version = try Self.checkedVersion(of: connection, newest: Schema.version(after: migrations))
         if version == 0 {
             try directory.refuseFilesWithoutDatabase()
             try connection.execute("PRAGMA page_size = \(Schema.pageSize)")
             try connection.reserveChecksums()
-        } else if !connection.hasChecksums, let file = try ChecksumConversion.convert(connection, directory) {
-            lock = file
-            connection = try Self.open(directory)
-            // This commit increments SQLite's change counter in the new file. If another program copies the database
-            // with SQLite, the counter of the copy begins with SQLite's first value. Because the two counters differ,
-            // `CheckedFile` notices that another program wrote the copy.
-            try connection.execute("BEGIN IMMEDIATE")
-            try connection.commit()
         }
-        (self.lock, self.connection) = (lock, connection)
         try Self.enableWAL(connection)
+        try connection.restoreChecksums()
         try Self.migrate(connection, from: version, with: migrations)
         try connection.execute(Schema.temporary)
-        try Self.clearValuesOfOtherBoots(connection)
+        try Self.clearValuesOfOtherBoots(connection, directory)
         descriptors = DatabaseDescriptors(
             directory: directory.descriptor, names: [Schema.fileName, Schema.walName])
     }
 
-    static func open(
-        _ directory: StoreDirectory, _ name: String = Schema.fileName
-    ) throws(Failure) -> Connection {
+    private static func open(_ directory: StoreDirectory) throws(Failure) -> Connection {
         let connection = try Connection(
-            path: directory.reachablePath(of: name), files: try VirtualFileSystem.registeredName())
+            path: directory.reachablePath(of: Schema.fileName), files: try VirtualFileSystem.registeredName())
         try configure(connection)
         return connection
     }
@@ -55,7 +44,7 @@ struct Database {
     /// excludes only other engines (processes that run the tasks of the store). Programs with SQLite lock bytes of the
     /// database file (https://www.sqlite.org/lockingv3.html), so this lock excludes these programs. Without this lock,
     /// another program could move or remove SQLite's log.
-    static func lockDatabaseFile(_ file: Descriptor) throws(Failure) -> FileLock {
+    private static func lockDatabaseFile(_ file: Descriptor) throws(Failure) -> FileLock {
         let lock: FileLock?
         do {
             lock = try FileLock(file)
@@ -120,46 +109,45 @@ struct Database {
         }
     }
 
-    /// Changes a database of the given version to the newest version. A new database, which has version 0, gets
-    /// `Schema.current` without the single migrations.
+    /// Changes a database of this version to the newest version. An empty database has version 0.
     private static func migrate(
         _ connection: Connection, from version: Int, with migrations: [String]
     ) throws(Failure) {
-        guard version < migrations.count else { return }
+        guard version < Schema.version(after: migrations) else { return }
         // A migration may change `sqlite_schema`, which SQLite refuses in defensive mode.
         connection.configure(SQLITE_DBCONFIG_DEFENSIVE, false)
         defer { connection.configure(SQLITE_DBCONFIG_DEFENSIVE, true) }
-        try connection.execute("BEGIN IMMEDIATE")
-        do throws(Failure) {
-            var version = version
-            if version == 0 {
-                try connection.execute(Schema.current)
-                version = Schema.migrations.count
-            }
-            for step in migrations[version...] { try connection.execute(step) }
+        try inTransaction(connection) { () throws(Failure) in
+            if version == 0 { try connection.execute(Schema.current) }
+            let first = version == 0 ? Schema.migrations.count : version - 1
+            for step in migrations[first...] { try connection.execute(step) }
             try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
-            try connection.execute("PRAGMA user_version = \(migrations.count)")
-            try connection.commit()
-        } catch {
-            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-            throw error
+            try connection.execute("PRAGMA user_version = \(Schema.version(after: migrations))")
         }
     }
 
     /// If the machine has booted since the last opening, removes values that a boot makes invalid. These are delays
     /// (they use the clock since boot), device numbers (the kernel may assign them differently), and the ids of
     /// launched processes.
-    private static func clearValuesOfOtherBoots(_ connection: Connection) throws(Failure) {
-        let (boot, tables) = (ProcessIdentity.currentBootID, Tables(connection: connection))
+    private static func clearValuesOfOtherBoots(
+        _ connection: Connection, _ directory: StoreDirectory
+    ) throws(Failure) {
+        let (boot, tables) = (ProcessIdentity.currentBootID, Tables(connection: connection, directory: directory))
         guard try tables.meta.bootID() != boot else { return }
-        try connection.execute("BEGIN IMMEDIATE")
-        do throws(Failure) {
+        try inTransaction(connection) { () throws(Failure) in
             try tables.delays.clearAfterBoot()
             try tables.parts.clearDevices()
             try tables.claims.clearDevices()
             try tables.activities.clearDevices()
             try tables.launches.clearAfterBoot()
             try tables.meta.beginBoot(boot)
+        }
+    }
+
+    private static func inTransaction(_ connection: Connection, _ body: () throws(Failure) -> Void) throws(Failure) {
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(Failure) {
+            try body()
             try connection.commit()
         } catch {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }

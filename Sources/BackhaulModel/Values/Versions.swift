@@ -17,7 +17,7 @@ public struct Versions: Equatable, Sendable {
 
     /// The versions of this library: the version of the protocol in docs/wire.md, and BH_VERSION of include/backhaul.h.
     /// A test compares `library` with the header.
-    public static let built = Versions(wire: 5, library: 0x01_00_00)
+    public static let built = Versions(wire: 1, library: 0x01_00_00)
 
     #if DEBUG
     /// Tests make a debug build pretend to be another version: BACKHAUL_VERSION=LIBRARY/WIRE, such as 9.0.1/7.

@@ -10,14 +10,13 @@ internal import Glibc
 /// and verified when the page is read. SQLite itself sees zeros in these bytes. So the pages in SQLite's write-ahead
 /// log (the *log*) also have zeros there. The log's frames have SQLite's own checksums.
 ///
-/// Another program with SQLite may write to the database while no *engine* (the process that uses the database) has it
-/// open. That program does not update the checksums. The next engine detects this in the first page, in one of two
-/// ways. If the program copied the log into the database, the checksum of the first page is zero. The reason is that
-/// each log contains the first page, with zeros in place of the checksum (`Connection.commit`). If the program made a
-/// transaction, the change counter does not match the first page's mark: the program has incremented the counter, and
-/// the mark still has the old value. The program increments the counter with each transaction, because the stored
-/// header says that the database uses no log. Such a database is not *trusted*: no page is verified, and
-/// `ChecksumConversion` rewrites the database.
+/// Another program with SQLite may write to the database while no engine has it open. That program does not update the
+/// checksums. The next engine detects this in the first page, in one of two ways. If the program copied the log into
+/// the database, the checksum of the first page is zero. The reason is that each log contains the first page, with
+/// zeros in place of the checksum (`Connection.commit`). If the program made a transaction, the change counter does not
+/// match the first page's mark: the program has incremented the counter, and the mark still has the old value. The
+/// program increments the counter with each transaction, because the stored header says that the database uses no log.
+/// Such a database is not *trusted*: no page is verified until `Connection.restoreChecksums` has added all checksums.
 struct CheckedFile: InterceptedFile {
     /// The number of bytes that the header reserves in each page: four for a mark, and four for the checksum. Only the
     /// first page has a mark, which is computed from SQLite's change counter. In other pages, the bytes for the mark
@@ -42,6 +41,7 @@ struct CheckedFile: InterceptedFile {
     private(set) var damagedPage: Int64?
 
     var hasChecksums: Bool { isTrusted && hasReserve }
+    var lacksChecksums: Bool { !isTrusted && hasReserve }
 }
 
 // MARK: In SQLite's memory of a file
@@ -186,6 +186,34 @@ extension CheckedFile {
             hasReserve = hasReserve || page.hasMark
             isTrusted = hasReserve && (page.isValid || !page.isWrittenByOtherSQLite)
         }
+    }
+
+    /// Adds the checksum to each page of the file, which must have all pages of the log. The first page comes last, so
+    /// that a file without some checksums is not trusted. Returns a result code of SQLite.
+    static func seal(_ file: File) -> Int32 {
+        // Unsafe: the file is SQLite's. The buffer is used only during the calls.
+        guard let state = of(file) else { return SQLITE_IOERR }
+        let original = state.pointee.original.pointee
+        var head = [UInt8](repeating: 0, count: Header.size)
+        var code = original.xRead(file, &head, Int32(head.count), 0)
+        var size: sqlite3_int64 = 0
+        if code == SQLITE_OK { code = original.xFileSize(file, &size) }
+        guard code == SQLITE_OK else { return code }
+        let pageSize = head.withUnsafeMutableBytes { Header($0, offset: 0)?.pageSize ?? 0 }
+        guard pageSize >= 512 else { return SQLITE_CORRUPT }
+        var bytes = [UInt8](repeating: 0, count: pageSize)
+        for index in (0..<size / Int64(pageSize)).reversed() {
+            let offset = index * Int64(pageSize)
+            if index == 0 { code = original.xSync(file, SQLITE_SYNC_NORMAL) }
+            if code == SQLITE_OK { code = original.xRead(file, &bytes, Int32(pageSize), offset) }
+            guard code == SQLITE_OK else { return code }
+            bytes.withUnsafeMutableBytes { Page($0, offset: offset)?.seal() }
+            code = original.xWrite(file, &bytes, Int32(pageSize), offset)
+            guard code == SQLITE_OK else { return code }
+        }
+        code = original.xSync(file, SQLITE_SYNC_NORMAL)
+        state.pointee.isTrusted = code == SQLITE_OK
+        return code
     }
 
     private static func read(_ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32, _ offset: Int64)

@@ -49,11 +49,10 @@ extension Failure {
                 + "an empty one")
     }
 
-    /// Whether the store refuses all work after this failure, and its engine (the process that uses the database) must
-    /// end. True if the connection's memory may differ from the data on the disk. For example, if a sync fails, a
-    /// second sync may report success although the data is lost. If a file of the database was removed, the data
-    /// that was written to this file is lost, too. After any other failure, such as a full disk, the next transaction
-    /// may succeed.
+    /// Whether the store refuses all work after this failure, and its engine must end. True if the connection's memory
+    /// may differ from the data on the disk. For example, if a sync fails, a second sync may report success although
+    /// the data is lost. If a file of the database was removed, the data that was written to this file is lost, too.
+    /// After any other failure, such as a full disk, the next transaction may succeed.
     // Not inlined, because many callers use it.
     @inline(never)
     public var endsStore: Bool {

@@ -18,8 +18,8 @@ final class Connection {
         let statement: OpaquePointer
     }
 
-    /// Opens the database. `files` is the name of the VFS (SQLite's interface to the file system). SQLite's default VFS
-    /// is not used, because it belongs to the program that embeds the library.
+    /// Opens the database. `files` is the name of the VFS. SQLite's default VFS is not used, because it belongs to the
+    /// program that embeds the library.
     init(path: String, files: String) throws(Failure) {
         guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
             throw Failure(
@@ -220,8 +220,7 @@ final class Connection {
 
     // MARK: Checksums
 
-    /// Makes SQLite reserve bytes for a checksum in each page. This takes effect for a new database, and for the copy
-    /// that VACUUM makes.
+    /// Makes SQLite reserve bytes for a checksum in each page of a new database.
     func reserveChecksums() throws(Failure) {
         var size = Int32(CheckedFile.reserve)
         let code = sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &size)
@@ -230,6 +229,31 @@ final class Connection {
 
     /// Whether each page of the file has a checksum that is verified when the page is read.
     var hasChecksums: Bool { checkedFile?.hasChecksums ?? false }
+
+    /// Adds checksums to the pages of a database that another program with SQLite has copied or changed. If the disk is
+    /// full, or the process is killed meanwhile, the file stays without checksums, and the next engine tries again.
+    ///
+    /// Throws storeDamaged if SQLite finds damage: checksums of damaged pages would hide the damage.
+    func restoreChecksums() throws(Failure) {
+        guard let file = file(SQLITE_FCNTL_FILE_POINTER), CheckedFile.of(file)?.pointee.lacksChecksums ?? false else {
+            return
+        }
+        // The result is nil if SQLite was built without this pragma.
+        if let found = try pragma("PRAGMA integrity_check(1)"), found != "ok" { throw .damaged(found) }
+        do throws(Failure) {
+            // This commit increments SQLite's change counter. If another program copies the database with SQLite, the
+            // counter of the copy begins with SQLite's first value. Because the two counters differ, `CheckedFile`
+            // notices that another program wrote the copy.
+            try execute("BEGIN IMMEDIATE")
+            try commit()
+            checkpoint(truncating: true)
+            guard walSize == 0 else { return }
+            let code = CheckedFile.seal(file)
+            guard code == SQLITE_OK else { throw failure(code) }
+        } catch where error.status == .storeFull {
+            if isInTransaction { try execute("ROLLBACK") }
+        }
+    }
 
     private var checkedFile: CheckedFile? {
         // Unsafe: the state of the file is copied.

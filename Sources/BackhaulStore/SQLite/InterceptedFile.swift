@@ -3,9 +3,9 @@ internal import CSQLite
 /// The state of an open file whose methods this module replaces. The methods of a file are the functions by which
 /// SQLite reads and writes it.
 ///
-/// The state is in the memory that SQLite allocates for the open file, behind the data of the original VFS (SQLite's
-/// interface to the file system). SQLite frees that memory after xClose, and does not deinitialize the state. The table
-/// of the methods must be the first stored property of the state, because `of` finds the state by this table.
+/// The state is in the memory that SQLite allocates for the open file, behind the data of the original VFS. SQLite
+/// frees that memory after xClose, and does not deinitialize the state. The table of the methods must be the first
+/// stored property of the state, because `of` finds the state by this table.
 protocol InterceptedFile {}
 
 extension InterceptedFile {

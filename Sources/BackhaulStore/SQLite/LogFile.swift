@@ -1,7 +1,6 @@
 internal import CSQLite
 
-/// Joins the writes to SQLite's write-ahead log (the *log*). A `LogFile` is a file of a VFS (SQLite's interface to the
-/// file system).
+/// Joins the writes to SQLite's write-ahead log (the *log*). A `LogFile` is a file of a VFS.
 ///
 /// For each page of a commit, SQLite makes two writes: the frame's header and the page. The places of these writes
 /// follow each other. `LogFile` buffers such writes, and passes them to the file as one write, at the latest before the

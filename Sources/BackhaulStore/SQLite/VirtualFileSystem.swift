@@ -2,22 +2,21 @@ internal import BackhaulModel
 internal import CSQLite
 internal import Glibc
 
-/// A VFS (SQLite's interface to the file system) that differs from SQLite's own VFS in four points.
+/// A VFS that differs from SQLite's own VFS in four points.
 ///
 /// First, the pages of a database have checksums (`CheckedFile`).
 ///
 /// Second, successive writes to the write-ahead log are joined (`LogFile`).
 ///
 /// Third, paths are used as given. SQLite's VFS resolves links, and refuses a result of more than 512 bytes. The
-/// database is in the *store*, a directory. This process opens the store's files with paths such as
+/// database is in the store, a directory. This process opens the store's files with paths such as
 /// `/proc/self/fd/5/NAME`, where 5 is the descriptor of the directory. So these paths are always short, and stay valid
 /// when the directory is renamed.
 ///
 /// Fourth, SQLite takes no locks ("unix-none"), because `Database` already has a lock on the file. SQLite's own locks
 /// belong to the process, and are lost when any code of the process closes the file. SQLite records these locks in a
 /// table in memory. A forked child inherits the table without the locks, so the child could not open the database. If a
-/// host (a program that embeds the library) has closed SQLite's descriptors, the host's process could not open the
-/// database again, either.
+/// host has closed SQLite's descriptors, the host's process could not open the database again, either.
 enum VirtualFileSystem {
     private static let name = "backhaul-store"
 

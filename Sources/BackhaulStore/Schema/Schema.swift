@@ -1,6 +1,5 @@
-/// The schema of the database. Migrations make and change its tables. A released migration is never edited: each change
-/// is a new migration. So the comments in the SQL of released migrations keep words that were replaced later. After a
-/// change of the migrations, run `scripts/generate-database-schema`, which writes their result to `current`.
+/// The schema of the database: `current` is the newest version. A database of an earlier version goes through the
+/// migrations, so `current` and the result of the migrations must be equal (Tests/Unit/Store/MigrationTests.swift).
 enum Schema {
     static let fileName = "backhaul.sqlite3"
     static let walName = fileName + "-wal"
@@ -12,14 +11,15 @@ enum Schema {
     /// The size of a page of a new database, in bytes. A transaction writes each page that it changes to the log. So
     /// with SQLite's default of 4096 bytes, the log of small downloads has 1.4 times as many bytes. With 1024 bytes, a
     /// row with a URL of 1000 characters would need a second page. In an index, an entry of more than about 480 bytes
-    /// needs a second page. Databases of earlier versions keep their 4096 bytes.
+    /// needs a second page.
     static let pageSize = 2_048
 
-    /// The migration at index N changes a database of version N to version N + 1.
-    static let migrations = [
-        migration001, migration002, migration003, migration004, migration005, migration006, migration007,
-        migration008, migration009,
-    ]
+    /// The migration at index N changes a database of version N + 1 to version N + 2. A released migration is never
+    /// edited.
+    static let migrations: [String] = []
+
+    /// The version after these migrations.
+    static func version(after migrations: [String] = migrations) -> Int { 1 + migrations.count }
 
     /// The temporary tables of a connection. SQLite keeps them in memory.
     static let temporary = """

@@ -281,47 +281,6 @@ def seen(one, task):
         return None
 
 
-def as_an_earlier_version_wrote_it(database, plain):
-    """Replaces the database by a copy without page checksums, like a database of an earlier version."""
-    with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(plain)) as target:
-        target.executescript("\n".join(source.iterdump()))
-        for pragma in ("application_id", "user_version"):
-            target.execute(f"PRAGMA {pragma} = {source.execute(f'PRAGMA {pragma}').fetchone()[0]}")
-        target.commit()
-    plain.chmod(0o600)
-    plain.replace(database)
-
-
-def reserved(database):
-    """Returns the number of bytes that SQLite reserves in each page."""
-    return database.read_bytes()[20]
-
-
-def test_a_store_of_an_earlier_version_gets_page_checksums_when_the_disk_has_space(small_disk, downloads):
-    store = small_disk / "store"
-    one = Host(store).open()
-    one.session()
-    for batch in range(4):
-        one.enqueue([Request(f"http://127.0.0.1:9/{batch}-{i}", downloads / f"{batch}-{i}", suspended=True,
-                             user_data=b"x" * 1_000) for i in range(100)])
-    one.close()
-    one.end()
-    as_an_earlier_version_wrote_it(store / DATABASE, small_disk / "plain")
-    filler = fill(small_disk)
-    os.truncate(filler, filler.stat().st_size - 400_000)
-    for has_space in (False, True):
-        if has_space:
-            filler.unlink()
-        one = Host(store).open()
-        one.attach()
-        assert len(one.tasks()) == 400 + has_space
-        one.enqueue([Request(f"http://127.0.0.1:9/{has_space}", downloads / str(has_space), suspended=True)])
-        one.close()
-        one.end()
-        assert reserved(store / DATABASE) == (8 if has_space else 0)
-        assert not list(store.glob("*-new*"))
-
-
 def test_a_task_whose_destination_is_on_a_full_disk_waits_for_space(small_disk, host, misbehaving):
     content = Content(2_000_000)
     one = host()

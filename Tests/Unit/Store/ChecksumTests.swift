@@ -159,7 +159,6 @@ struct FilledStore {
     /// The bytes of the database file.
     let bytes: [UInt8]
     let expected: [String]
-    let tables: [String]
 
     init() throws {
         let scratch = Scratch()
@@ -168,11 +167,6 @@ struct FilledStore {
         let tasks = try store.enqueue((0..<1_000).map { .numbered($0) }, in: session)
         for task in tasks[..<500] { try store.end(task) }
         expected = try Self.contents(of: store, session)
-        tables = try store.run { (transaction) throws(Failure) in
-            try transaction.connection.all(Query("SELECT name FROM sqlite_schema WHERE type = 'table'")) {
-                (row) throws(Failure) in row.text()
-            }
-        }
         store.close()
         bytes = Self.file(scratch.path + "/" + Schema.fileName)
     }

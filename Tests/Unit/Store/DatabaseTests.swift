@@ -5,8 +5,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *store* is a directory. Its SQLite database has all tasks (uploads and downloads). The *engine* is the process
-/// that uses the store. A *migration* changes a database from one schema version to the next.
 @Suite("The database")
 struct DatabaseTests {
     let scratch = Scratch()
@@ -44,37 +42,8 @@ struct DatabaseTests {
         #expect(values == [
             "journal_mode": "wal", "synchronous": "2", "locking_mode": "exclusive", "foreign_keys": "1",
             "mmap_size": "0", "temp_store": "2", "trusted_schema": "0",
-            "application_id": "\(Schema.applicationID)", "user_version": "\(Schema.migrations.count)",
+            "application_id": "\(Schema.applicationID)", "user_version": "\(Schema.version())",
         ])
-    }
-
-    @Test("a database from a newer version is refused and not changed")
-    func newer() throws {
-        let later = ["CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT"]
-        do { try TestStore(scratch.path, laterMigrations: later).close() }
-        let failure = refusal()
-        #expect(failure?.status == .storeNewer)
-        #expect(failure?.message.contains("version \(Schema.migrations.count + 1)") == true)
-        _ = try TestStore(scratch.path, laterMigrations: later)
-    }
-
-    @Test("a database from an older version is migrated with its contents")
-    func migrated() throws {
-        let session = try makeStore(tasks: 3)
-        let later = "CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT; INSERT INTO later SELECT id FROM tasks"
-        let store = try TestStore(scratch.path, laterMigrations: [later])
-        #expect(try store.tasks(of: session).count == 3)
-        #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.connection.pragma("SELECT count(*) FROM later")
-        } == "3")
-    }
-
-    @Test("a migration that fails halfway leaves the database unchanged")
-    func failedMigration() throws {
-        let session = try makeStore(tasks: 3)
-        let later = "DELETE FROM requests; CREATE TABLE tasks (id INTEGER)"
-        #expect(throws: Failure.self) { try TestStore(scratch.path, laterMigrations: [later]) }
-        #expect(try TestStore(scratch.path).tasks(of: session).count == 3)
     }
 
     @Test("a database of another program is refused and not changed")

@@ -14,7 +14,7 @@ import Testing
         let hello = Hello(client: ClientID(high: 1, low: 0x0203), application: "org.a", process: 7)
         #expect(
             try Wire.encode(.hello(hello))
-                == [46, 0, 0, 0] + [1] + Array("bhul".utf8) + [5, 0] + [0, 0, 1, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
+                == [46, 0, 0, 0] + [1] + Array("bhul".utf8) + [1, 0] + [0, 0, 1, 0] + [1, 0, 0, 0, 0, 0, 0, 0]
                 + [3, 2, 0, 0, 0, 0, 0, 0] + [5, 0, 0, 0] + Array("org.a".utf8) + [7, 0, 0, 0] + [0] + [0]
                 + [0, 0, 0, 0])
     }
@@ -51,7 +51,7 @@ import Testing
 
     @Test("a reply that is stored in the database begins with the protocol version")
     func storedReply() {
-        #expect(Wire.encodeReply(.count(9)) == [5, 0] + [3] + [9, 0, 0, 0, 0, 0, 0, 0])
+        #expect(Wire.encodeReply(.count(9)) == [1, 0] + [3] + [9, 0, 0, 0, 0, 0, 0, 0])
     }
 
     @Test("in the reply to an enqueue, only a task that existed before has a state and an end event")
@@ -61,7 +61,7 @@ import Testing
             task: TaskID(rawValue: 8), disposition: .existing, state: .succeeded, end: EventID(rawValue: 9))
         #expect(
             Wire.encodeReply(.enqueued([new, found]))
-                == [5, 0] + [6] + [2, 0, 0, 0] + [7, 0, 0, 0, 0, 0, 0, 0] + [1] + [8, 0, 0, 0, 0, 0, 0, 0] + [2]
+                == [1, 0] + [6] + [2, 0, 0, 0] + [7, 0, 0, 0, 0, 0, 0, 0] + [1] + [8, 0, 0, 0, 0, 0, 0, 0] + [2]
                 + [4] + [9, 0, 0, 0, 0, 0, 0, 0])
     }
 }

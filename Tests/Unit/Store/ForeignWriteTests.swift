@@ -6,12 +6,10 @@ import Testing
 
 @testable import BackhaulStore
 
-/// Each page of a database has a checksum. To *convert* a database is to add these checksums. The databases of these
-/// tests have no valid checksums. Either an earlier version of the library made them, or a SQLite without checksums
-/// copied or changed them. The *log* is SQLite's write-ahead log (WAL). The *engine* is the process that uses a
-/// database.
-@Suite("Conversion of databases to checksums")
-struct ConversionTests {
+/// A SQLite without checksums has copied or changed the databases of these tests. The *log* is SQLite's write-ahead
+/// log.
+@Suite("Databases that another program has written get their checksums again")
+struct ForeignWriteTests {
     let scratch = Scratch()
     private var file: String { scratch.path + "/" + Schema.fileName }
 
@@ -39,7 +37,7 @@ struct ConversionTests {
     }
 
     /// Checks that the store is complete and has checksums. Then uses the store, opens it again and repeats the checks.
-    private func expectConverted(_ filled: FilledStore, path: String? = nil) throws {
+    private func expectRestored(_ filled: FilledStore, path: String? = nil) throws {
         let path = path ?? scratch.path
         for _ in 0..<2 {
             let store = try TestStore(path)
@@ -64,33 +62,20 @@ struct ConversionTests {
         try DirectoryReader.textNames(in: path).filter { !$0.hasSuffix("-shm") }.sorted()
     }
 
-    private func copyingTables(_ filled: FilledStore) -> String {
-        filled.tables.map { "DELETE FROM main.\($0); INSERT INTO main.\($0) SELECT * FROM checked.\($0);" }.joined()
-    }
-
-    /// Makes a database in the form that earlier versions wrote.
-    private func makePlain(_ filled: FilledStore) throws {
-        try FilledStore.write(filled.bytes, to: scratch.path)
-        let marks = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.migrations.count)"
-        try withPlainSQLite(
-            file + "-plain", Schema.migrations.joined(), marks, "ATTACH '\(file)' AS checked", copyingTables(filled))
-        rename(file + "-plain", file)
+    /// Makes a database without valid checksums: a copy by another program.
+    private func makeCopy(_ filled: FilledStore) throws {
+        let original = scratch.path + "/original"
+        try FilledStore.write(filled.bytes, to: original)
+        try withPlainSQLite(original + "/" + Schema.fileName, "VACUUM INTO '\(file)'")
+        unlink(original + "/" + Schema.fileName)
+        rmdir(original)
         chmod(file, 0o600)
-        try withPlainSQLite(file, "PRAGMA journal_mode = WAL")
-        #expect(FilledStore.file(file)[18...20] == [2, 2, 0])
     }
 
-    @Test("a database from an earlier version is converted")
-    func earlier() throws {
-        let filled = try FilledStore.shared.get()
-        try makePlain(filled)
-        try expectConverted(filled)
-    }
-
-    @Test("a database from an earlier version is converted even if it is larger than SQLite's page cache")
+    @Test("a copy that is larger than SQLite's page cache gets its checksums")
     func large() throws {
         let filled = try FilledStore.shared.get()
-        try makePlain(filled)
+        try makeCopy(filled)
         try withPlainSQLite(
             file,
             """
@@ -101,32 +86,15 @@ struct ConversionTests {
         try TestStore(scratch.path).close()
         let store = try TestStore(scratch.path)
         let results = try store.run { (transaction) throws(Failure) in
-            try ["PRAGMA integrity_check", "SELECT sum(length(bytes)) FROM large"].map { sql throws(Failure) in
+            #expect(transaction.connection.hasChecksums)
+            return try ["PRAGMA integrity_check", "SELECT sum(length(bytes)) FROM large"].map { sql throws(Failure) in
                 try transaction.connection.pragma(sql)
             }
         }
         #expect(results == ["ok", "24000000"])
     }
 
-    @Test("if an engine of an earlier version was killed, its database is converted together with the log")
-    func earlierWithLog() async throws {
-        let filled = try FilledStore.shared.get()
-        try makePlain(filled)
-        await #expect(processExitsWith: .signal(SIGKILL)) { [file = file as String] in
-            var database: OpaquePointer?
-            sqlite3_open(file, &database)
-            sqlite3_exec(database, "PRAGMA synchronous = OFF; UPDATE tasks SET round = round", nil, nil, nil)
-            sqlite3_exec(database, "CREATE TABLE later (id INTEGER); INSERT INTO later VALUES (7)", nil, nil, nil)
-            kill(getpid(), SIGKILL)
-        }
-        #expect(try names(scratch.path).contains(Schema.fileName + "-wal"))
-        #expect(try TestStore(scratch.path).run { (transaction) throws(Failure) in
-            try transaction.connection.pragma("SELECT id FROM later")
-        } == "7")
-        try expectConverted(filled)
-    }
-
-    @Test("if another program copies a database by a backup or VACUUM INTO, the copy is converted")
+    @Test("if another program copies a database by a backup or VACUUM INTO, the copy gets its checksums")
     func copied() throws {
         let filled = try FilledStore.shared.get()
         let original = scratch.path + "/original"
@@ -141,29 +109,31 @@ struct ConversionTests {
                 try withPlainSQLite(original + "/" + Schema.fileName, "VACUUM INTO '\(copy)'")
             }
             chmod(copy, 0o600)
-            try expectConverted(filled, path: path)
+            try expectRestored(filled, path: path)
         }
     }
 
-    @Test("a backup of a converted database is converted when it is opened as a store")
+    @Test("a backup of a copy gets its checksums, too")
     func copiedTwice() throws {
         let filled = try FilledStore.shared.get()
-        try makePlain(filled)
+        try makeCopy(filled)
         do { try TestStore(scratch.path).close() }
         let path = scratch.path + "/copy"
         mkdir(path, 0o700)
         try withPlainSQLite(copy: file, to: path + "/" + Schema.fileName)
         chmod(path + "/" + Schema.fileName, 0o600)
-        try expectConverted(filled, path: path)
+        try expectRestored(filled, path: path)
     }
 
-    @Test("a database that another program changed is converted, with or without a log", arguments: ["DELETE", "WAL"])
+    @Test(
+        "a database that another program changed gets its checksums, with or without a log",
+        arguments: ["DELETE", "WAL"])
     func changed(mode: String) throws {
         let filled = try FilledStore.shared.get()
         try FilledStore.write(filled.bytes, to: scratch.path)
         try withPlainSQLite(
             file, "PRAGMA journal_mode = \(mode)", "UPDATE meta SET value = 'changed' WHERE key = 'boot_id'")
-        try expectConverted(filled)
+        try expectRestored(filled)
     }
 
     /// Makes a store that has the log of a killed engine.
@@ -178,7 +148,7 @@ struct ConversionTests {
         #expect(FilledStore.file(file + "-wal").count > FilledStore.pageSize)
     }
 
-    @Test("if another program moves a killed engine's log into the database, the database is converted")
+    @Test("if another program moves a killed engine's log into the database, the database gets its checksums")
     func logMoved() async throws {
         let filled = try FilledStore.shared.get()
         try await makeKilled()
@@ -187,25 +157,22 @@ struct ConversionTests {
         #expect(try TestStore(scratch.path).run { (transaction) throws(Failure) in
             try transaction.connection.pragma("SELECT count(*) FROM sessions")
         } == "2")
-        try expectConverted(filled)
+        try expectRestored(filled)
     }
 
-    @Test("a converted database is not converted a second time, even if its engine was killed")
+    @Test("the database of a killed engine keeps its contents and checksums")
     func killed() async throws {
         let filled = try FilledStore.shared.get()
         try await makeKilled()
-        var before = stat()
-        var after = stat()
-        stat(file, &before)
-        #expect(try filled.contents(of: TestStore(scratch.path)) == filled.expected)
-        stat(file, &after)
-        #expect(before.st_ino == after.st_ino)
+        let store = try TestStore(scratch.path)
+        #expect(try filled.contents(of: store) == filled.expected)
+        #expect(try store.run { (transaction) throws(Failure) in transaction.connection.hasChecksums })
     }
 
-    @Test("a database in which SQLite finds damage is not converted")
+    @Test("a database in which SQLite finds damage gets no checksums")
     func damaged() throws {
         let filled = try FilledStore.shared.get()
-        try makePlain(filled)
+        try makeCopy(filled)
         try withPlainSQLite(
             file, "PRAGMA writable_schema = ON",
             "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'events') "
@@ -215,21 +182,19 @@ struct ConversionTests {
         #expect(FilledStore.file(file) == before)
     }
 
-    @Test(
-        "if an engine is killed at any moment of a conversion, the next engine converts the database",
-        arguments: 0..<16)
-    func killedConversion(round: Int) async throws {
+    @Test("if an engine is killed while it adds the checksums, the next engine adds them", arguments: 0..<16)
+    func killedMeanwhile(round: Int) async throws {
         let filled = try FilledStore.shared.get()
-        try makePlain(filled)
+        try makeCopy(filled)
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [path = scratch.path as String, round = round as Int] in
             let killer = try BackhaulPlatform.Thread(name: "killer") {
-                usleep(useconds_t(round * round * 200))
+                usleep(useconds_t(round * round * 100))
                 kill(getpid(), SIGKILL)
             }
             while true { try TestStore(path).close() }
             killer.join()
         }
-        try expectConverted(filled)
+        try expectRestored(filled)
     }
 }
