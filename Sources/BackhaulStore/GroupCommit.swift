@@ -2,9 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CSQLite
 
-/// Runs queued bodies in as few transactions as possible. A *body* is a closure that performs the work of one command.
-/// Each caller gets a report when the result of its body is durable. A body that fails has no effect. All calls are on
-/// the store's thread.
+/// Runs queued bodies in as few transactions as possible. Each caller gets a report when the result of its body is
+/// durable. A body that fails has no effect. All calls are on the store's thread.
 final class GroupCommit {
     /// After a checkpoint, which copies the log's pages to the database, SQLite truncates the log file to this size, in
     /// bytes.

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// Writes and reads challenges in the binary form of docs/wire.md. A challenge is a demand to the program that embeds
-/// the library, for example for the password of a server. The engine, which runs the transfers, sends the challenge.
+/// Writes and reads challenges in the binary form of docs/wire.md. The engine, which runs the transfers, sends the
+/// challenge.
 extension Challenge: WireRecord, WireElement {
     static var minimumSize: Int { 40 }
     static var blank: Challenge {

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
 // Writes and reads a failure, which is an error code with a text. A failure is part of `goodbye`, the last message that
-// the engine (the process that runs the transfers) sends on a connection. `goodbye` has the same form in all protocol
-// versions, so the form of a failure never changes.
+// the engine sends on a connection. `goodbye` has the same form in all protocol versions, so the form of a failure
+// never changes.
 extension Failure: WireRecord {
     static var blank: Failure { Failure(.internal, "") }
     mutating func code(with coder: inout Coder) throws(Malformed) {

@@ -1,9 +1,9 @@
 public import BackhaulModel
 
 /// Splits a stream of bytes into messages. Each message is in a *frame*, which begins with its length. The peer, which
-/// sends the stream, is a client (a program that embeds the library) or an engine (the process that runs the
-/// transfers). The stream may contain any bytes. After the first frame that is too long or malformed, each call of
-/// `nextClientMessage` or `nextEngineMessage` throws the same failure, and the connection cannot be used any more.
+/// sends the stream, is a client or an engine. The stream may contain any bytes. After the first frame that is too long
+/// or malformed, each call of `nextClientMessage` or `nextEngineMessage` throws the same failure, and the connection
+/// cannot be used any more.
 public struct FrameReader: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0

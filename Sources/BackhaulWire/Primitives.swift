@@ -114,7 +114,7 @@ extension RetryErrors: WireValue {}
 extension TaskStates: WireValue {}
 extension Tolerances: WireValue {}
 
-/// A value that is written as text. A host (the program that embeds the library) gives the value in the same form.
+/// A value that is written as text. A host gives the value in the same form.
 protocol WireText: WireValue {
     init?(_ text: String)
     var text: String { get }

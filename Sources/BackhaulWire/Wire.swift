@@ -1,7 +1,6 @@
 public import BackhaulModel
 
-/// The protocol of docs/wire.md between a client and an engine in another process. A client is the part of the library
-/// in a program that embeds the library. An engine is the process that runs the transfers.
+/// The protocol of docs/wire.md between a client and an engine in another process.
 public enum Wire {
     /// The protocol version, which must be the same on both sides. No side supports old formats, because client and
     /// engine are on one machine. A newer client waits until an older engine has exited.

@@ -5,7 +5,6 @@ events."""
 import re
 from collections import defaultdict
 
-from schema import database
 from test_tidy import expect_none
 from tree import swift
 
@@ -47,7 +46,7 @@ NUMBER = re.compile(
     r"|WHEN \d")
 USED = re.compile(r"^    private var \w+: (\w+Operations) \{", re.M)
 HELD = re.compile(r"    (?:public |private )?(?:let|var) (\w+)(?!.*\{)")
-LENT = re.compile(r"^    public let \w+: (\w+Operations)$", re.M)
+LENT = re.compile(r"^    public var \w+: (\w+Operations) \{", re.M)
 BY_HAND = re.compile(r'Query\(\s*"+\s*SELECT\s+([^"]*?)\bFROM\b')
 
 
@@ -62,9 +61,8 @@ def unit(source):
 
 
 def tables():
-    """Returns the tables that exist after all migrations, and the temporary tables."""
-    return {name for path in (database.PATH, database.FOLDER / "Schema.swift")
-            for name in TABLE.findall(path.read_text(encoding="utf-8"))}
+    """Returns the tables of the schema, with the temporary tables."""
+    return {name for source in swift(STORE + "Schema") for name in TABLE.findall(source.text)}
 
 
 def named(pattern):
@@ -80,28 +78,6 @@ def owners():
         for table in changed:
             found[table].add(name)
     return found
-
-
-def test_the_schema_of_new_databases_matches_the_migrations():
-    text = database.PATH.read_text(encoding="utf-8")
-    assert text == database.source(database.migrations()), "run scripts/generate-database-schema"
-
-
-def test_the_generated_schema_makes_the_same_database_as_the_migrations():
-    steps = [
-        "CREATE TABLE plain (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT, more TEXT)",
-        "CREATE TABLE copy (id INTEGER PRIMARY KEY AUTOINCREMENT, -- \"\"\"\n text TEXT DEFAULT '\\(1) \\\\');"
-        "INSERT INTO copy SELECT id, text FROM plain; DROP TABLE plain; ALTER TABLE copy RENAME TO plain;"
-        "CREATE INDEX plain_by_text ON plain (text)\n WHERE text IS NOT NULL",
-        "CREATE TABLE rows (name TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO rows VALUES ('two\nlines'), ('one')",
-        *(f"ALTER TABLE rows ADD COLUMN number_{number} INTEGER NOT NULL DEFAULT 0" for number in range(20)),
-    ]
-    source = database.source(steps)
-    assert max(map(len, source.splitlines())) <= 120
-    tables, rows = database.contents([database.literal("current", source)])
-    assert (tables, rows) == database.contents(steps)
-    assert tables[0].startswith('CREATE TABLE "plain"') and "DEFAULT '\\(1) \\\\'" in tables[0]
-    assert len(tables) == 3 and len(rows) == 3
 
 
 def test_sql_is_only_in_the_tables_folder():
@@ -155,11 +131,11 @@ def families():
     return {source.path.stem: set(USED.findall(code(source))) for source in swift(STORE + "Operations")}
 
 
-def test_the_only_stored_properties_of_an_operation_family_are_tables_and_directory():
+def test_the_only_stored_property_of_an_operation_family_is_the_tables():
     for source in swift(STORE + "Operations"):
         begin = next(number for number, line in enumerate(source.lines) if f"struct {source.path.stem} {{" in line)
         stored = filter(None, map(HELD.match, source.lines[begin:source.lines.index("}")]))
-        assert {match[1] for match in stored} <= {"tables", "directory"}, source.name
+        assert {match[1] for match in stored} <= {"tables"}, source.name
 
 
 def test_operation_families_do_not_use_each_other_in_a_cycle():

@@ -155,7 +155,7 @@ struct TaskCommands {
             guard !isClaimed else { return nil }
             guard let record = try transaction.tasks.find(task) else { return nil }
             let intent = try transaction.destinations.claimIntent(of: task)
-            if record.outcome?.state != .succeeded, let consumed = try transaction.bodies.consumedFile(of: task) {
+            if record.outcome?.state != .succeeded, let consumed = try transaction.bodies.storedFile(of: task) {
                 return (record, directory.bodyFile(named: consumed), intent)
             }
             return (record, directory.keptFile(of: task), intent)

@@ -35,6 +35,32 @@ public struct TransferMetrics: Equatable, Sendable {
     public var responseBodyBytes: UInt64 = 0
 
     public init() {}
+
+    /// Visits all fields except `url`, which the database stores only if it is not the URL of the request.
+    public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
+        try visitor.field(&startedMilliseconds, "started_ms")
+        try visitor.field(&redirects, "redirects")
+        try visitor.field(&domainLookup, "domain_lookup_us")
+        try visitor.field(&connect, "connect_us")
+        try visitor.field(&secureConnection, "secure_connection_us")
+        try visitor.field(&requestStart, "request_start_us")
+        try visitor.field(&requestEnd, "request_end_us")
+        try visitor.field(&responseStart, "response_start_us")
+        try visitor.field(&responseEnd, "response_end_us")
+        try visitor.field(&networkProtocol, "protocol")
+        try visitor.field(&reusedConnection, "reused_connection")
+        try visitor.field(&proxyConnection, "proxy_connection")
+        try visitor.field(&localAddress, "local_address")
+        try visitor.field(&localPort, "local_port")
+        try visitor.field(&remoteAddress, "remote_address")
+        try visitor.field(&remotePort, "remote_port")
+        try visitor.field(&tlsVersion, "tls_version")
+        try visitor.field(&tlsCipher, "tls_cipher")
+        try visitor.field(&requestHeaderBytes, "request_header_bytes")
+        try visitor.field(&requestBodyBytes, "request_body_bytes")
+        try visitor.field(&responseHeaderBytes, "response_header_bytes")
+        try visitor.field(&responseBodyBytes, "response_body_bytes")
+    }
 }
 
 /// One attempt of a task: `bh_attempt`.

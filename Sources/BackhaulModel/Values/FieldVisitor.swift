@@ -1,7 +1,7 @@
-/// Visits each field of a configuration, a policy or constraints. Each of these types has one function, `visitFields`,
-/// that visits the type's fields in the order in which messages contain them. Some visitors read a message or a row of
-/// the database, and set the fields. Other visitors write the fields to a message or a row, and do not change them.
-/// `column`: the name of the field in the database.
+/// Visits each field of a configuration, a policy, constraints or metrics. Each of these types has one function,
+/// `visitFields`, that visits the type's fields in the order in which messages contain them. Some visitors read a
+/// message or a row of the database, and set the fields. Other visitors write the fields to a message or a row, and do
+/// not change them. `column`: the name of the field in the database.
 public protocol FieldVisitor {
     associatedtype Problem: Error
 

@@ -3,8 +3,8 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Reports that the store (a directory), or a file in it, was moved or deleted. The *engine*, which is the process that
-/// uses the store, watches the store in this way while it runs. This type uses inotify(7), so no polling is needed.
+/// Reports that the store (a directory), or a file in it, was moved or deleted. The engine watches the store in this
+/// way while it runs. This type uses inotify(7), so no polling is needed.
 ///
 /// Two events are not reported. The first is the deletion of the directory itself while this process has it open. The
 /// second is the move of a parent directory. After such a move, a process that opens the path finds another store, or

@@ -3,8 +3,8 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An open, checked store directory, which has all data of the tasks (uploads and downloads). Any process of the user
-/// may open the directory. Only the process that has the store lock is the engine, which runs the tasks.
+/// An open, checked store directory, which has all data of the tasks. Any process of the user may open the directory.
+/// Only the process that has the store lock is the engine.
 public final class StoreDirectory: Sendable {
     /// The absolute path, without a slash at its end.
     public let path: String

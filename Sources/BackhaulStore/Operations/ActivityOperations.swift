@@ -1,15 +1,12 @@
 public import BackhaulModel
 
-/// Operations on activities: their settings, their windows of time on the wall clock, and their starts. An *activity*
-/// is work that repeats: the engine (the process that runs the tasks) starts the work one time in each window. A start
-/// and the next window are written in one transaction, so an activity does not start twice in one window, even after a
-/// crash.
+/// Operations on activities: their settings, their windows of time on the wall clock, and their starts. A start and the
+/// next window are written in one transaction, so an activity does not start twice in one window, even after a crash.
 public struct ActivityOperations {
     let tables: Tables
-    let directory: StoreDirectory
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
-    private var events: EventOperations { EventOperations(tables: tables, directory: directory) }
-    private var tasks: TaskOperations { TaskOperations(tables: tables, directory: directory) }
+    private var events: EventOperations { EventOperations(tables: tables) }
+    private var tasks: TaskOperations { TaskOperations(tables: tables) }
 
     /// Adds the activity, or replaces the one with the same identifier. `firstMilliseconds` of an activity is the time
     /// at which its first window opens. The new activity keeps the next window of the replaced activity under two
@@ -64,10 +61,10 @@ public struct ActivityOperations {
         throw Failure(.tooMany, "the session has \(count) activities; remove those that are not needed any more")
     }
 
-    /// Starts the activity: stores its request as a task, or inserts an event for the *host* (the program that embeds
-    /// the library). Returns nil if the activity was started, changed or removed since the caller read it, or if its
-    /// last task has not ended. Also returns nil, and skips this window, if the host has not acknowledged the event of
-    /// an earlier window. Throws the same failures as `TaskOperations.enqueue`.
+    /// Starts the activity: stores its request as a task, or inserts an event for the host. Returns nil if the activity
+    /// was started, changed or removed since the caller read it, or if its last task has not ended. Also returns nil,
+    /// and skips this window, if the host has not acknowledged the event of an earlier window. Throws the same failures
+    /// as `TaskOperations.enqueue`.
     public func start(
         _ activity: OpenActivity, now: Int64, clock: ClockReading
     ) throws(Failure) -> ActivityStart? {

@@ -1,10 +1,9 @@
 public import BackhaulModel
 
-/// Operations on the records of attempts in the database. An *attempt* is one run of a task, and a task is *live* until
-/// it has ended. There is one row for each attempt. The *checkpoint* has the state of the task's part file, to which
-/// the download writes. The *finish intent* has the identity of the finished file, and is recorded before the file gets
-/// its final name. The transaction that ends or retries the task writes the attempt's row. The public functions change
-/// nothing when the task has ended or does not exist.
+/// Operations on the records of attempts in the database. There is one row for each attempt. The checkpoint has the
+/// state of the task's part file, to which the download writes. The finish intent has the identity of the finished
+/// file, and is recorded before the file gets its final name. The transaction that ends or retries the task writes the
+/// attempt's row. The public functions change nothing when the task has ended or does not exist.
 public struct AttemptOperations {
     let tables: Tables
 
@@ -26,7 +25,7 @@ public struct AttemptOperations {
     }
 
     /// Records that an attempt will now send a request that must not be repeated. So after a crash, the next engine
-    /// (the process that runs the tasks) does not send the request again.
+    /// does not send the request again.
     public func recordUnderWay(_ task: TaskID, attempts: UInt32) throws(Failure) {
         try tables.tasks.markUnderWay(task, attempts: attempts)
     }

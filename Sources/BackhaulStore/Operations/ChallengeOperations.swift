@@ -1,9 +1,8 @@
 public import BackhaulModel
 
-/// Operations on challenges. A *challenge* is a demand to the host (the program that embeds the library) for a
-/// credential, new headers or a new URL. A task that waits for the response to a challenge is *parked*, and refers to a
-/// row of `challenges`. All tasks that need the same credential refer to the same row. The due time of a parked task is
-/// the end of its resource time-out, the longest permitted time from the enqueue to the end of the task.
+/// Operations on challenges. A task that waits for the response to a challenge is parked, and refers to a row of
+/// `challenges`. All tasks that need the same credential refer to the same row. The due time of a parked task is the
+/// end of its resource time-out, the longest permitted time from the enqueue to the end of the task.
 public struct ChallengeOperations {
     let tables: Tables
     private var attempts: AttemptOperations { AttemptOperations(tables: tables) }
@@ -34,7 +33,7 @@ public struct ChallengeOperations {
 
     /// Opens a challenge before a request is sent, because a credential, a header or the URL has expired. `tasks` wait
     /// for the new challenge. The tasks that the closed challenge `replacing` had released also wait for the new
-    /// challenge. Returns nil when none of `tasks` is *ready* (may be the next to run).
+    /// challenge. Returns nil when none of `tasks` is ready.
     public func open(
         _ authChallenge: AuthenticationChallenge, for tasks: [TaskID], replacing: ChallengeID?, bootMilliseconds: Int64,
         now: Int64
@@ -82,7 +81,7 @@ public struct ChallengeOperations {
         return (challenge, true)
     }
 
-    /// Makes ready tasks wait for an open challenge, and records no attempt (run) of these tasks. Returns when the next
+    /// Makes ready tasks wait for an open challenge, and records no attempt of these tasks. Returns when the next
     /// delayed task is due, or nil when the challenge is not open.
     public func parkWithoutAttempt(
         _ tasks: [TaskID], for challenge: ChallengeID, bootMilliseconds: Int64, now: Int64
@@ -93,8 +92,8 @@ public struct ChallengeOperations {
         return try tables.delays.nextDue()
     }
 
-    /// Computes new due times for all parked tasks. The engine (the process that runs the tasks) calls this function
-    /// after a boot. Due times are times of the boot clock, so a boot makes the old due times invalid.
+    /// Computes new due times for all parked tasks. The engine calls this function after a boot. Due times are times of
+    /// the boot clock, so a boot makes the old due times invalid.
     public func rescheduleParked(bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try tables.delays.rescheduleParked(DelayMoment(boot: bootMilliseconds, calendar: now))
     }

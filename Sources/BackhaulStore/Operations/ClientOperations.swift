@@ -1,10 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Operations on clients, and on their claims of sessions. A *client* is one application handle that a process has
-/// opened with the library. A *claim* is the right of one session handle (a reference to a session) to read the events
-/// of the session. The claim is a row in the database, so it outlives the engine (the process that runs the tasks) that
-/// granted it.
+/// Operations on clients, and on their claims of sessions. A claim is the right of one session handle to read the
+/// events of the session. The claim is a row in the database, so it outlives the engine that granted it.
 public struct ClientOperations {
     let tables: Tables
 

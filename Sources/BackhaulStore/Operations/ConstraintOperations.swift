@@ -1,8 +1,7 @@
 public import BackhaulModel
 
-/// Operations on the constraints of single tasks. A *constraint* is a demand on the system, such as external power. The
-/// constraints of a task apply in addition to the constraints of its session. All tasks of a session with equal
-/// constraints share one row.
+/// Operations on the constraints of single tasks. The constraints of a task apply in addition to the constraints of its
+/// session. All tasks of a session with equal constraints share one row.
 public struct ConstraintOperations {
     let tables: Tables
 
@@ -12,8 +11,8 @@ public struct ConstraintOperations {
     @inline(never)
     public func id(for constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID {
         if let found = try findID(constraints, in: session) { return found }
-        // After the *latest start* of a task, presets (names for several constraints) do not delay the task any more,
-        // so the task gets new constraints. The limit does not apply to the new constraints, because they replace
+        // After the latest start of a task, presets (names for several constraints) do not delay the task any more, so
+        // the task gets new constraints. The limit does not apply to the new constraints, because they replace
         // constraints that were accepted before.
         if !constraints.isPastLatestStart { try enforceLimit(of: session) }
         return try tables.constraints.insert(constraints, in: session)

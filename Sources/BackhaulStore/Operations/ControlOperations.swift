@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Operations for commands that change many tasks at once. Hosts (programs that embed the library) send these commands.
+/// Operations for commands that change many tasks at once. Hosts send these commands.
 public struct ControlOperations {
     let tables: Tables
     private var challenges: ChallengeOperations { ChallengeOperations(tables: tables) }
@@ -19,8 +19,7 @@ public struct ControlOperations {
     /// `running` has the tasks that run at this moment. `now` is the present Unix time. `calendar` is the present time
     /// of the age calendar, which measures the age of tasks (`StartClock.calendar`); nil means `now`.
     /// `bootMilliseconds` is the time since boot. `held` has the lanes and constraints whose tasks are held, because a
-    /// condition such as the network does not permit them. A *lane* is the tasks of one session for one server. The
-    /// result has the number of selected tasks that are held.
+    /// condition such as the network does not permit them. The result has the number of selected tasks that are held.
     public func apply(
         _ control: TaskControl, to selection: TaskSelection, of session: SessionID, running: Set<TaskID>, now: Int64,
         calendar: Int64? = nil, bootMilliseconds: Int64 = 0, held: [LaneID: Set<ConstraintsID>] = [:]

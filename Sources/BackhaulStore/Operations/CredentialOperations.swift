@@ -1,8 +1,7 @@
 public import BackhaulModel
 
-/// Operations on what hosts give in response to challenges. A *host* is a program that embeds the library. The *engine*
-/// runs the host's tasks. A *challenge* is a demand of the engine: the host must give a credential, or new headers or a
-/// new URL in place of expired ones. Credentials are stored, because the next engine also needs them.
+/// Operations on what hosts give in response to challenges. Credentials are stored, because the next engine also needs
+/// them.
 ///
 /// New headers and URLs do not change the stored rows of requests. They are applied when a task is read. So if the host
 /// sends the original request with the same idempotency key again, the request still matches its row, and the host gets
@@ -27,10 +26,10 @@ public struct CredentialOperations {
         try tables.storedCredentials.all()
     }
 
-    /// Stores the headers or the URL with which the host replaces expired ones. A *lane* is the tasks of one session
-    /// for one server. New headers apply to each live task of the lane whose request can get new headers
-    /// (`RequestOptions.refresh`). A new URL applies to one task, which moves to the lane of the new origin. The tasks
-    /// still wait until `ChallengeOperations.releaseTasks` makes them ready.
+    /// Stores the headers or the URL with which the host replaces expired ones. New headers apply to each live task of
+    /// the lane whose request can get new headers (`RequestOptions.refresh`). A new URL applies to one task, which
+    /// moves to the lane of the new origin. The tasks still wait until `ChallengeOperations.releaseTasks` makes them
+    /// ready.
     public func refresh(
         _ challenge: Challenge, with replacement: RefreshedRequest, origin: Origin?, in session: SessionID
     ) throws(Failure) {

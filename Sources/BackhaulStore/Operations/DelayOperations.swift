@@ -1,7 +1,6 @@
 public import BackhaulModel
 
-/// Operations on delayed tasks: single tasks that wait for a time while other tasks of their lane may run. A *lane* is
-/// the tasks of one session for one server. A *ready* task has no delay.
+/// Operations on delayed tasks: single tasks that wait for a time while other tasks of their lane may run.
 public struct DelayOperations {
     let tables: Tables
     private var options: OptionOperations { OptionOperations(tables: tables) }
@@ -50,8 +49,8 @@ public struct DelayOperations {
         try tables.delays.releaseDue(bootMilliseconds: bootMilliseconds)
     }
 
-    /// Returns the tasks that were *set aside* (stopped, and not part of a round) and whose resource time-out, the
-    /// longest permitted time from the enqueue to the end, is over. The caller must end these tasks.
+    /// Returns the tasks that were set aside and whose resource time-out, the longest permitted time from the enqueue
+    /// to the end, is over. The caller must end these tasks.
     public func overdueAside(bootMilliseconds: Int64) throws(Failure) -> [StoredTask] {
         try options.tasks(try tables.delays.dueAside(bootMilliseconds: bootMilliseconds))
     }
@@ -105,10 +104,10 @@ public struct DelayOperations {
         try tables.meta.clock().map { reading.wall &- ClockStep.between($0, reading) } ?? reading.wall
     }
 
-    /// Moves the windows of activities after a clock step. An *activity* is work that repeats, one time in each window.
-    /// A window moves by the step if it counts from the time at which the activity was stored. A window with a fixed
-    /// wall-clock time stays. But if the clock is set back, such a window may be far in the future. An activity that
-    /// has already started in an earlier window then starts again at most one interval after the present time.
+    /// Moves the windows of activities after a clock step. A window moves by the step if it counts from the time at
+    /// which the activity was stored. A window with a fixed wall-clock time stays. But if the clock is set back, such a
+    /// window may be far in the future. An activity that has already started in an earlier window then starts again at
+    /// most one interval after the present time.
     private func moveActivities(by step: Int64, now: Int64) throws(Failure) {
         try tables.activities.moveWindows(by: step)
         // A clock that has never been set shows a time long ago. Compared with this time, the correct times of all

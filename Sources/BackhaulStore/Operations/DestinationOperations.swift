@@ -1,8 +1,7 @@
 public import BackhaulModel
 
-/// Operations on the files of finished tasks (uploads and downloads). A *destination* is the path that a request names
-/// for the downloaded file. A *kept file* stays in the store (the directory with all durable data), because the request
-/// has no destination. A *claim* moves the file to a path of the host (the program that embeds the library).
+/// Operations on the files of finished tasks. A *kept file* stays in the store, because the request has no destination.
+/// A claim moves the file to a path of the host.
 public struct DestinationOperations {
     let tables: Tables
 
@@ -15,9 +14,8 @@ public struct DestinationOperations {
     }
 
     /// Records that the ending task has placed this file at its destination. The validators come from the task's
-    /// recorded response. The response was recorded before the file got its final name, together with the *finish
-    /// intent* (the device, inode and size of the file). If the response has no validators, an earlier record of the
-    /// destination is removed.
+    /// recorded response. The response was recorded before the file got its final name, together with the finish
+    /// intent. If the response has no validators, an earlier record of the destination is removed.
     public func recordRepresentation(
         of task: TaskID, at destination: String, of url: String, in session: SessionID, inode: UInt64, size: UInt64,
         modifiedNanoseconds: Int64
@@ -39,9 +37,8 @@ public struct DestinationOperations {
 
     // MARK: Claiming
 
-    // A host claims the kept file of a succeeded task, or the consumed file of a task that has ended without success. A
-    // *consumed file* is a file to upload that was moved into the store. The claimed file is moved only one time, to a
-    // path that the host chooses.
+    // A host claims the kept file of a succeeded task, or the consumed file of a task that has ended without success.
+    // The claimed file is moved only one time, to a path that the host chooses.
 
     /// Returns whether the file is already at `path`. False when the file must still be moved there. Throws notFound if
     /// the session has no such task. Throws wrongState if the task has no file in the store that can be claimed, or if

@@ -1,19 +1,15 @@
 public import BackhaulModel
 
-/// Ends tasks (uploads and downloads). The end of a task, and the event that reports the end to the program, are
-/// written in one transaction.
+/// Ends tasks. The end of a task, and the event that reports the end to the program, are written in one transaction.
 public struct EndingOperations {
     let tables: Tables
-    let directory: StoreDirectory
     private var attempts: AttemptOperations { AttemptOperations(tables: tables) }
-    private var bodies: BodyOperations { BodyOperations(tables: tables) }
     private var challenges: ChallengeOperations { ChallengeOperations(tables: tables) }
-    private var events: EventOperations { EventOperations(tables: tables, directory: directory) }
+    private var events: EventOperations { EventOperations(tables: tables) }
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
 
     /// Ends one task. Returns nil when the task has ended already or does not exist. `attempt` is the task's last
-    /// attempt (run). It is nil if that attempt was recorded already, in the same transaction as the *finish intent*.
-    /// The finish intent is a record that is written before the file of the task gets its final name.
+    /// attempt. It is nil if that attempt was recorded already, in the same transaction as the finish intent.
     public func record(
         _ task: TaskID, _ outcome: Outcome, now: Int64, readsEvents: Bool = false, attempt: Attempt? = nil
     ) throws(Failure) -> Change? {
@@ -21,9 +17,8 @@ public struct EndingOperations {
     }
 
     /// Ends tasks of one session: writes their outcomes and events. If all tasks of the session have ended, closes the
-    /// round (the period in which the session has unfinished tasks) with a `session finished` event. Tasks that have
-    /// ended or do not exist are skipped; returns nil when all tasks are skipped. If `readsEvents` is true, the result
-    /// contains the new events.
+    /// round with a `session finished` event. Tasks that have ended or do not exist are skipped; returns nil when all
+    /// tasks are skipped. If `readsEvents` is true, the result contains the new events.
     public func record(_ ends: [TaskEnd], now: Int64, readsEvents: Bool) throws(Failure) -> Change? {
         var found: Change?
         var newest = EventID.zero
@@ -78,12 +73,12 @@ public struct EndingOperations {
             throw Failure(.internal, "a task cannot end as \(outcome.state); please report it")
         }
         guard let row = try tables.tasks.live(task) else { return nil }
-        try tables.tasks.end(task, outcome, keptFile: directory.keptFile(of: task), now: now)
+        try tables.tasks.end(task, outcome, keptFile: tables.directory.keptFile(of: task), now: now)
         if let attempt = end.attempt { try attempts.write(attempt) }
         try tables.requests.write(outcome.response, outcome.checksum, of: task)
         try tables.parts.removeCheckpoint(of: task)
         try tables.parts.removeIntent(of: task)
-        let hasLeftoverBodies = try bodies.addLeftovers(of: task, hasSucceeded: outcome.state == .succeeded)
+        let hasLeftoverBodies = try tables.bodies.addLeftovers(of: task, hasSucceeded: outcome.state == .succeeded)
         let event = try tables.events.insertEnded(
             task, as: outcome.state, in: row.session, round: row.round, now: now)
         return RecordedEnd(row: row, hasLeftoverBodies: hasLeftoverBodies, event: event)

@@ -1,12 +1,10 @@
 public import BackhaulModel
 
-/// Operations on events, which are stored messages for a host (the program that embeds the library). The host reads
-/// events with a poll. Until the host acknowledges an event, later polls can return this event again. When the host
-/// acknowledges the event, it is deleted. If the event reports the end of a task, this task is deleted, too.
+/// Operations on events, which are stored messages for a host. The host reads events with a poll. Until the host
+/// acknowledges an event, later polls can return this event again. When the host acknowledges the event, it is deleted.
+/// If the event reports the end of a task, this task is deleted, too.
 public struct EventOperations {
     let tables: Tables
-    let directory: StoreDirectory
-    private var bodies: BodyOperations { BodyOperations(tables: tables) }
     private var history: HistoryOperations { HistoryOperations(tables: tables) }
     private var sessions: SessionOperations { SessionOperations(tables: tables) }
 
@@ -20,7 +18,7 @@ public struct EventOperations {
         var challenges: [(index: Int, id: ChallengeID)] = []
         var more = false
         var room = Limits.chunkSize
-        try tables.events.each(of: session, after: after, limit: maximum + 1, directory) { event, challenge in
+        try tables.events.each(of: session, after: after, limit: maximum + 1, tables.directory) { event, challenge in
             guard events.count < maximum, room > 0 else {
                 more = true
                 return false
@@ -50,10 +48,9 @@ public struct EventOperations {
         guard count > 0 else { return change }
         change.removedKept = try tables.events.unclaimedTasksOfSelected()
         for task in change.removedKept { try tables.leftovers.insertKept(task) }
-        change.returnsBodies = try bodies.addReturnsOfSelectedEvents()
+        change.returnsBodies = try tables.bodies.addReturnsOfSelectedEvents()
         let places = try tables.events.placesOfSelected()
-        // Idempotency keys of succeeded tasks stay until the host acknowledges the event about the end of the round
-        // (the period in which the session has unfinished tasks).
+        // Idempotency keys of succeeded tasks stay until the host acknowledges the event about the end of the round.
         try tables.delivered.insertSelected()
         try tables.delivered.removeFinishedRounds(of: session)
         let remembered = try history.addSelected(session, selected: count)

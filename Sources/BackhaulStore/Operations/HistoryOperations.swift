@@ -1,8 +1,7 @@
 public import BackhaulModel
 
 /// Operations on the history of a session, which is a named collection of tasks. The history lists the newest ended
-/// tasks whose event the host (the program that embeds the library) has acknowledged. The session limits the number of
-/// these tasks.
+/// tasks whose event the host has acknowledged. The session limits the number of these tasks.
 public struct HistoryOperations {
     let tables: Tables
 

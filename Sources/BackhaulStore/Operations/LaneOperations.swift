@@ -1,8 +1,7 @@
 public import BackhaulModel
 
-/// Operations on lanes and their ready tasks. A *lane* is the tasks of one session for one server. A *slot* is the
-/// right of a task to run. A *ready* task may get the next slot. Lists of ready tasks are in the order in which the
-/// tasks get slots. *Constraints* are a task's demands on the system, such as external power.
+/// Operations on lanes and their ready tasks. Lists of ready tasks are in the order in which the tasks get slots.
+/// *Constraints* are a task's demands on the system, such as external power.
 public struct LaneOperations {
     let tables: Tables
     private var options: OptionOperations { OptionOperations(tables: tables) }
@@ -13,9 +12,9 @@ public struct LaneOperations {
     /// Returns the lane, or nil when it has no task any more.
     public func find(_ id: LaneID) throws(Failure) -> Lane? { try tables.lanes.lane(id) }
 
-    /// Returns whether any task can start without a command, now or after a delay. An idle engine (the process that
-    /// runs the tasks) does not exit while such tasks exist. A task that waits for a credential does not count. If its
-    /// time-out passes while no engine runs, the next engine ends the task.
+    /// Returns whether any task can start without a command, now or after a delay. An idle engine does not exit while
+    /// such tasks exist. A task that waits for a credential does not count. If its time-out passes while no engine
+    /// runs, the next engine ends the task.
     public func anyStarts() throws(Failure) -> Bool { try tables.sessions.anyStarts() }
 
     /// Returns up to `limit` ready tasks of the lane, in the order in which they get slots: by priority, then by age.

@@ -1,8 +1,7 @@
 public import BackhaulModel
 
-/// Operations on launch commands, and on the current launch of each application. In a *launch*, the engine (the process
-/// that runs uploads and downloads) runs the command to start the application's program (the *host*), because sessions
-/// need the host.
+/// Operations on launch commands, and on the current launch of each application. In a launch, the engine runs the
+/// command to start the application's program, because sessions need the host.
 public struct LaunchOperations {
     let tables: Tables
 
@@ -65,10 +64,10 @@ public struct LaunchOperations {
     }
 
     /// Records that the launched host has attached (opened) a session, and returns the application. Does this only if
-    /// the consumer has the token of the launch, and the launch lists the session. Otherwise returns nil. The
-    /// *consumer* is the handle that may read the session's events. The *token* is the value of BACKHAUL_LAUNCH. The
-    /// row of the launch gets the consumer's process in place of the process that the engine started. These two
-    /// processes differ if the started process itself starts the host.
+    /// the consumer has the token of the launch, and the launch lists the session. Otherwise returns nil. The consumer
+    /// is the handle that may read the session's events. The token is the value of BACKHAUL_LAUNCH. The row of the
+    /// launch gets the consumer's process in place of the process that the engine started. These two processes differ
+    /// if the started process itself starts the host.
     func recordAttached(_ session: SessionID, by consumer: ConsumerIdentity) throws(Failure) -> String? {
         guard let token = consumer.launch else { return nil }
         return try tables.launches.attach(consumer.process, to: session, by: token)

@@ -4,7 +4,6 @@ public import BackhaulModel
 /// same transaction adds the file to the list. So the file is removed even after a crash.
 public struct LeftoverOperations {
     let tables: Tables
-    private var bodies: BodyOperations { BodyOperations(tables: tables) }
 
     /// Returns the next files of the list. `last`: the last file that the previous call has returned.
     public func all(after last: Leftover? = nil, limit: Int) throws(Failure) -> [Leftover] {
@@ -16,13 +15,12 @@ public struct LeftoverOperations {
         for leftover in leftovers { try tables.leftovers.remove(leftover) }
     }
 
-    /// Returns the tag of the store (the directory with the database): eight hexadecimal digits, which never change.
-    /// The names of the store's part files (unfinished downloads) contain the tag. So these names differ from the names
-    /// of other stores' part files.
+    /// Returns the tag of the store: eight hexadecimal digits, which never change. The names of the store's part files
+    /// contain the tag. So these names differ from the names of other stores' part files.
     public func storeTag() throws(Failure) -> String { try tables.meta.storeTag() }
 
     func addPartFilesOfSelected() throws(Failure) {
         try tables.leftovers.insertPartsOfSelected()
-        try bodies.addSnapshotsOfSelected()
+        try tables.bodies.addSnapshotsOfSelected()
     }
 }

@@ -1,10 +1,8 @@
 public import BackhaulModel
 
-/// Reads tasks (uploads and downloads) for listings. The results have no progress of tasks, because the progress is not
-/// stored.
+/// Reads tasks for listings. The results have no progress of tasks, because the progress is not stored.
 public struct ListingOperations {
     let tables: Tables
-    let directory: StoreDirectory
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
 
     /// Returns up to `maximum` selected tasks with ids greater than `after`, sorted by id. Ended tasks are included
@@ -12,8 +10,8 @@ public struct ListingOperations {
     /// bytes together. `more` is true if further tasks exist.
     ///
     /// `running` has the tasks that run at this moment. `bootMilliseconds` and `now` are the present time on the boot
-    /// clock and on the wall clock. `places` has the lane (the session and the server) and the constraints (demands on
-    /// the system) of each task in the result.
+    /// clock and on the wall clock. `places` has the lane (the session and the server) and the constraints of each task
+    /// in the result.
     public func tasks(
         of session: SessionID, _ selection: TaskSelection, after: TaskID, maximum: Int, running: Set<TaskID>,
         bootMilliseconds: Int64, now: Int64
@@ -76,7 +74,7 @@ public struct ListingOperations {
         _ id: TaskID, to page: inout Page, _ session: SessionID, _ selection: TaskSelection, _ moment: Moment
     ) throws(Failure) -> Bool {
         guard let row = try tables.listing.info(id, of: session) else { return true }
-        let info = row.info(at: moment, directory)
+        let info = row.info(at: moment, tables.directory)
         guard selection.states.contains(TaskStates(info.state)),
             selection.group.map({ ($0.utf8.elementsEqual((info.group ?? "").utf8)) }) ?? true
         else { return true }

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// Operations on the *options* of requests: the rarely used fields, which are in separate tables. Also reads stored
-/// tasks together with their options.
+/// Operations on the options of requests: the rarely used fields, which are in separate tables. Also reads stored tasks
+/// together with their options.
 struct OptionOperations {
     let tables: Tables
     private var credentials: CredentialOperations { CredentialOperations(tables: tables) }

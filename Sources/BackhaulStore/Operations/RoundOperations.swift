@@ -1,7 +1,6 @@
 internal import BackhaulModel
 
-/// Ends rounds and groups. A *round* is the period in which a session has unfinished tasks. A *group* is tasks with one
-/// common event, which reports that all of them have ended.
+/// Ends rounds and groups.
 struct RoundOperations {
     let tables: Tables
 
@@ -29,8 +28,8 @@ struct RoundOperations {
         return (newest, true)
     }
 
-    /// Counts the selected tasks that were *set aside* (stopped, and not part of a round) as unfinished tasks of the
-    /// open round again, because they are resumed. If no round is open, opens the next round.
+    /// Counts the selected tasks that were set aside as unfinished tasks of the open round again, because they are
+    /// resumed. If no round is open, opens the next round.
     func bringBackSelected(to session: SessionID) throws(Failure) {
         let count = try tables.selectedTasks.countAside()
         guard count > 0, let round = try tables.sessions.round(of: session) else { return }

@@ -1,8 +1,7 @@
 public import BackhaulModel
 
-/// Creates, attaches, configures, lists and invalidates sessions. A *session* is a named collection of tasks (uploads
-/// and downloads). To *attach* a session is to get a handle (a reference) to it. To *invalidate* a session is to end
-/// and delete it.
+/// Creates, attaches, configures, lists and invalidates sessions. To *attach* a session is to get a handle to it. To
+/// *invalidate* a session is to end and delete it.
 public struct SessionOperations {
     let tables: Tables
     private var clients: ClientOperations { ClientOperations(tables: tables) }
@@ -13,9 +12,9 @@ public struct SessionOperations {
     /// Creates the session, or attaches to it if it exists. An existing session keeps its stored configuration. If the
     /// same handle repeats the call that created the session, the result again says that the session is new.
     ///
-    /// The *claim* is the right to read the session's events. Throws invalidated while the session is being
-    /// invalidated. If `role` is consume and a living process has the claim through another handle, throws inUse. This
-    /// failure has the id of that process.
+    /// The claim is the right to read the session's events. Throws invalidated while the session is being invalidated.
+    /// If `role` is consume and a living process has the claim through another handle, throws inUse. This failure has
+    /// the id of that process.
     public func create(
         application: String, configuration: SessionConfiguration, role: Role, consumer: ConsumerIdentity, now: Int64
     ) throws(Failure) -> OpenedSession {
@@ -86,8 +85,8 @@ public struct SessionOperations {
 
     // MARK: Listing
 
-    /// Returns the sessions that an engine (the process that runs the tasks) loads when it starts. These are the
-    /// sessions with unfinished tasks, unacknowledged events or activities (work that repeats).
+    /// Returns the sessions that an engine loads when it starts. These are the sessions with unfinished tasks,
+    /// unacknowledged events or activities.
     public func active() throws(Failure) -> [(
         id: SessionID, application: String, configuration: SessionConfiguration
     )] {

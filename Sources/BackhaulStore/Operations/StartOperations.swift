@@ -1,20 +1,19 @@
 public import BackhaulModel
 
-/// Operations on the earliest and latest starts of tasks (uploads and downloads). A task does not start before its
-/// *earliest start*. After its *latest start*, a preset such as `discretionary`, which demands external power among
-/// other things, does not delay the task any more. Both starts are times of the wall clock, and do not change when the
-/// wall clock is set. A task that waits for its earliest start is a delayed task. The *due time* of this task is the
-/// time that the boot clock (the time since the boot) shows at the earliest start. So if the wall clock is set, the due
-/// time changes.
+/// Operations on the earliest and latest starts of tasks. A task does not start before its earliest start. After its
+/// latest start, a preset such as `discretionary`, which demands external power among other things, does not delay the
+/// task any more. Both starts are times of the wall clock, and do not change when the wall clock is set. A task that
+/// waits for its earliest start is a delayed task. The *due time* of this task is the time that the boot clock shows at
+/// the earliest start. So if the wall clock is set, the due time changes.
 public struct StartOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Sets `isPastLatestStart` in the constraints (demands on the system) of each task whose latest start has come.
-    /// With this mark, presets do not delay the task any more. One call changes up to `DelayOperations.batch` tasks. If
-    /// more tasks are left, `next` of the result is a past or present time.
+    /// Sets `isPastLatestStart` in the constraints of each task whose latest start has come. With this mark, presets do
+    /// not delay the task any more. One call changes up to `DelayOperations.batch` tasks. If more tasks are left,
+    /// `next` of the result is a past or present time.
     public func applyLatestStarts(now: Int64) throws(Failure) -> RestatedTasks {
         var restated = RestatedTasks()
         var after: [ConstraintsOfSession: ConstraintsID] = [:]
@@ -38,8 +37,8 @@ public struct StartOperations {
     /// Returns the next latest start of a task, in Unix milliseconds.
     public func nextLatestStart() throws(Failure) -> Int64? { try tables.delays.nextLatestStart() }
 
-    /// Delays each *ready* task (a task that may be the next to run) of the selection if the task's earliest start is
-    /// in the future. Returns whether there are such tasks.
+    /// Delays each ready task of the selection if the task's earliest start is in the future. Returns whether there are
+    /// such tasks.
     func delaySelected(_ clock: StartClock) throws(Failure) -> Bool {
         guard try tables.selectedTasks.delayStarts(clock) else { return false }
         try tables.options.setDelayedOfSelected(since: clock.calendar, wall: clock.wall)
@@ -47,8 +46,7 @@ public struct StartOperations {
     }
 
     /// Writes the request's earliest start, latest start and own resource time-out, if the request has any of these.
-    /// The *resource time-out* is the longest permitted time from the enqueue to the end of the task. The three values
-    /// have a separate statement, because few requests have these values.
+    /// The three values have a separate statement, because few requests have these values.
     func writeTimes(of request: Request, to task: TaskID, _ terms: inout EnqueueTerms) throws(Failure) {
         let options = request.options
         let wall = terms.clock.wall

@@ -1,25 +1,22 @@
 public import BackhaulModel
 
-/// Enqueues requests: stores each request as a task (an upload or a download). Also reads tasks for the engine, which
-/// runs them.
+/// Enqueues requests: stores each request as a task. Also reads tasks for the engine, which runs them.
 public struct TaskOperations {
     let tables: Tables
-    let directory: StoreDirectory
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var starts: StartOperations { StartOperations(tables: tables) }
 
     /// Makes one task for each request, or throws and makes no task. If a task with a request's idempotency key exists,
     /// that task is returned instead. The key of a succeeded task is valid until the event about the end of the task's
-    /// round is acknowledged. An earlier acknowledgement of the event about the task itself does not matter. A *round*
-    /// is the period in which a session has unfinished tasks. The first enqueue after the end of a round begins the
-    /// next round.
+    /// round is acknowledged. An earlier acknowledgement of the event about the task itself does not matter. The first
+    /// enqueue after the end of a round begins the next round.
     ///
     /// `now` is the present time as in `StartClock.calendar`; `clock` is used for earliest and latest starts.
-    /// `isLaunched` is true if the caller is a launched host (a program that the engine has started), and the session
-    /// is configured to make the tasks of launched hosts discretionary. Discretionary tasks wait, for example, for
-    /// external power. `aliases` has further paths that lead to the destination of a request, by the position of that
-    /// request. `running` has the tasks that run at this moment.
+    /// `isLaunched` is true if the caller is a launched host, and the session is configured to make the tasks of
+    /// launched hosts discretionary. Discretionary tasks wait, for example, for external power. `aliases` has further
+    /// paths that lead to the destination of a request, by the position of that request. `running` has the tasks that
+    /// run at this moment.
     ///
     /// Throws keyConflict (the message names the field that differs), destinationInUse (the message names the other
     /// task) and destinationExists, each with the request's position as `index`. Also throws notFound, tooMany,
@@ -192,7 +189,7 @@ public struct TaskOperations {
 
     /// Returns the task in any state, or nil when there is no task with this id.
     public func find(_ id: TaskID) throws(Failure) -> TaskRecord? {
-        guard let row = try tables.listing.record(id, directory) else { return nil }
+        guard let row = try tables.listing.record(id, tables.directory) else { return nil }
         return TaskRecord(
             task: try options.task(row.stored), state: row.state, outcome: row.state.hasEnded ? row.outcome : nil)
     }

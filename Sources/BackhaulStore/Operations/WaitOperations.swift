@@ -1,7 +1,6 @@
 public import BackhaulModel
 
-/// Operations on wait records. A *wait record* is a row with the reason, the start and the end of a time in which tasks
-/// wait. Tasks that wait for the same reason may share one row.
+/// Operations on wait records. Tasks that wait for the same reason may share one row.
 public struct WaitOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
@@ -32,9 +31,8 @@ public struct WaitOperations {
         if try tables.waits.insertSuspensionsOfSelected(now: now) { try trim(of: session) }
     }
 
-    /// Records how long the tasks have waited for the challenge, a demand to the host (the program that embeds the
-    /// library). The caller closes the challenge afterwards. For more than `suspensionLimit` tasks, nothing is
-    /// recorded.
+    /// Records how long the tasks have waited for the challenge. The caller closes the challenge afterwards. For more
+    /// than `suspensionLimit` tasks, nothing is recorded.
     func recordCredentialWaits(_ challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) {
         guard challenge.waitingTasks <= Self.suspensionLimit else { return }
         if try tables.waits.insertCredentialWaits(for: challenge, now: now) { try trim(of: session) }
@@ -58,10 +56,10 @@ public struct WaitOperations {
 
     /// Returns the newest `Limits.waitCount` waits (times in which the task waited) of a task, oldest first. The task
     /// may be in the session's history (its list of ended tasks). Returns nil when neither the session nor its history
-    /// has the task. The result lacks waits that are known only to the engine (the process that runs the tasks) and not
-    /// to the store. A call may end the suspensions of many tasks, their waits for a challenge, or (by a reschedule)
-    /// their waits for an earliest start. If it does so for more than `suspensionLimit` tasks, the result lacks these
-    /// waits as well. The last time that was measured for an attempt counts as the attempt's end.
+    /// has the task. The result lacks waits that are known only to the engine and not to the store. A call may end the
+    /// suspensions of many tasks, their waits for a challenge, or (by a reschedule) their waits for an earliest start.
+    /// If it does so for more than `suspensionLimit` tasks, the result lacks these waits as well. The last time that
+    /// was measured for an attempt counts as the attempt's end.
     public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [WaitRecord]? {
         guard let timeline = try timeline(of: task, session) else { return nil }
         var waits = WaitMerger(begin: timeline.enqueued, end: timeline.ended, now: now)
@@ -90,8 +88,8 @@ public struct WaitOperations {
         return try tables.history.timeline(of: task, in: session)
     }
 
-    /// Adds the shared records. At its *latest start*, a task changes from one row of constraints (demands on the
-    /// system) to another row. After this time, presets such as `discretionary` do not delay the task any more.
+    /// Adds the shared records. At its latest start, a task changes from one row of constraints to another row. After
+    /// this time, presets such as `discretionary` do not delay the task any more.
     private func addShared(_ timeline: TaskTimeline, _ session: SessionID, to waits: inout WaitMerger) throws(Failure) {
         var before = timeline.constraints
         var change: Int64?

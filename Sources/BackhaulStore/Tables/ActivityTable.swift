@@ -1,7 +1,6 @@
 internal import BackhaulModel
 
-/// The table `activities`. An *activity* is work that repeats in windows of time. The rarely used fields (options) of
-/// an activity's request are in `activity_options`.
+/// The table `activities`. The rarely used fields (options) of an activity's request are in `activity_options`.
 struct ActivityTable {
     let connection: Connection
 
@@ -65,8 +64,8 @@ struct ActivityTable {
         try connection.run(Self.skip, .number(id.rawValue), .integer(next))
     }
 
-    /// Moves the windows of activities by `step`, in milliseconds. Changes only activities for which the host (the
-    /// program that embeds the library) has not set when the first window begins.
+    /// Moves the windows of activities by `step`, in milliseconds. Changes only activities for which the host has not
+    /// set when the first window begins.
     func moveWindows(by step: Int64) throws(Failure) { try connection.run(Self.moveWindows, .integer(step)) }
 
     /// Makes the next window of an activity open one interval after `now` at the latest. Changes only activities that

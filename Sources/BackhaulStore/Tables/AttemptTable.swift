@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// An *attempt* is one run of a task. The table `attempts` has a row for each attempt. After the task's event is
-/// acknowledged, the rows stay as long as the task is in the history (the list of ended tasks).
+/// The table `attempts` has a row for each attempt. After the task's event is acknowledged, the rows stay as long as
+/// the task is in the history.
 struct AttemptTable {
     let connection: Connection
 
@@ -31,7 +31,7 @@ struct AttemptTable {
 
     /// Returns the attempts, sorted by number. `url` is the URL of the task's request.
     func all(of task: TaskID, url: String) throws(Failure) -> [Attempt] {
-        try connection.all(Self.select, .id(task)) { row throws(Failure) in Attempt(row: &row, url) }
+        try connection.all(Self.select, .id(task)) { row throws(Failure) in try Attempt(row: &row, url) }
     }
 
     /// Returns the times of the attempts, sorted by number.
@@ -60,7 +60,7 @@ struct AttemptTable {
             ON \(isOfTask))
         """)
     private static let select = Query(
-        { (row) throws(Failure) in Attempt(row: &row, "") },
+        { (row) throws(Failure) in try Attempt(row: &row, "") },
         "FROM attempts WHERE \(isOfParameter) ORDER BY id LIMIT \(Limits.attemptCount)")
     private static let selectTimes = Query(
         AttemptTimes.init(row:), "FROM attempts WHERE \(isOfParameter) ORDER BY id")
@@ -121,7 +121,7 @@ struct AttemptTimes {
 }
 
 extension Attempt {
-    fileprivate init(row: inout Row, _ requested: String) {
+    fileprivate init(row: inout Row, _ requested: String) throws(Failure) {
         let key = AttemptKey(id: row.bits("id"))
         self.init(
             task: key.task, number: key.number,
@@ -131,29 +131,8 @@ extension Attempt {
         httpStatus = row.number("http_status")
         offset = row.bits("\"offset\"")
         endOffset = row.bits("end_offset")
-        metrics.startedMilliseconds = row.integer("started_ms")
         metrics.url = row.optionalText("url") ?? requested
-        metrics.redirects = row.number("redirects")
-        metrics.domainLookup = row.optionalInteger("domain_lookup_us")
-        metrics.connect = row.optionalInteger("connect_us")
-        metrics.secureConnection = row.optionalInteger("secure_connection_us")
-        metrics.requestStart = row.optionalInteger("request_start_us")
-        metrics.requestEnd = row.optionalInteger("request_end_us")
-        metrics.responseStart = row.optionalInteger("response_start_us")
-        metrics.responseEnd = row.optionalInteger("response_end_us")
-        metrics.networkProtocol = row.optionalText("protocol")
-        metrics.reusedConnection = row.flag("reused_connection")
-        metrics.proxyConnection = row.flag("proxy_connection")
-        metrics.localAddress = row.optionalText("local_address")
-        metrics.localPort = row.number("local_port")
-        metrics.remoteAddress = row.optionalText("remote_address")
-        metrics.remotePort = row.number("remote_port")
-        metrics.tlsVersion = row.optionalText("tls_version")
-        metrics.tlsCipher = row.optionalText("tls_cipher")
-        metrics.requestHeaderBytes = row.bits("request_header_bytes")
-        metrics.requestBodyBytes = row.bits("request_body_bytes")
-        metrics.responseHeaderBytes = row.bits("response_header_bytes")
-        metrics.responseBodyBytes = row.bits("response_body_bytes")
+        try metrics.visitFields(with: &row)
     }
 
     fileprivate func write(to row: inout NewRow) {
@@ -167,29 +146,9 @@ extension Attempt {
         row.set("http_status", .number(httpStatus))
         row.set("\"offset\"", .bits(offset))
         row.set("end_offset", .bits(endOffset))
-        row.set("started_ms", .integer(metrics.startedMilliseconds))
         row.set("url", metrics.url.isEmpty ? .null : .text(metrics.url))
-        row.set("redirects", .number(metrics.redirects))
-        row.set("domain_lookup_us", .optional(metrics.domainLookup))
-        row.set("connect_us", .optional(metrics.connect))
-        row.set("secure_connection_us", .optional(metrics.secureConnection))
-        row.set("request_start_us", .optional(metrics.requestStart))
-        row.set("request_end_us", .optional(metrics.requestEnd))
-        row.set("response_start_us", .optional(metrics.responseStart))
-        row.set("response_end_us", .optional(metrics.responseEnd))
-        row.set("protocol", .optional(metrics.networkProtocol))
-        row.set("reused_connection", .flag(metrics.reusedConnection))
-        row.set("proxy_connection", .flag(metrics.proxyConnection))
-        row.set("local_address", .optional(metrics.localAddress))
-        row.set("local_port", .number(metrics.localPort))
-        row.set("remote_address", .optional(metrics.remoteAddress))
-        row.set("remote_port", .number(metrics.remotePort))
-        row.set("tls_version", .optional(metrics.tlsVersion))
-        row.set("tls_cipher", .optional(metrics.tlsCipher))
-        row.set("request_header_bytes", .bits(metrics.requestHeaderBytes))
-        row.set("request_body_bytes", .bits(metrics.requestBodyBytes))
-        row.set("response_header_bytes", .bits(metrics.responseHeaderBytes))
-        row.set("response_body_bytes", .bits(metrics.responseBodyBytes))
+        var metrics = metrics
+        metrics.visitFields(with: &row)
     }
 }
 

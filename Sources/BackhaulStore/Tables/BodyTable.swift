@@ -1,14 +1,13 @@
-internal import BackhaulModel
+public import BackhaulModel
 
-/// The tables with the files of request bodies, which are the data of uploads. A *host* is a program that embeds the
-/// library. A *snapshot* is a copy of a host's file in the store. A *consumed file* is a host's file that was moved
-/// into the store.
+/// The tables with the files of request bodies, which are the data of uploads.
 ///
 /// `body_parts` has the files and values of each body. A host's file is consumed in two steps: first, the file gets a
 /// hard link or a copy in the store, and later, its old name is removed. `consumed` has the old paths that must still
 /// be removed. `body_leftovers` has files in the store that no task needs. `bodies_to_return` has consumed files that
-/// must be moved back to their old paths.
-struct BodyTable {
+/// must be moved back to their old paths, because their tasks have not succeeded. This happens after the host has
+/// acknowledged the event about the task's end.
+public struct BodyTable {
     let connection: Connection
 
     // MARK: Parts of bodies
@@ -26,24 +25,15 @@ struct BodyTable {
         try connection.all(Self.selectParts, .id(task), read: BodyPart.init(row:))
     }
 
-    func storesAny() throws(Failure) -> Bool {
+    private func storesAny() throws(Failure) -> Bool {
         try connection.first(Self.storesAny) { row throws(Failure) in row.flag() } ?? false
     }
 
-    /// Returns the names of the task's files in the store. If `snapshotsOnly` is true, returns only the names of
-    /// snapshots.
-    func stored(of task: TaskID, snapshotsOnly: Bool) throws(Failure) -> [String] {
-        try connection.all(snapshotsOnly ? Self.selectSnapshots : Self.selectStored, .id(task)) {
-            row throws(Failure) in row.text()
-        }
-    }
-
-    /// Returns the name of the first file of the task that is in the store, or nil if there is none.
-    func storedFile(of task: TaskID) throws(Failure) -> String? {
+    /// Returns the name of the first file of the task that is in the store, or nil if there is none. If the task has
+    /// ended without success, this is its consumed file.
+    public func storedFile(of task: TaskID) throws(Failure) -> String? {
         try connection.first(Self.selectStoredFile, .id(task)) { row throws(Failure) in row.text() }
     }
-
-    func forgetStored(of task: TaskID) throws(Failure) { try connection.run(Self.forgetStored, .id(task)) }
 
     func forgetStored(_ name: String, of task: TaskID) throws(Failure) {
         try connection.run(Self.forgetStoredFile, .id(task), .text(name))
@@ -54,61 +44,91 @@ struct BodyTable {
 
     // MARK: Consumed files
 
-    func insertConsumed(_ file: BodyFile) throws(Failure) {
-        try connection.run(
-            Self.insertConsumed, .text(file.path), .bits(file.inode), .bits(file.size),
-            .integer(file.modifiedNanoseconds))
+    /// Records consumed files whose old paths must be removed. A path is removed only if it still leads to the same
+    /// file.
+    public func recordConsumed(_ files: [BodyFile]) throws(Failure) {
+        for file in files {
+            try connection.run(
+                Self.insertConsumed, .text(file.path), .bits(file.inode), .bits(file.size),
+                .integer(file.modifiedNanoseconds))
+        }
     }
 
     /// Returns the consumed files with paths greater than `path`, sorted by path.
-    func consumed(after path: String, limit: Int) throws(Failure) -> [BodyFile] {
+    public func consumed(after path: String = "", limit: Int) throws(Failure) -> [BodyFile] {
         try connection.all(Self.selectConsumed, .text(path), .number(limit), read: BodyFile.init(consumedRow:))
     }
 
-    func removeConsumed(_ path: String) throws(Failure) { try connection.run(Self.removeConsumed, .text(path)) }
+    public func forgetConsumed(_ files: [BodyFile]) throws(Failure) {
+        for file in files { try connection.run(Self.removeConsumed, .text(file.path)) }
+    }
 
     // MARK: Leftovers
 
-    func leftovers(limit: Int) throws(Failure) -> [String] {
+    public func leftovers(limit: Int) throws(Failure) -> [String] {
         try connection.all(Self.selectLeftovers, .number(limit)) { row throws(Failure) in row.text() }
     }
 
-    func insertLeftover(_ name: String) throws(Failure) { try connection.run(Self.insertLeftover, .text(name)) }
-
-    /// Inserts the name into `body_leftovers`. Does nothing if a task needs the file, or if the file must be moved back
-    /// to its old path.
-    func insertLeftoverIfUnused(_ name: String) throws(Failure) {
-        try connection.run(Self.insertLeftoverIfUnused, .text(name))
+    /// Adds the names to the leftovers, except names of files that a task needs or that must be moved back to their old
+    /// paths. Such files exist if an engine has ended before it made the tasks for these files.
+    public func addLeftovers(among names: [String]) throws(Failure) {
+        for name in names { try connection.run(Self.insertLeftoverIfUnused, .text(name)) }
     }
 
-    /// Inserts the snapshots of the tasks in the temporary table `selected` as leftovers.
-    func insertSnapshotsOfSelected() throws(Failure) {
+    /// Adds files of an ended task to the leftovers: its snapshots, and after a success also its consumed files.
+    /// Returns whether the task has such files.
+    func addLeftovers(of task: TaskID, hasSucceeded: Bool) throws(Failure) -> Bool {
+        let names = try connection.all(hasSucceeded ? Self.selectStored : Self.selectSnapshots, .id(task)) {
+            row throws(Failure) in row.text()
+        }
+        guard !names.isEmpty else { return false }
+        for name in names { try connection.run(Self.insertLeftover, .text(name)) }
+        try connection.run(Self.forgetStored, .id(task))
+        return true
+    }
+
+    /// Adds the snapshots of the tasks in the temporary table `selected` to the leftovers.
+    func addSnapshotsOfSelected() throws(Failure) {
+        guard try storesAny() else { return }
         try connection.run(Self.insertSelectedSnapshots)
         try connection.run(Self.forgetSelectedSnapshots)
     }
 
-    func removeLeftover(_ name: String) throws(Failure) { try connection.run(Self.removeLeftover, .text(name)) }
+    public func forgetLeftovers(_ names: [String]) throws(Failure) {
+        for name in names { try connection.run(Self.removeLeftover, .text(name)) }
+    }
 
-    func isKnown(_ name: String) throws(Failure) -> Bool {
-        try connection.first(Self.isKnown, .text(name)) { row throws(Failure) in row.flag() } ?? false
+    /// Returns the names that no row of the database contains.
+    public func unknown(among names: [String]) throws(Failure) -> [String] {
+        var unknown: [String] = []
+        for name in names {
+            let isKnown = try connection.first(Self.isKnown, .text(name)) { row throws(Failure) in row.flag() }
+            if isKnown != true { unknown.append(name) }
+        }
+        return unknown
     }
 
     // MARK: Files to move back
 
-    /// Returns the files with names greater than `name`, sorted by name. Leaves out a file while its old path is in the
-    /// table `consumed`.
-    func bodiesToReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
+    /// Returns the files with names greater than `name`, sorted by name. A file is left out while its old path must
+    /// still be removed, because that removal would delete the file that was moved back.
+    public func bodiesToReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
         try connection.all(Self.selectToReturn, .text(name), .number(limit), read: ReturnedBody.init(row:))
     }
 
     /// Inserts into `bodies_to_return` the consumed files of the tasks whose events are in the temporary table
-    /// `selected`. Returns whether there are such files.
-    func insertToReturnOfSelected() throws(Failure) -> Bool {
+    /// `selected`. Returns whether there are such files. When a task ends, the names of its snapshots are removed from
+    /// `body_parts`. If the task has succeeded, the names of its consumed files are removed, too. So the stored files
+    /// that `body_parts` still names must be moved back.
+    func addReturnsOfSelectedEvents() throws(Failure) -> Bool {
+        guard try storesAny() else { return false }
         try connection.run(Self.insertToReturn)
         return connection.changes > 0
     }
 
-    func removeToReturn(_ name: String) throws(Failure) { try connection.run(Self.removeToReturn, .text(name)) }
+    public func forgetReturned(_ names: [String]) throws(Failure) {
+        for name in names { try connection.run(Self.removeToReturn, .text(name)) }
+    }
 
     // MARK: -
 

@@ -1,7 +1,6 @@
 internal import BackhaulModel
 
-/// The table `challenges` has the open challenges. A *challenge* is a demand to the host (the program that embeds the
-/// library) for a credential, new headers or a new URL.
+/// The table `challenges` has the open challenges.
 struct ChallengeTable {
     let connection: Connection
 

@@ -1,9 +1,8 @@
 internal import BackhaulModel
 
-/// The table `claims`: the files that are being moved out of the store. To *claim* a file is to move it to a path of
-/// the host, which is the program that embeds the library. A row has the identity of the file that will get the name at
-/// this path. The row is written before the file gets this name, and removed when the claim is recorded. So after a
-/// crash, a repeated claim recognizes the moved file.
+/// The table `claims`: the files that are being moved out of the store. A row has the identity of the file that will
+/// get the name at this path. The row is written before the file gets this name, and removed when the claim is
+/// recorded. So after a crash, a repeated claim recognizes the moved file.
 struct ClaimTable {
     let connection: Connection
 

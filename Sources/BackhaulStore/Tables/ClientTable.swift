@@ -1,10 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The table `clients` has the clients that opened sessions, with their processes. A *client* is one application
-/// handle that a process has opened with the library. A *session handle* is a program's reference to a session. It
-/// *consumes* the session if it has the right to read the session's events. The table `consumers` has the session that
-/// each session handle of a client consumes.
+/// The table `clients` has the clients that opened sessions, with their processes. The table `consumers` has the
+/// session that each session handle of a client consumes: it has the right to read the session's events.
 struct ClientTable {
     let connection: Connection
 

@@ -1,22 +1,33 @@
-internal import BackhaulModel
+public import BackhaulModel
 
-/// The table `applied` has the replies to commands that were applied. A reply stays in the table until the client (the
-/// library in a program) has received it.
-struct CommandTable {
+/// The table `applied` has the replies to commands that were applied. With these replies, each command of a client is
+/// applied only one time. A reply stays in the table until it is known that the client has received it.
+public struct CommandTable {
     let connection: Connection
 
-    func reply(to client: ClientID, _ sequence: Int64) throws(Failure) -> [UInt8]? {
+    /// Returns the stored reply to a command, or nil if the command was not applied.
+    public func reply(to command: CommandID) throws(Failure) -> [UInt8]? {
         try connection.first(
-            Self.select, .bits(client.high), .bits(client.low), .integer(sequence)
+            Self.select, .bits(command.client.high), .bits(command.client.low), .integer(try sequence(command))
         ) { row throws(Failure) in row.optionalBlob() } ?? nil
     }
 
-    func insert(_ client: ClientID, _ sequence: Int64, reply: [UInt8]) throws(Failure) {
+    /// Stores the reply. This function must be called in the transaction that applies the command.
+    public func remember(_ command: CommandID, reply: [UInt8]) throws(Failure) {
         try connection.run(
-            Self.insert, .bits(client.high), .bits(client.low), .integer(sequence), .blob(reply))
+            Self.insert, .bits(command.client.high), .bits(command.client.low), .integer(try sequence(command)),
+            .blob(reply))
     }
 
-    func remove(_ client: ClientID, through sequence: UInt64) throws(Failure) {
+    private func sequence(_ command: CommandID) throws(Failure) -> Int64 {
+        guard let sequence = Int64(exactly: command.sequence) else {
+            throw Failure(.invalidArgument, "the command's number \(command.sequence) is out of range")
+        }
+        return sequence
+    }
+
+    /// Removes the replies up to this sequence number, because the client has these replies.
+    public func forget(_ client: ClientID, through sequence: UInt64) throws(Failure) {
         try connection.run(Self.removeThrough, .bits(client.high), .bits(client.low), .number(sequence))
     }
 

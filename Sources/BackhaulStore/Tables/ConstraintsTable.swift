@@ -22,7 +22,7 @@ struct ConstraintsTable {
         }
     }
 
-    /// Counts the session's rows, except rows with `is_past_latest_start`. After the *latest start* of a task, presets
+    /// Counts the session's rows, except rows with `is_past_latest_start`. After the latest start of a task, presets
     /// (names for several constraints) do not delay the task any more. The engine then gives the task such a row.
     func count(of session: SessionID) throws(Failure) -> Int {
         try connection.first(Self.count, .id(session)) { row throws(Failure) in row.number() } ?? 0

@@ -1,9 +1,8 @@
 internal import BackhaulModel
 
-/// The table `delivered` has idempotency keys of succeeded tasks. A key is inserted when the host (the program that
-/// embeds the library) acknowledges the event about the end of the task. The key stays until the host has acknowledged
-/// the event about the end of the task's round. A *round* is the period in which the session has unfinished tasks. If
-/// the host enqueues a request with such a key again, no new task is made.
+/// The table `delivered` has idempotency keys of succeeded tasks. A key is inserted when the host acknowledges the
+/// event about the end of the task. The key stays until the host has acknowledged the event about the end of the task's
+/// round. If the host enqueues a request with such a key again, no new task is made.
 struct DeliveredTable {
     let connection: Connection
 

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `events` has a row for each message to a host (the program that embeds the library). But the content of an
-/// event about a task is in the task's rows, which exist until the event is acknowledged.
+/// The table `events` has a row for each message to a host. But the content of an event about a task is in the task's
+/// rows, which exist until the event is acknowledged.
 struct EventTable {
     let connection: Connection
 
@@ -63,8 +63,7 @@ struct EventTable {
     // MARK: Reading
 
     /// Calls the body for the events with ids greater than `after`, sorted by id, until the body returns false. The
-    /// body also gets the id of the event's challenge (a demand to the host, for example for a credential), because the
-    /// event does not contain the challenge yet.
+    /// body also gets the id of the event's challenge, because the event does not contain the challenge yet.
     func each(
         of session: SessionID, after: EventID, limit: Int, _ files: StoreDirectory,
         body: (Event, ChallengeID?) -> Bool
@@ -98,8 +97,7 @@ struct EventTable {
         try connection.first(Self.countEnds) { row throws(Failure) in row.integer() } ?? 0
     }
 
-    /// Returns the lanes and the groups of the tasks of the selected events. A lane is the tasks of one session for one
-    /// server.
+    /// Returns the lanes and the groups of the tasks of the selected events.
     func placesOfSelected() throws(Failure) -> (lanes: Set<LaneID>, groups: Set<GroupID>) {
         var (lanes, groups): (Set<LaneID>, Set<GroupID>) = ([], [])
         try connection.each(Self.selectPlaces) { row throws(Failure) in
@@ -133,8 +131,7 @@ struct EventTable {
     static let isOfChallenge = """
         EXISTS (SELECT 1 FROM events WHERE events.session_id = ?1 AND events.challenge_id = challenges.id)
         """
-    /// The SQL value of the last round whose end is among the selected events. A *round* is the period in which a
-    /// session has unfinished tasks.
+    /// The SQL value of the last round whose end is among the selected events.
     static let lastSelectedRound = """
         (SELECT max(round) FROM selected CROSS JOIN events ON events.id = selected.id
             WHERE kind = \(Kind.sessionFinished.sql))

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// The table `groups`. A *group* is tasks with one common event, which reports that all of them have ended. A group has
-/// a row while it has a task. The row counts the live tasks, which are the tasks that have not ended. For each final
-/// state, the row also counts the tasks that have ended in this state since the last `group finished` event.
+/// The table `groups`. A group has a row while it has a task. The row counts the live tasks, which are the tasks that
+/// have not ended. For each final state, the row also counts the tasks that have ended in this state since the last
+/// `group finished` event.
 struct GroupTable {
     let connection: Connection
 

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `history` contains each task that has ended and whose event the host (the program that embeds the library)
-/// has acknowledged. The session's configuration limits the number of these tasks.
+/// The table `history` contains each task that has ended and whose event the host has acknowledged. The session's
+/// configuration limits the number of these tasks.
 struct HistoryTable {
     let connection: Connection
 

@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The table `launches` has the launch command of each application and the application's current launch. In a *launch*,
-/// the engine (the process that runs the tasks) starts the application's program (the *host*) with this command. The
-/// engine does this when a session needs its host, for example because all tasks of the session have ended. The table
-/// `launched_sessions` has the sessions of the current launch.
+/// The table `launches` has the launch command of each application and the application's current launch. In a launch,
+/// the engine starts the application's program with this command. The engine does this when a session needs its host,
+/// for example because all tasks of the session have ended. The table `launched_sessions` has the sessions of the
+/// current launch.
 struct LaunchTable {
     let connection: Connection
 
@@ -38,9 +38,9 @@ struct LaunchTable {
         try connection.first(Self.select, .text(application), read: StoredLaunch.init(row:))
     }
 
-    /// Forgets earlier failed launches: their count becomes 0. But a launch counts as failed until its host *completes*
-    /// a session (reports that it has processed the events of the session). So if a launched process runs now, its
-    /// launch stays in the count, and the count becomes 1.
+    /// Forgets earlier failed launches: their count becomes 0. But a launch counts as failed until its host completes a
+    /// session (reports that it has processed the events of the session). So if a launched process runs now, its launch
+    /// stays in the count, and the count becomes 1.
     func forgetFailures(of application: String) throws(Failure) {
         try connection.run(Self.forgetFailures, .text(application))
     }

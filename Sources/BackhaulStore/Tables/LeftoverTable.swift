@@ -15,7 +15,7 @@ struct LeftoverTable {
     func insertKept(_ task: TaskID) throws(Failure) { try connection.run(Self.insertKept, .id(task)) }
 
     /// Inserts the part file of the task. Does nothing and returns false in two cases: the task has ended, or the task
-    /// has a *finish intent*, which means that the engine is giving the task's file its final name.
+    /// has a finish intent, which means that the engine is giving the task's file its final name.
     func insertPart(of task: TaskID) throws(Failure) -> Bool {
         try connection.run(Self.insertPart, .id(task))
         return connection.changes == 1

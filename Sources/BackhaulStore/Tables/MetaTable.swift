@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The table `meta` has single values about the store (the directory with the database). Each value has a key.
+/// The table `meta` has single values about the store. Each value has a key.
 struct MetaTable {
     let connection: Connection
 

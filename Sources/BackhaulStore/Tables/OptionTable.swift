@@ -1,8 +1,7 @@
 internal import BackhaulModel
 
-/// The tables `request_options` and `activity_options` have rarely used fields of requests. The *policy* of a request
-/// is the settings that replace settings of the session. If a column of the policy is NULL, the session's value
-/// applies.
+/// The tables `request_options` and `activity_options` have rarely used fields of requests. The policy of a request is
+/// the settings that replace settings of the session. If a column of the policy is NULL, the session's value applies.
 struct OptionTable {
     let connection: Connection
 

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 
 /// The tables for the part files of tasks that have not ended. A download writes to its part file until all bytes have
-/// arrived. Then the engine, which runs the tasks, *places* the file: gives it its final name. `checkpoints` has the
-/// durable state of each part file. `intents` has the identity of each finished file and the counters of the
-/// attempt, recorded before the file is placed.
+/// arrived. Then the engine *places* the file: gives it its final name. `checkpoints` has the durable state of each
+/// part file. `intents` has the identity of each finished file and the counters of the attempt, recorded before the
+/// file is placed.
 struct PartTable {
     let connection: Connection
 

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// The tables with the replacements that hosts (programs that embed the library) gave for expired headers and URLs. A
-/// *lane* is the tasks of one session for one server. A row of `refreshed_headers` applies to those tasks of a lane
-/// whose requests permit new headers (`RequestOptions.refresh`). A row of `refreshed_requests` applies to one task.
+/// The tables with the replacements that hosts gave for expired headers and URLs. A row of `refreshed_headers` applies
+/// to those tasks of a lane whose requests permit new headers (`RequestOptions.refresh`). A row of `refreshed_requests`
+/// applies to one task.
 struct RefreshTable {
     let connection: Connection
 

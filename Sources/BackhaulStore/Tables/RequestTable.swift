@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `requests` has the requests for tasks, as *hosts* (programs that embed the library) gave them. The table
-/// `responses` has the summary of the response with which a task ended.
+/// The table `requests` has the requests for tasks, as hosts gave them. The table `responses` has the summary of the
+/// response with which a task ended.
 struct RequestTable {
     let connection: Connection
 

@@ -24,10 +24,10 @@ struct Selection {
         for task in tasks { try connection.run(Self.insertSelected, .id(task)) }
     }
 
-    /// Selects the live tasks (tasks that have not ended) of the selection. Leaves out tasks with a *finish intent*:
-    /// these tasks are ending, and their files get their final names. `which` limits the result to tasks that a command
-    /// such as suspend would change. `group` is the group that the selection names; nil if the selection names no
-    /// group, or if that group does not exist.
+    /// Selects the live tasks of the selection. Leaves out tasks with a finish intent: these tasks are ending, and
+    /// their files get their final names. `which` limits the result to tasks that a command such as suspend would
+    /// change. `group` is the group that the selection names; nil if the selection names no group, or if that group
+    /// does not exist.
     func select(
         _ selection: TaskSelection, of session: SessionID, group: GroupID?, running: Set<TaskID>, which: LiveTasks
     ) throws(Failure) {
@@ -51,8 +51,7 @@ struct Selection {
         }
     }
 
-    /// Selects the tasks that wait for the challenge (a demand to the program, for example for a credential), and
-    /// returns these tasks.
+    /// Selects the tasks that wait for the challenge, and returns these tasks.
     func selectTasks(waitingFor challenge: ChallengeID) throws(Failure) -> [TaskID] {
         try clear()
         try connection.run(Self.selectParked, .id(challenge))

@@ -1,9 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The table `sessions`. A row has a session's configuration, its round and its counters. A *round* is the period in
-/// which a session has unfinished tasks. A *host* is a program that embeds the library. In a *launch*, the engine,
-/// which runs the tasks, starts the host because sessions need it.
+/// The table `sessions`. A row has a session's configuration, its round and its counters. In a launch, the engine
+/// starts the host because sessions need it.
 struct SessionTable {
     let connection: Connection
 
@@ -66,7 +65,7 @@ struct SessionTable {
         try connection.first(Self.selectLive, .id(session), read: LiveTasks.init(row:))
     }
 
-    /// Returns the sessions with unfinished tasks, unacknowledged events or activities (work that repeats).
+    /// Returns the sessions with unfinished tasks, unacknowledged events or activities.
     func active() throws(Failure) -> [(id: SessionID, application: String, configuration: SessionConfiguration)] {
         try connection.all(Self.selectActive, read: Self.active)
     }
@@ -91,10 +90,6 @@ struct SessionTable {
 
     func update(_ session: SessionID, _ configuration: SessionConfiguration) throws(Failure) {
         try connection.run(Self.update, NewRow.values(.id(session)) { configuration.write(to: &$0) })
-    }
-
-    func keepsCookies(_ session: SessionID) throws(Failure) -> Bool {
-        try connection.first(Self.keepsCookies, .id(session)) { row throws(Failure) in row.flag() } ?? false
     }
 
     func resourceTimeout(of session: SessionID) throws(Failure) -> Int64? {
@@ -191,6 +186,10 @@ struct SessionTable {
 
     // MARK: -
 
+    /// The SQL condition that session ?1 exists and keeps its cookies.
+    static let keepsCookies =
+        "EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND cookies = \(CookiePolicy.persistent.sql))"
+
     /// The SQL value for a row of `tasks`: the resource time-out of the task's session.
     static let resourceTimeoutOfTask = "(SELECT resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id)"
     /// The SQL value of the longest retry delay of session ?1.
@@ -242,8 +241,6 @@ struct SessionTable {
     // The statement searches one session after the other for a task that can start. So SQLite can use an index on
     // `tasks` whose first column is the session.
     private static let anyStarts = Query("SELECT EXISTS (SELECT 1 FROM sessions WHERE \(TaskTable.startsInSession))")
-    private static let keepsCookies = Query(
-        "SELECT cookies = \(CookiePolicy.persistent.sql) FROM sessions WHERE id = ?")
     private static let selectTimeout = Query("SELECT resource_timeout_ms FROM sessions WHERE id = ?")
     private static let selectHistory = Query(history, "FROM sessions WHERE id = ?")
     private static let countEnqueued = Query(

@@ -1,8 +1,7 @@
 internal import BackhaulModel
 
-/// The table `stored_credentials` has credentials that stay valid after a restart of the engine (the process that runs
-/// the tasks). A credential is stored only if the host (the program that embeds the library) has requested this. Only
-/// the user may read the database's file (mode 0600).
+/// The table `stored_credentials` has credentials that stay valid after a restart of the engine. A credential is stored
+/// only if the host has requested this. Only the user may read the database's file (mode 0600).
 struct StoredCredentialTable {
     let connection: Connection
 

@@ -15,6 +15,7 @@ internal import BackhaulModel
 /// The files in Operations/ combine these statements into operations of a transaction. These files contain no SQL.
 struct Tables {
     let connection: Connection
+    let directory: StoreDirectory
 
     var activities: ActivityTable { ActivityTable(connection: connection) }
     var attempts: AttemptTable { AttemptTable(connection: connection) }
@@ -34,10 +35,8 @@ struct Tables {
     var lanes: LaneTable { LaneTable(connection: connection) }
     var launches: LaunchTable { LaunchTable(connection: connection) }
     var leftovers: LeftoverTable { LeftoverTable(connection: connection) }
-    var limits: LimitTable { LimitTable(connection: connection) }
     var listing: TaskListing { TaskListing(connection: connection) }
     var meta: MetaTable { MetaTable(connection: connection) }
-    var networks: NetworkTable { NetworkTable(connection: connection) }
     var options: OptionTable { OptionTable(connection: connection) }
     var parts: PartTable { PartTable(connection: connection) }
     var refreshes: RefreshTable { RefreshTable(connection: connection) }
@@ -45,6 +44,7 @@ struct Tables {
     var selectedTasks: SelectedTasks { SelectedTasks(connection: connection) }
     var selection: Selection { Selection(connection: connection) }
     var sessions: SessionTable { SessionTable(connection: connection) }
+    var settings: SettingTable { SettingTable(connection: connection) }
     var tasks: TaskTable { TaskTable(connection: connection) }
     var readyTasks: ReadyTasks { ReadyTasks(connection: connection) }
     var validators: ValidatorTable { ValidatorTable(connection: connection) }

@@ -24,8 +24,7 @@ struct WaitTable {
         return connection.changes > 0
     }
 
-    /// Inserts one record for each task that waits for the challenge (a demand to the host, for example for a
-    /// credential). Returns whether there are such tasks.
+    /// Inserts one record for each task that waits for the challenge. Returns whether there are such tasks.
     func insertCredentialWaits(for challenge: Challenge, now: Int64) throws(Failure) -> Bool {
         try connection.run(
             Self.insertCredentialWaits, .id(challenge.id), .integer(challenge.timeMilliseconds), .integer(now),
@@ -40,9 +39,8 @@ struct WaitTable {
         try connection.all(Self.selectSingle, .id(task), read: WaitRecord.init(row:))
     }
 
-    /// Calls the body for the shared records that apply to this lane (the tasks of one session for one server). The
-    /// body also gets the constraints (demands of tasks on the system) to which the record applies; nil if the record
-    /// applies to all constraints.
+    /// Calls the body for the shared records that apply to this lane. The body also gets the constraints (demands of
+    /// tasks on the system) to which the record applies; nil if the record applies to all constraints.
     func shared(
         of session: SessionID, _ lane: LaneID, body: (ConstraintsID?, WaitRecord) -> Void
     ) throws(Failure) {

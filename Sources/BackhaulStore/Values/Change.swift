@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// What a transaction changed in a session. The engine, which runs the tasks, updates its own state from this value.
+/// What a transaction changed in a session. The engine updates its own state from this value.
 public struct Change: Equatable, Sendable {
     public var session: SessionID
     public var application: String
@@ -11,20 +11,18 @@ public struct Change: Equatable, Sendable {
     public var previousEvent = EventID.zero
     /// The first events after `previousEvent`, if the caller requested the events of the change.
     public var events: [Event] = []
-    /// Whether the session needs its host (the program that embeds the library). A session needs its host when all
-    /// tasks have ended, when a challenge (a demand to the host) was opened, or when an activity (work that repeats)
-    /// inserted an event.
+    /// Whether the session needs its host. A session needs its host when all tasks have ended, when a challenge was
+    /// opened, or when an activity inserted an event.
     public var needsHost = false
     /// The ids of the tasks that changed, in ascending order.
     public var tasks: [TaskID] = []
-    /// The lanes of the changed tasks. A lane is the tasks of one session for one server.
+    /// The lanes of the changed tasks.
     public var lanes: Set<LaneID> = []
     /// Tasks whose event was acknowledged, and whose downloaded file is still in the store, because the host has not
     /// claimed the file. The engine must delete these files.
     public var removedKept: [TaskID] = []
     /// How many of the ready tasks that the command selects are held, because a condition such as the network does not
-    /// permit them. A *ready* task waits, and has no delay. Before the transaction, the engine has decided which lanes
-    /// and constraints (demands on the system) are held.
+    /// permit them. Before the transaction, the engine has decided which lanes and constraints are held.
     public var held: UInt64 = 0
     /// The tasks whose constraints changed.
     public var restated = RestatedTasks()

@@ -1,7 +1,6 @@
 internal import BackhaulModel
 
-/// The values that all requests of one enqueue (a call that stores requests as tasks) share, and facts about the
-/// requests that were processed so far.
+/// The values that all requests of one enqueue share, and facts about the requests that were processed so far.
 struct EnqueueTerms {
     let session: SessionID
     let round: UInt64

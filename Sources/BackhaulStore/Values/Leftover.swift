@@ -6,8 +6,8 @@ public struct Leftover: Hashable, Sendable {
         /// The part file (unfinished download) of a task that was cancelled, has failed, or has a new part file now. If
         /// `destinationPath` is nil, the part file is in the store's folder of kept files.
         case part(destinationPath: String?)
-        /// The kept file (finished download in the store) of a task whose event was acknowledged, although the host
-        /// (the program that embeds the library) has not claimed the file.
+        /// The kept file (finished download in the store) of a task whose event was acknowledged, although the host has
+        /// not claimed the file.
         case kept
     }
 

@@ -1,14 +1,13 @@
 public import BackhaulModel
 
-/// The challenge for which a task was parked, and what the parking changed. A *challenge* is a demand to the host (the
-/// program that embeds the library), for example for a credential. A *parked* task waits for the host's response.
+/// The challenge for which a task was parked, and what the parking changed.
 public struct ParkedTask: Equatable, Sendable {
     public var challenge: ChallengeID
     /// Whether the challenge was opened for this task, and the challenge's event was inserted.
     public var isNew: Bool
     /// What the parking changed in the session. If the server has rejected the response to an earlier challenge, or if
     /// this response has expired, the tasks that continued after the response wait again. Then `change.lanes` has the
-    /// lanes of these tasks. A lane is the tasks of one session for one server.
+    /// lanes of these tasks.
     public var change: Change
     /// When the next delayed task is due, in milliseconds of the boot clock.
     public var nextDue: Int64?

@@ -1,14 +1,13 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// The handle that opens a session, with its client and the client's process. A *handle* is a program's reference to a
-/// session. A *client* is one open application in a process.
+/// The handle that opens a session, with its client and the client's process.
 public struct ConsumerIdentity: Equatable, Sendable {
     public var client: ClientID
     public var handle: HandleID
     public var process: ProcessIdentity
-    /// The launch token that the process has sent; nil if the engine (the process that runs the tasks) has not started
-    /// the process. By this token, the engine recognises a program that the engine has started.
+    /// The launch token that the process has sent; nil if the engine has not started the process. By this token, the
+    /// engine recognises a program that the engine has started.
     public var launch: LaunchToken?
 
     public init(client: ClientID, handle: HandleID, process: ProcessIdentity, launch: LaunchToken? = nil) {

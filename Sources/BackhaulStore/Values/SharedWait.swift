@@ -10,9 +10,9 @@ public struct WaitID: RawRepresentable, Hashable, Sendable {
 /// The tasks that a wait record describes. All of them are in one session.
 public struct WaitScope: Hashable, Sendable {
     public var session: SessionID
-    /// The constraints (demands on the system) of the tasks. Nil if the constraints of the tasks may differ.
+    /// The constraints of the tasks. Nil if the constraints of the tasks may differ.
     public var constraints: ConstraintsID?
-    /// The lane of the tasks. A lane is the tasks of one session for one server. Nil if the tasks may be in any lane.
+    /// The lane of the tasks. Nil if the tasks may be in any lane.
     public var lane: LaneID?
     /// The single task to which the record applies; nil for a shared record.
     public var task: TaskID?

@@ -6,7 +6,7 @@ public struct ActivityID: RawRepresentable, Hashable, Sendable {
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// An activity (work that repeats) whose window of time has opened.
+/// An activity whose window of time has opened.
 public struct OpenActivity: Equatable, Sendable {
     public var id: ActivityID
     public var session: SessionID
@@ -18,7 +18,7 @@ public struct OpenActivity: Equatable, Sendable {
     public var repeats: Bool
     public var qualityOfService: QualityOfService
     /// Whether the activity has a request, from which each start makes a task. An activity without a request inserts an
-    /// event for its host (the program that embeds the library).
+    /// event for its host.
     public var hasRequest: Bool
     /// The last task that the activity made, if it has not ended.
     public var livingTask: TaskID?

@@ -14,7 +14,7 @@ public struct StoredConstraints: Equatable, Sendable {
     }
 }
 
-/// The result of an enqueue, which stores requests as tasks. A *lane* is the tasks of one session for one server.
+/// The result of an enqueue, which stores requests as tasks.
 public struct EnqueuedTasks: Equatable, Sendable {
     /// The result of each request, in the order of the requests.
     public var results: [Enqueued] = []
@@ -22,7 +22,7 @@ public struct EnqueuedTasks: Equatable, Sendable {
     public var lanes: Set<LaneID> = []
     /// When the store's next delayed task is due, in milliseconds of the boot clock; nil if no new task is delayed.
     public var nextDue: Int64?
-    /// The earliest of the *latest starts* of all tasks in the store, in Unix milliseconds; nil if no new task has a
+    /// The earliest of the latest starts of all tasks in the store, in Unix milliseconds; nil if no new task has a
     /// latest start. After the latest start of a task, no preset (such as `discretionary`) delays the task.
     public var nextLatestStart: Int64?
 

@@ -1,8 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// A registered launch command, and the state of its launches. In a *launch*, the engine (the process that runs the
-/// tasks) runs the command to start the application's program (the *host*).
+/// A registered launch command, and the state of its launches. In a launch, the engine runs the command to start the
+/// application's program.
 public struct StoredLaunch: Equatable, Sendable {
     public var application: String
     public var command: LaunchCommand
@@ -36,9 +36,8 @@ public struct StoredLaunch: Equatable, Sendable {
     }
 }
 
-/// A session that needs its host. All tasks of the session have ended, or an activity (work that repeats) has inserted
-/// an event, or the host has not seen an open challenge. A *challenge* is a demand to the host, for example for a
-/// credential.
+/// A session that needs its host. All tasks of the session have ended, or an activity has inserted an event, or the
+/// host has not seen an open challenge.
 public struct WaitingSession: Equatable, Sendable {
     public var identifier: String
     public var launchIfStoppedMilliseconds: UInt32
@@ -48,7 +47,7 @@ public struct WaitingSession: Equatable, Sendable {
     public var isLaunched: Bool
 }
 
-/// The result when a host *completes* a session: reports that it has processed all events that it has read from the
+/// The result when a host completes a session: reports that it has processed all events that it has read from the
 /// session.
 public struct LaunchCompletion: Equatable, Sendable {
     /// Whether the current launch included the session.

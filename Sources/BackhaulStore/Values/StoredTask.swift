@@ -1,13 +1,13 @@
 public import BackhaulModel
 
-/// A task with all values that the engine (the process that runs the tasks) needs to run the task.
+/// A task with all values that the engine needs to run the task.
 public struct StoredTask: Equatable, Sendable {
     public var id: TaskID
     public var session: SessionID
     public var lane: LaneID
     public var round: UInt64
-    /// The request as it was enqueued, with two changes. The priority is the current one. If the host (the program that
-    /// embeds the library) has given a new URL or new headers (`refreshed`), the request has these values.
+    /// The request as it was enqueued, with two changes. The priority is the current one. If the host has given a new
+    /// URL or new headers (`refreshed`), the request has these values.
     public var request: Request
     public var origin: Origin
     /// The number in the name of the task's part file, to which the download writes.
@@ -29,10 +29,9 @@ public struct StoredTask: Equatable, Sendable {
     public var furthestOffset: UInt64
     /// How long the task was suspended in total, in milliseconds.
     public var suspendedMilliseconds: Int64
-    /// The id of the task's own constraints (demands on the system).
+    /// The id of the task's own constraints.
     public var constraints = ConstraintsID.session
-    /// The challenge (a demand to the host, for example for a credential) for which the task waits, or for which it
-    /// last waited.
+    /// The challenge for which the task waits, or for which it last waited.
     public var challenge: ChallengeID?
     /// The URL or the headers that the host gave to replace expired ones. `request` contains them.
     public var refreshed: RefreshedRequest?
@@ -49,8 +48,7 @@ public struct TaskRecord: Equatable, Sendable {
     public var outcome: Outcome?
 }
 
-/// The values that are written together with a checkpoint (the state of the part file), so that an attempt counts even
-/// if the engine is killed.
+/// The values that are written together with a checkpoint, so that an attempt counts even if the engine is killed.
 public struct AttemptProgress: Equatable, Sendable {
     /// The number of attempts over the task's whole life, including this one.
     public var attempts: UInt32

@@ -1,7 +1,6 @@
 public import BackhaulModel
 
-/// The values of a task that decide when it may run. A lane is the tasks of one session for one origin (scheme, host
-/// name and port). The host is the program that uses the library.
+/// The values of a task that decide when it may run.
 public struct TaskPlace: Equatable, Sendable {
     public var lane: LaneID
     public var constraints: ConstraintsID

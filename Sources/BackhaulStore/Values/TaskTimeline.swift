@@ -1,7 +1,6 @@
 internal import BackhaulModel
 
-/// The values from which the *waits* of a task (the times in which it waits) are computed. They come from the task's
-/// row in `tasks` or in `history`.
+/// The values from which the waits of a task are computed. They come from the task's row in `tasks` or in `history`.
 struct TaskTimeline {
     var enqueued: Int64
     var ended: Int64?

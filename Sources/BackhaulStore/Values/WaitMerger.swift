@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Collects the *waits* of one task (the times in which it waits, with their reasons) from several sources, and merges
+/// Collects the waits of one task (the times in which it waits, with their reasons) from several sources, and merges
 /// them.
 struct WaitMerger {
     /// When the task was enqueued and when it ended; `end` is nil while the task is live. The parts of waits before

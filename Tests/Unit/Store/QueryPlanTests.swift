@@ -154,7 +154,7 @@ struct QueryPlanTests {
             try transaction.bodies.addLeftovers(among: names)
             _ = try transaction.bodies.unknown(among: names)
             try transaction.bodies.forgetLeftovers(try transaction.bodies.leftovers(limit: 9))
-            _ = try transaction.bodies.consumedFile(of: ids[0])
+            _ = try transaction.bodies.storedFile(of: ids[0])
             try transaction.attempts.recordUnderWay(ids[0], attempts: 1)
             try transaction.attempts.renewPart(of: ids[0])
             let lane = try transaction.lanes.ready()[0].id
@@ -197,15 +197,7 @@ struct QueryPlanTests {
             try tables.claims.clearDevices()
             try tables.claims.write(FinishIntent(device: 1, inode: 2, size: 3), of: task)
             try tables.claims.remove(of: task)
-            try tables.bodies.insert(BodyPart(name: "a", value: [1]), of: task, at: 0)
-            _ = try tables.bodies.parts(of: task)
-            _ = try tables.bodies.stored(of: task, snapshotsOnly: true)
-            try tables.bodies.forgetStored(of: task)
-            try tables.bodies.forgetStored("a", of: task)
-            try tables.bodies.insertLeftover("c")
-            try tables.bodies.insertSnapshotsOfSelected()
-            _ = try tables.bodies.insertToReturnOfSelected()
-            try tables.bodies.removeToReturn("a")
+            try exerciseBodies(tables, task)
             try tables.leftovers.insertKept(task)
             try tables.lanes.removeIfEmpty(lane)
             try tables.groups.removeIfEmpty(GroupID(9_999))
@@ -217,6 +209,19 @@ struct QueryPlanTests {
         }
     }
 
+    private func exerciseBodies(_ tables: Tables, _ task: TaskID) throws(Failure) {
+        var file = BodyFile(path: "/a", device: 1, inode: 2, size: 3, modifiedNanoseconds: 4)
+        file.storedName = "a"
+        try tables.bodies.insert(BodyPart(name: "a", file: file), of: task, at: 0)
+        _ = try tables.bodies.parts(of: task)
+        try tables.bodies.addSnapshotsOfSelected()
+        _ = try tables.bodies.addReturnsOfSelectedEvents()
+        try tables.bodies.forgetReturned(["a"])
+        _ = try tables.bodies.addLeftovers(of: task, hasSucceeded: false)
+        _ = try tables.bodies.addLeftovers(of: task, hasSucceeded: true)
+        try tables.bodies.forgetStored("a", of: task)
+    }
+
     private func exerciseSessionTables(_ tables: Tables, _ session: SessionID) throws(Failure) {
         let process = ProcessIdentity(processID: 1, startTime: 2, bootID: "b")
         let version = KnownRepresentation(entityTag: "\"a\"", lastModified: nil, finalURL: "https://a/", size: 2)
@@ -225,8 +230,6 @@ struct QueryPlanTests {
         try tables.validators.write(
             StoredRepresentation(representation: version, inode: 1, modifiedNanoseconds: 3), at: "/a", of: "https://a/",
             in: session)
-        try tables.cookies.insert("c", of: session)
-        try tables.networks.write(NetworkSettings(name: "away"))
         try tables.activities.remove(ActivityID(rawValue: 9_999))
         try tables.activities.clearDevices()
         try tables.launches.forgetFailures(of: "org.example")
@@ -282,7 +285,9 @@ struct QueryPlanTests {
             _ = try transaction.waits.open()
             _ = try transaction.waits.all(of: task.task, in: session, now: 60)
             _ = try transaction.waits.all(of: TaskID(rawValue: 9_999), in: session, now: 60)
-            try transaction.settings.setNetwork(NetworkSettings(name: "home"))
+            var home = NetworkSettings(name: "home")
+            home.isMetered = true
+            try transaction.settings.setNetwork(home)
             _ = try transaction.settings.networks()
             try transaction.settings.saveUsage(
                 [ByteUsage.Entry(network: "home", session: session, day: 1, bytes: 1)], removing: [("away", 2)])

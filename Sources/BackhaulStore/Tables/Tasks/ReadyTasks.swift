@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
 /// Reads rows of the table `tasks` with the help of indexes. Ready tasks (waiting tasks without a delay) are read in
-/// the order in which they get *slots* (the right to run). Other functions find tasks by their resource time-outs (the
-/// longest permitted time from the enqueue to the end).
+/// the order in which they get slots. Other functions find tasks by their resource time-outs (the longest permitted
+/// time from the enqueue to the end).
 struct ReadyTasks {
     let connection: Connection
 
@@ -21,8 +21,8 @@ struct ReadyTasks {
         }
     }
 
-    /// Calls the body for the ready tasks of the lane (one session and one server) that have these constraints (demands
-    /// on the system), until the body returns false. The tasks are read in the order in which they get slots.
+    /// Calls the body for the ready tasks of the lane (one session and one server) that have these constraints, until
+    /// the body returns false. The tasks are read in the order in which they get slots.
     func each(
         of lane: LaneID, stating constraints: ConstraintsID, body: (Position) -> Bool
     ) throws(Failure) {

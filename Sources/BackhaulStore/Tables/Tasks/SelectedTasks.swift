@@ -22,8 +22,7 @@ struct SelectedTasks {
     }
 
     /// Counts the selected tasks that are ready (waiting without a delay) and whose place is in `places`. A task's
-    /// place is its lane (the tasks of one session for one server) together with its constraints (demands on the
-    /// system).
+    /// place is its lane together with its constraints.
     func count(in places: [LaneID: Set<ConstraintsID>]) throws(Failure) -> UInt64 {
         var sum: UInt64 = 0
         try connection.each(Self.countPlaces) { row throws(Failure) in

@@ -1,9 +1,8 @@
 internal import BackhaulModel
 
-/// SQL statements for the columns of `tasks` that delay a task: `due_boot_ms` and `due_reason`. A *ready* task is a
-/// waiting task without a delay. While a task is delayed, other tasks of its *lane* (of the same session for the same
-/// server) may run. This struct also has the statements for the columns with a task's challenge (a demand for a
-/// credential, for example), constraints and latest start.
+/// SQL statements for the columns of `tasks` that delay a task: `due_boot_ms` and `due_reason`. While a task is
+/// delayed, other tasks of its lane may run. This struct also has the statements for the columns with a task's
+/// challenge, constraints and latest start.
 struct TaskDelays {
     let connection: Connection
 
@@ -91,8 +90,7 @@ struct TaskDelays {
         try connection.run(Self.park, .id(task), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
 
-    /// Parks a task: makes it wait for a challenge, a demand to the program that embeds the library. Does nothing when
-    /// the task is not ready.
+    /// Parks a task: makes it wait for a challenge. Does nothing when the task is not ready.
     func parkReady(_ task: TaskID, for challenge: ChallengeID, _ now: DelayMoment) throws(Failure) {
         try connection.run(Self.parkReady, .id(task), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
@@ -142,7 +140,7 @@ struct TaskDelays {
         try connection.run(Self.setLatest, .id(task), .optional(latest))
     }
 
-    /// Removes the latest start, because it has come, and sets the task's new constraints (demands on the system).
+    /// Removes the latest start, because it has come, and sets the task's new constraints.
     func endLatestStart(of task: TaskID, stating constraints: ConstraintsID) throws(Failure) {
         try connection.run(Self.endLatest, .id(task), .id(constraints))
     }
@@ -186,7 +184,7 @@ struct TaskDelays {
     static let clearDelay = "due_boot_ms = NULL, due_reason = \(WaitReason.none.sql)"
     /// The SQL condition for a waiting task: it waits for a credential.
     static let isParked = "due_reason = \(WaitReason.credential.sql)"
-    /// The SQL condition for a waiting task: it was *set aside*, so it waits for a resume. Meanwhile, it does not count
+    /// The SQL condition for a waiting task: it was set aside, so it waits for a resume. Meanwhile, it does not count
     /// for its round and its group. Its due time is the end of its resource time-out.
     static let isAside = "(due_reason = \(WaitReason.suspended.sql))"
     /// The SQL condition for a waiting task: it waits for a command of the host until its resource time-out ends.

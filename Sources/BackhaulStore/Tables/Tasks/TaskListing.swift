@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// Reads rows of `tasks` joined with the other tables of a task, for listings and for the engine, which runs the tasks.
-/// The *options* of a task are the rarely used fields of its request.
+/// Reads rows of `tasks` joined with the other tables of a task, for listings and for the engine. The options of a task
+/// are the rarely used fields of its request.
 struct TaskListing {
     let connection: Connection
 
@@ -248,8 +248,7 @@ extension Row {
         let consumed = optionalText(Self.consumedFile)
         outcome.response.headers = try HeaderBlob.unpack(headers)
         if state != .succeeded {
-            // A *consumed file* is a file to upload that was moved into the store. If the task has not succeeded, this
-            // file belongs to the host (the program that embeds the library) again.
+            // If the task has not succeeded, this file belongs to the host again.
             outcome.path = claimed ?? consumed.flatMap { files?.bodyFile(named: $0) }
         } else if makesFile {
             // The path of a kept file is not stored, because the store may have been moved.

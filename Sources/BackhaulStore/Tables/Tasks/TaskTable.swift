@@ -4,8 +4,8 @@ internal import BackhaulModel
 /// running task is `waiting`, because the database does not record which tasks run.
 ///
 /// Further statements are in the other files of this folder. Delays are in TaskDelays.swift, bulk changes are in
-/// SelectedTasks.swift, and listings are in TaskListing.swift. Time-outs, and the order in which tasks get slots (the
-/// right to run), are in ReadyTasks.swift.
+/// SelectedTasks.swift, and listings are in TaskListing.swift. Time-outs, and the order in which tasks get slots, are
+/// in ReadyTasks.swift.
 struct TaskTable {
     let connection: Connection
 
@@ -26,8 +26,7 @@ struct TaskTable {
         return TaskID(rawValue: UInt64(clamping: connection.lastInsertedRow))
     }
 
-    /// Returns the task with this idempotency key, and the request as the host (the program that embeds the library)
-    /// enqueued it.
+    /// Returns the task with this idempotency key, and the request as the host enqueued it.
     func find(key: String, in session: SessionID) throws(Failure) -> EnqueuedRow? {
         try connection.first(Self.selectByKey, .id(session), .text(key), read: EnqueuedRow.init(row:))
     }
@@ -112,7 +111,7 @@ struct TaskTable {
         try connection.run(Self.setLane, .id(task), .id(lane))
     }
 
-    /// Gives the task a new part file (the file to which a download writes) with a new name.
+    /// Gives the task a new part file with a new name.
     func renewPart(of task: TaskID) throws(Failure) { try connection.run(Self.renewPart, .id(task)) }
 
     /// Adds `step` milliseconds to the times from which the ages of live tasks are computed.
@@ -131,8 +130,7 @@ struct TaskTable {
     /// The SQL condition for a row of `lanes`: a task of the lane is ready.
     static let isReadyInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = lanes.id AND \(isReady))"
     /// The SQL condition for a row of `sessions`: a waiting task of the session can start without a command of the
-    /// host. Tasks that wait for the host's response to a challenge (a demand for a credential, for example), and
-    /// tasks that were set aside, do not count.
+    /// host. Tasks that wait for the host's response to a challenge, and tasks that were set aside, do not count.
     static let startsInSession = """
         EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND \(isWaiting)
             AND NOT \(TaskDelays.waitsForHost))
