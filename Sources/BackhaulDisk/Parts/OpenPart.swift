@@ -117,7 +117,7 @@ final class OpenPart {
     private func knownContent(
         _ status: FileStatus, _ synced: UInt64, _ isSameBoot: Bool, _ fingerprints: [PartFingerprint]
     ) -> KnownContent? {
-        // The fingerprints that earlier versions of the library stored have no checksums.
+        // If no checksum is known, only the synced bytes are trusted.
         guard fingerprints.contains(where: { $0.checksum != nil }) else {
             return synced > 0 ? KnownContent(length: synced, check: PartVerification(reading: synced)) : nil
         }

@@ -34,11 +34,9 @@ final class StoreFiles {
             replace: task.request.destination == nil || task.request.ifExists != .fail)
     }
 
-    /// - part: a random number that makes the name unpredictable. It is 0 if an earlier version of the library made the
-    ///   task.
+    /// - part: a random number that makes the name unpredictable.
     func partName(of task: TaskID, _ part: UInt64) -> String {
-        let secret = part == 0 ? "" : "-" + String(part, radix: 16)
-        return ".backhaul-\(tag)-\(task.rawValue)\(secret).part"
+        ".backhaul-\(tag)-\(task.rawValue)-\(String(part, radix: 16)).part"
     }
 
     func path(of leftover: Leftover) -> String {

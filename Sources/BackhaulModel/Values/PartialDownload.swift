@@ -62,7 +62,7 @@ public struct Checkpoint: Equatable, Sendable {
     public var bootID: String
     public var facts = RepresentationMetadata()
     /// The fingerprint of the part file when the checkpoint was made. The fingerprint covers all written bytes, synced
-    /// or not. Nil if an earlier version of the library made the checkpoint.
+    /// or not. Nil: unknown.
     public var part: PartFingerprint?
     /// The checksum of the synced bytes.
     public var syncedChecksum: UInt32?
@@ -83,8 +83,7 @@ public struct Checkpoint: Equatable, Sendable {
     }
 
     /// The fingerprints that the part file must have. The first fingerprint covers the synced bytes. If the machine has
-    /// not rebooted, a second fingerprint covers all written bytes. The list is empty if an earlier version of the
-    /// library made the checkpoint.
+    /// not rebooted, a second fingerprint covers all written bytes. The list is empty if the fingerprint is unknown.
     public func fingerprints(isSameBoot: Bool) -> [PartFingerprint] {
         guard let part else { return [] }
         let synced = PartFingerprint(

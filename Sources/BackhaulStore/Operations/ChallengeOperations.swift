@@ -180,7 +180,6 @@ public struct ChallengeOperations {
         return true
     }
 
-    @inline(never)
     private func close(_ challenge: ChallengeID, of session: SessionID) throws(Failure) {
         try tables.challenges.remove(challenge)
         let events = try tables.events.remove(challenge)

@@ -8,7 +8,6 @@ public struct ConstraintOperations {
     /// Returns the id of these constraints in the session, and inserts a row if there is none. Throws tooMany when the
     /// session's tasks already have `Limits.constraintsCount` different constraints. Unused rows are removed before
     /// this check.
-    @inline(never)
     public func id(for constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID {
         if let found = try findID(constraints, in: session) { return found }
         // After the latest start of a task, presets (names for several constraints) do not delay the task any more, so
@@ -57,7 +56,6 @@ public struct ConstraintOperations {
         return restated
     }
 
-    @inline(never)
     func restate(
         _ constraints: TaskConstraints, in session: SessionID, _ restated: inout RestatedTasks
     ) throws(Failure) -> ConstraintsID {

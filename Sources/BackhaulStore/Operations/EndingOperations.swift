@@ -66,7 +66,6 @@ public struct EndingOperations {
 
     /// Writes the end of one task, but does not change the session's counters. If the outcome has no response, the
     /// response that was recorded with the finish intent stays.
-    @inline(never)
     private func write(_ end: TaskEnd, now: Int64) throws(Failure) -> RecordedEnd? {
         let (task, outcome) = (end.task, end.outcome)
         guard outcome.state.hasEnded else {

@@ -14,22 +14,16 @@ public struct EventOperations {
         _ session: SessionID, after: EventID, maximum: Int
     ) throws(Failure) -> (events: [Event], more: Bool) {
         let maximum = min(max(0, maximum), Limits.batchCount)
-        var events: [Event] = []
-        var challenges: [(index: Int, id: ChallengeID)] = []
-        var more = false
-        var room = Limits.chunkSize
-        try tables.events.each(of: session, after: after, limit: maximum + 1, tables.directory) { event, challenge in
-            guard events.count < maximum, room > 0 else {
-                more = true
-                return false
-            }
-            room -= event.size
-            if let challenge { challenges.append((events.count, challenge)) }
-            events.append(event)
-            return true
+        var page = ListingPage<(event: Event, challenge: ChallengeID?)>(maximum: maximum)
+        try tables.events.each(of: session, after: after, limit: page.limit, tables.directory) { event, challenge in
+            page.add((event, challenge), size: event.size)
         }
-        for (index, id) in challenges { events[index].kind = .challenge(try tables.challenges.find(id)) }
-        return (events, more)
+        var events: [Event] = []
+        for (var event, challenge) in page.items {
+            if let challenge { event.kind = .challenge(try tables.challenges.find(challenge)) }
+            events.append(event)
+        }
+        return (events, page.more)
     }
 
     /// Returns the number of unacknowledged events with ids up to `id`.

@@ -11,20 +11,11 @@ public struct HistoryOperations {
         of session: SessionID, after: TaskID, maximum: Int
     ) throws(Failure) -> (tasks: [TaskInfo], more: Bool) {
         if let limit = try tables.sessions.history(of: session)?.limit { try trim(session, to: limit) }
-        let maximum = min(max(1, maximum), Limits.batchCount)
-        var tasks: [TaskInfo] = []
-        var room = Limits.chunkSize
-        var more = false
-        try tables.history.each(of: session, after: after, limit: maximum + 1) { task in
-            guard tasks.count < maximum, room > 0 else {
-                more = true
-                return false
-            }
-            room -= task.listedSize
-            tasks.append(task)
-            return true
+        var page = ListingPage<TaskInfo>(maximum: min(max(1, maximum), Limits.batchCount))
+        try tables.history.each(of: session, after: after, limit: page.limit) { task in
+            page.add(task, size: task.listedSize)
         }
-        return (tasks, more)
+        return (page.items, page.more)
     }
 
     /// Copies tasks into the history: the tasks whose events are in the temporary table `selected`. If the history's
@@ -50,7 +41,6 @@ public struct HistoryOperations {
     }
 
     /// Removes all but the newest `limit` tasks.
-    @inline(never)
     func trim(_ session: SessionID, to limit: Int64) throws(Failure) {
         try tables.attempts.removeOfHistory(session, exceptNewest: limit)
         guard try tables.history.removeOlder(of: session, than: limit) else { return }

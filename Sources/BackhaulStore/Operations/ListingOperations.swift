@@ -16,7 +16,7 @@ public struct ListingOperations {
         of session: SessionID, _ selection: TaskSelection, after: TaskID, maximum: Int, running: Set<TaskID>,
         bootMilliseconds: Int64, now: Int64
     ) throws(Failure) -> (tasks: [TaskInfo], places: [TaskPlace], more: Bool) {
-        var page = Page(maximum: min(max(0, maximum), Limits.batchCount))
+        var page = ListingPage<ListedTask>(maximum: min(max(0, maximum), Limits.batchCount))
         let moment = Moment(running: running, bootMilliseconds: bootMilliseconds, now: now)
         var group: GroupID?
         if let name = selection.group {
@@ -30,37 +30,31 @@ public struct ListingOperations {
         } else {
             try tables.selection.fill(running: running, for: selection.states)
             try tables.listing.each(
-                of: session, group, in: selection.states, after: after, limit: page.maximum + 1
+                of: session, group, in: selection.states, after: after, limit: page.limit
             ) { id throws(Failure) in
                 try add(id, to: &page, session, selection, moment)
             }
             try tables.selection.clear()
         }
-        try fillConstraints(of: &page)
-        return (page.tasks, page.places, page.more)
+        return (try withConstraints(page.items), page.items.map(\.place), page.more)
     }
 
     /// Fills in the constraints of those tasks that have constraints of their own. The constraints of the session are
     /// not filled in. Each row of constraints is read only one time.
-    private func fillConstraints(of page: inout Page) throws(Failure) {
-        var ids = Set(page.places.lazy.map(\.constraints))
-        ids.remove(.session)
-        guard !ids.isEmpty else { return }
+    private func withConstraints(_ listed: [ListedTask]) throws(Failure) -> [TaskInfo] {
         var stated: [ConstraintsID: Boxed<Constraints>] = [:]
-        for row in try constraints.stored(ids) where row.constraints.stated != .none {
+        for row in try constraints.stored(Set(listed.lazy.map(\.place.constraints)))
+        where row.constraints.stated != .none {
             stated[row.id] = Boxed(row.constraints.stated)
         }
-        for (index, place) in page.places.enumerated() { page.tasks[index].constraints = stated[place.constraints] }
+        return listed.map { task, place in
+            var task = task
+            task.constraints = stated[place.constraints]
+            return task
+        }
     }
 
-    private struct Page {
-        var tasks: [TaskInfo] = []
-        var places: [TaskPlace] = []
-        var more = false
-        let maximum: Int
-        var room = Limits.chunkSize
-        init(maximum: Int) { self.maximum = maximum }
-    }
+    private typealias ListedTask = (task: TaskInfo, place: TaskPlace)
 
     fileprivate struct Moment {
         var running: Set<TaskID>
@@ -69,23 +63,16 @@ public struct ListingOperations {
     }
 
     /// Adds the task to the page if it matches the selection. Returns false when the page is full.
-    @inline(never)
     private func add(
-        _ id: TaskID, to page: inout Page, _ session: SessionID, _ selection: TaskSelection, _ moment: Moment
+        _ id: TaskID, to page: inout ListingPage<ListedTask>, _ session: SessionID, _ selection: TaskSelection,
+        _ moment: Moment
     ) throws(Failure) -> Bool {
         guard let row = try tables.listing.info(id, of: session) else { return true }
         let info = row.info(at: moment, tables.directory)
         guard selection.states.contains(TaskStates(info.state)),
             selection.group.map({ ($0.utf8.elementsEqual((info.group ?? "").utf8)) }) ?? true
         else { return true }
-        guard page.tasks.count < page.maximum, page.room > 0 else {
-            page.more = true
-            return false
-        }
-        page.room -= info.listedSize
-        page.tasks.append(info)
-        page.places.append(row.place)
-        return true
+        return page.add((info, row.place), size: info.listedSize)
     }
 }
 

@@ -33,7 +33,6 @@ struct OptionOperations {
 
     // MARK: Tasks with their options
 
-    @inline(never)
     func tasks(_ ids: [TaskID]) throws(Failure) -> [StoredTask] {
         var tasks: [StoredTask] = []
         tasks.reserveCapacity(ids.count)
@@ -43,13 +42,11 @@ struct OptionOperations {
         return tasks
     }
 
-    @inline(never)
     func task(_ id: TaskID) throws(Failure) -> StoredTask? {
         guard let row = try tables.listing.stored(id) else { return nil }
         return try task(row)
     }
 
-    @inline(never)
     func task(_ row: StoredTaskRow) throws(Failure) -> StoredTask {
         guard row.hasOptions, let options = try find(of: row.task.id, stating: row.task.constraints) else {
             return row.task

@@ -44,7 +44,6 @@ struct RoundOperations {
 
     /// Counts the ended tasks of one group. If all tasks of the group have ended, inserts the `group finished` event
     /// and returns its id.
-    @inline(never)
     private func settle(_ ends: GroupEnds, of session: SessionID, now: Int64) throws(Failure) -> EventID? {
         guard try tables.groups.count(ends) == 0 else { return nil }
         guard let finished = try tables.groups.finish(ends.group) else { return nil }

@@ -75,7 +75,6 @@ public struct SessionOperations {
     }
 
     /// Removes the session if it is being invalidated and has no tasks and no events.
-    @inline(never)
     func removeIfFinished(_ session: SessionID) throws(Failure) -> Bool {
         guard try tables.sessions.isFinished(session) else { return false }
         try history.trim(session, toConfigured: false)

@@ -53,8 +53,6 @@ extension Failure {
     /// may differ from the data on the disk. For example, if a sync fails, a second sync may report success although
     /// the data is lost. If a file of the database was removed, the data that was written to this file is lost, too.
     /// After any other failure, such as a full disk, the next transaction may succeed.
-    // Not inlined, because many callers use it.
-    @inline(never)
     public var endsStore: Bool {
         switch status {
         case .storeDamaged, .engineFailed: true

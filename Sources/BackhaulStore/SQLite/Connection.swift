@@ -143,10 +143,6 @@ final class Connection {
         return results
     }
 
-    // The compiler makes a copy of the functions above for each of hundreds of callers. The next functions are not
-    // inlined, so that these copies are small.
-
-    @inline(never)
     private func begin(_ query: Query, _ values: [Value]) throws(Failure) -> OpaquePointer {
         let statement = try prepared(query)
         do throws(Failure) {
@@ -159,7 +155,6 @@ final class Connection {
     }
 
     /// Advances to the next row. Returns false if there is no further row.
-    @inline(never)
     private func step(_ statement: OpaquePointer) throws(Failure) -> Bool {
         let code = sqlite3_step(statement)
         if code == SQLITE_DONE { return false }
@@ -167,7 +162,6 @@ final class Connection {
         return true
     }
 
-    @inline(never)
     private func end(_ statement: OpaquePointer) {
         sqlite3_reset(statement)
         sqlite3_clear_bindings(statement)

@@ -17,7 +17,6 @@ struct Row {
         list = nil
     }
 
-    @inline(never)
     private init(listing list: ColumnList) {
         statement = nil
         self.list = list
@@ -26,7 +25,6 @@ struct Row {
     private final class ColumnList {
         private(set) var names: [String] = []
 
-        @inline(never)
         func append(_ name: String) { names.append(name) }
     }
 
@@ -37,7 +35,6 @@ struct Row {
         return row.names
     }
 
-    @inline(never)
     private var names: [String] { list?.names ?? [] }
 
     // MARK: Columns

@@ -159,7 +159,6 @@ struct StoredActivityRequest {
     let constraints: ConstraintsID
     let request: Request
 
-    @inline(never)
     fileprivate init(row: inout Row) throws(Failure) {
         origin = Origin(row: &row)
         constraints = row.constraintsID("constraints_id")
@@ -176,7 +175,6 @@ struct StoredActivityRequest {
 }
 
 extension Activity {
-    @inline(never)
     fileprivate func write(
         _ origin: Origin?, _ constraints: ConstraintsID, _ times: ActivityTimes, to row: inout NewRow
     ) {
@@ -204,7 +202,6 @@ extension Activity {
 }
 
 extension OpenActivity {
-    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(
             id: ActivityID(rawValue: row.number("id")), session: row.sessionID("session_id"),
@@ -224,7 +221,6 @@ private struct ActivityRow {
     let lastTask: TaskID?
     let url: String?
 
-    @inline(never)
     init(row: inout Row) {
         open = OpenActivity(row: &row)
         lastStarted = row.optionalInteger("last_started_ms")

@@ -222,7 +222,6 @@ struct BodyPart {
 }
 
 extension BodyPart {
-    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(name: row.optionalText("name"))
         let path = row.optionalText("file")

@@ -104,14 +104,12 @@ extension ProtectionSpace {
 }
 
 extension Challenge {
-    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(uncountedRow: &row)
         waitingTasks = row.bits(TaskTable.countOfChallenge)
         url = row.optionalText(Self.storedURL)
     }
 
-    @inline(never)
     fileprivate init(uncountedRow row: inout Row) {
         let id = row.challengeID("challenges.id")
         let space = row.protectionSpace() ?? ProtectionSpace(kind: .server, origin: "", realm: nil)

@@ -16,7 +16,6 @@ struct GroupTable {
         return GroupID(connection.lastInsertedRow)
     }
 
-    @inline(never)
     func findOrInsert(_ name: String, in session: SessionID) throws(Failure) -> GroupID {
         if let group = try find(name, in: session) { return group }
         return try insert(name, in: session)

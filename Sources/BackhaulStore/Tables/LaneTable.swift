@@ -16,7 +16,6 @@ struct LaneTable {
         return LaneID(rawValue: UInt64(clamping: connection.lastInsertedRow))
     }
 
-    @inline(never)
     func findOrInsert(_ session: SessionID, _ origin: Origin) throws(Failure) -> LaneID {
         if let found = try find(session, origin) { return found }
         return try insert(session, origin)
@@ -46,7 +45,6 @@ struct LaneTable {
 }
 
 extension Lane {
-    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(id: row.laneID("lanes.id"), session: row.sessionID("lanes.session_id"), origin: Origin(row: &row))
     }

@@ -46,7 +46,6 @@ struct SessionTable {
 
     /// Returns a `Change` without tasks. The change has the session's names and newest event. Its `needsHost` is true
     /// if no round is open.
-    @inline(never)
     func change(in session: SessionID) throws(Failure) -> Change {
         guard let names = try names(of: session) else { throw Failure.sessionNotFound }
         var change = Change(
@@ -342,7 +341,6 @@ extension OpenedSession {
 }
 
 extension SessionInfo {
-    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(
             identifier: row.text("identifier"), round: row.number("round"), liveTasks: row.number("live_tasks"),
@@ -356,7 +354,6 @@ extension SessionInfo {
 }
 
 extension WaitingSession {
-    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(
             identifier: row.text("identifier"), launchIfStoppedMilliseconds: row.number("launch_if_stopped_ms"),

@@ -54,6 +54,5 @@ struct Tables {
 extension RawRepresentable where RawValue == Int32 {
     /// The numeric code of this state, kind or reason, as a literal of SQL. A parameter does not work here, because
     /// SQLite uses a partial index only if it knows the value when it prepares the statement.
-    @inline(never)
     var sql: String { String(rawValue) }
 }

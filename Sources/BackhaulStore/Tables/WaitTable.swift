@@ -135,7 +135,6 @@ extension WaitRecord {
 }
 
 extension OpenWait {
-    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(
             id: WaitID(rawValue: row.number("id")),

@@ -28,7 +28,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 9])
     }
 
-    @Test("even without a reboot, a part file from an earlier library version keeps only its synced bytes")
+    @Test("even without a reboot, a part file without a known checksum keeps only its synced bytes")
     func allWritten() async throws {
         try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
         #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 3)) == 3)

@@ -3,12 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *session* is a named collection of *tasks*: uploads and downloads. The *engine* is the process that runs tasks. An
-/// *activity* is work that repeats. It has windows of time, and the engine starts the work one time in each window: the
-/// engine enqueues the stored request (stores it as a new task), or makes an event for the *host*, which is the program
-/// that uses the library. The host *acknowledges* an event when it has processed the event. A *constraint* is what a
-/// task demands of the system, such as external power. A *preset* is a name for several constraints. It has no effect
-/// after the task's *latest start*.
 @Suite("Activities in the store")
 struct ActivityTests {
     let scratch = Scratch()

@@ -3,9 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// An *attempt* is one run of a *task*, which is an upload or download. A host (a program that uses the library)
-/// *acknowledges* an event when it has processed the event. The event is then deleted. The *history* lists the tasks
-/// whose end was acknowledged.
 @Suite("Attempts in the store")
 struct AttemptTests {
     let scratch = Scratch()
@@ -91,7 +88,7 @@ struct AttemptTests {
 
     // MARK: Finish intents
 
-    // A *finish intent* is a record that is written before the file of a download gets its final name.
+    // A finish intent is a record that is written before the file of a download gets its final name.
 
     /// Records a finish intent, as the third attempt of the task does.
     private func recordIntent(_ store: TestStore, _ task: TaskID) throws {

@@ -3,10 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// The *engine* is the process that performs uploads. The *store* is its directory. A *host* is a program that uses the
-/// library. A *consumed* file has the data of an upload: the engine has moved the file from the host's path into the
-/// store. If the upload fails or is cancelled, the engine *returns* the file to the host's path. The engine returns the
-/// file after the host has processed (*acknowledged*) the event about the end of the upload.
 @Suite("Consumed files that must be returned")
 struct BodyReturnTests {
     let scratch = Scratch()

@@ -16,11 +16,6 @@ extension AuthenticationChallenge {
     }
 }
 
-/// The *host* is the program that uses the library. With a *challenge*, the library demands a credential from the host.
-/// A *session* is a named collection of *tasks*: uploads and downloads. A *ready* task waits only for a free slot,
-/// which is the right to run. A *round* is a session's tasks in one period, which ends when all tasks of the session
-/// have ended. The host *acknowledges* an event when it has processed the event. A *checkpoint* records the stored
-/// bytes of a download.
 @Suite("Tasks that wait for a credential")
 struct ChallengeTests {
     let scratch = Scratch()

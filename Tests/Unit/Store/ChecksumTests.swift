@@ -7,8 +7,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// Each page of the SQLite database has a checksum. The tests change bytes of the database file, and then open the
-/// *store*, which is the directory with the database. The *engine* is the process that uses a store.
 @Suite("Checksums of pages")
 struct ChecksumTests {
     let scratch = Scratch()
@@ -91,7 +89,6 @@ struct ChecksumTests {
     }
 }
 
-/// The *log* is SQLite's write-ahead log (WAL). It contains *frames*: a frame is a header and a page.
 @Suite("The log of a killed engine")
 struct WALCheckTests {
     let scratch = Scratch()

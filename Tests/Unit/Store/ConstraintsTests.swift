@@ -14,12 +14,6 @@ extension Request {
     }
 }
 
-/// A *session* is a named collection of *tasks*: uploads and downloads. The *engine* is the process that runs tasks. A
-/// *constraint* is what a task demands of the system, such as external power. While the system does not meet a
-/// constraint of a task, the task is *held*. A *lane* is the tasks of one session for one origin (scheme, host name and
-/// port). A *launched host* is a program that the engine has started because sessions need it. If a request has the
-/// *idempotency key* (a text) of an earlier request, the engine makes no new task. The *policy* of a request is its
-/// rules, such as retries and constraints.
 @Suite("Constraints of tasks")
 struct ConstraintsTests {
     let scratch = Scratch()

@@ -5,7 +5,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *store* is a directory with the database of all tasks (uploads and downloads), and with the files of these tasks.
 @Suite("The store's directory")
 struct DirectoryTests {
     let scratch = Scratch()
@@ -149,7 +148,6 @@ struct DirectoryTests {
     }
 }
 
-/// The *store lock* is the right of one process to use the store.
 @Suite("The store's lock")
 struct LockTests {
     let scratch = Scratch()

@@ -5,11 +5,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// In each test, one process writes to the store and is killed, and another process reads the store afterwards. The
-/// first process writes notes about confirmed work to a file. The kernel keeps these notes after kill -9.
-///
-/// To *enqueue* a request is to store it as a *task*, which is an upload or download. A *chunk* is several requests
-/// that are enqueued together. An *acknowledgement* states that a program has processed events.
 @Suite("Durability")
 struct DurabilityTests {
     let scratch = Scratch()

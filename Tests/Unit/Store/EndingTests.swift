@@ -3,8 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *session* is a named collection of *tasks*: uploads and downloads. A *group* is tasks with one common event about
-/// their end. A *round* is a session's tasks in one period, which ends when all tasks of the session have ended.
 @Suite("Tasks that end together")
 struct EndingTests {
     let scratch = Scratch()

@@ -3,12 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *session* is a named collection of *tasks*: uploads and downloads. To *enqueue* a request is to store it as a
-/// task. If a later request has the same *idempotency key*, the store returns the existing task. A *chunk* is several
-/// requests that are enqueued together. A *lane* is the tasks of one session for one origin (scheme, host name and
-/// port). A *round* is a session's tasks in one period, which ends when all tasks of the session have ended. To
-/// *invalidate* a session is to end and delete it. An event is *acknowledged* when the program that uses the library
-/// has processed it.
 @Suite("Enqueue")
 struct EnqueueTests {
     let scratch = Scratch()

@@ -4,11 +4,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *session* is a named collection of *tasks*: uploads and downloads. An *event* is a stored message for the *host*,
-/// which is the program that uses the library. A host *acknowledges* an event when it has processed the event. The
-/// event is then deleted. A *round* is a session's tasks in one period, which ends when all tasks of the session have
-/// ended. To *invalidate* a session is to end and delete it. A *kept file* is a downloaded file that stays in the
-/// store. To *claim* a kept file is to move the file out of the store.
 @Suite("Ends, events and acknowledgement")
 struct EventTests {
     let scratch = Scratch()

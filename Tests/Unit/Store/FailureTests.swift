@@ -14,7 +14,6 @@ private let directorySyncError = SQLITE_IOERR | 5 << 8
 private let checksumError = SQLITE_IOERR | 32 << 8
 private let foreignKeyError = SQLITE_CONSTRAINT | 3 << 8
 
-/// The *store* is the directory with the SQLite database.
 @Suite("Failures of SQLite")
 struct FailureTests {
     @Test("each failure of SQLite becomes a status of the API", arguments: [

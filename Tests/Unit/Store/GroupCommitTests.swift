@@ -5,9 +5,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *body* is the closure that performs the work of one call in a transaction. One transaction can perform several
-/// bodies. The *log* is the write-ahead log (WAL) of SQLite. A *host* is a program that uses the library. To *enqueue*
-/// a request is to store it as a *task*, which is an upload or download.
 @Suite("Group commit")
 struct GroupCommitTests {
     let scratch = Scratch()

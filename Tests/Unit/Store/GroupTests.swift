@@ -3,10 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *session* is a named collection of *tasks*: uploads and downloads. A *group* is tasks with one common event. This
-/// event reports that all tasks of the group have ended. An event is *acknowledged* when the program that uses the
-/// library has processed it. If an enqueued request has the *idempotency key* of an earlier request, no new task is
-/// made. A *round* is a session's tasks in one period, which ends when all tasks of the session have ended.
 @Suite("Groups")
 struct GroupTests {
     let scratch = Scratch()

@@ -4,7 +4,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *blob* is the form in which the database stores header fields.
 @Suite("Headers as bytes")
 struct HeaderBlobTests {
     /// A usual response of nginx.

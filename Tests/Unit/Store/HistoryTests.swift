@@ -3,9 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *session* is a named collection of *tasks*: uploads and downloads. A task is *acknowledged* when the program that
-/// uses the library has processed the event about its end. The *history* lists these tasks. An *attempt* is one run of
-/// a task.
 @Suite("The history of acknowledged tasks")
 struct HistoryTests {
     let scratch = Scratch()

@@ -3,9 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *representation* is the bytes of a resource at one time. A representation is *known* if the store has its
-/// validators (ETag or Last-Modified), URL and size. A *checkpoint* is the record of a partial download. A *finish
-/// intent* is the record of a complete file that has not yet got its final name.
 @Suite("The known representation of a file")
 struct KnownRepresentationTests {
     let scratch = Scratch()

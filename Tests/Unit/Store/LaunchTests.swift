@@ -4,10 +4,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *host* is a program that uses the library. A *session* is a named collection of uploads and downloads. The
-/// *engine* is the process that performs these transfers. If sessions need a host, the engine *launches* the host. The
-/// *backoff* is the delay until the next launch. A host *acknowledges* each event that it has processed. The host
-/// *completes* a session when the host states that it has processed all events of the session.
 @Suite("Launches in the store")
 struct LaunchTests {
     let scratch = Scratch()

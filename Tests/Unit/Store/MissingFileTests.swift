@@ -4,8 +4,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *store* is a directory with a SQLite database. The *log* is the database's write-ahead log (WAL). Other programs
-/// can remove or replace these files while the store is open.
 @Suite("Removed and replaced files of an open store")
 struct MissingFileTests {
     let scratch = Scratch()

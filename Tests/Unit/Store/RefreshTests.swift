@@ -3,10 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *refresh* is a demand to the host (the program that uses the library): the headers or the URL of a request have
-/// expired, and the host must give new ones. The tasks wait for them. When the host has given them, the tasks are
-/// *released*. A *challenge* is the record of such a demand. A *checkpoint* is the record of a partial download. If a
-/// request has the *idempotency key* of an earlier request, the engine makes no new task.
 @Suite("Refreshes of requests")
 struct RefreshTests {
     let scratch = Scratch()
@@ -189,7 +185,6 @@ struct RefreshTests {
         let parked = try ask(store, .headers, [ids[0]], replacing: first.id)
         #expect(parked?.change.lanes.count == 1)
         #expect(try challenges(store, session).map(\.waitingTasks) == [3])
-        // A challenge is not opened for tasks that were suspended, cancelled or ended meanwhile.
         try store.control(session, .cancel)
         #expect(try ask(store, .headers, ids) == nil)
         #expect(try challenges(store, session).isEmpty)

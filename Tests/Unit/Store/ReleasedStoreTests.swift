@@ -163,7 +163,7 @@ private enum SampleStore {
 
     private static func texts(_ sql: String, of store: TestStore) throws -> [String] {
         try store.run { (transaction) throws(Failure) in
-            try transaction.connection.all(Query("\(sql)")) { (row) throws(Failure) in row.text() }
+            try transaction.connection.all(Query(sql)) { (row) throws(Failure) in row.text() }
         }
     }
 

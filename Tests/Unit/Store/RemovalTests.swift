@@ -3,8 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *host* is a program that uses the library. It acknowledges the event about the end of a task (an upload or
-/// download) when it has processed the event. Then the store removes the task.
 @Suite("Rows of removed tasks")
 struct RemovalTests {
     let scratch = Scratch()

@@ -3,9 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *task* is an upload or download. It does not start before its *earliest start*. After its *latest start*, its
-/// presets (named sets of demands on the system, such as external power) do not delay it. A *ready* task waits only for
-/// a free slot, which is the right to run. A *wait record* is a row with the reason and the time of a wait.
 @Suite("Rescheduled start times")
 struct RescheduleTests {
     let scratch = Scratch()

@@ -5,11 +5,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *session* is a named collection of *tasks*: uploads and downloads. A *handle* is a process's reference to a
-/// session. A *consumer* is the only handle that may read the session's events. This right is the *claim*. Handles with
-/// other roles add or list tasks. To *attach* is to open an existing session. To *invalidate* a session is to end and
-/// delete it. The *engine* is the process that uses the store. A *round* is a session's tasks in one period, which ends
-/// when all tasks of the session have ended.
 @Suite("Sessions and their consumers")
 struct SessionTests {
     let scratch = Scratch()
@@ -241,7 +236,6 @@ struct SessionTests {
     }
 }
 
-/// A *command* is a message from a client to the engine. The client is the library in the process of a program.
 @Suite("Commands")
 struct CommandTests {
     let scratch = Scratch()

@@ -3,9 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A task that is *set aside* is stopped until a resume. Meanwhile, it counts neither for its *round*, which is the
-/// period in which a session has unfinished tasks, nor for its *group*, which is tasks with one common event. Its
-/// *resource time-out* is the longest permitted time from the enqueue to the end.
 @Suite("Tasks that are set aside")
 struct SetAsideTests {
     let scratch = Scratch()

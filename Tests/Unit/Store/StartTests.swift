@@ -3,9 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *task* is an upload or download. It does not start before its *earliest start*. After its *latest start*, its
-/// presets (named sets of demands on the system, such as external power) do not delay it. A *slot* is the right of a
-/// task to run. A *budget* is the bytes that may be moved in a day or month.
 @Suite("Earliest and latest starts")
 struct StartTests {
     let scratch = Scratch()

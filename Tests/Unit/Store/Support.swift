@@ -98,7 +98,7 @@ final class TestStore: Sendable {
         }
     }
 
-    /// Returns the constraints (demands on the system) of those tasks that have constraints, in the order of the tasks.
+    /// Returns the constraints of those tasks that have constraints, in the order of the tasks.
     func constraints(of tasks: [TaskID]) throws -> [StoredConstraints] {
         try tasks.compactMap { id in
             try run { (transaction) throws(Failure) in

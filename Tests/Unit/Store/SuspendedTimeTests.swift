@@ -3,8 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *task* is an upload or download. Its *resource time-out* is the longest permitted time from the enqueue, which
-/// stores the task, to its end. The time in which the task is suspended does not count.
 @Suite("The resource time-out of suspended tasks")
 struct SuspendedTimeTests {
     let scratch = Scratch()

@@ -3,11 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *session* is a named collection of *tasks*: uploads and downloads. A *live* task has not ended. A *ready* task
-/// waits only for a free slot, which is the right to run. A *lane* is the tasks of one session for one origin (scheme,
-/// host name and port). A *checkpoint* is the record of a partial download. An *attempt* is one run of a task. A
-/// *daemon* is a separate process that runs the tasks. A *control command* suspends, resumes or cancels tasks, or
-/// changes their priority.
 @Suite("Tasks that wait and run")
 struct TaskTests {
     let scratch = Scratch()

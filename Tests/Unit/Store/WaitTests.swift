@@ -3,11 +3,6 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A *session* is a named collection of *tasks*: uploads and downloads. A *wait record* is a row with the reason, the
-/// start and the end of a time in which tasks wait. A *constraint* is a demand of a task on the system, such as
-/// external power. A *preset* is a name for several constraints. It has no effect after the task's *latest start*.
-/// Before its *earliest start*, a task does not start. A *lane* is the tasks of one session for one origin (scheme,
-/// host name and port).
 @Suite("Wait records in the store")
 struct WaitTests {
     let scratch = Scratch()

@@ -3,10 +3,6 @@ import Testing
 
 @testable import BackhaulWire
 
-/// A *host* is a program that uses the library. It sends and receives messages that consist of records. The *generator*
-/// makes records for tests. A *blank* record is the empty value that a reader fills. The round-trip tests must fail if
-/// `WireRecord.code` omits a field. Therefore, the generator must give each field a value that differs from the value
-/// in the blank record.
 @Suite struct FilledFieldTests {
     /// Makes 100 records. Returns the names of the properties that have the value of the blank record in all 100
     /// records.

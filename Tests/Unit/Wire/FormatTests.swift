@@ -2,12 +2,6 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-/// Compares messages with the bytes in docs/wire.md. A change of these bytes needs a new `Wire.version`.
-///
-/// A *host* is a program that uses the library. The *engine* is the process that runs the tasks (uploads and
-/// downloads). To *enqueue* a request is to store it as a task. A host's first message is the *hello*, and the engine's
-/// reply to it is the *welcome*. Both messages begin with the *connection preface*, which has the protocol version and
-/// the library version. The engine's last message is the *goodbye*.
 @Suite struct FormatTests {
     @Test("a hello has the preface, client id, application, process id, observer flag, launch token and closed clients")
     func hello() throws {

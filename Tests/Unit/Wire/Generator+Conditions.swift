@@ -1,7 +1,6 @@
 import BackhaulModel
 
-/// Generates constraints (demands of tasks on the system), conditions of the system, networks, and activities (work
-/// that repeats).
+/// Generates constraints (demands of tasks on the system), conditions of the system, networks, and activities.
 extension Generator {
     mutating func constraints() -> Constraints {
         var constraints = Constraints()

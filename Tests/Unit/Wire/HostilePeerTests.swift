@@ -2,9 +2,6 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-/// A *frame* is one message on the engine's socket, with its length before it. The *engine* runs the tasks (uploads and
-/// downloads), and a *host* is a program that connects to it. The *hello* is a host's first message. The database
-/// stores replies of the engine.
 @Suite struct HostilePeerTests {
     /// Returns a frame with this payload, which may be invalid.
     private func frame(_ payload: [UInt8], length: UInt32? = nil) -> [UInt8] {

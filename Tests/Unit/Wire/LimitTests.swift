@@ -2,8 +2,6 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-/// A *frame* is one message on the engine's socket, with its length before it. The *engine* runs the tasks (uploads and
-/// downloads). To *enqueue* a request is to store it as a task.
 @Suite struct LimitTests {
     private func event(_ id: UInt64, userData size: Int) -> Event {
         let outcome = Outcome(state: .succeeded)

@@ -3,7 +3,6 @@ import Testing
 
 @testable import BackhaulWire
 
-/// A *blank* value is the empty value that a reader of a message fills.
 @Suite struct MinimumSizeTests {
     private func size(_ value: some WireValue) -> Int {
         var coder = Coder()

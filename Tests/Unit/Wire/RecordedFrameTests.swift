@@ -3,8 +3,6 @@ import BackhaulWire
 import Foundation
 import Testing
 
-/// Compares messages of each kind with their recorded bytes (*frames*). Every field of these messages is filled. A
-/// change of the bytes needs a new `Wire.version`.
 @Suite struct RecordedFrameTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 

@@ -2,8 +2,6 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-/// A *client* is the part of the library in a program. It exchanges messages with the *engine*, which runs the tasks
-/// (uploads and downloads). The database stores replies of the engine. To *enqueue* a request is to store it as a task.
 @Suite struct RoundTripTests {
     @Test("every message of a client is decoded to the same value", arguments: 0..<200)
     func clientMessages(seed: UInt64) throws {

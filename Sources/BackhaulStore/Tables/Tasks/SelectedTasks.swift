@@ -168,7 +168,6 @@ struct ScheduledRow {
     /// or if the task has waited since the enqueue.
     let delayed: Int64?
 
-    @inline(never)
     fileprivate init(row: inout Row) {
         id = row.taskID("tasks.id")
         constraints = row.constraintsID("constraints_id")

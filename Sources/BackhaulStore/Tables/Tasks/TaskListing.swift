@@ -51,7 +51,6 @@ struct TaskListing {
 
     // MARK: -
 
-    @inline(never)
     private static func record(
         _ row: inout Row, _ files: StoreDirectory?
     ) throws(Failure) -> (stored: StoredTaskRow, state: TaskState, outcome: Outcome) {
@@ -212,7 +211,6 @@ struct TaskInfoRow {
 }
 
 extension TaskTimeline {
-    @inline(never)
     fileprivate init(row: inout Row) {
         self.init(
             enqueued: row.integer("enqueued_ms"), ended: row.optionalInteger("ended_ms"),

@@ -273,7 +273,6 @@ struct EnqueuedRow {
     let request: Request
     let hasOptions: Bool
 
-    @inline(never)
     fileprivate init(row: inout Row) throws(Failure) {
         enqueued = Enqueued(
             task: row.taskID("tasks.id"), disposition: .existing, state: row.state("state"),
