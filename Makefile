@@ -13,22 +13,17 @@ SWIFT_SOURCES := $(shell find Sources include -type f) Package.swift packaging/s
 VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", d, $$3; d = "."}' include/backhaul.h)
 
 # The Swift runtime is linked statically, so that the binaries need no installed Swift. The linker is lld, because gold
-# keeps local symbols of the modules in the table of exported symbols. The library should add little to the size of a
-# host's process: each function has its own section, and the linker removes unused functions and merges identical
-# functions. If glibc has version 2.36 or later, it supports packed relocations, so the relocations are packed.
-# Package.swift chooses for each module whether it is optimized for speed or for size. A release build does not check
-# whether two accesses to a variable overlap, because a failed check would end the host's process. Debug builds check
-# this.
+# keeps local symbols of the modules in the table of exported symbols. Each function has its own section, and the linker
+# removes unused functions and merges identical functions. Package.swift chooses for each module whether it is optimized
+# for speed or for size. A release build does not check whether two accesses to a variable overlap, because a failed
+# check would end the host's process. Debug builds check this.
 SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --disable-local-rpath \
     -Xswiftc -static-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
     -Xswiftc -enforce-exclusivity=unchecked -Xlinker --gc-sections -Xlinker --icf=all
-ifeq ($(shell printf '2.36\n%s\n' "$$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)" | sort -V | head -n 1),2.36)
-SWIFT_RELEASE += -Xlinker -z -Xlinker pack-relative-relocs
-endif
-# Sources/CForkGate/fork_gate.c and Sources/BackhaulPlatform/ScalarNames.swift say why functions of the Swift runtime
-# are replaced. Two of these functions are named below, and `sed` reads the names of the others from fork_gate.c.
+# Sources/CForkGate/fork_gate.c says why functions of the Swift runtime are replaced. One of these functions is named
+# below, and `sed` reads the names of the others from fork_gate.c.
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.1 \
-    -Xlinker -z -Xlinker nodelete -Xlinker --wrap=_swift_stdlib_getScalarName \
+    -Xlinker -z -Xlinker nodelete \
     -Xlinker --wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_ \
     $(shell sed -nE 's/^REPLACE.*, (swift_[A-Za-z0-9_]+),.*/-Xlinker --wrap=\1/p' Sources/CForkGate/fork_gate.c)
 

@@ -1,13 +1,15 @@
 """Measures what a daemon costs: its start and memory with a million queued tasks, and its memory for each running
-transfer. A daemon is the process that runs the transfers of a store, a directory with all durable data."""
+transfer."""
 
 import os
+import re
 import socket
 import subprocess
 import time
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from daemons import daemons_of, end_daemons
 
@@ -25,16 +27,23 @@ RUNNING = (0, 100, 1_000)
 ESTABLISHED = "01"
 
 
-def resident(store):
-    """Returns the resident bytes of the store's daemon (proc_pid_status(5))."""
+class Memory(NamedTuple):
+    """The memory of a process in bytes. `resident` counts a page of a shared file for each process that uses it.
+    `proportional` (PSS) divides such a page among these processes."""
+
+    resident: int
+    proportional: int
+
+
+def memory(store):
+    """Returns the memory of the store's daemon (proc_pid_smaps(5))."""
     daemons = daemons_of(store)
     if len(daemons) != 1:
         raise Wrong(f"the store has {len(daemons)} daemons")
     [daemon] = daemons
-    for line in Path(f"/proc/{daemon}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) << 10
-    raise Wrong("the daemon has ended")
+    rollup = Path(f"/proc/{daemon}/smaps_rollup").read_text()
+    sizes = {name: int(size) << 10 for name, size in re.findall(r"^(Rss|Pss):\s+(\d+) kB$", rollup, re.MULTILINE)}
+    return Memory(sizes["Rss"], sizes["Pss"])
 
 
 @contextmanager
@@ -76,7 +85,7 @@ class Queue:
     """A store with `count` tasks that never end."""
 
     def __init__(self, program, folder, count):
-        self.count, self.attaches, self.first_bytes, self.resident = count, [], [], []
+        self.count, self.attaches, self.first_bytes, self.memory = count, [], [], []
         self._program, self._store, self._folder = program, folder / "store", folder / "files"
         self._folder.mkdir(parents=True)
 
@@ -85,7 +94,7 @@ class Queue:
             self._port = port
             url = f"http://127.0.0.1:{port}/a/file/of/some/package_1.2.3-4_amd64.deb"
             with host(self._program, "fill", self._store, self._folder, self.count, AT_ONCE, url) as (process, _):
-                self.resident.append(resident(self._store))
+                self.memory.append(memory(self._store))
                 close_store(process)
             end_daemons(self._store)
 
@@ -94,7 +103,7 @@ class Queue:
             self.attaches.append(attached)
             self.first_bytes.append(first)
             time.sleep(1)  # Meanwhile the daemon loads the next tasks of the queue.
-            self.resident.append(resident(self._store))
+            self.memory.append(memory(self._store))
             close_store(process)
             end_daemons(self._store)
 
@@ -120,24 +129,26 @@ def measure_queues(program, folder, extent):
 
 def print_queues(queues):
     print(f"\nStart of a daemon with queued tasks, {len(queues[0].attaches)} starts\n{'':18}"
-          f"{'attached ms: min, median, max':>34}{'first byte sent ms':>30}{'resident MB':>24}")
+          f"{'attached ms: min, median, max':>34}{'first byte sent ms':>30}{'resident MB':>24}{'PSS MB':>24}")
     for queue in queues:
         milliseconds = ([time * 1000 for time in times] for times in (queue.attaches, queue.first_bytes))
         attach, first = (spread(times, "{:.1f}") for times in milliseconds)
-        memory = spread([size / 1e6 for size in queue.resident], "{:.1f}")
-        print(f"{f'{queue.count:,} queued':18}{attach:>34}{first:>30}{memory:>24}", flush=True)
+        sizes = (spread([size / 1e6 for size in column], "{:.1f}") for column in zip(*queue.memory))
+        print(f"{f'{queue.count:,} queued':18}{attach:>34}{first:>30}{''.join(f'{size:>24}' for size in sizes)}",
+              flush=True)
 
 
 def add_queue_bars(bars, queues):
     short, long = queues
     ratio = median(one / other for one, other in zip(long.attaches, short.attaches))
-    bars.at_most(f"{long.count:,} queued, resident", max(long.resident) / 1e6, 48, "MB")
+    bars.at_most(f"{long.count:,} queued, PSS", max(size.proportional for size in long.memory) / 1e6, 56, "MB")
     bars.at_most(f"{long.count:,} queued, attach", ratio, 2, f"× that with {short.count} queued")
 
 
 def queues_as_values(queues):
     return [{"queued": queue.count, "attach_s": queue.attaches, "first_byte_s": queue.first_bytes,
-             "resident_bytes": queue.resident} for queue in queues]
+             "resident_bytes": [size.resident for size in queue.memory],
+             "proportional_bytes": [size.proportional for size in queue.memory]} for queue in queues]
 
 
 # Memory of a daemon with running transfers.
@@ -149,7 +160,7 @@ def established(port):
 
 
 def measure_running(program, folder, server):
-    """Maps each number of running transfers to the resident bytes of the daemon."""
+    """Maps each number of running transfers to the memory of the daemon."""
     (server.files / "slow").mkdir()
     (server.files / "slow" / "file").write_bytes(bytes(16 * MIB))
     urls = [f"http://127.0.0.{number}:{server.port}/slow/file" for number in (1, 2, 3, 4)]
@@ -162,7 +173,7 @@ def measure_running(program, folder, server):
             with host(program, "fill", store, folder / f"files-{count}", count, max(count, 1), *urls):
                 await_connections(server.port, count)
                 time.sleep(3)  # Meanwhile each transfer receives some bytes and allocates its buffers.
-                sizes[count] = resident(store)
+                sizes[count] = memory(store)
         finally:
             end_daemons(folder)
     show_progress("")
@@ -180,12 +191,15 @@ def await_connections(port, count):
 def kib_of_each(sizes):
     """Maps each number of running transfers, except the first one, to the KiB that each transfer adds."""
     base, *others = sizes
-    return {count: (sizes[count] - sizes[base]) / 1024 / (count - base) for count in others}
+    start = sizes[base].proportional
+    return {count: (sizes[count].proportional - start) / 1024 / (count - base) for count in others}
 
 
 def print_running(sizes):
-    print(f"\nMemory of a daemon by running transfer (HTTP/1.1)\n{'':18}{'resident MB':>14}{'KiB for each':>14}")
+    print("\nMemory of a daemon by running transfer (HTTP/1.1)")
+    print(f"{'':18}{'resident MB':>14}{'PSS MB':>14}{'KiB for each':>14}")
     each = kib_of_each(sizes)
     for count, size in sizes.items():
         more = f"{each[count]:>14.1f}" if count in each else ""
-        print(f"{f'{count:,} running':18}{size / 1e6:>14.1f}{more}", flush=True)
+        columns = "".join(f"{each / 1e6:>14.1f}" for each in size)
+        print(f"{f'{count:,} running':18}{columns}{more}", flush=True)
