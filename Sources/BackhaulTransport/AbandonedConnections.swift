@@ -2,7 +2,7 @@ internal import BackhaulModel
 
 /// Counts the connections to each origin that the transport has abandoned, because a request has got no response in
 /// time. Such a connection may be silent for ever, but libcurl uses an open HTTP/2 connection for each further request
-/// to its origin. libcurl 7.88.1 has no option that excludes a connection, and does not check the response to a PING.
+/// to its origin. libcurl has no option that excludes a connection, and does not check the response to a PING.
 /// So after an abandoned connection, requests have another `ConnectionIdentity`, with a pool of its own.
 struct AbandonedConnections {
     private var counts: [Origin: Int] = [:]

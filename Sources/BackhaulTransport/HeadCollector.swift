@@ -34,7 +34,7 @@ struct HeadCollector {
     /// Whether a Content-Length or Transfer-Encoding field covers two lines, or has a space before its colon (RFC 9112,
     /// sections 5.1 and 5.2). libcurl does not find such a field.
     private(set) var hasInvalidFraming = false
-    /// The names of the fields that cover two or more lines. libcurl 7.88.1 reads only the first of these lines.
+    /// The names of the fields that cover two or more lines. libcurl before 8.18 reads only the first of these lines.
     private(set) var foldedNames: [String] = []
     /// Whether an interim response with status 100 (Continue) has arrived.
     private(set) var hasContinue = false
@@ -87,7 +87,7 @@ struct HeadCollector {
         return content.last == 0x0D ? content.dropLast() : content
     }
 
-    /// Only the first line of a response is a status line. libcurl 7.88.1 accepts many other first lines, and reads
+    /// Only the first line of a response is a status line. libcurl accepts many other first lines, and reads
     /// `HTTP/x 404` as the status 200.
     private mutating func startResponse(_ line: some BidirectionalCollection<UInt8>) -> Step {
         guard line.starts(with: "HTTP/".utf8) else { return .broken("responded with something else than HTTP") }

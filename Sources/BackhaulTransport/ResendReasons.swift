@@ -3,8 +3,7 @@
 struct ResendReasons: OptionSet {
     let rawValue: Int
 
-    /// libcurl has reported a lack of memory. libcurl 7.88.1 also reports this for a header line of more than 100 KiB.
-    /// If memory was really short, a second request may succeed, because memory may have become free.
+    /// libcurl has reported a lack of memory (Workarounds/LongHeaderLine.swift).
     static let lackOfMemory = ResendReasons(rawValue: 1)
     /// The response had status 421. Another connection may reach the right server (RFC 9110, section 15.5.20).
     static let misdirected = ResendReasons(rawValue: 2)

@@ -17,8 +17,7 @@ enum ResponseFraming: Equatable {
         if head.hasInvalidFraming {
             self = .invalid("wrote Content-Length or Transfer-Encoding over two lines or with a blank before the colon")
         } else if case .other(let names) = codings {
-            // All codings except chunked are refused, because libcurl may decode them without a size limit. For
-            // example, libcurl 7.88.1 decodes gzip although the request did not permit gzip.
+            // All codings except chunked are refused. libcurl before 8.1.0 would decode them without a size limit.
             self = .invalid("sent a Transfer-Encoding that was not asked for: \(names.prefix(100))")
         } else if method == "HEAD" || [204, 304].contains(head.status) {
             self = .none
@@ -35,8 +34,6 @@ enum ResponseFraming: Equatable {
 }
 
 extension HeadCollector {
-    var hasIdentityCoding: Bool { TransferCodings(fields) == .identity }
-
     /// Whether a challenge covers two or more lines.
     var hasFoldedChallenge: Bool {
         foldedNames.contains {

@@ -21,7 +21,7 @@ extension Transfer {
 
     /// Whether other requests to the origin can share the connection of the response.
     var isMultiplexed: Bool {
-        head.isHTTP2 && (origin.scheme == "https" || CurlLibrary.sharesPlainHTTP2)
+        head.isHTTP2 && HTTPVersion.http2PriorKnowledge.sharesConnections(isEncrypted: origin.scheme == "https")
     }
 
     /// The name that messages use for the server or proxy that should send the next response.

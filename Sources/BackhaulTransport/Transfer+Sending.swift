@@ -17,26 +17,6 @@ extension Transfer {
         return true
     }
 
-    /// Returns whether the server has sent a response over HTTP/2, and then ended the stream before the whole body of
-    /// the request was sent (RFC 9113, section 8.1). libcurl reports this as a stream error without a reason.
-    func hasEarlyResponse(_ result: CURLcode) -> Bool { isHTTP2 && hasResponse && endedWithoutReason(result) }
-
-    /// Returns whether libcurl 7.88.1 has dropped an early response (see `hasEarlyResponse`). libcurl drops a response
-    /// that arrives together with the end of the stream (lib/http2.c, cf_h2_recv, "stream->reset").
-    func hasLostEarlyResponse(_ result: CURLcode) -> Bool {
-        !hasResponse && !needsHTTP1 && request.httpVersion != .http2PriorKnowledge && endedWithoutReason(result)
-    }
-
-    private func endedWithoutReason(_ result: CURLcode) -> Bool {
-        guard result == CURLE_HTTP2_STREAM, !isBodySent, let easy else { return false }
-        return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
-    }
-
-    /// Whether a response has arrived over HTTP/2 before the whole body was sent. After a 2xx response, libcurl
-    /// continues to send the body, and libcurl 7.88.1 does not report whether the server has ended the stream. So the
-    /// transport reads this property when the request time-out has passed. If it is true, the transfer is complete.
-    var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
-
     /// Records that the server has ignored the field Expect: it has accepted the whole body without an interim response
     /// with status 100 (Continue). If a server refuses the body, even after a second, it has not ignored the field.
     func noteIgnoredExpectation() {

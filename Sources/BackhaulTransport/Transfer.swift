@@ -53,7 +53,7 @@ public final class Transfer {
     private(set) var needsHTTP1 = false
     /// Whether the request of this hop uses HTTP/1.1 only because HTTP/2 failed before.
     var fallsBack = false
-    private var bodyEnd = BodyEnd.notChecked
+    private(set) var bodyEnd = BodyEnd.notChecked
     var outgoing: OutgoingRequest
     private(set) var easy: EasyHandle?
     private(set) var stack: CurlStack?
@@ -229,8 +229,7 @@ public final class Transfer {
         lastUnsent = nil
     }
 
-    /// Checks whether bytes have arrived before the request is sent. Such bytes cannot be the response (RFC 9112,
-    /// section 6.3), but libcurl 7.88.1 would accept them as the response.
+    /// Checks whether bytes have arrived before the request is sent (Workarounds/EarlyBytes.swift).
     private func isConnectionUsable() -> Bool {
         guard let stack, let easy, !stack.identity.hasPriorKnowledge(of: origin) else {
             isOverHTTP2 = true
@@ -368,13 +367,6 @@ public final class Transfer {
     private func noteCloseNotify() {
         guard case .withoutCloseNotify = bodyEnd, easy?.hasCloseNotify == true else { return }
         bodyEnd = .withCloseNotify
-    }
-
-    /// Whether a body without a length ended with its HTTP/2 connection, before the server marked the end of the body
-    /// (END_STREAM). After a violation of HTTP/2, libcurl 7.88.1 treats the end of the connection as the end of each
-    /// such body (lib/http2.c, h2_process_pending_input). When a stream ends properly, the connection stays open.
-    var hasUnmarkedEnd: Bool {
-        if case .endsWithStream = bodyEnd { headIsWhole && socket?.isClosed == true } else { false }
     }
 
     /// Whether the body ended because its TLS connection ended without close_notify. Such a body may be incomplete.

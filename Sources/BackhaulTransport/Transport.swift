@@ -40,7 +40,7 @@ public final class Transport {
     private static let drainCheckMilliseconds: Int64 = 20
     /// The longest time between two checks while transfers run. If the host (the program that embeds the library)
     /// closes the transport's descriptors, the transport detects this within a second.
-    private static let watchMilliseconds: Int64 = 1_000
+    static let watchMilliseconds: Int64 = 1_000
 
     /// Throws if this system's libcurl cannot be used.
     public init(loop: Loop) throws(Failure) {
@@ -208,7 +208,7 @@ public final class Transport {
         case .reconnecting:
             transfer.reconnect()
             begin(transfer)
-        case .waitingForHead where result == CURLE_OUT_OF_MEMORY && transfer.mayRepeat(for: .lackOfMemory):
+        case .waitingForHead where transfer.mayLackMemory(result) && transfer.mayRepeat(for: .lackOfMemory):
             transfer.repeatOnce(for: .lackOfMemory)
             begin(transfer)
         case .waitingForHead where isRestOfEarlierResponse && transfer.mayRepeat(for: .brokenResponse):
@@ -370,22 +370,6 @@ public final class Transport {
             end(transfer, .failed(Failure(.requestTimeout, transfer.timeoutMessage), isTransient: true))
         }
         return isClosed ? nil : next
-    }
-
-    /// Makes libcurl read from the HTTP/2 connections whose transfers were silent since the last check. If a server has
-    /// violated HTTP/2, nghttp2 has sent GOAWAY and reads no more. libcurl 7.88.1 notices this only in a further read
-    /// (lib/http2.c, should_close_session). Without this read, the transfers would wait for their request time-outs.
-    private func readSilentConnections() {
-        let silent = active.values.filter {
-            $0.isOverHTTP2 && !$0.isWaiting && $0.lastActivityAt + Transport.watchMilliseconds <= loop.now
-        }
-        var sockets: Set<ObjectIdentifier> = []
-        for transfer in silent {
-            guard let stack = transfer.stack, let socket = transfer.socket, !socket.isClosed,
-                sockets.insert(ObjectIdentifier(socket)).inserted
-            else { continue }
-            stack.multi.read(socket.number)
-        }
     }
 
     /// Closes stacks that have been idle for too long, because each of their connections uses a descriptor. Returns

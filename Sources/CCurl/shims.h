@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 static inline CURLcode bhl_easy_set_long(CURL *easy, CURLoption option, long value) {
     return (curl_easy_setopt)(easy, option, value);
@@ -112,6 +113,20 @@ enum { bhl_basic_authentication = CURLAUTH_BASIC, bhl_digest_authentication = CU
 enum { bhl_headers_separate = CURLHEADER_SEPARATE };
 enum { bhl_pause = CURL_WRITEFUNC_PAUSE };
 static const curl_socket_t bhl_socket_timeout = CURL_SOCKET_TIMEOUT;
+
+// Returns a socket that listens on a free port of this machine's own address, or -1.
+static inline int bhl_listen_locally(uint16_t *port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int number = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (number >= 0 && !bind(number, (struct sockaddr *)&address, size) && !listen(number, 1)
+        && !getsockname(number, (struct sockaddr *)&address, &size)) {
+        *port = ntohs(address.sin_port);
+        return number;
+    }
+    if (number >= 0) close(number);
+    return -1;
+}
 
 // Returns the number of bytes that a connection has received, or -1. The number is tcpi_bytes_received of linux/tcp.h
 // (Linux 4.1). libc's netinet/tcp.h lacks this field, and the two headers cannot be included together.

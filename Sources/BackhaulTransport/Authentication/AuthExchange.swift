@@ -12,8 +12,7 @@ struct AuthExchange {
     /// The Negotiate tokens of the request.
     var negotiateTokens: NegotiateTokens?
     private var repeats = 0
-    /// The number of progress calls since the head of a 407 response to CONNECT; nil if there is no such response.
-    private var dropped: Int?
+    private var connectBody = ConnectBody()
 
     /// The largest number of repetitions. One stale nonce is normal. But if a server reports each nonce as stale,
     /// libcurl would repeat the request endlessly without this limit.
@@ -21,7 +20,7 @@ struct AuthExchange {
 
     mutating func requestBegins() {
         isRequestSent = true
-        dropped = nil
+        connectBody.end()
     }
 
     /// Resets the state, because libcurl repeats the request on another connection.
@@ -48,19 +47,15 @@ struct AuthExchange {
     mutating func connectResponded(with status: Int32) -> Bool {
         hasTunnel = (200..<300).contains(status)
         guard status == 407 else {
-            (repeats, dropped) = (0, nil)
+            repeats = 0
+            connectBody.end()
             return true
         }
         repeats += 1
-        dropped = 0
+        connectBody.begin()
         return credentials.mayRepeat(after: status) && repeats <= Self.repeatLimit
     }
 
-    /// Records a progress call. While libcurl 7.88.1 drops the body of a 407 response to CONNECT, it makes a call for
-    /// each byte (lib/http_proxy.c, recv_CONNECT_resp). Returns whether the body has exceeded the limit.
-    mutating func dropsByte(limit: Int) -> Bool {
-        guard let dropped else { return false }
-        self.dropped = dropped + 1
-        return dropped >= limit
-    }
+    /// Records a progress call. Returns whether the body of a proxy's 407 response has exceeded the limit.
+    mutating func dropsByte(limit: Int) -> Bool { connectBody.dropsByte(limit: limit) }
 }

@@ -7,7 +7,7 @@ internal import CCurl
 final class ConnectionSweeper {
     let handle: UnsafeMutableRawPointer
 
-    init?(longestIdleSeconds: Int?) {
+    init?() {
         guard let handle = curl_easy_init() else { return nil }
         self.handle = handle
         // The URL has an address, so that no name is resolved. No connection is made.
@@ -16,7 +16,6 @@ final class ConnectionSweeper {
         bhl_easy_set_long(handle, CURLOPT_NOSIGNAL, 1)
         bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, 1)
         bhl_easy_set_open_socket(handle, openNoSocket, nil)
-        if let longestIdleSeconds { bhl_easy_set_long(handle, CURLOPT_MAXAGE_CONN, longestIdleSeconds) }
     }
 
     deinit { curl_easy_cleanup(handle) }

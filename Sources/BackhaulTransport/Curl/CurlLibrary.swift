@@ -4,8 +4,7 @@ internal import CCurl
 /// Facts about the libcurl that was found at run time.
 enum CurlLibrary {
     /// Why this libcurl cannot be used; nil if it can be used. The first use of this property initialises libcurl for
-    /// the process. The initialisation is never undone, because the host (the program that embeds the library) may use
-    /// libcurl, too.
+    /// the process. The initialisation is never undone, because the host may use libcurl, too.
     static let problem: Failure? = {
         // The initialisation must be thread-safe, because the host may initialise libcurl at the same time. Version
         // 7.85 is required because it is the first version with all options that Backhaul sets.
@@ -29,14 +28,8 @@ enum CurlLibrary {
         return nil
     }()
 
-    /// Whether each easy handle may be used for only one request. In libcurl before 8.1.1, the handle keeps a pointer
-    /// to the freed headers of its last response. If the first header line of the next response begins with a space,
-    /// libcurl writes to that memory (https://github.com/curl/curl/issues/11101).
-    static let handlesAreSingleUse = (bhl_version()?.pointee.version_num ?? 0) < 0x080101
-
-    /// Whether requests can share a connection that uses HTTP/2 without TLS from the start. In libcurl before 8.0, only
-    /// the first request of such a connection works (https://github.com/curl/curl/issues/10634).
-    static let sharesPlainHTTP2 = (bhl_version()?.pointee.version_num ?? 0) >= 0x080000
+    /// The version, with one byte each for the major and the minor number and the patch. 0 if it is not known.
+    static let version = bhl_version()?.pointee.version_num ?? 0
 
     /// The functions of OpenSSL, or nil if libcurl uses another TLS library.
     static let openSSL: bhl_tls? = {

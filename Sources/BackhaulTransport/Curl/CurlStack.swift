@@ -11,7 +11,6 @@ final class CurlStack {
     private(set) var count = 0
     /// When the last transfer ended, in milliseconds of the boot clock. Valid only while no transfer runs.
     private(set) var idleSince: Int64 = 0
-    private var hasSwept = false
 
     init(_ loop: Loop, _ identity: ConnectionIdentity, scheduleProcessing: @escaping () -> Void) throws(Failure) {
         self.identity = identity
@@ -34,15 +33,7 @@ final class CurlStack {
     /// If servers have ended idle connections, closes these connections, because each of them uses a descriptor. The
     /// check needs one call of poll(2) for each connection.
     func closeEndedConnections() {
-        guard handles.haveEndedConnections else {
-            hasSwept = false
-            return
-        }
-        // libcurl 7.88.1 considers a TLS connection alive while close_notify is unread (ossl_check_cxn), and does not
-        // close it. So if an ended connection is found in two calls of this function in a row, the second call closes
-        // all connections that are idle for more than a second.
-        multi.closeEndedConnections(includingIdle: hasSwept)
-        hasSwept = true
+        if handles.findEndedConnections() { multi.closeEndedConnections() }
     }
 
     /// Ends the transfers of the handles in `used`, which are in the multi handle, and closes all connections.

@@ -50,10 +50,9 @@ extension EasyHandle {
     func set(_ version: HTTPVersion, isEncrypted: Bool) {
         // With PIPEWAIT, a request waits for a connection that libcurl is making, because the request may share that
         // connection. If connections cannot be shared, this wait would be useless.
-        let isPlainHTTP2 = version == .http2PriorKnowledge && !isEncrypted
-        let mayShare = isEncrypted ? version != .http1 : isPlainHTTP2 && CurlLibrary.sharesPlainHTTP2
+        let mayShare = version.sharesConnections(isEncrypted: isEncrypted)
         set(CURLOPT_PIPEWAIT, mayShare ? 1 : 0)
-        if isPlainHTTP2, !mayShare { set(CURLOPT_FRESH_CONNECT, 1) }
+        if version == .http2PriorKnowledge, !mayShare { set(CURLOPT_FRESH_CONNECT, 1) }
         let value =
             switch (version, isEncrypted) {
             // RFC 9113, section 3.1, deprecates the upgrade from HTTP/1.1 to HTTP/2, and few servers have it.

@@ -11,14 +11,14 @@ extension EasyHandle {
         else { return false }
         return switch framing {
         case .length(let length):
-            contentLength == length || contentLength == nil && (length > Int64.max || head.hasIdentityCoding)
+            contentLength == length || contentLength == nil && (length > Int64.max || head.hasIgnoredLength)
         case .chunked, .untilClose: contentLength == nil
         case .none, .invalid: true
         }
     }
 
-    /// Returns whether libcurl has read the proxy's response to CONNECT as the transport has read it. libcurl 7.88.1
-    /// accepts each line as a status line.
+    /// Returns whether libcurl has read the proxy's response to CONNECT as the transport has read it. libcurl accepts
+    /// each line as a status line.
     func agrees(withConnectResponse head: HeadCollector) -> Bool {
         number(CURLINFO_HTTP_CONNECTCODE) == Int(head.status)
     }
@@ -33,7 +33,6 @@ extension EasyHandle {
     }
 
     /// The number of bytes after which libcurl ends the body; nil if libcurl waits for another mark. libcurl does not
-    /// use a length of more than `Int64.max`. libcurl 7.88.1 does not use the length if the transfer coding is
-    /// `identity`.
+    /// use a length of more than `Int64.max`.
     var contentLength: UInt64? { UInt64(exactly: offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)) }
 }

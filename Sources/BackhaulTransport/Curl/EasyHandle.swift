@@ -8,8 +8,8 @@ internal import CCurl
 /// this object only while the handle is in a `MultiHandle`.
 final class EasyHandle {
     let handle: UnsafeMutableRawPointer
-    private let sockets: SocketTable
-    private let reasonText: UnsafeMutablePointer<CChar>
+    let sockets: SocketTable
+    let reasonText: UnsafeMutablePointer<CChar>
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var proxyHeaders: UnsafeMutablePointer<curl_slist>?
     /// The owner (the credential and the server) of the Digest nonces that libcurl keeps in the handle and sends with
@@ -70,27 +70,10 @@ final class EasyHandle {
         bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 1)
     }
 
-    /// Makes libcurl record the reason of a failure from now on. Call this only when the request has chosen its
-    /// connection: before that, libcurl 7.88.1 checks all idle connections, and records their errors as errors of the
-    /// request (lib/url.c, prune_dead_connections). libcurl makes these checks again before it repeats a request, and
-    /// keeps only the first reason (lib/curl_log.c, Curl_failf). So a reason from before the repetition is removed.
-    func recordReason() {
-        reasonText[0] = 0
-        bhl_easy_set_pointer(handle, CURLOPT_ERRORBUFFER, reasonText)
-    }
-
-    fileprivate func open(_ address: curl_sockaddr) -> Int32 {
-        recordReason()
-        return sockets.open(address.family, address.socktype, address.protocol)
-    }
-
     // MARK: - While the request has a connection
 
     /// Makes libcurl close the connection at the end of the request.
     func forbidReuse() { bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, 1) }
-
-    /// Makes libcurl close the connection at the end of the request if libcurl reads bytes beyond the response.
-    func watchForExcess() { bhl_easy_set_long(handle, CURLOPT_VERBOSE, 1) }
 
     /// Makes libcurl call `Transfer.takeProgress` repeatedly. The last call is after the end of the body.
     func watchProgress() { bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 0) }
@@ -159,7 +142,7 @@ final class EasyHandle {
         bhl_easy_set_receiver(handle, CURLOPT_WRITEFUNCTION, receiveBody)
         bhl_easy_set_receiver(handle, CURLOPT_HEADERFUNCTION, receiveHeader)
         bhl_easy_set_before_request(handle, beforeRequest)
-        bhl_easy_set_debug(handle, debugMessage)
+        bhl_easy_set_debug(handle, noticeExcess)
         bhl_easy_set_progress(handle, progressed)
         let pointer = Unmanaged.passUnretained(self).toOpaque()
         bhl_easy_set_resolver_start(handle, startResolver, pointer)
@@ -176,9 +159,6 @@ final class EasyHandle {
             // The headers of a response to CONNECT contain the challenge of a proxy.
             (CURLOPT_SUPPRESS_CONNECT_HEADERS, 0),
             (CURLOPT_HEADEROPT, Int(bhl_headers_separate)),
-            // libcurl 7.88.1 decodes each transfer coding that it knows, although none was requested. For a paused
-            // transfer, it would keep up to 64 MB of decoded bytes in memory.
-            (CURLOPT_HTTP_CONTENT_DECODING, 0),
             // The largest number of bytes of one read. A buffer of twice this size is not faster. With a quarter of
             // this size, large files need two thirds more processor time.
             (CURLOPT_BUFFERSIZE, 256 * 1024),
@@ -229,34 +209,11 @@ private let beforeRequest: curl_prereq_callback = { receiver, remote, local, rem
     return transfer.requestBegins(over: endpoints) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// Receives libcurl's debug messages. libcurl calls this closure only after `watchForExcess`.
-private let debugMessage: curl_debug_callback = { easy, kind, text, size, _ in
-    guard let easy, kind == CURLINFO_TEXT, let text else { return 0 }
-    let bytes = UnsafeRawBufferPointer(start: text, count: size)
-    // libcurl 7.88.1 drops bytes that follow the last chunk or a response without a body, and reuses the connection
-    // (lib/transfer.c, readwrite_data).
-    if bytes.starts(with: "Excess found".utf8) || bytes.starts(with: "Leftovers after chunking".utf8) {
-        bhl_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1)
-    }
-    return 0
-}
-
 /// Receives libcurl's progress calls. The last call comes before libcurl closes the connection.
 private let progressed: curl_xferinfo_callback = { receiver, _, downloaded, _, _ in
     guard let receiver else { return 0 }
     let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()
     return transfer.takeProgress(downloaded: Int64(downloaded)) ? 0 : 1
-}
-
-private let startResolver: curl_resolver_start_callback = { _, _, easy in
-    guard let easy else { return 1 }
-    Unmanaged<EasyHandle>.fromOpaque(easy).takeUnretainedValue().recordReason()
-    return 0
-}
-
-private let openSocket: curl_opensocket_callback = { easy, _, address in
-    guard let easy, let address else { return -1 }
-    return Unmanaged<EasyHandle>.fromOpaque(easy).takeUnretainedValue().open(address.pointee)
 }
 
 private let closeSocket: curl_closesocket_callback = { table, number in

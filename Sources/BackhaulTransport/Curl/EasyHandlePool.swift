@@ -27,8 +27,7 @@ final class EasyHandlePool {
     }
 
     func recycle(_ easy: EasyHandle) {
-        guard !CurlLibrary.handlesAreSingleUse else { return }
-        guard !easy.isSpent else { return }
+        guard easy.mayBeUsedAgain else { return }
         easy.forgetCredentials()
         // If the pool is full, evicts the oldest handle that has a nonce owner: only requests of this owner could use
         // the handle.
@@ -44,6 +43,5 @@ final class EasyHandlePool {
     /// Whether the pool has an open connection that has carried a request.
     var haveConnections: Bool { sockets.hasConnections }
 
-    /// Whether a server has ended one of the connections that no request uses now.
-    var haveEndedConnections: Bool { sockets.hasEndedConnections }
+    func findEndedConnections() -> Bool { sockets.findEndedConnections() }
 }

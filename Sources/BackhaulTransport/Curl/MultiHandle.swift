@@ -47,11 +47,9 @@ final class MultiHandle {
     }
 
     /// Closes idle connections that their servers have ended. libcurl itself checks idle connections only when a
-    /// request needs a connection, and at most one time per second. If `includingIdle` is true, also closes all
-    /// connections that are idle for more than a second.
-    func closeEndedConnections(includingIdle: Bool) {
-        let seconds = includingIdle ? 1 : nil
-        guard sweeper == nil, let sweeper = ConnectionSweeper(longestIdleSeconds: seconds) else { return }
+    /// request needs a connection, and at most one time per second.
+    func closeEndedConnections() {
+        guard sweeper == nil, let sweeper = ConnectionSweeper() else { return }
         if inside({ curl_multi_add_handle(handle, sweeper.handle) }) == CURLM_OK { self.sweeper = sweeper }
     }
 
@@ -96,13 +94,8 @@ final class MultiHandle {
         isDue = false
         hasRemoved = false
         act(on: bhl_socket_timeout, 0)
-        guard hasRemoved, error == CURLM_OK else { return }
-        // When an address does not respond, libcurl 7.88.1 abandons that address. libcurl opens the socket of the next
-        // address only in a further call, and must request this call with the timer. But libcurl sets the timer too
-        // late, to the end of the next address's time-out (lib/connect.c, baller_start_next). So the further call is
-        // made here.
-        var running: Int32 = 0
-        let result = inside { bhl_multi_act_on_all(handle, &running) }
+        guard Workaround.lateNextAddress.isActive, hasRemoved, error == CURLM_OK else { return }
+        let result = inside { openLateAddresses(handle) }
         if result != CURLM_OK { error = result }
     }
 
@@ -209,8 +202,7 @@ final class MultiHandle {
         }
     }
 
-    /// Watches the new socket with this number. libcurl has closed the old socket with the same number without a
-    /// call-back, so libcurl will not request a watch for the new socket.
+    /// Watches the new socket with this number (Workarounds/UnreportedClose.swift).
     func watchAgain(_ socket: Int32) {
         guard let before = watches.removeValue(forKey: socket) else { return }
         let interest = before.interest

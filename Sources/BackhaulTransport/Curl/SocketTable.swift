@@ -9,12 +9,10 @@ final class SocketTable {
     private var sockets: [Int32: ConnectionSocket] = [:]
     /// The sockets that have carried a request, by their ports.
     private var connected: [PortPair: [ConnectionSocket]] = [:]
-    /// The other sockets. They are connecting, they are in the TLS handshake, or libcurl has closed them without a call
-    /// of CURLOPT_CLOSESOCKETFUNCTION.
+    /// The other sockets. They are connecting, they are in the TLS handshake, or libcurl has closed them unreported.
     private var unconnected: [Int32: ConnectionSocket] = [:]
 
-    /// Called when libcurl has closed a socket without a call of CURLOPT_CLOSESOCKETFUNCTION, and a new socket has the
-    /// same number.
+    /// Called when a new socket has the number of a socket whose end libcurl has not reported.
     var replaced: (Int32) -> Void = { _ in }
 
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
@@ -22,11 +20,7 @@ final class SocketTable {
     func open(_ family: Int32, _ type: Int32, _ networkProtocol: Int32) -> Int32 {
         let number = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), networkProtocol)
         guard number >= 0 else { return number }
-        // libcurl 7.88.1 connects to several addresses at the same time, and uses the socket that connects first. It
-        // closes the sockets that connect later, and does not call CURLOPT_CLOSESOCKETFUNCTION for them. So this table
-        // may still have a closed socket with the number of the new socket.
-        let isReplaced = sockets[number] != nil
-        forget(number)
+        let isReplaced = forgetUnreportedClose(number)
         let socket = ConnectionSocket(number)
         sockets[number] = socket
         unconnected[number] = socket
@@ -49,15 +43,21 @@ final class SocketTable {
 
     var hasConnections: Bool { !connected.isEmpty }
 
-    /// Whether a server has ended one of the connections that no request uses now.
-    var hasEndedConnections: Bool { connected.values.contains { $0.contains { $0.users == 0 && $0.hasEnded } } }
+    /// Returns whether servers have ended connections that no request uses now, and prepares libcurl's own check.
+    func findEndedConnections() -> Bool {
+        let ended = connected.values.joined().filter { $0.users == 0 && $0.hasEnded }
+        for socket in ended { socket.discardCloseNotify() }
+        return !ended.isEmpty
+    }
 
     func close(_ number: Int32) {
         forget(number)
         Glibc.close(number)
     }
 
-    private func forget(_ number: Int32) {
+    func contains(_ number: Int32) -> Bool { sockets[number] != nil }
+
+    func forget(_ number: Int32) {
         guard let socket = sockets.removeValue(forKey: number) else { return }
         socket.receivedAtEnd = socket.received
         socket.isClosed = true
@@ -82,16 +82,6 @@ final class ConnectionSocket {
 
     fileprivate init(_ number: Int32) { self.number = number }
 
-    /// Which input can be received without blocking.
-    var input: ConnectionInput {
-        var byte: UInt8 = 0
-        switch recv(number, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) {
-        case 1...: return .data
-        case 0: return .end
-        default: return [EAGAIN, EWOULDBLOCK, EINTR].contains(errno) ? .none : .end
-        }
-    }
-
     fileprivate var hasEnded: Bool {
         var poll = pollfd(fd: number, events: Int16(bhl_poll_read_end), revents: 0)
         return Glibc.poll(&poll, 1, 0) == 1
@@ -110,17 +100,6 @@ final class ConnectionSocket {
         var count: Int32 = 0
         return !isClosed && ioctl(number, UInt(TIOCOUTQ), &count) == 0 ? count : nil
     }
-}
-
-/// The input that can be received on a connection.
-enum ConnectionInput {
-    case none
-    /// The start of a TLS record. Its content is not known yet.
-    case part
-    /// Bytes of a response.
-    case data
-    /// The server has ended the connection.
-    case end
 }
 
 /// The local and the remote port of a connection.

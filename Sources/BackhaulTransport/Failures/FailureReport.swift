@@ -29,11 +29,6 @@ struct FailureReport {
         self.reason = reason
     }
 
-    /// Whether a line of the response can have exceeded libcurl's limit of 100 KiB (DYN_HTTP_REQUEST,
-    /// MAX_HTTP_RESP_HEADER_SIZE). libcurl reports such a line as a lack of memory. Before the request has a
-    /// connection, only a proxy's response to CONNECT can have such a line.
-    var mayBeLongLine: Bool { receivedBytes.map { $0 >= 100 << 10 } ?? mayBeTunnel }
-
     /// Whether HTTP/2 failed because there was no memory left (NGHTTP2_ERR_NOMEM). libcurl reports such a failure as a
     /// receive error.
     var hasNoMemoryForHTTP2: Bool { code == CURLE_RECV_ERROR && reason.has("returned -901:") }

@@ -1,8 +1,7 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// Translates libcurl's result codes into the status and message that the host (the program that embeds the library)
-/// gets.
+/// Translates libcurl's result codes into the status and message that the host gets.
 enum TransferFailure {
     struct Classification: Equatable {
         var status: Status
@@ -20,6 +19,7 @@ enum TransferFailure {
     static func classification(_ report: FailureReport, headIsWhole: Bool, hasReceived: Bool) -> Classification {
         if report.hasStreamError { return Classification(.badResponse, transient: true) }
         if report.isViolation { return Classification(.badResponse, transient: false) }
+        if report.hasLongLine, !headIsWhole { return Classification(.badResponse, transient: false) }
         if report.hasNoMemoryForHTTP2 { return Classification(.outOfResources, transient: true) }
         return switch report.code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
@@ -48,11 +48,10 @@ enum TransferFailure {
             // not HTTP.
             Classification(.badResponse, transient: false)
         case CURLE_OUT_OF_MEMORY:
-            headIsWhole || !report.mayBeLongLine
-                ? Classification(.outOfResources, transient: true) : Classification(.badResponse, transient: false)
+            Classification(.outOfResources, transient: true)
         case CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
             CURLE_URL_MALFORMAT, CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK, CURLE_READ_ERROR:
-            // libcurl 7.88.1 reports WRITE_ERROR and BAD_FUNCTION_ARGUMENT for header fields that it cannot read.
+            // libcurl reports WRITE_ERROR and BAD_FUNCTION_ARGUMENT for header fields that it cannot read.
             // Without a response, these codes mean a defect in this library.
             hasReceived ? Classification(.badResponse, transient: false) : Classification(.internal, transient: false)
         default:
@@ -101,7 +100,7 @@ enum TransferFailure {
         case _ where report.hasInvalidRecord: "bytes arrived that are no valid TLS record: \(report.reason)"
         case CURLE_GOT_NOTHING where report.hasEndedHTTP2: "frames that HTTP/2 does not allow before the response"
         case CURLE_SEND_FAIL_REWIND: "it ended before the response, and the server may have acted on the request"
-        case CURLE_OUT_OF_MEMORY where status == .badResponse: "a header line has more than 100 KiB"
+        case _ where status == .badResponse && report.hasLongLine: "a header line has more than 100 KiB"
         case CURLE_OUT_OF_MEMORY: "there is no memory left"
         case CURLE_WRITE_ERROR, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_FAILED_INIT, CURLE_URL_MALFORMAT:
             "a header line cannot be read"

@@ -35,9 +35,7 @@ public enum URLParser {
         guard location.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw invalid("it contains a control character")
         }
-        // For a Location that is only a fragment, the result is the base URL (RFC 3986, section 5.2.2). libcurl 7.88.1
-        // would return the directory of the base URL.
-        if location.first == UInt8(ascii: "#") { return (base, try origin(of: base)) }
+        if isMisreadFragment(location) { return (base, try origin(of: base)) }
         return try read(
             location, relativeTo: base, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE)
         ) { (handle, origin) throws(Failure) in

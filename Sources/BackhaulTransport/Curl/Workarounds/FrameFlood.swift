@@ -2,9 +2,11 @@ internal import BackhaulPlatform
 internal import CCurl
 internal import Glibc
 
-/// Ends an HTTP/2 connection on which a server floods libcurl with frames. While frames without a body arrive, libcurl
-/// 7.88.1 continues to read in the same call (lib/http2.c, cf_h2_recv). Such a call would block the thread of the event
-/// loop.
+/// Needed by: libcurl before 8.7.0. Mended in: 8.7.0 (commit 0dc036225b).
+///
+/// While frames without a body arrive over HTTP/2, libcurl continues to read in the same call (lib/http2.c,
+/// cf_h2_recv). Such a call would block the thread of the event loop. So this object ends a connection on which a
+/// server floods libcurl with frames.
 ///
 /// Unsafe: OpenSSL has a pointer to this object while the watched connections live. The `MultiHandle` owns this object,
 /// and lives longer than these connections.
@@ -58,7 +60,9 @@ extension EasyHandle {
     /// Reports the TLS records of this connection to `floodGuard`. May be called only in call-backs, while the request
     /// has a connection.
     func reportRecords(to floodGuard: FrameFloodGuard, _ socket: ConnectionSocket) {
-        guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return }
+        guard Workaround.frameFlood.isActive, var functions = CurlLibrary.openSSL,
+            let session = bhl_tls_session(handle)
+        else { return }
         floodGuard.watch(session, socket)
         bhl_tls_report_records(&functions, session, record, floodGuard.pointer)
     }
