@@ -54,6 +54,12 @@ struct OutgoingRequest {
         return true
     }
 
+    /// Whether the server has ignored the field Expect: it has accepted the whole body without an interim response with
+    /// status 100 (Continue). If a server refuses the body, even after a second, it has not ignored the field.
+    func wasExpectationIgnored(_ head: HeadCollector) -> Bool {
+        hasExpectation && sent == bodySize && (200..<300).contains(head.status) && !head.isHTTP2 && !head.hasContinue
+    }
+
     /// Resets the state of the current request. Must be called before each request, when the body is at its first byte.
     mutating func begin() {
         sent = 0
@@ -110,7 +116,7 @@ extension Transfer {
     public var bytesSent: UInt64 { outgoing.total }
     /// Whether the whole body was sent. This is true if all of the body was passed to libcurl. Over HTTP/1.x, the
     /// server's TCP must also have acknowledged all of the body.
-    public var isBodySent: Bool { outgoing.isComplete && !hasUndrainedBody }
+    public var isBodySent: Bool { outgoing.isComplete && !exchange.hasUndrainedBody }
 
     func rewind() {
         outgoing.begin()

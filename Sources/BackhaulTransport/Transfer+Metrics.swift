@@ -44,11 +44,12 @@ struct HopTiming {
 extension Transfer {
     /// Copies the metrics of the current request from libcurl.
     func takeMetrics() {
-        guard let easy else { return }
+        guard let easy = curl?.easy else { return }
+        let timing = exchange.timing
         metrics = easy.metrics(isConnected: timing.isConnected)
         metrics.startedMilliseconds = timing.startedMilliseconds
-        metrics.url = url
-        metrics.redirects = UInt32(clamping: redirects)
+        metrics.url = target.url
+        metrics.redirects = UInt32(clamping: target.redirects)
         metrics.proxyConnection = timing.isProxied
         metrics.tlsVersion = timing.tls?.version
         metrics.tlsCipher = timing.tls?.cipher

@@ -7,70 +7,66 @@ extension Transfer {
     /// the hop sends.
     func resolveRoute() throws(Failure) -> (ProxyRoute?, HopCredentials) {
         let route = try ProxySelector.route(to: origin, request.proxy)
-        proxy = route?.origin
-        let server = request.credentials?.credential(server: origin.text, url: url)
-        let proxyCredential = proxy.flatMap { request.credentials?.credential(proxy: $0) }
-        (serverCredentialNumber, proxyCredentialNumber) = (server?.number, proxyCredential?.number)
-        for credential in [server, proxyCredential] { if let credential { secrets.add(credential.response) } }
+        exchange.proxy = route?.origin
+        let server = request.credentials?.credential(server: origin.text, url: target.url)
+        let proxy = route?.origin.flatMap { request.credentials?.credential(proxy: $0) }
+        (credentials.server, credentials.proxy) = (server?.number, proxy?.number)
+        for credential in [server, proxy] { if let credential { secrets.add(credential.response) } }
         if let user = route?.user { secrets.add(.credential(user: user, password: route?.password ?? "")) }
-        authExchange.credentials = HopCredentials(server: server, proxy: proxyCredential, through: route)
-        authExchange.credentials.restrictProxyScheme(to: proxyOffer)
-        if let negotiateTokens = authExchange.negotiateTokens { authExchange.credentials.present(negotiateTokens) }
-        return (route, authExchange.credentials)
+        var used = HopCredentials(server: server, proxy: proxy, through: route)
+        used.restrictProxyScheme(to: target.proxyOffer)
+        if let tokens = exchange.authentication.negotiateTokens { used.present(tokens) }
+        exchange.authentication.credentials = used
+        return (route, used)
     }
+
+    func use(_ tokens: NegotiateTokens) { exchange.authentication.negotiateTokens = tokens }
+
+    /// Records that the request waits until the file was read; nil after the read.
+    func waits(for file: CertificateFile?) { exchange.state = .preparing(reads: file) }
 
     /// Whether other requests to the origin can share the connection of the response.
     var isMultiplexed: Bool {
-        head.isHTTP2 && HTTPVersion.http2PriorKnowledge.sharesConnections(isEncrypted: origin.scheme == "https")
+        isHTTP2 && HTTPVersion.http2PriorKnowledge.sharesConnections(isEncrypted: origin.scheme == "https")
     }
 
     /// The name that messages use for the server or proxy that should send the next response.
     var respondent: String {
-        guard timing.isProxied, origin.scheme == "https", !authExchange.isRequestSent, let proxy = stack?.identity.proxy
+        let authentication = exchange.authentication
+        guard exchange.timing.isProxied, origin.scheme == "https", !authentication.isRequestSent,
+            let proxy = curl?.stack.identity.proxy
         else { return origin.text }
-        let isReached = authExchange.hasTunnel || proxy.origin == nil
+        let isReached = authentication.hasTunnel || proxy.origin == nil
         return isReached ? "\(origin.text), through the proxy \(proxy.url)," : "the proxy \(proxy.url)"
     }
 
     /// The message for a transfer that ends because no byte was sent or received during its request time-out.
     var timeoutMessage: String {
         let limit = request.requestTimeoutMilliseconds
-        if let pendingCertificateFile {
-            return "\(pendingCertificateFile) cannot be read: its file system has not responded for \(limit) ms"
+        if case .preparing(let file?) = exchange.state {
+            return "\(file) cannot be read: its file system has not responded for \(limit) ms"
         }
-        guard timing.isConnected else {
+        guard exchange.timing.isConnected else {
             return "no connection to \(respondent) could be made within \(limit) ms; try again later"
         }
         return "\(respondent) sent nothing for \(limit) ms; try again later"
     }
 
-    /// Whether libcurl has made another connection since the request was sent.
-    var hasNewConnection: Bool { timing.isBehind(connections: easy?.connectionCount ?? 0) }
-
     /// Whether the connection may use HTTP/2. True if this is unknown, because libcurl does not use OpenSSL.
-    var maySpeakHTTP2: Bool { isOverHTTP2 || CurlLibrary.openSSL == nil }
+    var maySpeakHTTP2: Bool { exchange.isOverHTTP2 || CurlLibrary.openSSL == nil }
 
     /// Records what the head of a response shows about the server.
     func noteHead() {
-        noteAccepted(head.status)
-        noteIgnoredExpectation()
-    }
-
-    /// Records which credentials the response accepts. A response over https is always from the server, because a proxy
-    /// only forwards the bytes of the tunnel.
-    private func noteAccepted(_ status: Int32) {
         let isTunnelled = origin.scheme == "https"
-        if status != 401, status != 407, let serverCredentialNumber {
-            acceptedCredentials.append(serverCredentialNumber)
-        }
-        if status != 407 || isTunnelled, let proxyCredentialNumber { acceptedCredentials.append(proxyCredentialNumber) }
-        if isTunnelled { proxy = nil }
+        credentials.noteAccepted(by: exchange.head.status, isTunnelled: isTunnelled)
+        if isTunnelled { exchange.proxy = nil }
+        if outgoing.wasExpectationIgnored(exchange.head) { transport?.noteIgnoredExpectation(of: origin) }
     }
 
     /// Returns the header lines for libcurl's list. These are the fields of the credential, and the fields that the
     /// transport adds. If no redirect has left the request's origin, the lines also contain the request's own fields.
     func headerLines(with credentials: HopCredentials) -> [String] {
-        var headers = credentials.merged(into: keepsHeaders ? request.headers : [])
+        var headers = credentials.merged(into: target.keepsHeaders ? request.headers : [])
         if jar != nil { headers = headers.filter { $0.name.lowercased() != "cookie" } }
         if request.method != outgoing.method {
             headers = headers.filter { !OutgoingRequest.bodyFields.contains($0.name.lowercased()) }
@@ -93,7 +89,7 @@ extension Transfer {
     /// The values of the request's own Cookie fields; nil if the transfer has no cookie jar. These values and the jar's
     /// cookies are sent in one field.
     var ownCookies: String? {
-        guard jar != nil, keepsHeaders else { return nil }
+        guard jar != nil, target.keepsHeaders else { return nil }
         let values = request.headers.filter { $0.name.lowercased() == "cookie" && !$0.value.isEmpty }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: "; ")
     }

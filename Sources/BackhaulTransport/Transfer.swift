@@ -1,8 +1,8 @@
 public import BackhaulModel
 internal import CCurl
 
-/// A running transfer: an HTTP request, and the further requests after redirects or demands for a password. Each of
-/// these requests is a *hop*. The delegate gets the final response. All calls are on the thread of the event loop.
+/// A running transfer: an HTTP request, and the further requests after redirects or demands for a password. The
+/// delegate gets the final response. All calls are on the thread of the event loop.
 ///
 /// Unsafe: the bytes that libcurl passes to a call-back live until the call-back returns, and are not used later.
 public final class Transfer {
@@ -10,69 +10,21 @@ public final class Transfer {
     public private(set) var bytesReceived: UInt64 = 0
     /// The metrics of the latest request, as far as they are known.
     public internal(set) var metrics = TransferMetrics()
-    public var isHTTP2: Bool { head.isHTTP2 }
-    /// The numbers of the server's and the proxy's credential in the last request; nil if it had no such credential.
-    public internal(set) var serverCredentialNumber: UInt64?
-    public internal(set) var proxyCredentialNumber: UInt64?
-    /// The numbers of the sent credentials that a response has accepted.
-    public internal(set) var acceptedCredentials: [UInt64] = []
-
+    public internal(set) var credentials = SentCredentials()
     /// The secrets of all credentials that this transfer has sent.
-    public internal(set) var secrets = SecretRedactor()
+    public internal(set) var secrets: SecretRedactor
 
     let request: TransferRequest
-    private(set) var url: String
-    private(set) var origin: Origin
-    private(set) var keepsHeaders = true
-    private(set) var redirects = 0
-    private(set) var phase = Phase.waitingForHead
-    /// A fault of the response that the transport has found, and that libcurl does not report.
-    private(set) var violation: Failure?
-    /// The time at which bytes were last sent or received, in milliseconds of the boot clock.
-    var lastActivityAt: Int64
-    private(set) var isPaused = false
-
-    var jar: CookieJar?
-    private(set) var socket: ConnectionSocket?
-    private var receivedBefore: Int64 = 0
-    /// The certificate file that is being read before libcurl gets the request; nil if there is none.
-    var pendingCertificateFile: CertificateFile?
-    /// The number of bytes in the socket's send queue at the last check.
-    var lastUnsent: Int32?
-    /// Whether the kernel still had unsent bytes of the request's body when the response began or ended.
-    var hasUndrainedBody = false
-    /// Set when the response is complete before the server has taken the whole body of the request. The transfer then
-    /// waits for the server, at most until the time `until` (milliseconds of the boot clock).
-    var pendingDrain: (socket: ConnectionSocket, until: Int64)?
-    private(set) var isOverHTTP2 = false
-    /// Whether the next request of this hop must use a new connection.
-    private(set) var needsNewConnection = false
-    private var reconnects = 0
-    private var repeats: ResendReasons = []
-    /// Whether libcurl has lost this server's response over HTTP/2. The request is then repeated over HTTP/1.1.
-    private(set) var needsHTTP1 = false
-    /// Whether the request of this hop uses HTTP/1.1 only because HTTP/2 failed before.
-    var fallsBack = false
-    private(set) var bodyEnd = BodyEnd.notChecked
-    var outgoing: OutgoingRequest
-    private(set) var easy: EasyHandle?
-    private(set) var stack: CurlStack?
-    /// Whether a server may have received at least a part of the request, and may act on it.
-    private(set) var mayHaveBeenSent = false
+    let jar: CookieJar?
     private weak var delegate: (any TransferDelegate)?
     weak var transport: Transport?
-    private(set) var head = HeadCollector()
-    /// The header fields of a proxy's 407 response to CONNECT; nil if there was none.
-    private(set) var tunnelRefusal: [ResponseField]?
-    /// The origin of this hop's HTTP proxy, in the form of `ProxyRoute.origin`; nil if there is no HTTP proxy.
-    var proxy: String?
-    var timing = HopTiming()
-    var authExchange = AuthExchange()
-    /// The schemes that the proxy offered in a response whose body was too long to be read; empty if there was none.
-    private(set) var proxyOffer: AuthenticationSchemes = []
-
-    /// Whether the server or a proxy has sent a header line since the request began.
-    private(set) var hasReceived = false
+    private(set) var target: Target
+    var outgoing: OutgoingRequest
+    private(set) var resends = ResendHistory()
+    var exchange = Exchange()
+    private(set) var curl: CurlUse?
+    /// The time at which bytes were last sent or received, in milliseconds of the boot clock.
+    var lastActivityAt: Int64
 
     private static let skippedBodyLimit = 64 * 1024
     private static let skippedBodyMilliseconds: Int64 = 250
@@ -80,18 +32,23 @@ public final class Transfer {
     private static let reconnectLimit = 3
 
     init(
-        _ request: TransferRequest, _ body: (any TransferBody)?, _ delegate: any TransferDelegate,
+        _ request: TransferRequest, _ body: (any TransferBody)?, _ jar: CookieJar?, _ delegate: any TransferDelegate,
         _ transport: Transport, now: Int64
     ) {
         self.request = request
+        self.jar = jar
         outgoing = OutgoingRequest(method: request.method, body: body, expectation: request.expectation)
         self.delegate = delegate
         self.transport = transport
-        url = request.url
-        origin = request.origin
+        target = Target(request)
         secrets = request.secrets
         lastActivityAt = now
     }
+
+    public var isHTTP2: Bool { exchange.head.isHTTP2 }
+
+    /// Whether the delegate or the body has paused the transfer, in at least one direction.
+    public var isWaiting: Bool { exchange.isPaused || outgoing.isPaused }
 
     /// Ends the transfer. The delegate gets no further calls.
     public func cancel() {
@@ -103,8 +60,8 @@ public final class Transfer {
 
     /// Continues the transfer after `Flow.pause`.
     public func resume() {
-        guard isPaused, !isOver else { return }
-        isPaused = false
+        guard exchange.isPaused else { return }
+        exchange.state = .receiving(isPaused: false)
         transport?.resume(self)
     }
 
@@ -112,19 +69,20 @@ public final class Transfer {
     public func resumeSending() {
         guard outgoing.isPaused, !isOver else { return }
         outgoing.isPaused = false
-        transport?.resumeSending(self)
+        transport?.resume(self)
     }
 
     // MARK: - For Transport
 
-    /// Whether the delegate or the body has paused the transfer, in at least one direction.
-    public var isWaiting: Bool { isPaused || outgoing.isPaused }
+    var origin: Origin { target.origin }
+
+    var isOver: Bool { exchange.isOver }
 
     /// The end of the request time-out, in milliseconds of the boot clock. Each sent or received byte moves this time.
     var timeoutAt: Int64 { lastActivityAt + Int64(request.requestTimeoutMilliseconds) }
 
     func end() {
-        phase = .over
+        exchange.state = .over
         delegate = nil
     }
 
@@ -136,306 +94,257 @@ public final class Transfer {
     }
 
     func enterCurl(_ stack: CurlStack, _ easy: EasyHandle, now: Int64) {
-        stack.began()
-        (self.stack, self.easy) = (stack, easy)
-        timing = HopTiming(isProxied: stack.identity.proxy != nil)
+        curl = CurlUse(stack, easy)
+        exchange.timing = HopTiming(isProxied: stack.identity.proxy != nil)
+        exchange.state = .waitingForHead(tunnelRefusal: nil)
         lastActivityAt = now
     }
 
     func exitCurl() {
-        socket?.users -= 1
-        socket = nil
-        stack?.ended(now: transport?.now ?? lastActivityAt)
-        (stack, easy) = (nil, nil)
+        curl?.end(now: transport?.now ?? lastActivityAt)
+        curl = nil
     }
 
     func follow(_ redirect: Redirect) {
-        outgoing.follow(status: head.status)
-        if redirect.origin != origin { needsHTTP1 = false }
-        (url, origin) = (redirect.url, redirect.origin)
-        keepsHeaders = redirect.keepsHeaders
-        proxyOffer = []
-        redirects += 1
+        let status = exchange.head.status
+        outgoing.follow(status: status)
+        target = Target(redirect, from: target)
         // If the status is 307 or 308, the server has not acted on the request. For other statuses it may have acted.
-        if [307, 308].contains(head.status) { mayHaveBeenSent = false }
-        beginHop()
+        if [307, 308].contains(status) { wasNotProcessed() }
+        exchange = Exchange()
     }
 
-    func repeatRequest() { beginHop() }
-
-    func repeatOverHTTP1() {
-        needsHTTP1 = true
-        reconnect()
+    /// Prepares to send the request again. The caller starts the new exchange.
+    func sendAgain(needsNewConnection: Bool = true, for reason: ResendReasons = []) {
+        if needsNewConnection { resends.reconnects += 1 }
+        resends.reasons.formUnion(reason)
+        exchange = Exchange(needsNewConnection: needsNewConnection)
     }
 
-    func reconnect() {
-        reconnects += 1
-        beginHop()
-        needsNewConnection = true
+    func sendAgainOverHTTP1() {
+        target.needsHTTP1 = true
+        sendAgain()
     }
 
     func mayRepeat(for reason: ResendReasons) -> Bool {
-        (request.canBeRepeated || !mayHaveBeenSent) && !repeats.contains(reason)
+        (request.canBeRepeated || !resends.mayHaveBeenSent) && !resends.reasons.contains(reason)
     }
 
-    func repeatOnce(for reason: ResendReasons) {
-        repeats.insert(reason)
-        reconnect()
+    /// Checks again how many bytes the server's TCP has not acknowledged. Restarts the request time-out when the number
+    /// has become smaller: the bytes that libcurl has passed to the kernel may need more time than the time-out allows.
+    func noteDrain(now: Int64) {
+        guard outgoing.sent > 0, !exchange.headIsWhole, let found = curl?.socket?.unsent else { return }
+        if found > 0, curl?.lastUnsent.map({ found < $0 }) ?? true { lastActivityAt = now }
+        curl?.lastUnsent = found
     }
 
-    /// Whether the request was sent over HTTP/1.x on a reused connection and has no response head yet.
-    var waitsOnUsedConnection: Bool {
-        !hasResponse && !head.isComplete && tunnelRefusal == nil && !isOverHTTP2 && timing.isReused
-    }
-
-    /// The number of bytes received over the connection since the request began, or nil without a connection.
-    var receivedBytes: Int64? { socket?.received.map { $0 - receivedBefore } }
-
-    private func beginHop() {
-        needsNewConnection = false
-        fallsBack = false
-        hasReceived = false
-        hasUndrainedBody = false
-        isOverHTTP2 = false
-        bodyEnd = .notChecked
-        head = HeadCollector()
-        authExchange = AuthExchange()
-        tunnelRefusal = nil
-        phase = .waitingForHead
-    }
+    func wasNotProcessed() { resends.mayHaveBeenSent = false }
 
     // MARK: - libcurl's call-backs
 
-    func wasNotProcessed() { mayHaveBeenSent = false }
-
     /// libcurl calls this before it sends the request over a connection. If this returns false, the request ends.
     func requestBegins(over endpoints: ConnectionEndpoints) -> Bool {
-        easy?.recordReason()
-        timing.requestBegan(easy?.negotiatedTLS, connections: easy?.connectionCount ?? 0)
-        use(stack?.handles.socket(endpoints))
+        guard let easy = curl?.easy, let stack = curl?.stack else { return false }
+        easy.recordReason()
+        exchange.timing.requestBegan(easy.negotiatedTLS, connections: easy.connectionCount)
+        curl?.use(stack.handles.socket(endpoints))
         noteActivity()
-        guard isConnectionUsable() else { return false }
-        if isOverHTTP2, timing.isFirstOnConnection, let socket { stack?.guardAgainstFlood(easy, socket) }
-        mayHaveBeenSent = true
-        authExchange.requestBegins()
+        guard isConnectionUsable(easy, stack.identity) else { return false }
+        if exchange.isOverHTTP2, exchange.timing.isFirstOnConnection, let socket = curl?.socket {
+            stack.guardAgainstFlood(easy, socket)
+        }
+        resends.mayHaveBeenSent = true
+        exchange.authentication.requestBegins()
         return true
     }
 
-    private func use(_ socket: ConnectionSocket?) {
-        self.socket?.users -= 1
-        self.socket = socket
-        socket?.users += 1
-        receivedBefore = socket?.received ?? 0
-        lastUnsent = nil
-    }
-
     /// Checks whether bytes have arrived before the request is sent (Workarounds/EarlyBytes.swift).
-    private func isConnectionUsable() -> Bool {
-        guard let stack, let easy, !stack.identity.hasPriorKnowledge(of: origin) else {
-            isOverHTTP2 = true
-            return true
-        }
-        isOverHTTP2 = easy.speaksHTTP2
-        let isNew = timing.isFirstOnConnection
-        guard let socket else { return isNew || abandonConnection() }
+    private func isConnectionUsable(_ easy: EasyHandle, _ identity: ConnectionIdentity) -> Bool {
+        let hasPriorKnowledge = identity.hasPriorKnowledge(of: origin)
+        exchange.isOverHTTP2 = hasPriorKnowledge || easy.speaksHTTP2
+        guard !hasPriorKnowledge else { return true }
+        let isNew = exchange.timing.isFirstOnConnection
+        guard let socket = curl?.socket else { return isNew || stop(.again(needsNewConnection: true)) }
         guard !socket.isMultiplexed else { return true }
         switch easy.pendingInput(
-            on: socket, isEncrypted: origin.scheme == "https" || stack.identity.isProxyEncrypted,
-            isNested: stack.identity.isNested(for: origin)) {
+            on: socket, isEncrypted: origin.scheme == "https" || identity.isProxyEncrypted,
+            isNested: identity.isNested(for: origin)) {
         case .none: return true
         // On a new connection, a part of a TLS record is harmless: it may belong to a TLS session ticket. If the server
         // has closed a new connection, libcurl itself reports this. So a new connection stays in use in both cases.
-        case .part, .end: return isNew || abandonConnection()
+        case .part, .end: return isNew || stop(.again(needsNewConnection: true))
         case .data:
-            guard isNew, reconnects >= Transfer.reconnectLimit else { return abandonConnection() }
-            violation = Failure(.badResponse, "\(origin.text) sent a response before the request")
-            return false
+            guard isNew, resends.reconnects >= Transfer.reconnectLimit else {
+                return stop(.again(needsNewConnection: true))
+            }
+            return violate("sent a response before the request", by: origin.text)
         }
     }
 
-    private func abandonConnection() -> Bool {
-        phase = .reconnecting
+    /// Makes libcurl end the request. Returns false, which the call-backs return to libcurl.
+    private func stop(_ reason: Exchange.Stop) -> Bool {
+        exchange.state = .stopped(reason)
         return false
+    }
+
+    /// Stops the request, because the sender of the response has violated HTTP. `reason` completes a message that
+    /// begins with the sender's name.
+    private func violate(
+        _ reason: String = "sent a header that can be read in two ways", by sender: String? = nil
+    ) -> Bool {
+        // After a proxy has refused a tunnel, this refusal stays the result.
+        if case .waitingForHead(.some) = exchange.state { return false }
+        let failure = Failure(.badResponse, "\(sender ?? respondent) \(reason)")
+        return stop(.violation(failure, headIsWhole: exchange.headIsWhole))
     }
 
     /// Takes a header line. Returns `bytes.count`; any other number makes libcurl end the request.
     func take(header bytes: UnsafeRawBufferPointer) -> Int {
-        guard violation == nil, !isOver else { return 0 }
-        hasReceived = true
+        guard !exchange.isStopped, !isOver else { return 0 }
+        exchange.hasReceived = true
         noteActivity()
-        noteRepeat()
-        // After a buffered head, a line is a trailer field, or the first line after a repetition of the request.
-        if case .holdingHead = phase, authExchange.isRequestSent || hasNewConnection {
-            head = HeadCollector()
-            phase = .waitingForHead
-        }
-        switch head.add(bytes) {
-        case .broken(let reason): return violate(reason) ? bytes.count : 0
-        case .complete: return takeWholeHead() ? bytes.count : 0
-        // If a response over HTTP/1.1 has HTTP/2 in its status line, libcurl sends other requests on its connection.
-        case .more where head.isHTTP2 && !maySpeakHTTP2:
-            return violate("sent a response of HTTP/2 over HTTP/1.1") ? bytes.count : 0
-        case .more: return bytes.count
-        }
-    }
-
-    /// Returns false, because the sender of the response has violated HTTP. `reason` completes a message that begins
-    /// with the sender's name.
-    private func violate(_ reason: String = "sent a header that can be read in two ways") -> Bool {
-        violation = Failure(.badResponse, "\(respondent) \(reason)")
-        return false
+        exchange.prepareForHeader(connections: curl?.easy.connectionCount ?? 0)
+        let isAccepted =
+            switch exchange.head.add(bytes) {
+            case .broken(let reason): violate(reason)
+            case .complete: takeWholeHead()
+            // If a response over HTTP/1.1 has HTTP/2 in its status line, libcurl sends other requests on its
+            // connection.
+            case .more: isHTTP2 && !maySpeakHTTP2 ? violate("sent a response of HTTP/2 over HTTP/1.1") : true
+            }
+        return isAccepted ? bytes.count : 0
     }
 
     private func takeWholeHead() -> Bool {
-        guard authExchange.isRequestSent else { return takeConnectResponse() }
-        if head.status == 401 { easy?.noteChallenge() }
+        guard exchange.authentication.isRequestSent else { return takeConnectResponse() }
+        let status = exchange.head.status
+        if status == 401 { curl?.easy.noteChallenge() }
         guard watchBody() else { return false }
-        if authExchange.mayBeRepeated(after: head.status) {
+        if exchange.authentication.mayBeRepeated(after: status) {
             // The connection is not reused, because libcurl does not check the body that it drops.
-            if !head.isHTTP2 { easy?.forbidReuse() }
-            easy?.watchProgress()
-            phase = .holdingHead
+            if !isHTTP2 { curl?.easy.forbidReuse() }
+            curl?.easy.watchProgress()
+            exchange.state = .holdingHead
             return true
         }
         guard takeHead() else { return false }
-        if authExchange.mustStop(after: head.status) {
-            phase = .refused
-            return false
-        }
+        if exchange.authentication.mustStop(after: status) { return stop(.refused) }
         return !endBody()
+    }
+
+    private func takeConnectResponse() -> Bool {
+        let status = exchange.head.status
+        guard curl?.easy.agrees(withConnectResponse: exchange.head) ?? true else { return violate() }
+        exchange.state = .waitingForHead(tunnelRefusal: status == 407 ? exchange.head.fields : nil)
+        exchange.head = HeadCollector(after: status == 407)
+        guard exchange.authentication.connectResponded(with: status) else { return false }
+        if status == 407 { curl?.easy.watchProgress() }
+        return true
     }
 
     /// If the transport, but not libcurl, recognises the end of the body, ends the transfer at this end.
     private func endBody() -> Bool {
-        guard case .length(bytesReceived) = bodyEnd, case .receiving = phase else { return false }
-        phase = .ended
-        return true
-    }
-
-    /// If a reused connection to a proxy was closed, libcurl repeats the request on a new connection. Detects such a
-    /// repetition: then the head that begins now is the proxy's response to CONNECT.
-    private func noteRepeat() {
-        guard timing.isProxied, authExchange.isRequestSent, case .waitingForHead = phase else { return }
-        if hasNewConnection { authExchange.requestIsRepeated() }
+        guard case .length(bytesReceived) = exchange.bodyEnd, case .receiving = exchange.state else { return false }
+        return !stop(.complete)
     }
 
     /// Checks that libcurl has read the head as the transport has, and prepares to check the end of the body
     /// independently of libcurl. Returns false if the head violates HTTP.
     private func watchBody() -> Bool {
-        bodyEnd = .notChecked
+        guard let easy = curl?.easy else { return false }
+        let head = exchange.head
+        exchange.bodyEnd = .notChecked
         let framing = ResponseFraming(head, method: outgoing.method)
         if case .invalid(let reason) = framing { return violate(reason) }
-        guard easy?.agrees(with: head, framing) ?? true else { return violate() }
-        if authExchange.credentials.mayRepeat(after: head.status), head.hasFoldedChallenge {
+        guard easy.agrees(with: head, framing) else { return violate() }
+        if exchange.authentication.credentials.mayRepeat(after: head.status), head.hasFoldedChallenge {
             return violate("wrote its challenge over two lines, of which libcurl reads only the first")
         }
         guard !head.isHTTP2 else {
-            socket?.isMultiplexed = true
-            if framing == .untilClose, request.canBeRepeated || outgoing.body == nil { bodyEnd = .endsWithStream }
-            // No later request can use the connection. If it were closed here, `hasUnmarkedEnd` would be wrong.
-            if case .notChecked = bodyEnd, !isMultiplexed { easy?.forbidReuse() }
+            curl?.socket?.isMultiplexed = true
+            if framing == .untilClose, request.canBeRepeated || outgoing.body == nil {
+                exchange.bodyEnd = .endsWithStream
+            } else if !isMultiplexed {
+                // No later request can use the connection. If it were closed after an `endsWithStream`,
+                // `hasUnmarkedEnd` would be wrong.
+                easy.forbidReuse()
+            }
             return true
         }
         switch framing {
-        case .none, .chunked, .length(0): easy?.watchForExcess()
-        case .untilClose where easy?.hasCloseNotify != nil:
-            bodyEnd = .withoutCloseNotify
-            easy?.watchProgress()
+        case .none, .chunked, .length(0): easy.watchForExcess()
+        case .untilClose where easy.hasCloseNotify != nil:
+            exchange.bodyEnd = .withoutCloseNotify
+            easy.watchProgress()
         default: break
         }
-        if case .length(let length) = framing, easy?.contentLength == nil { bodyEnd = .length(length) }
+        if case .length(let length) = framing, easy.contentLength == nil { exchange.bodyEnd = .length(length) }
         return true
     }
 
     /// Takes a progress call of libcurl. Returns false if the request must end, because the body of a 401 or 407
     /// response is too long. libcurl drops this body without a limit.
     func takeProgress(downloaded: Int64) -> Bool {
-        noteCloseNotify()
-        let limit = Transfer.skippedBodyLimit
-        guard isHoldingHead ? downloaded > limit : authExchange.dropsByte(limit: limit) else { return true }
+        exchange.noteCloseNotify(curl?.easy.hasCloseNotify)
+        let (isHoldingHead, limit) = (exchange.isHoldingHead, Transfer.skippedBodyLimit)
+        guard isHoldingHead ? downloaded > limit : exchange.authentication.dropsByte(limit: limit) else { return true }
         // The server or proxy has not acted on the request.
         if isHoldingHead { wasNotProcessed() }
-        if repeats.insert(.longChallenge).inserted {
-            proxyOffer = easy?.proxyOffer ?? []
-            phase = .reconnecting
-        } else if isHoldingHead, takeHeldHead() {
-            phase = .ended
+        if resends.reasons.insert(.longChallenge).inserted {
+            target.proxyOffer = curl?.easy.proxyOffer ?? []
+            return stop(.again(needsNewConnection: true))
         }
-        return false
-    }
-
-    private func noteCloseNotify() {
-        guard case .withoutCloseNotify = bodyEnd, easy?.hasCloseNotify == true else { return }
-        bodyEnd = .withCloseNotify
-    }
-
-    /// Whether the body ended because its TLS connection ended without close_notify. Such a body may be incomplete.
-    var isTruncated: Bool {
-        if case .withoutCloseNotify = bodyEnd { headIsWhole } else { false }
-    }
-
-    private func takeConnectResponse() -> Bool {
-        guard easy?.agrees(withConnectResponse: head) ?? true else { return violate() }
-        let status = head.status
-        tunnelRefusal = status == 407 ? head.fields : nil
-        head = HeadCollector(after: status == 407)
-        guard authExchange.connectResponded(with: status) else { return false }
-        if status == 407 { easy?.watchProgress() }
-        return true
+        return isHoldingHead && takeHeldHead() ? stop(.complete) : false
     }
 
     /// If there is a buffered head, passes it to the delegate. Returns false if the body must not be received.
     @discardableResult
     func takeHeldHead() -> Bool {
-        guard case .holdingHead = phase else { return true }
-        phase = .waitingForHead
+        guard case .holdingHead = exchange.state else { return true }
+        exchange.state = .waitingForHead(tunnelRefusal: nil)
         return takeHead()
     }
 
     /// Passes the proxy's refusal of a tunnel to the delegate as the response. libcurl itself reports only an error.
     func takeTunnelRefusal() -> Bool {
-        guard let fields = tunnelRefusal, case .waitingForHead = phase else { return false }
-        phase = .receiving
-        let response = ResponseHead(
-            status: 407, finalURL: url, isMultiplexed: false, fields: fields, origin: origin.text, proxy: proxy)
-        _ = delegate?.transfer(self, received: response)
+        guard case .waitingForHead(let fields?) = exchange.state else { return false }
+        exchange.state = .receiving(isPaused: false)
+        _ = delegate?.transfer(self, received: responseHead(status: 407, fields))
         return true
     }
 
+    private func responseHead(status: Int32, _ fields: [ResponseField], retryAfter: Int64? = nil) -> ResponseHead {
+        ResponseHead(
+            status: status, finalURL: target.url, isMultiplexed: isMultiplexed, fields: fields,
+            retryAfterSeconds: retryAfter, origin: origin.text, proxy: exchange.proxy)
+    }
+
     private func takeHead() -> Bool {
+        let head = exchange.head
         if let jar, head.fields.contains(where: { $0.isNamed("Set-Cookie") }) { jar.onChange() }
         noteHead()
-        if head.status == 421, repeats.insert(.misdirected).inserted {
+        if head.status == 421, resends.reasons.insert(.misdirected).inserted {
             wasNotProcessed()
-            phase = .reconnecting
-            return false
+            return stop(.again(needsNewConnection: true))
         }
-        if head.status == 417, outgoing.dropExpectation() {
-            phase = .repeating
-            return false
-        }
+        if head.status == 417, outgoing.dropExpectation() { return stop(.again(needsNewConnection: false)) }
         if request.redirects != .none, let location = Redirect.location(head) {
-            violation = Redirect.contradiction(head, at: origin)
-            guard violation == nil else { return false }
+            if let failure = Redirect.contradiction(head, at: origin) {
+                return stop(.violation(failure, headIsWhole: false))
+            }
             let until = (transport?.now ?? lastActivityAt) + Transfer.skippedBodyMilliseconds
-            phase = .redirecting(to: location, skipped: 0, until: until)
+            exchange.state = .redirecting(to: location, skipped: 0, until: until)
             transport?.checkAgain(at: until)
             return true
         }
-        phase = .receiving
-        noteUndrainedBody(socket)
-        let response = ResponseHead(
-            status: head.status, finalURL: url, isMultiplexed: isMultiplexed, fields: head.fields,
-            retryAfterSeconds: head.retryAfterSeconds, origin: origin.text, proxy: proxy)
+        exchange.state = .receiving(isPaused: false)
+        noteUndrainedBody(curl?.socket)
         // Without a delegate, the transfer stops.
+        let response = responseHead(status: head.status, head.fields, retryAfter: head.retryAfterSeconds)
         switch delegate?.transfer(self, received: response) {
-        case .receive where !isOver:
-            return true
-        case .refuse where !isOver:
-            phase = .refused
-            return false
-        default:
-            return false
+        case .receive where !isOver: return true
+        case .refuse where !isOver: return stop(.refused)
+        default: return false
         }
     }
 
@@ -446,37 +355,35 @@ public final class Transfer {
         // `outgoing` must not be mutated while `body.read` runs, because the source may read `outgoing`.
         guard let body = outgoing.bodyToRead else { return 0 }
         guard let count = outgoing.didRead(body.read(into: &bytes)) else { return Int(CURL_READFUNC_PAUSE) }
-        if outgoing.sent == outgoing.bodySize { timing.bodyEnded() }
+        if outgoing.sent == outgoing.bodySize { exchange.timing.bodyEnded() }
         return count
     }
 
     func take(body bytes: UnsafeRawBufferPointer) -> Int {
         noteActivity()
         guard takeHeldHead() else { return 0 }
-        switch phase {
+        switch exchange.state {
         case .redirecting(let location, let skipped, let until):
             let total = skipped + bytes.count
-            phase = .redirecting(to: location, skipped: total, until: until)
+            exchange.state = .redirecting(to: location, skipped: total, until: until)
             return total <= Transfer.skippedBodyLimit ? bytes.count : 0
-        case .receiving:
-            break
-        default:
-            return 0
+        case .receiving: break
+        default: return 0
         }
         // If the current call of libcurl has taken too long, this transfer is paused, so that other transfers can run.
-        if stack?.multi.noteChunk() == true {
+        if curl?.stack.multi.noteChunk() == true {
             transport?.resume(self)
             return Int(bhl_pause)
         }
         guard let delegate else { return 0 }
         var bytes = bytes
-        if case .length(let length) = bodyEnd {
+        if case .length(let length) = exchange.bodyEnd {
             bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: length - bytesReceived)))
         }
         let flow = delegate.transfer(self, received: bytes.bytes)
         guard !isOver else { return 0 }
         if flow == .pause {
-            isPaused = true
+            exchange.state = .receiving(isPaused: true)
             return Int(bhl_pause)
         }
         bytesReceived += UInt64(bytes.count)

@@ -97,9 +97,10 @@ extension Transport {
         case .discard(let transfer):
             release(transfer)
         case .unpause(let transfer):
-            guard let stack = transfer.stack, let easy = transfer.easy, !transfer.isOver else { return }
-            let result = stack.multi.pause(easy, receiving: transfer.isPaused, sending: transfer.outgoing.isPaused)
-            if result != CURLE_OK, transfer.easy === easy { conclude(transfer, result) }
+            guard let curl = transfer.curl, !transfer.isOver else { return }
+            let result = curl.stack.multi.pause(
+                curl.easy, receiving: transfer.exchange.isPaused, sending: transfer.outgoing.isPaused)
+            if result != CURLE_OK, transfer.curl?.easy === curl.easy { conclude(transfer, result) }
         }
     }
 
@@ -115,9 +116,9 @@ extension Transport {
 
     /// Removes the stack after an error, and fails its transfers. The next transfer makes a new stack.
     func replaceStack(_ stack: CurlStack, _ failure: Failure) {
-        let begun = active.values.filter { $0.stack === stack }
+        let begun = active.values.filter { $0.curl?.stack === stack }
         stacks[stack.identity] = nil
-        stack.close(ending: begun.compactMap(\.easy))
+        stack.close(ending: begun.compactMap(\.curl?.easy))
         for transfer in begun { transfer.exitCurl() }
         for transfer in begun { end(transfer, .failed(failure, isTransient: true)) }
     }

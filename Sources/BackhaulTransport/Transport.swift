@@ -38,8 +38,7 @@ public final class Transport {
     private static let idleMilliseconds: Int64 = 30_000
     /// The time between two checks of whether a server has taken the rest of a body.
     private static let drainCheckMilliseconds: Int64 = 20
-    /// The longest time between two checks while transfers run. If the host (the program that embeds the library)
-    /// closes the transport's descriptors, the transport detects this within a second.
+    /// The longest time between two checks while transfers run.
     static let watchMilliseconds: Int64 = 1_000
 
     /// Throws if this system's libcurl cannot be used.
@@ -66,8 +65,7 @@ public final class Transport {
             throw Failure(.invalidArgument, "the URL is not one of \(request.origin.text)")
         }
         try request.checkHeaders()
-        let transfer = Transfer(request, body, delegate, self, now: loop.now)
-        transfer.jar = cookies
+        let transfer = Transfer(request, body, cookies, delegate, self, now: loop.now)
         active[ObjectIdentifier(transfer)] = transfer
         if isBusy { deferredCalls.append(.begin(transfer)) } else { begin(transfer) }
         scheduleProcessing()
@@ -82,8 +80,8 @@ public final class Transport {
         certificateLoader.close()
         watchdog = nil
         deferredCalls = []
-        let used = Dictionary(grouping: active.values.filter { $0.stack != nil }) { ObjectIdentifier($0.stack ?? $0) }
-            .mapValues { $0.compactMap(\.easy) }
+        let used = Dictionary(grouping: active.values.compactMap(\.curl)) { ObjectIdentifier($0.stack) }
+            .mapValues { $0.map(\.easy) }
         for transfer in active.values {
             transfer.end()
             transfer.exitCurl()
@@ -105,7 +103,7 @@ public final class Transport {
     // MARK: - For Transfer
 
     func discard(_ transfer: Transfer) {
-        if transfer.receivedBytes == 0 { abandonConnection(of: transfer) }
+        if transfer.curl?.receivedBytes == 0 { abandonConnection(of: transfer) }
         if isBusy {
             deferredCalls.append(.discard(transfer))
             scheduleProcessing()
@@ -123,12 +121,6 @@ public final class Transport {
         scheduleProcessing()
     }
 
-    func resumeSending(_ transfer: Transfer) {
-        transfer.lastActivityAt = loop.now
-        deferredCalls.append(.unpause(transfer))
-        scheduleProcessing()
-    }
-
     // MARK: - One transfer
 
     private var isBusy: Bool { stacks.values.contains(where: \.multi.isInside) }
@@ -136,40 +128,40 @@ public final class Transport {
     func begin(_ transfer: Transfer) {
         guard !transfer.isOver else { return release(transfer) }
         do throws(Failure) {
+            let (request, target) = (transfer.request, transfer.target)
             let (route, credentials) = try transfer.resolveRoute()
-            if credentials.belongsToConnection, transfer.authExchange.negotiateTokens == nil {
+            if credentials.belongsToConnection, transfer.exchange.authentication.negotiateTokens == nil {
                 return try fetchNegotiateTokens(transfer, credentials, route)
             }
             guard let certificates = try certificates(for: transfer, route) else { return }
-            transfer.fallsBack = fallsBack(transfer, credentials)
-            let version = transfer.fallsBack ? .http1 : transfer.request.httpVersion
+            transfer.exchange.fallsBack = fallsBack(transfer, credentials)
+            let version = transfer.exchange.fallsBack ? .http1 : request.httpVersion
             let stack = try stack(
                 of: ConnectionIdentity(
-                    transfer.request, version, route, credentials, certificates,
-                    abandoned: abandonedConnections.count(of: transfer.origin)))
-            let nonceOwner = credentials.nonceOwner(at: transfer.origin)
+                    request, version, route, credentials, certificates,
+                    abandoned: abandonedConnections.count(of: target.origin)))
+            let nonceOwner = credentials.nonceOwner(at: target.origin)
             let easy = try stack.handles.take(nonceOwner: nonceOwner)
             // Unsafe: libcurl passes this pointer to call-backs only between `add` and `remove`. Until `remove`,
             // `active` retains the transfer.
+            let receiver = Unmanaged.passUnretained(transfer).toOpaque()
             try easy.prepare(
-                url: transfer.url, version: version,
-                isEncrypted: transfer.origin.scheme == "https",
-                timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds,
-                bypassesDNSCache: transfer.request.bypassesDNSCache, needsNewConnection: transfer.needsNewConnection,
+                url: target.url, version: version, isEncrypted: target.origin.scheme == "https",
+                timeoutMilliseconds: request.requestTimeoutMilliseconds, bypassesDNSCache: request.bypassesDNSCache,
+                needsNewConnection: transfer.exchange.needsNewConnection,
                 headers: transfer.headerLines(with: credentials), credentials: credentials, nonceOwner: nonceOwner,
-                receiver: Unmanaged.passUnretained(transfer).toOpaque())
+                receiver: receiver)
             try easy.prepare(transfer.jar, own: transfer.ownCookies)
             transfer.rewind()
-            try easy.prepare(
-                transfer.outgoing, canBeRepeated: transfer.request.canBeRepeated,
-                receiver: Unmanaged.passUnretained(transfer).toOpaque())
+            try easy.prepare(transfer.outgoing, canBeRepeated: request.canBeRepeated, receiver: receiver)
             stack.multi.expect(transfers: stack.count + 1)
             transfer.enterCurl(stack, easy, now: loop.now)
             let result = stack.multi.add(easy)
             guard result == CURLM_OK else {
                 transfer.exitCurl()
                 throw Failure(
-                    .outOfResources, "libcurl cannot start a transfer: \(String(cString: curl_multi_strerror(result)))",
+                    .outOfResources,
+                    "libcurl cannot start a transfer: \(String(cString: curl_multi_strerror(result)))",
                     domain: .curl, detail: Int64(result.rawValue))
             }
         } catch {
@@ -181,58 +173,70 @@ public final class Transport {
 
     /// Handles the end of one of the transfer's requests in libcurl.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
-        transfer.noteUndrainedBody(transfer.socket)
+        transfer.noteUndrainedBody(transfer.curl?.socket)
         let hasLostResponse = transfer.hasLostEarlyResponse(result)
         let result = transfer.hasEarlyResponse(result) ? CURLE_OK : result
         // The head of a 401 or 407 response is buffered, because libcurl may repeat the request. If the head is still
         // buffered now, libcurl has not repeated the request, so this head is the response.
         if result == CURLE_OK { transfer.takeHeldHead() }
-        let isWhole = result == CURLE_OK && transfer.headIsWhole
+        let isWhole = result == CURLE_OK && transfer.exchange.headIsWhole
         let failure = isWhole ? nil : failure(of: transfer, result)
-        let isRestOfEarlierResponse = transfer.waitsOnUsedConnection && failure?.status == .badResponse
+        let isRestOfEarlierResponse = transfer.exchange.waitsOnUsedConnection && failure?.status == .badResponse
         transfer.takeMetrics()
-        let (socket, hasUnmarkedEnd) = (transfer.socket, transfer.hasUnmarkedEnd)
+        let (socket, hasUnmarkedEnd) = (transfer.curl?.socket, transfer.hasUnmarkedEnd)
         detach(transfer)
-        switch transfer.phase {
-        case .over:
-            release(transfer)
-        case .refused:
-            end(transfer, .refused)
-        case .ended:
-            end(transfer, .complete)
+        switch transfer.exchange.state {
+        case .waitingForHead where transfer.mayLackMemory(result) && transfer.mayRepeat(for: .lackOfMemory):
+            sendAgain(transfer, for: .lackOfMemory)
+        case .waitingForHead, .stopped(.violation):
+            if isRestOfEarlierResponse, transfer.mayRepeat(for: .brokenResponse) {
+                sendAgain(transfer, for: .brokenResponse)
+            } else if hasLostResponse, transfer.request.canBeRepeated {
+                transfer.sendAgainOverHTTP1()
+                begin(transfer)
+            } else if case .stopped(.violation(let violation, _)) = transfer.exchange.state {
+                end(transfer, .failed(violation, isTransient: false))
+            } else {
+                end(transfer, transfer.takeTunnelRefusal() ? .complete : failure ?? .complete)
+            }
+        case .stopped(.again(let needsNewConnection)):
+            sendAgain(transfer, needsNewConnection: needsNewConnection)
         case .redirecting(let location, _, _):
             follow(location, transfer)
-        case .repeating:
-            transfer.repeatRequest()
-            begin(transfer)
-        case .reconnecting:
-            transfer.reconnect()
-            begin(transfer)
-        case .waitingForHead where transfer.mayLackMemory(result) && transfer.mayRepeat(for: .lackOfMemory):
-            transfer.repeatOnce(for: .lackOfMemory)
-            begin(transfer)
-        case .waitingForHead where isRestOfEarlierResponse && transfer.mayRepeat(for: .brokenResponse):
-            transfer.repeatOnce(for: .brokenResponse)
-            begin(transfer)
-        case .waitingForHead where hasLostResponse && transfer.request.canBeRepeated:
-            transfer.repeatOverHTTP1()
-            begin(transfer)
-        case .waitingForHead, .holdingHead, .receiving:
-            if transfer.takeTunnelRefusal() {
-                end(transfer, .complete)
-            } else if let violation = transfer.violation {
-                end(transfer, .failed(violation, isTransient: false))
-            } else if failure == nil, hasUnmarkedEnd {
-                fallbackOrigins.add(transfer.origin, now: loop.now)
-                end(transfer, .failed(TransferFailure.unmarkedEnd(transfer.origin.text), isTransient: true))
-            } else if failure == nil, transfer.isTruncated, !transfer.request.toleratesMissingCloseNotify {
-                end(transfer, .failed(TransferFailure.truncated(transfer.origin.text), isTransient: true))
-            } else if failure == nil, transfer.hasUndrainedBody, let socket, !socket.isClosed {
-                transfer.pendingDrain = (socket, loop.now + Int64(transfer.request.requestTimeoutMilliseconds))
-                checkAgain(at: loop.now + Transport.drainCheckMilliseconds)
+        case .stopped(.refused):
+            end(transfer, .refused)
+        case .stopped(.complete):
+            end(transfer, .complete)
+        case .holdingHead, .receiving:
+            if let failure {
+                end(transfer, failure)
             } else {
-                end(transfer, failure ?? .complete)
+                endBody(transfer, socket, hasUnmarkedEnd: hasUnmarkedEnd)
             }
+        case .preparing, .draining, .over:
+            release(transfer)
+        }
+    }
+
+    private func sendAgain(_ transfer: Transfer, needsNewConnection: Bool = true, for reason: ResendReasons = []) {
+        transfer.sendAgain(needsNewConnection: needsNewConnection, for: reason)
+        begin(transfer)
+    }
+
+    /// Ends a transfer whose body libcurl considers complete.
+    private func endBody(_ transfer: Transfer, _ socket: ConnectionSocket?, hasUnmarkedEnd: Bool) {
+        let origin = transfer.origin
+        if hasUnmarkedEnd {
+            fallbackOrigins.add(origin, now: loop.now)
+            end(transfer, .failed(TransferFailure.unmarkedEnd(origin.text), isTransient: true))
+        } else if transfer.exchange.isTruncated, !transfer.request.toleratesMissingCloseNotify {
+            end(transfer, .failed(TransferFailure.truncated(origin.text), isTransient: true))
+        } else if transfer.exchange.hasUndrainedBody, let socket, !socket.isClosed {
+            let until = loop.now + Int64(transfer.request.requestTimeoutMilliseconds)
+            transfer.exchange.state = .draining(socket, until: until)
+            checkAgain(at: loop.now + Transport.drainCheckMilliseconds)
+        } else {
+            end(transfer, .complete)
         }
     }
 
@@ -242,37 +246,39 @@ public final class Transport {
         // Credentials such as those of Negotiate authenticate a whole connection. Requests with such credentials always
         // use HTTP/1.1.
         guard !credentials.belongsToConnection else { return false }
-        if transfer.needsHTTP1 { return true }
+        if transfer.target.needsHTTP1 { return true }
         return transfer.request.httpVersion == .standard && fallbackOrigins.includes(transfer.origin, now: loop.now)
     }
 
     /// Returns the failure of a request. Must be called while the transfer still has libcurl's handle.
     private func failure(of transfer: Transfer, _ result: CURLcode) -> TransferEnd {
+        let (exchange, origin) = (transfer.exchange, transfer.origin)
         var report = FailureReport(result == CURLE_OK ? CURLE_GOT_NOTHING : result)
-        if let easy = transfer.easy, let stack = transfer.stack {
-            report = easy.report(report.code, stack.identity)
+        if let curl = transfer.curl {
+            report = curl.easy.report(report.code, curl.stack.identity)
             report.reason = transfer.secrets.redacted(report.reason)
             report.respondent = transfer.respondent
-            report.receivedBytes = transfer.receivedBytes
-            report.mayBeTunnel = stack.identity.proxy != nil && transfer.origin.scheme == "https"
-            report.hasEndedHTTP2 = transfer.isOverHTTP2 && transfer.socket?.isClosed == true
+            report.receivedBytes = curl.receivedBytes
+            report.mayBeTunnel = curl.stack.identity.proxy != nil && origin.scheme == "https"
+            report.hasEndedHTTP2 = exchange.isOverHTTP2 && curl.socket?.isClosed == true
         }
         let failureContext = FailureContext(
-            isUnprocessed: !transfer.mayHaveBeenSent && !transfer.hasResponse,
-            systemError: transfer.easy?.systemError ?? 0,
-            connectionWasClosed: report.code == CURLE_HTTP2 && !transfer.headIsWhole,
+            isUnprocessed: !transfer.resends.mayHaveBeenSent && !exchange.hasResponse,
+            systemError: transfer.curl?.easy.systemError ?? 0,
+            connectionWasClosed: report.code == CURLE_HTTP2 && !exchange.headIsWhole,
             hasStreamError: report.hasStreamError)
         let (failure, isTransient) = TransferFailure.failure(
-            report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole, hasReceived: transfer.hasReceived)
+            report, server: origin.text, headIsWhole: exchange.headIsWhole, hasReceived: exchange.hasReceived)
         if failure.status == .tlsFailed { certificateLoader.expireAll() }
         return .failed(failure, isTransient: isTransient, failureContext)
     }
 
     private func follow(_ location: [UInt8], _ transfer: Transfer) {
         do throws(Failure) {
+            let target = transfer.target
             let redirect = try Redirect.decide(
-                location, from: transfer.url, transfer.origin, keepsHeaders: transfer.keepsHeaders,
-                count: transfer.redirects, limit: transfer.request.maximumRedirects,
+                location, from: target.url, target.origin, keepsHeaders: target.keepsHeaders,
+                count: target.redirects, limit: transfer.request.maximumRedirects,
                 policy: transfer.request.redirects, without: transfer.secrets)
             transfer.follow(redirect)
             begin(transfer)
@@ -287,9 +293,9 @@ public final class Transport {
 
     func end(_ transfer: Transfer, _ end: TransferEnd) {
         release(transfer)
-        guard transfer.fallsBack, !transfer.hasResponse, case .failed(let failure, _, let failureContext) = end else {
-            return transfer.end(end)
-        }
+        guard transfer.exchange.fallsBack, !transfer.exchange.hasResponse,
+            case .failed(let failure, _, let failureContext) = end
+        else { return transfer.end(end) }
         fallbackOrigins.remove(transfer.origin)
         let lost = HTTP1Fallback.failure(failure, of: transfer.origin)
         transfer.end(.failed(lost, isTransient: true, failureContext))
@@ -305,18 +311,20 @@ public final class Transport {
     /// continue. If the connection was idle before, all idle connections to the origin may be silent, for example
     /// because a router has forgotten them.
     private func abandonConnection(of transfer: Transfer) {
-        guard transfer.isOverHTTP2 || transfer.timing.isReused, let stack = transfer.stack else { return }
-        abandonedConnections.add(transfer.origin, known: stack.identity.abandoned)
+        guard let curl = transfer.curl, transfer.exchange.isOverHTTP2 || transfer.exchange.timing.isReused else {
+            return
+        }
+        abandonedConnections.add(transfer.origin, known: curl.stack.identity.abandoned)
         // If no other transfer uses the connection, libcurl closes it now. The other transfers must not have this
         // option: `Transfer.hasUnmarkedEnd` would take the close for a broken connection.
-        transfer.easy?.forbidReuse()
+        curl.easy.forbidReuse()
     }
 
     private func detach(_ transfer: Transfer) {
-        guard let easy = transfer.easy, let stack = transfer.stack else { return }
+        guard let curl = transfer.curl else { return }
         transfer.exitCurl()
-        stack.multi.remove(easy)
-        stack.handles.recycle(easy)
+        curl.stack.multi.remove(curl.easy)
+        curl.stack.handles.recycle(curl.easy)
     }
 
     // MARK: - Silent transfers
@@ -332,44 +340,44 @@ public final class Transport {
         var next = closeIdle() ?? .max
         if active.isEmpty { return next == .max ? nil : next }
         next = min(next, loop.now + Transport.watchMilliseconds)
-        for transfer in Array(active.values) where !transfer.isOver {
-            if case .redirecting(let location, _, let until) = transfer.phase {
-                guard until <= loop.now else {
-                    next = min(next, until)
-                    continue
-                }
-                // The redirect needs only the head. libcurl closes the connection, because the rest of the redirect's
-                // body is not read.
-                transfer.takeMetrics()
-                detach(transfer)
-                follow(location, transfer)
-                continue
-            }
-            if let (socket, until) = transfer.pendingDrain {
-                transfer.noteUndrainedBody(socket)
-                if !transfer.hasUndrainedBody || socket.isClosed || until <= loop.now {
-                    end(transfer, .complete)
-                } else {
-                    next = min(next, loop.now + Transport.drainCheckMilliseconds)
-                }
-                continue
-            }
-            if transfer.isWaiting { continue }
-            transfer.noteDrain(now: loop.now)
-            let due = transfer.timeoutAt
-            if due > loop.now {
-                next = min(next, due)
-                continue
-            }
-            transfer.takeMetrics()
-            abandonConnection(of: transfer)
-            if transfer.hasStoppedAfterResponse {
-                end(transfer, .complete)
-                continue
-            }
-            end(transfer, .failed(Failure(.requestTimeout, transfer.timeoutMessage), isTransient: true))
+        for transfer in Array(active.values) {
+            if let due = endTimedOut(transfer) { next = min(next, due) }
         }
         return isClosed ? nil : next
+    }
+
+    /// Ends the transfer if its time has passed. Returns when to check the transfer again.
+    private func endTimedOut(_ transfer: Transfer) -> Int64? {
+        switch transfer.exchange.state {
+        case .over: return nil
+        case .redirecting(let location, _, let until):
+            guard until <= loop.now else { return until }
+            // The redirect needs only the head. libcurl closes the connection, because the rest of the redirect's body
+            // is not read.
+            transfer.takeMetrics()
+            detach(transfer)
+            follow(location, transfer)
+            return nil
+        case .draining(let socket, let until):
+            transfer.noteUndrainedBody(socket)
+            if transfer.exchange.hasUndrainedBody, !socket.isClosed, until > loop.now {
+                return loop.now + Transport.drainCheckMilliseconds
+            }
+            end(transfer, .complete)
+            return nil
+        default: break
+        }
+        if transfer.isWaiting { return nil }
+        transfer.noteDrain(now: loop.now)
+        guard transfer.timeoutAt <= loop.now else { return transfer.timeoutAt }
+        transfer.takeMetrics()
+        abandonConnection(of: transfer)
+        if transfer.hasStoppedAfterResponse {
+            end(transfer, .complete)
+        } else {
+            end(transfer, .failed(Failure(.requestTimeout, transfer.timeoutMessage), isTransient: true))
+        }
+        return nil
     }
 
     /// Closes stacks that have been idle for too long, because each of their connections uses a descriptor. Returns

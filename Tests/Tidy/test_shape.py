@@ -14,7 +14,6 @@ LONG_FUNCTIONS = {}
 LARGE_CLASSES = {
     "ConditionsWatch": "it has the last value and the source of each condition, and little other state",
     "Transaction": "it has one constant for each group of operations, and no other state",
-    "Transfer": "it repeats one request after redirects and challenges; to be divided when several loops share it",
     "Watch": "it is the screen of one command, with the rows, the terminal and the pace of the screen",
 }
 MOST_EXTENDING_FILES = 2

@@ -22,7 +22,7 @@ def version(number):
     return f"{value >> 16}.{value >> 8 & 255}.{value & 255}"
 
 
-def mended():
+def fixed_in():
     """Returns the first version without the fault for each case."""
     lines = re.findall(r"^        case (\..+): (nil|0x\w+)$", TABLE, re.MULTILINE)
     return {name: version(number) for names, number in lines for name in re.findall(r"\.(\w+)", names)}
@@ -33,7 +33,7 @@ def file_of(case):
 
 
 def test_each_case_has_a_version():
-    assert set(mended()) == cases()
+    assert set(fixed_in()) == cases()
 
 
 def test_each_case_has_a_file_and_each_file_a_case():
@@ -44,8 +44,8 @@ def test_each_case_has_a_file_and_each_file_a_case():
 @pytest.mark.parametrize("case", sorted(cases()))
 def test_the_head_of_a_file_names_the_version(case):
     text = file_of(case).read_text()
-    assert re.findall(r"^/// Needed by: .* Mended in: (none|[\d.]*\d)", text, re.MULTILINE) == [mended()[case]]
-    if mended()[case] != "none":
+    assert re.findall(r"^/// Needed by: .* Fixed in: (none|[\d.]*\d)", text, re.MULTILINE) == [fixed_in()[case]]
+    if fixed_in()[case] != "none":
         assert f"Workaround.{case}.isActive" in "".join(
             path.read_text() for path in FOLDER.parent.parent.rglob("*.swift"))
 
@@ -53,4 +53,4 @@ def test_the_head_of_a_file_names_the_version(case):
 def test_the_page_about_the_transport_lists_the_cases():
     page = (PROJECT / "docs/internals/transport.md").read_text()
     assert dict(re.findall(r"^\| `(\w+)` \| ([\w.]+) \|", page, re.MULTILINE)) == {
-        file_of(case).stem: mended()[case] for case in cases()}
+        file_of(case).stem: fixed_in()[case] for case in cases()}

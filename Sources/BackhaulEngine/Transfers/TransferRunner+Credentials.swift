@@ -9,7 +9,7 @@ extension TransferRunner {
     /// sent credentials.
     func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
         attempt.emit(.responded(isFromServer: head.status != 511 && attempt.redirectTarget(head) == nil))
-        if !transfer.acceptedCredentials.isEmpty { attempt.emit(.credentialsAccepted(transfer.acceptedCredentials)) }
+        if !transfer.credentials.accepted.isEmpty { attempt.emit(.credentialsAccepted(transfer.credentials.accepted)) }
         guard attempt.authentication.authChallenge == nil, let asked = authChallenge(of: head, transfer) else {
             attempt.emit(.notChallenged)
             if attempt.authentication.authChallenge == nil, let refreshed = attempt.task.refreshed {
@@ -20,8 +20,8 @@ extension TransferRunner {
         }
         let sent =
             switch asked.space.kind {
-            case .server: transfer.serverCredentialNumber
-            case .proxy: transfer.proxyCredentialNumber
+            case .server: transfer.credentials.server
+            case .proxy: transfer.credentials.proxy
             case .refresh: attempt.task.refreshed?.challenge.rawValue
             }
         attempt.authentication.sentCredential = sent

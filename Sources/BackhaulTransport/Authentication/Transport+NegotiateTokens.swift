@@ -12,7 +12,7 @@ extension Transport {
         try fetch(server, transfer) { [weak self] transfer, token in
             do throws(Failure) {
                 try self?.fetch(proxy, transfer) { transfer, proxyToken in
-                    transfer.authExchange.negotiateTokens = NegotiateTokens(server: token, proxy: proxyToken)
+                    transfer.use(NegotiateTokens(server: token, proxy: proxyToken))
                     self?.begin(transfer)
                 }
             } catch {

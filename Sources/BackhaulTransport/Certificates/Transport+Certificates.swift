@@ -35,11 +35,11 @@ extension Transport {
         let id = ObjectIdentifier(transfer)
         let found = try certificateLoader.obtain(file) { [weak self, weak transfer] failure in
             guard let self, let transfer, active[id] === transfer, !transfer.isOver else { return }
-            transfer.pendingCertificateFile = nil
+            transfer.waits(for: nil)
             guard let failure else { return begin(transfer) }
             end(transfer, .failed(failure, isTransient: failure.status == .outOfResources))
         }
-        transfer.pendingCertificateFile = found == nil ? file : nil
+        transfer.waits(for: found == nil ? file : nil)
         return found
     }
 }

@@ -38,7 +38,10 @@ struct FailureReport {
     /// are PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR and COMPRESSION_ERROR (RFC 9113, section
     /// 7).
     var hasStreamError: Bool {
-        (code == CURLE_HTTP2_STREAM || code == CURLE_HTTP2) && [1, 3, 5, 6, 9].contains { reason.has("(err \($0))") }
+        guard code == CURLE_HTTP2_STREAM || code == CURLE_HTTP2 else { return false }
+        // Since version 8.5.0, libcurl reports nghttp2's own text about a malformed response.
+        return [1, 3, 5, 6, 9].contains { reason.has("(err \($0))") || reason.has("(error 0x\($0) ") }
+            || reason.has("Invalid HTTP header field") || reason.has("Violation in HTTP messaging")
     }
 
     /// Whether a TLS record was invalid after the handshake. An alert is a valid record.

@@ -44,6 +44,8 @@ struct TransferFailureTests {
     @Test("a stream that ends with an error means a bad response, which may pass", arguments: [
         "HTTP/2 stream 1 was not closed cleanly: PROTOCOL_ERROR (err 1)",
         "HTTP/2 stream 1 was not closed cleanly: COMPRESSION_ERROR (err 9)",
+        "HTTP/2 stream 1 reset by server (error 0x1 PROTOCOL_ERROR)",
+        "Invalid HTTP header field was received: frame type: 1, stream: 1, name: [X-Upper], value: [1]",
     ])
     func streamErrors(reason: String) {
         let report = FailureReport(CURLE_HTTP2_STREAM, reason: reason)

@@ -1,4 +1,4 @@
-/// Needed by: all versions of libcurl. Mended in: none.
+/// Needed by: all versions of libcurl. Fixed in: none.
 ///
 /// libcurl drops the body of a proxy's 407 response to CONNECT without a limit, and without returning to the event loop
 /// as long as bytes arrive. It makes a progress call for each byte (recv_CONNECT_resp). So the transport counts these

@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
 
-/// Needed by: all versions of libcurl. Mended in: none.
+/// Needed by: all versions of libcurl. Fixed in: none.
 ///
 /// libcurl drops bytes that follow the last chunk of a body, and reuses the connection. Before version 8.5.0, it also
 /// drops bytes that follow a response without a body. If more of these bytes arrive later, libcurl takes them for the

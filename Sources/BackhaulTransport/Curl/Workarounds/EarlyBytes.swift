@@ -2,7 +2,7 @@ internal import BackhaulPlatform
 internal import CCurl
 internal import Glibc
 
-/// Needed by: all versions of libcurl. Mended in: none. Since version 8.0.0, libcurl itself does not reuse a connection
+/// Needed by: all versions of libcurl. Fixed in: none. Since version 8.0.0, libcurl itself does not reuse a connection
 /// on which bytes wait; it still does not check a new connection.
 ///
 /// Bytes that arrive before the request is sent cannot be the response (RFC 9112, section 6.3), but libcurl accepts

@@ -2,7 +2,7 @@ internal import BackhaulPlatform
 internal import CCurl
 internal import Glibc
 
-/// Needed by: libcurl before 8.7.0. Mended in: 8.7.0 (commit 0dc036225b).
+/// Needed by: libcurl before 8.7.0. Fixed in: 8.7.0 (commit 0dc036225b).
 ///
 /// While frames without a body arrive over HTTP/2, libcurl continues to read in the same call (lib/http2.c,
 /// cf_h2_recv). Such a call would block the thread of the event loop. So this object ends a connection on which a

@@ -1,11 +1,13 @@
 internal import CCurl
 
-/// Needed by: all versions of libcurl. Mended in: none.
+/// Needed by: all versions of libcurl. Fixed in: none.
 ///
 /// Before a request has a connection, libcurl checks all idle connections, and records their errors as errors of the
 /// request (`prune_dead_connections`, `extract_if_dead`). libcurl repeats these checks before it repeats a request, and
 /// keeps only the first error. So libcurl gets the buffer for the text of an error only when the request has chosen its
 /// connection, and an earlier text is removed then.
+///
+/// Unsafe: the pointer is to the handle that libcurl uses for the request. A transfer retains this handle.
 extension EasyHandle {
     /// Makes libcurl record the reason of a failure from now on.
     func recordReason() {

@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// Needed by: libcurl before 8.6.0. Mended in: 8.6.0 (commit f58e493e44, CURLE_TOO_LARGE).
+/// Needed by: libcurl before 8.6.0. Fixed in: 8.6.0 (commit f58e493e44, CURLE_TOO_LARGE).
 ///
 /// libcurl reports a line of the response's head that exceeds its limit of 100 KiB (DYN_HTTP_REQUEST,
 /// MAX_HTTP_RESP_HEADER_SIZE) as a lack of memory. The transport repeats such a request one time: if memory was really

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Needed by: libcurl before 8.0.0. Mended in: 8.0.0 (https://github.com/curl/curl/issues/10634).
+/// Needed by: libcurl before 8.0.0. Fixed in: 8.0.0 (https://github.com/curl/curl/issues/10634).
 ///
 /// On a connection that uses HTTP/2 without TLS from the start, only the first request works. So each of these requests
 /// gets a new connection.

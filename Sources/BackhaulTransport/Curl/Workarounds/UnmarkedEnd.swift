@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Needed by: libcurl before 8.1.0. Mended in: 8.1.0 (commit 744dcf22fa).
+/// Needed by: libcurl before 8.1.0. Fixed in: 8.1.0 (commit 744dcf22fa).
 ///
 /// After a violation of HTTP/2, libcurl treats the end of the connection as the end of each body without a length
 /// (lib/http2.c, h2_process_pending_input). So such a body is accepted only if its connection stays open. Otherwise the
@@ -9,8 +9,8 @@ extension Transfer {
     /// Whether a body without a length ended with its HTTP/2 connection, before the server marked the end of the body
     /// (END_STREAM). When a stream ends properly, the connection stays open.
     var hasUnmarkedEnd: Bool {
-        guard Workaround.unmarkedEnd.isActive, case .endsWithStream = bodyEnd else { return false }
-        return headIsWhole && socket?.isClosed == true
+        guard Workaround.unmarkedEnd.isActive, case .endsWithStream = exchange.bodyEnd else { return false }
+        return exchange.headIsWhole && curl?.socket?.isClosed == true
     }
 }
 

@@ -1,7 +1,8 @@
 internal import BackhaulPlatform
+internal import CCurl
 internal import Glibc
 
-/// Needed by: libcurl before 8.0.0. Mended in: 8.0.0 (commit 7c5637b8b4).
+/// Needed by: libcurl before 8.0.0. Fixed in: 8.0.0 (commit 7c5637b8b4).
 ///
 /// libcurl considers a TLS connection alive while bytes are unread, even if the server has ended it (ossl_check_cxn).
 /// close_notify is such an unread record. So the transport discards the unread bytes of an ended connection that no

@@ -1,4 +1,4 @@
-/// Needed by: libcurl before 8.2.0. Mended in: 8.2.0 (commit a70d97c46c).
+/// Needed by: libcurl before 8.2.0. Fixed in: 8.2.0 (commit a70d97c46c).
 ///
 /// libcurl connects to several addresses at the same time, and uses the socket that connects first. It closes the
 /// sockets that connect later without a call of CURLOPT_CLOSESOCKETFUNCTION. So the table of sockets may still have a

@@ -7,7 +7,7 @@ enum Workaround: CaseIterable {
 
     /// The first version of libcurl without the fault, in the form of `curl_version_info`: one byte each for the major
     /// and the minor number and the patch. Nil if version 8.21.0 still has the fault.
-    var mended: UInt32? {
+    var fixedIn: UInt32? {
         switch self {
         case .plainHTTP2Reuse, .unreadCloseNotify: 0x080000
         case .ignoredLength, .lostEarlyResponse, .unmarkedEnd: 0x080100
@@ -24,5 +24,5 @@ enum Workaround: CaseIterable {
     /// Whether the libcurl that was found at run time has the fault.
     var isActive: Bool { isActive(in: CurlLibrary.version) }
 
-    func isActive(in version: UInt32) -> Bool { mended.map { version < $0 } ?? true }
+    func isActive(in version: UInt32) -> Bool { fixedIn.map { version < $0 } ?? true }
 }
