@@ -20,12 +20,8 @@ VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", 
 SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --disable-local-rpath \
     -Xswiftc -static-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
     -Xswiftc -enforce-exclusivity=unchecked -Xlinker --gc-sections -Xlinker --icf=all
-# Sources/CForkGate/fork_gate.c says why functions of the Swift runtime are replaced. One of these functions is named
-# below, and `sed` reads the names of the others from fork_gate.c.
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.1 \
-    -Xlinker -z -Xlinker nodelete \
-    -Xlinker --wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_ \
-    $(shell sed -nE 's/^REPLACE.*, (swift_[A-Za-z0-9_]+),.*/-Xlinker --wrap=\1/p' Sources/CForkGate/fork_gate.c)
+    -Xlinker -z -Xlinker nodelete
 
 EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/*.c))
 

@@ -42,10 +42,10 @@ let package = Package(
         // Only the headers of libsystemd are needed here. The library is loaded when it is first used.
         .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", providers: [.apt(["libsystemd-dev"])]),
 
-        // Prevents that a forked child inherits a locked lock of the Swift runtime.
-        .target(name: "CForkGate"),
+        // The rules for forked children. They are in C, because no lazily initialized value of Swift may be used there.
+        .target(name: "CProcess"),
         // Threads, locks, descriptors and clocks. No other module uses pthread.
-        .target(name: "BackhaulPlatform", dependencies: ["CForkGate", "CLinux"], swiftSettings: smallest),
+        .target(name: "BackhaulPlatform", dependencies: ["CLinux", "CProcess"], swiftSettings: smallest),
         // Values and decisions, without any I/O.
         .target(name: "BackhaulModel", swiftSettings: small),
         // The database. No other module has SQL.
@@ -125,7 +125,7 @@ let package = Package(
             name: "ModelTests", dependencies: ["BackhaulModel", "TestSupport"],
             path: "Tests/Unit/Model", swiftSettings: strict),
         .testTarget(
-            name: "PlatformTests", dependencies: ["BackhaulPlatform", "CForkGate", "CLinux", "TestSupport"],
+            name: "PlatformTests", dependencies: ["BackhaulPlatform", "CLinux", "TestSupport"],
             path: "Tests/Unit/Platform", swiftSettings: strict),
         .testTarget(
             name: "StoreTests",

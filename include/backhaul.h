@@ -126,11 +126,10 @@
  *   signals in its threads.
  *
  * Fork
- *   Handles belong to the process that made them. In a forked child, functions that return a status return BH_FORKED
- *   for an inherited handle. Functions that read a batch return 0 or NULL; close and release functions free the handle.
- *   The child may open the application again. If another thread of the parent was inside SQLite at the time of the
- *   fork, a child that itself runs the engine can hang. A child whose engine runs in the daemon or in the parent does
- *   not hang.
+ *   If a process has opened an application, its forked children must not use the library before exec: there, functions
+ *   that return a status return BH_FORKED, the others return 0 or NULL, and close and release functions do nothing. A
+ *   process that has only loaded the library may fork, and its children may use the library. (In Python, the start
+ *   methods "spawn" and "forkserver" of multiprocessing have no forked children of the host.)
  *
  * Descriptors
  *   If a host closes a descriptor of the library, or of a library that it uses, the behaviour is undefined.
@@ -285,7 +284,7 @@ BH_API const char *bh_abi_json(void);
     X(OK, 0, "success")                                                                                                \
     X(INVALID_ARGUMENT, 1, "an argument is missing, malformed or out of range")                                        \
     X(INVALID_HANDLE, 2, "the handle is closed or was never valid")                                                    \
-    X(FORKED, 3, "the handle belongs to the parent process; open the application again in this process")               \
+    X(FORKED, 3, "the process was forked after its parent had opened an application")                                  \
     X(NOT_FOUND, 4, "there is no such session, task, challenge or activity")                                           \
     X(ALREADY_EXISTS, 5, "an object with this name exists already")                                                    \
     X(KEY_CONFLICT, 6, "the idempotency key was used for another request")                                             \

@@ -24,6 +24,7 @@ public func bh_application_open(
         try SessionCheck.checkApplication(identifier)
         let deadline = try Timeout.deadline(timeout_ms)
         let (options, launch) = try OptionsArgument.read(given, application: identifier)
+        ProcessOrigin.noteOpening()
         let client = try ApplicationClient.open(options, until: timeout_ms == 0 ? nil : deadline)
         do throws(Failure) {
             if let launch { try register(launch, client, until: timeout_ms == 0 ? nil : deadline) }
@@ -52,7 +53,7 @@ private func register(
 
 @c @implementation
 public func bh_application_close(_ application: OpaquePointer?) {
-    HandleTable.current.removeApplication(application)?.close()
+    Call.plain { HandleTable.current.removeApplication(application)?.close() }
 }
 
 @c @implementation

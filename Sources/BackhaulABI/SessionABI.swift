@@ -60,10 +60,12 @@ public func bh_session_attach(
 
 @c @implementation
 public func bh_session_close(_ session: OpaquePointer?) {
-    let client: SessionClient? = HandleTable.current.remove(session) { target in
-        if case .session(let client, _) = target { client } else { nil }
+    Call.plain {
+        let client: SessionClient? = HandleTable.current.remove(session) { target in
+            if case .session(let client, _) = target { client } else { nil }
+        }
+        client?.close()
     }
-    client?.close()
 }
 
 @c @implementation

@@ -72,20 +72,24 @@ public func bh_ticket_count(
 
 @c @implementation
 public func bh_ticket_set_data(_ ticket: OpaquePointer?, _ data: UnsafeMutableRawPointer?) {
-    StartedVerb.find(ticket)?.hostData = UInt(bitPattern: data)
+    Call.plain { StartedVerb.find(ticket)?.hostData = UInt(bitPattern: data) }
 }
 
 @c @implementation
 public func bh_ticket_data(_ ticket: OpaquePointer?) -> UnsafeMutableRawPointer? {
-    StartedVerb.find(ticket).flatMap { UnsafeMutableRawPointer(bitPattern: $0.hostData) }
+    var data: UInt = 0
+    Call.plain { data = StartedVerb.find(ticket)?.hostData ?? 0 }
+    return UnsafeMutableRawPointer(bitPattern: data)
 }
 
 @c @implementation
 public func bh_ticket_release(_ ticket: OpaquePointer?) {
-    let verb: StartedVerb? = HandleTable.current.remove(ticket) { target in
-        if case .ticket(let verb) = target { verb } else { nil }
+    Call.plain {
+        let verb: StartedVerb? = HandleTable.current.remove(ticket) { target in
+            if case .ticket(let verb) = target { verb } else { nil }
+        }
+        verb?.release()
     }
-    verb?.release()
 }
 
 /// The verb of the ticket (the function call that sent the command), and the outcome of this verb. Throws if `isRight`

@@ -21,7 +21,7 @@ public final class BusConnection {
     private let library: bhl_systemd
     // Unsafe: an opaque object of libsystemd. We own the reference.
     private let bus: OpaquePointer
-    /// The socket of sd-bus. It is a `Descriptor`, so that forked children close it.
+    /// The socket of sd-bus. Forked children close it, so that the bus notices the end of this process.
     private let socket: Descriptor
     /// The signals that arrived during a wait for another message.
     private var signals: [BusMessage] = []
@@ -41,7 +41,7 @@ public final class BusConnection {
         }
         self.library = library
         self.bus = bus
-        socket = Descriptor(owning: number)
+        socket = Descriptor(owning: number, closesOnFork: true)
     }
 
     deinit {
@@ -49,9 +49,10 @@ public final class BusConnection {
         // belong to a file of the host. Then the connection is not closed, and its memory is leaked.
         guard socket.isOurs else { return }
         // The connection is closed without a flush, because a flush would wait. All replies that matter have arrived.
+        // `abandon` ends the guard of the socket first, because another file may get the number after the close.
+        socket.abandon()
         library.close(bus)
         _ = library.unref(bus)
-        socket.abandon()
     }
 
     public static var isLibraryPresent: Bool { library != nil }

@@ -53,14 +53,14 @@ public final class BusMessage {
         return text.map { String(cString: $0) } ?? ""
     }
 
-    /// Reads a descriptor and returns a copy. The copy is closed when its last reference ends, and programs that this
-    /// process starts do not inherit it.
+    /// Reads a descriptor and returns a copy. The copy is closed when its last reference ends. Forked children and
+    /// programs that this process starts do not keep it: logind grants rights as descriptors.
     public func readDescriptor() throws(BusError) -> Descriptor {
         var number: Int32 = -1
         try BusError.check(library.message_read_basic(pointer, type("h"), &number))
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw BusError(code: bhl_errno()) }
-        return Descriptor(owning: copy)
+        return Descriptor(owning: copy, closesOnFork: true)
     }
 
     /// Reads the properties that come next (`a{sv}`), and returns the properties with the given names. A property is

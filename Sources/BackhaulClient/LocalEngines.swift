@@ -4,9 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import Glibc
 
-/// The engines of this process, one for each store. A *store* is a directory with all durable data. An *engine* runs
-/// the tasks of a store. All applications of the process with the same store share the engine of this store. Each
-/// client (open application) has a *lease* of its engine. The release of the last lease stops the engine.
+/// The engines of this process, one for each store. All applications of the process with the same store share the
+/// engine of this store. Each client has a *lease* of its engine. The release of the last lease stops the engine.
 final class LocalEngines: Sendable {
     private enum Entry {
         /// A client of this process is starting the engine.
@@ -21,8 +20,7 @@ final class LocalEngines: Sendable {
     }
 
     private let state = Lock(State())
-    private static let ofProcess = ProcessLocal<LocalEngines> { _ in LocalEngines() }
-    static var current: LocalEngines { ofProcess.current }
+    static let current = LocalEngines()
 
     /// Returns a lease of the store's engine in this process, and starts the engine if it does not run. Nil if another
     /// process runs the engine.
@@ -103,13 +101,14 @@ final class LocalEngines: Sendable {
         }
     }
 
-    /// Installs an exit hook that stops all engines. Without this hook, a host (the program that embeds the library)
-    /// would crash in OpenSSL's exit hook if it returned from main while the engine's threads use TLS. Our hook is
-    /// registered after OpenSSL's hook, so our hook runs first.
+    /// Installs an exit hook that stops all engines. Without this hook, a host would crash in OpenSSL's exit hook if it
+    /// returned from main while the engine's threads use TLS. Our hook is registered after OpenSSL's hook, so our hook
+    /// runs first.
     private func installExitHook(_ state: inout State) {
         guard !state.hasExitHook else { return }
         state.hasExitHook = true
-        atexit { LocalEngines.current.stopAll() }
+        // A forked child runs the hook, too, but has no engine.
+        atexit { ProcessOrigin.perform { LocalEngines.current.stopAll() } }
     }
 
     private func stopAll() {

@@ -39,8 +39,6 @@ final class LoopMailbox: Sendable {
 /// The number of a client's connection to this engine, in memory or by socket.
 struct ConnectionID: Hashable, Sendable {
     private let number: UInt64
-    // `last` is atomic, so it needs no mutex. If a process forks while another thread has locked a mutex, the mutex
-    // stays locked in the child for ever.
     private static let last = Atomic<UInt64>(0)
 
     static func next() -> ConnectionID { ConnectionID(number: last.add(1, ordering: .relaxed).newValue) }

@@ -30,14 +30,7 @@ public enum DirectoryReader {
         _ path: String, limit: Int = standardLimit, _ body: ([UInt8]) -> Bool
     ) throws(SystemError) {
         let directory = try open(path)
-        let number = dirfd(directory)
-        ForkGuard.add(number)
-        defer {
-            // `ForkGuard` closes descriptors in forked children. It forgets this number before the close, because after
-            // the close another thread may get the number.
-            ForkGuard.remove(number)
-            closedir(directory)
-        }
+        defer { closedir(directory) }
         var count = 0
         while count < limit {
             guard let entry = bhl_next_entry(directory) else {

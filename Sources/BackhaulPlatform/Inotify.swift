@@ -9,11 +9,7 @@ internal import Synchronization
 /// object of this type only removes its watch when it is freed. Its descriptor stays open, and the next object of the
 /// process uses it.
 public final class Inotify: Sendable {
-    private final class Spares: Sendable {
-        let descriptors = Lock<[Descriptor]>([])
-    }
-
-    private static let spares = ProcessLocal<Spares> { _ in Spares() }
+    private static let spares = Lock<[Descriptor]>([])
     /// An engine has at most one descriptor for each of the store, the time zone and the bus.
     private static let spareLimit = 3
 
@@ -41,7 +37,7 @@ public final class Inotify: Sendable {
         // The reports of the removed watch must not reach the next object.
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while read(number, &buffer, buffer.count) > 0 {}
-        Self.spares.current.descriptors.withLock { [descriptor] spares in
+        Self.spares.withLock { [descriptor] spares in
             if spares.count < Self.spareLimit { spares.append(descriptor) }
         }
     }
@@ -59,7 +55,6 @@ public final class Inotify: Sendable {
     }
 
     private static func spare() -> Descriptor? {
-        let spares = spares.current.descriptors
         while let spare = spares.withLock({ $0.popLast() }) {
             // The host may have closed the number, and another descriptor without a file of its own may have it now
             // (`Descriptor.abandon`). This request fails for all of them except inotify.

@@ -2,13 +2,12 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// A thread of the library. The thread blocks all signals. So the signal handlers of the program that embeds the
-/// library never run on this thread, and the thread gets no SIGPIPE.
+/// A thread of the library. The thread blocks all signals. So the signal handlers of the host never
+/// run on this thread, and the thread gets no SIGPIPE.
 public final class Thread: @unchecked Sendable {
     // Unchecked: `handle` is written once, before the object is shared.
     private var handle = pthread_t()
     private let isJoined = Atomic(false)
-    private let process = ProcessStamp.current
     private let hasEnded = Lock(false)
 
     private final class Start {
@@ -46,21 +45,20 @@ public final class Thread: @unchecked Sendable {
     }
 
     /// Waits until the thread has ended. The thread itself must not call this function. A second call returns at once.
-    /// A call in a forked child also returns at once, because the thread does not exist there.
     public func join() {
-        if isJoined.exchange(true, ordering: .relaxed) || process != .current { return }
+        if isJoined.exchange(true, ordering: .relaxed) { return }
         pthread_join(handle, nil)
     }
 
     /// Waits like `join`, but only until the deadline.
     public func join(until deadline: Deadline) {
-        if process != .current || hasEnded.wait(until: deadline, { $0 ? () : nil }) != nil { join() }
+        if hasEnded.wait(until: deadline, { $0 ? () : nil }) != nil { join() }
     }
 
     public var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
 
     /// If the thread was not joined, it continues, and its resources are released when it ends.
     deinit {
-        if !isJoined.load(ordering: .relaxed), process == .current { pthread_detach(handle) }
+        if !isJoined.load(ordering: .relaxed) { pthread_detach(handle) }
     }
 }

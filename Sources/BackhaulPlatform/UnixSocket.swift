@@ -23,7 +23,7 @@ public final class UnixListener: Sendable {
     public init(name: String, in directory: Descriptor) throws(SystemError) {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard number >= 0 else { throw SystemError.last("cannot make a socket") }
-        descriptor = Descriptor(owning: number)
+        descriptor = Descriptor(owning: number, closesOnFork: true)
         self.directory = directory
         self.name = name
         unlinkat(directory.number, name, 0)
@@ -64,7 +64,7 @@ public final class UnixStream: Sendable {
     private let descriptor: Descriptor
     public var number: Int32 { descriptor.number }
 
-    init(owning number: Int32) { descriptor = Descriptor(owning: number) }
+    init(owning number: Int32) { descriptor = Descriptor(owning: number, closesOnFork: true) }
 
     public static func connect(name: String, in directory: Descriptor) throws(SystemError) -> UnixStream {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)

@@ -56,8 +56,7 @@ final class GroupCommit {
         if database.descriptors.isNameReplaced(Schema.walName) {
             connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         }
-        // The fork guard closes the database's descriptors in forked children. The guard must forget their numbers
-        // now, because after the close these numbers may belong to other files of the process.
+        // After the close, the numbers of the database's descriptors may belong to other files of the process.
         database.descriptors.excludeFromForkGuard()
         connection.close(abandoning: isAbandoned)
     }

@@ -2,6 +2,7 @@
 // of these tables and macros.
 #pragma once
 #include "../../include/backhaul.h"
+#include <string.h>
 
 static inline const char *bht_status_name(bh_status status) {
     switch (status) {
@@ -19,6 +20,24 @@ static inline const char *bht_status_text(bh_status status) {
 #undef BHT_CASE
     default: return "a status that this version of the library does not know";
     }
+}
+
+// Returns BH_FORKED, and fills the host's error if its struct_size is valid. In a forked child, a thread of the parent
+// may have locked the locks of malloc and of the Swift runtime for ever. So this function is in C: it takes no lock and
+// allocates nothing.
+static inline bh_status bht_report_forked(bh_error *error) {
+    static const char text[] = "the process was forked after its parent had opened an application; "
+                               "use the library in the parent, or in a program that this process executes";
+    const size_t end = offsetof(bh_error, message) + sizeof(error->message);
+    if (error && error->struct_size >= end && error->struct_size <= 65536) {
+        error->status = BH_FORKED;
+        error->domain = BH_DOMAIN_NONE;
+        error->detail = 0;
+        error->index = BH_NO_INDEX;
+        error->ticket = NULL;
+        memcpy(error->message, text, sizeof(text));
+    }
+    return BH_FORKED;
 }
 
 #define BHT_TEXT_OF(number) #number

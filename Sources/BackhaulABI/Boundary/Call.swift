@@ -2,20 +2,36 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CBackhaul
+internal import CBackhaulTables
 
-// Unsafe: out parameters are written once, before the call returns. The host (the calling program) promises that they
-// are writable until the call returns.
+// Unsafe: out parameters are written once, before the call returns. The host promises that they are writable until the
+// call returns.
 
-/// Runs the bodies of the exported functions. A function that sends commands to the engine, which runs the tasks, is
-/// called a *verb*. A failure that a body throws becomes the returned status, and is written into the host's
-/// `bh_error`.
+/// Runs the bodies of the exported functions. A function that sends commands to the engine is called a *verb*. A
+/// failure that a body throws becomes the returned status, and is written into the host's `bh_error`.
 enum Call {
     typealias ErrorPointer = UnsafeMutablePointer<bh_error>
     typealias HandlePointer = UnsafeMutablePointer<OpaquePointer?>
     typealias DispositionPointer = UnsafeMutablePointer<bh_session_disposition>
 
-    /// Runs a body, writes its success or failure to `error`, and returns the status.
+    /// Runs the body of a function without a status. In a forked child that must not use the library, the body does not
+    /// run.
+    static func plain(_ body: () -> Void) { ProcessOrigin.perform(body) }
+
+    /// Runs the body of a function that does not wait for the engine, or that waits without a ticket.
     static func immediate(_ error: ErrorPointer?, _ body: () throws(Failure) -> Void) -> bh_status {
+        unlessForked(error) { outcome(error, body) }
+    }
+
+    /// Returns BH_FORKED in a forked child that must not use the library. The body does not run there: it might wait
+    /// for a lock that a thread of the parent had locked at the time of the fork.
+    private static func unlessForked(_ error: ErrorPointer?, _ body: () -> bh_status) -> bh_status {
+        var status = Status.ok.rawValue
+        return ProcessOrigin.perform { status = body() } ? status : bht_report_forked(error)
+    }
+
+    /// Runs a body, writes its success or failure to `error`, and returns the status.
+    private static func outcome(_ error: ErrorPointer?, _ body: () throws(Failure) -> Void) -> bh_status {
         do throws(Failure) {
             try body()
             return ErrorReport.reportSuccess(to: error)
@@ -31,8 +47,15 @@ enum Call {
         _ timeout: Int32, _ error: ErrorPointer?, _ start: (Deadline?) throws(Failure) -> StartedVerb,
         deliver: (StartedVerb, Ticket.Outcome) throws(Failure) -> Void = { _, _ in }
     ) -> bh_status {
+        unlessForked(error) { run(timeout, error, start, deliver: deliver) }
+    }
+
+    private static func run(
+        _ timeout: Int32, _ error: ErrorPointer?, _ start: (Deadline?) throws(Failure) -> StartedVerb,
+        deliver: (StartedVerb, Ticket.Outcome) throws(Failure) -> Void
+    ) -> bh_status {
         var unfinished: (verb: StartedVerb, failure: Failure)?
-        let status = immediate(error) { () throws(Failure) in
+        let status = outcome(error) { () throws(Failure) in
             let deadline = try Timeout.deadlineOrAsync(timeout)
             guard deadline != nil || ErrorReport.isUsable(error) else {
                 throw Failure(.invalidArgument, "error is NULL, but with BH_START it is required: it has the ticket")

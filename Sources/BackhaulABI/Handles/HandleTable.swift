@@ -6,15 +6,8 @@ internal import Synchronization
 
 // Unsafe: the value of a handle is computed from a number, and no handle is dereferenced.
 
-/// All open handles of a process. A *handle* is the pointer that a program gets for an application, a session, a ticket
-/// (which stands for a command that was sent to the engine) or a batch (a list of results).
-///
-/// Each handle has a number that no earlier handle of the process had. So the use of a closed handle is always
-/// detected.
-///
-/// A forked child does not use the parent's table. A thread of the parent may have locked the table, and this thread
-/// does not exist in the child. The child makes its own table, and reads only `nextNumber` of the parent's table.
-/// Handles with lower numbers belong to the parent.
+/// All open handles of the process. Each handle has a number that no earlier handle of the process had. So the use of a
+/// closed handle is always detected.
 final class HandleTable: Sendable {
     private struct State {
         var targets: [HandleNumber: HandleTarget] = [:]
@@ -27,20 +20,10 @@ final class HandleTable: Sendable {
         }
     }
 
-    private static let process = ProcessLocal<HandleTable> { inherited in
-        HandleTable(firstNumber: inherited?.nextNumber.load(ordering: .relaxed) ?? HandleNumber.first)
-    }
+    static let current = HandleTable()
 
-    static var current: HandleTable { process.current }
-
-    private let firstNumber: UInt64
-    private let nextNumber: Atomic<UInt64>
+    private let nextNumber = Atomic<UInt64>(HandleNumber.first)
     private let state = Lock(State())
-
-    private init(firstNumber: UInt64) {
-        self.firstNumber = firstNumber
-        nextNumber = Atomic(firstNumber)
-    }
 
     /// Adds a handle. Throws if another thread has closed the target's application during the call.
     func insert(_ target: HandleTarget) throws(Failure) -> OpaquePointer {
@@ -67,10 +50,13 @@ final class HandleTable: Sendable {
             throw Failure(.invalidHandle, "\(name) was never a handle of this library")
         }
         if let target = state.withLock({ $0.targets[number] }) { return (number, target) }
-        if number.rawValue < firstNumber {
-            throw Failure(.forked, "\(name) belongs to the parent process; open the application again in this process")
-        }
         throw Failure(.invalidHandle, "\(name) is closed, or its application is")
+    }
+
+    /// The target of an open handle, for functions without a status. Nil for other pointers.
+    func target(of pointer: OpaquePointer?) -> HandleTarget? {
+        guard let pointer, let number = HandleNumber(pointer) else { return nil }
+        return state.withLock { $0.targets[number] }
     }
 
     /// The handle of a ticket; nil if the ticket has no handle.

@@ -4,9 +4,7 @@ internal import CBackhaul
 
 // Unsafe: the pointers are handles, which are never dereferenced.
 
-/// The object that a handle stands for. A *handle* is the pointer that a program gets for an application, a session, a
-/// ticket or a batch. A *ticket* stands for a function call whose result the program reads later (`StartedVerb`). A
-/// *batch* is a list of results.
+/// The object that a handle stands for.
 enum HandleTarget: Sendable {
     case application(ApplicationClient)
     case session(SessionClient, ApplicationHandle)
@@ -59,10 +57,11 @@ struct SessionHandle {
 }
 
 extension StartedVerb {
-    /// The function call (the verb) that a ticket stands for. Nil if the ticket is released, or if the parent process
-    /// made the ticket before a fork.
+    /// The function call (the verb) that a ticket stands for. Nil if the ticket is released. This function does not
+    /// throw, because its callers return no status.
     static func find(_ pointer: OpaquePointer?) -> StartedVerb? {
-        do throws(Failure) { return try of(pointer) } catch { return nil }
+        guard case .ticket(let verb) = HandleTable.current.target(of: pointer) else { return nil }
+        return verb
     }
 
     static func of(_ pointer: OpaquePointer?) throws(Failure) -> StartedVerb {
@@ -73,10 +72,10 @@ extension StartedVerb {
 }
 
 extension Batch {
-    /// The batch of a handle. Nil if the handle is not an open batch of this process. This function does not throw,
-    /// because the functions that read batches return no status.
+    /// The batch of a handle. Nil if the handle is not an open batch. This function does not throw, because the
+    /// functions that read batches return no status.
     static func of(_ pointer: OpaquePointer?) -> Batch? {
-        guard case .batch(let batch) = try? HandleTable.current.target(of: pointer, "batch").1 else { return nil }
+        guard case .batch(let batch) = HandleTable.current.target(of: pointer) else { return nil }
         return batch
     }
 }

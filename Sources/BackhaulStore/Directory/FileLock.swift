@@ -16,15 +16,17 @@ final class FileLock: Sendable {
             throw error
         }
         self.descriptor = descriptor
+        ForkGuard.add(descriptor.number)
     }
 
     deinit {
+        ForkGuard.remove(descriptor.number)
         // A close is not enough: if this process has just forked a child, the child has a copy of the descriptor. The
         // child would keep the lock until its exec.
         if descriptor.isOurs { _ = bhl_unlock(descriptor.number) }
     }
 
-    /// Whether this object still has the lock. False when the host (the program that embeds the library) has closed the
-    /// descriptor. Then another process may have the lock.
+    /// Whether this object still has the lock. False when the host has closed the descriptor. Then another process may
+    /// have the lock.
     var isHeld: Bool { descriptor.isOurs }
 }

@@ -3,16 +3,15 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The lock of a store, which is the directory with all data of uploads and downloads. The process that has the lock is
-/// the engine, which runs these uploads and downloads. The lock is released when this object is freed or the process
-/// ends. Forked children close their copies of the lock's descriptor.
+/// The lock of a store. The process that has the lock is the engine. The lock is released when this object is freed or
+/// the process ends. Forked children close their copies of the lock's descriptor.
 public final class StoreLock: Sendable {
     private let lock: FileLock
 
     fileprivate init(_ lock: FileLock) { self.lock = lock }
 
-    /// Whether this process still has the lock. False when the host (the program that embeds the library) has closed
-    /// the lock's descriptor. Then another engine may run.
+    /// Whether this process still has the lock. False when the host has closed the lock's descriptor. Then another
+    /// engine may run.
     public var isHeld: Bool { lock.isHeld }
 }
 

@@ -14,9 +14,7 @@ internal import Glibc
 /// when the directory is renamed.
 ///
 /// Fourth, SQLite takes no locks ("unix-none"), because `Database` already has a lock on the file. SQLite's own locks
-/// belong to the process, and are lost when any code of the process closes the file. SQLite records these locks in a
-/// table in memory. A forked child inherits the table without the locks, so the child could not open the database. If a
-/// host has closed SQLite's descriptors, the host's process could not open the database again, either.
+/// belong to the process, and are lost when any code of the process closes the file.
 enum VirtualFileSystem {
     private static let name = "backhaul-store"
 

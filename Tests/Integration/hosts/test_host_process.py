@@ -1,5 +1,4 @@
-"""The library in the process of a host, which is a program that embeds the library. The library works in unusual hosts,
-and does not disturb the process."""
+"""The library works in unusual hosts, and does not disturb their processes."""
 
 import os
 import signal
@@ -9,7 +8,7 @@ import time
 
 import pytest
 
-from backhaul import Forked, NotFound, Request, Role, TaskState
+from backhaul import NotFound, Request, Role, TaskState
 from servers import child
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
@@ -18,81 +17,6 @@ from testbed.host import state_of, until
 
 CONTENT = Content(2_000_000)
 STALLED = Behaviour(stall_after=1_200_000)
-
-
-def test_calls_in_a_forked_child_are_refused_and_do_not_affect_the_parent(host, misbehaving, downloads):
-    one = host()
-    one.session()
-    one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a")
-    misbehaving.wait_until(lambda log: log and log[0].sent == 1_200_000)
-    forked, errors = one.fork()
-    try:
-        assert [type(error) for error in errors] == [Forked, Forked]
-        assert one.configuration().identifier == "gallery"
-    finally:
-        os.kill(forked, signal.SIGKILL)
-    assert [info.identifier for info in one.all_sessions()] == ["gallery"]
-
-
-def test_a_new_host_can_use_the_store_of_a_killed_host_whose_forked_child_still_runs(host, misbehaving, downloads):
-    one = host()
-    one.session(first_delay_ms=50)
-    one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a")
-    misbehaving.wait_until(lambda log: log and log[0].sent == 1_200_000)
-    forked, _ = one.fork()
-    try:
-        one.kill()
-        again = host()
-        again.attach()
-        assert again.wait_for()[0].state is TaskState.SUCCEEDED
-        assert sha256_of(downloads / "a") == CONTENT.sha256
-        os.kill(forked, 0)
-    finally:
-        os.kill(forked, signal.SIGKILL)
-
-
-#: A program. One of its threads opens the application. After a delay, the main thread forks a child, which opens the
-#: application, too. The engine, which runs the transfers, is in the parent, and also serves the child.
-FORK_DURING_OPEN = """
-import os, sys, threading, time
-import backhaul
-
-ended = threading.Event()
-
-def open_application(waits):
-    with backhaul.Application("org.example.forks", sys.argv[1], hosting=backhaul.Hosting.EMBEDDED) as application:
-        application.sessions()
-        if waits:
-            ended.wait()
-
-opening = threading.Thread(target=open_application, args=[True])
-opening.start()
-time.sleep(float(sys.argv[2]))
-child = os.fork()
-if child == 0:
-    open_application(False)
-    os._exit(0)
-status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-ended.set()
-opening.join()
-sys.exit(status)
-"""
-
-
-def test_a_child_that_is_forked_while_the_library_starts_does_not_hang(place):
-    for milliseconds in range(0, 60, 5):
-        command = [sys.executable, "-c", FORK_DURING_OPEN, place / f"store-{milliseconds}", str(milliseconds / 1000)]
-        assert subprocess.run(command, timeout=300, check=False).returncode == 0
-
-
-def test_a_forked_child_may_open_the_application_again(host, store):
-    one = host()
-    one.session()
-    status, (sessions, error) = one.fork_and_reopen(str(store))
-    assert error is None
-    assert [info.identifier for info in sessions] == ["gallery"]
-    assert status == 7
-    assert one.configuration().identifier == "gallery"
 
 
 def test_a_host_that_exits_during_a_transfer_keeps_its_exit_status(host, nginx, served, certificates, downloads):

@@ -47,25 +47,6 @@ import Testing
         close(other)
     }
 
-    @Test("if two descriptor objects have the same number and file, only the later object is ours")
-    func reopened() throws {
-        let number = try highNumber(4)
-        let root = try openRoot()
-        defer { close(root) }
-        try #require(dup2(root, number) == number)
-        var first: Descriptor? = Descriptor(owning: number)
-        close(number)
-        try #require(dup2(root, number) == number)
-        var second: Descriptor? = Descriptor(owning: number)
-        #expect(first?.isOurs == false)
-        #expect(second?.isOurs == true)
-        first = nil
-        #expect(isOpen(number))
-        #expect(second?.isOurs == true)
-        second = nil
-        #expect(!isOpen(number))
-    }
-
     @Test("after `abandon`, a descriptor is not closed when its last reference is released")
     func abandoned() throws {
         let number = try highNumber(5)

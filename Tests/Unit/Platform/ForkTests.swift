@@ -1,4 +1,3 @@
-import CForkGate
 import Glibc
 import Testing
 
@@ -31,35 +30,37 @@ private func openNull() throws -> Int32 {
     return number
 }
 
-/// *Our descriptors* are the open descriptors of Backhaul. `ForkGuard.add` registers a descriptor that another library
-/// has opened, and `ForkGuard.remove` ends the registration. A *process stamp* is a value by which code recognises that
-/// it runs in a forked child.
+/// Returns a high descriptor number. The files that other tests open get lower numbers.
+private func highNumber(_ fromTheEnd: Int32) throws -> Int32 {
+    var limit = rlimit()
+    try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+    return Int32(min(limit.rlim_cur, 100_000)) - fromTheEnd
+}
+
+/// A *guarded* descriptor is one that `ForkGuard` closes in forked children.
 @Suite(.serialized) struct ForkTests {
-    @Test("one of our descriptors is closed in a forked child, but stays open in the parent")
+    @Test("a descriptor with `closesOnFork` is closed in a forked child, but stays open in the parent")
     func closedInChild() throws {
-        let descriptor = Descriptor(owning: try openNull())
+        let descriptor = Descriptor(owning: try openNull(), closesOnFork: true)
         let number = descriptor.number
         #expect(isOpenInChild(number) == false)
-        #expect(descriptor.isOurs)
+        #expect(fcntl(number, F_GETFD) >= 0)
+        withExtendedLifetime(descriptor) {}
     }
 
-    @Test("if the program puts its own file at the number of our descriptor, this file stays open in a forked child")
-    func hostsOwnInChild() throws {
+    @Test("another descriptor stays open in a forked child")
+    func openInChild() throws {
         let descriptor = Descriptor(owning: try openNull())
-        let number = descriptor.number
-        var pipes: [Int32] = [0, 0]
-        #expect(pipe(&pipes) == 0)
-        #expect(dup2(pipes[0], number) == number)
-        #expect(isOpenInChild(number) == true)
-        #expect(!descriptor.isOurs)
-        for number in pipes + [number] { close(number) }
+        #expect(isOpenInChild(descriptor.number) == true)
     }
 
-    @Test("after `abandon`, our descriptor stays open in a forked child")
-    func removed() throws {
-        let number = try openNull()
-        let descriptor = Descriptor(owning: number)
-        descriptor.abandon()
+    @Test("a file of the program at the former number of a guarded descriptor stays open in a forked child")
+    func reusedNumber() throws {
+        let (low, number) = (try openNull(), try highNumber(2))
+        defer { close(low) }
+        try #require(dup2(low, number) == number)
+        Descriptor(owning: number, closesOnFork: true).close()
+        try #require(dup2(low, number) == number)
         #expect(isOpenInChild(number) == true)
         close(number)
     }
@@ -69,32 +70,28 @@ private func openNull() throws -> Int32 {
         let number = try openNull()
         ForkGuard.add(number)
         #expect(isOpenInChild(number) == false)
+        #expect(isOpenInChild(number) == false)
         ForkGuard.remove(number)
         #expect(isOpenInChild(number) == true)
         close(number)
     }
 
-    @Test("after `add` and `remove` with the number of our descriptor, a forked child still closes this descriptor")
-    func takenForLibrarys() throws {
-        let descriptor = Descriptor(owning: try openNull())
-        let number = descriptor.number
-        ForkGuard.add(number)
-        ForkGuard.remove(number)
-        #expect(descriptor.isOurs)
+    @Test("guarded descriptors with high numbers are closed in a forked child")
+    func highNumbers() throws {
+        let (low, number) = (try openNull(), try highNumber(1))
+        defer { close(low) }
+        try #require(dup2(low, number) == number)
+        let descriptor = Descriptor(owning: number, closesOnFork: true)
         #expect(isOpenInChild(number) == false)
+        withExtendedLifetime(descriptor) {}
     }
 
-    @Test("our descriptors with high numbers are closed in a forked child")
-    func greatNumbers() throws {
-        let low = try openNull()
-        defer { close(low) }
-        var limit = rlimit()
-        try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
-        let target = Int32(min(limit.rlim_cur, 100_000)) - 1
-        try #require(dup2(low, target) == target)
-        let descriptor = Descriptor(owning: target)
-        #expect(isOpenInChild(target) == false)
-        #expect(descriptor.isOurs)
+    @Test("numbers that no descriptor can have are ignored")
+    func impossibleNumbers() {
+        for number in [-1, Int32.min, 1 << 20, Int32.max] {
+            ForkGuard.add(number)
+            ForkGuard.remove(number)
+        }
     }
 
     @Test("a file lock ends when the parent closes the locked file, even while a forked child runs")
@@ -103,7 +100,7 @@ private func openNull() throws -> Int32 {
         let file = mkstemp(&template)
         try #require(file >= 0)
         defer { unlink(template) }
-        let descriptor = Descriptor(owning: file)
+        let descriptor = Descriptor(owning: file, closesOnFork: true)
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
         #expect(withUnsafeMutablePointer(to: &lock) { fcntl(descriptor.number, setOpenFileLock, $0) } == 0)
@@ -139,51 +136,67 @@ private func openNull() throws -> Int32 {
         #expect(waitpid(child, &status, 0) == child)
     }
 
-    @Test("a process stamp differs between a process and its forked child")
-    func stamp() {
-        let stamp = ProcessStamp.current
-        #expect(stamp == .current)
-        #expect(statusOfChild { stamp == .current ? 1 : 0 } == 0)
+    @Test("a process that has only loaded the library may fork, and its children may use the library")
+    func onlyLoaded() async {
+        await #expect(processExitsWith: .success) {
+            #expect(isPermitted())
+            #expect(statusOfChild { isPermitted() ? 1 : 0 } == 1)
+            #expect(statusOfChild { statusOfChild { isPermitted() ? 1 : 0 } ?? 99 } == 1)
+        }
     }
 
-    @Test("a fork waits while another thread computes a type or a global value of Swift")
-    func computation() throws {
-        bhl_set_longest_fork_wait(300_000)
-        defer { bhl_set_longest_fork_wait(200) }
-        let state = Lock((isComputing: false, isForking: false, hasEnded: false))
-        let thread = try Thread(name: "computing") {
-            bhl_computation_begins()
-            state.change { $0.isComputing = true }
-            state.wait(until: nil) { $0.isForking ? () : nil }
-            state.change { $0.hasEnded = true }
-            bhl_computation_ends()
+    @Test("after an application was opened, forked children and grandchildren must not use the library")
+    func opened() async {
+        await #expect(processExitsWith: .success) {
+            ProcessOrigin.noteOpening()
+            #expect(isPermitted())
+            #expect(statusOfChild { isPermitted() ? 1 : 0 } == 0)
+            let grandchild = statusOfChild {
+                ProcessOrigin.noteOpening()
+                return statusOfChild { isPermitted() ? 1 : 0 } ?? 99
+            }
+            #expect(grandchild == 0)
+            #expect(isPermitted())
         }
-        state.wait(until: nil) { $0.isComputing ? () : nil }
-        forksOfTest.change { $0 = { state.change { $0.isForking = true } } }
-        // This handler runs before the library's fork handler, because it is registered later.
-        pthread_atfork({ forksOfTest.withLock(\.self)?() }, nil, nil)
-        let status = statusOfChild { state.withLock(\.hasEnded) ? 7 : 8 }
-        forksOfTest.change { $0 = nil }
-        #expect(status == 7)
-        thread.join()
     }
 
-    @Test("a forked child does not wait for a thread that exists only in its parent")
-    func joinInChild() throws {
-        let isReleased = Lock(false)
-        let thread = try Thread(name: "waiting") { isReleased.wait(until: nil) { $0 ? () : nil } }
-        let status = statusOfChild {
-            thread.join()
-            return 7
+    @Test("a child that opens the first application may use the library, and its own children must not")
+    func openedInChild() async {
+        await #expect(processExitsWith: .success) {
+            let status = statusOfChild {
+                ProcessOrigin.noteOpening()
+                return isPermitted() ? statusOfChild { isPermitted() ? 1 : 0 } ?? 99 : 98
+            }
+            #expect(status == 0)
         }
-        #expect(status == 7)
-        isReleased.change { $0 = true }
-        thread.join()
+    }
+
+    @Test("calls in a forked child run on a thread of their own, whose signals are blocked")
+    func ownThread() async {
+        await #expect(processExitsWith: .success) {
+            let status = statusOfChild {
+                let caller = pthread_self()
+                var (isOther, mask) = (false, sigset_t())
+                ProcessOrigin.perform {
+                    isOther = pthread_equal(caller, pthread_self()) == 0
+                    pthread_sigmask(SIG_BLOCK, nil, &mask)
+                }
+                return isOther && sigismember(&mask, SIGUSR1) == 1 ? 1 : 0
+            }
+            #expect(status == 1)
+            var isOther = true
+            let caller = pthread_self()
+            ProcessOrigin.perform { isOther = pthread_equal(caller, pthread_self()) == 0 }
+            #expect(!isOther)
+        }
     }
 }
 
-/// A closure that the fork handler of the test `computation` calls when a fork begins. Nil during other tests.
-private let forksOfTest = Lock<(@Sendable () -> Void)?>(nil)
+/// Whether the library may be used in this process.
+private func isPermitted() -> Bool {
+    var hasRun = false
+    return ProcessOrigin.perform { hasRun = true } && hasRun
+}
 
 /// F_OFD_SETLK, which the Glibc module does not export.
 private let setOpenFileLock: Int32 = 37

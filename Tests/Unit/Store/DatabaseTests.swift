@@ -168,30 +168,6 @@ struct DatabaseTests {
         #expect(try store.tasks(of: session).count == 2)
     }
 
-    @Test("after a process has closed a database, a forked child of this process can open the database")
-    func forkedChild() async throws {
-        let session = try makeStore(tasks: 3)
-        await #expect(processExitsWith: .success) {
-            [path = scratch.path as String, session = session.rawValue as UInt64] in
-            let store = try TestStore(path)
-            var ends: [Int32] = [0, 0]
-            #expect(pipe(&ends) == 0)
-            let child = fork()
-            if child == 0 {
-                var byte: UInt8 = 0
-                guard read(ends[0], &byte, 1) == 1, let again = try? TestStore(path),
-                    let tasks = try? again.tasks(of: SessionID(rawValue: session))
-                else { _exit(99) }
-                _exit(Int32(tasks.count))
-            }
-            store.close()
-            write(ends[1], "x", 1)
-            var status: Int32 = 0
-            waitpid(child, &status, 0)
-            #expect(status == 3 << 8)
-        }
-    }
-
     @Test("delays from an earlier boot are removed, because they use the clock of that boot")
     func otherBoot() throws {
         let store = try TestStore(scratch.path)

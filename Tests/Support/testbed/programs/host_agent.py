@@ -8,6 +8,7 @@ import _ctypes
 import asyncio
 import ctypes
 import dataclasses
+import functools
 import gc
 import json
 import os
@@ -284,15 +285,16 @@ class HostAgent:
     def fork(self):
         """Forks a child that keeps all inherited resources, and does not exit.
 
-        The child calls a function with the parent's session, and a function with the parent's application. This method
-        returns the child's process id and the errors of the two functions.
+        The child calls a function with the parent's session and a function with the parent's application, and opens an
+        application. This method returns the child's process id and the errors of the three calls.
         """
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
             signal.alarm(1_000)
             outcomes = []
-            for verb in (self.sessions[0].configuration, self.application.sessions):
+            reopen = functools.partial(backhaul.Application, "org.example.hosts", "/nonexistent")
+            for verb in (self.sessions[0].configuration, self.application.sessions, reopen):
                 outcomes.append(outcome_of(verb)[1])
             os.write(writer, pickle.dumps(outcomes))
             os.close(writer)
@@ -301,27 +303,6 @@ class HostAgent:
         os.close(writer)
         with os.fdopen(reader, "rb") as pipe:
             return child, pickle.load(pipe)
-
-    def fork_and_reopen(self, store, identifier="org.example.hosts"):
-        """Forks a child. The child closes the inherited session and application, opens the application again, lists the
-        sessions and exits. Returns the child's exit status and a pair of the list and the error."""
-        reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            signal.alarm(1_000)
-
-            def reopened():
-                self.sessions[0].close()
-                self.application.close()
-                with backhaul.Application(identifier, store, hosting=backhaul.Hosting.EMBEDDED) as application:
-                    return application.sessions()
-
-            os.write(writer, pickle.dumps(outcome_of(reopened)))
-            os._exit(7)
-        os.close(writer)
-        with os.fdopen(reader, "rb") as pipe:
-            outcome = pickle.load(pipe)
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), outcome
 
 
 def outcome_of(function, *arguments, **options):

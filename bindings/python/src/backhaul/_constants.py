@@ -17,7 +17,7 @@ class Status(OpenEnum):
     INVALID_ARGUMENT = 1
     #: The handle is closed or was never valid.
     INVALID_HANDLE = 2
-    #: The handle belongs to the parent process; open the application again in this process.
+    #: The process was forked after its parent had opened an application.
     FORKED = 3
     #: There is no such session, task, challenge or activity.
     NOT_FOUND = 4

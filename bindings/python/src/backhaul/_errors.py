@@ -77,7 +77,8 @@ class InvalidHandle(BackhaulError, ValueError):
 
 
 class Forked(BackhaulError):
-    """The object belongs to the parent process. Open the application again in this process."""
+    """The process was forked after its parent had opened an application. Use the library in the parent only, or start
+    processes with the method "spawn" or "forkserver" of multiprocessing."""
 
 
 class NotFound(BackhaulError, LookupError):

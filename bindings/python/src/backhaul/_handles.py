@@ -68,8 +68,7 @@ class Handle(Generic[Pointer]):
         return "_pointer" not in self.__dict__
 
     def close(self) -> None:
-        # The removal of the attribute is one atomic step, so no mutex is needed. A mutex would have a risk: if the
-        # process forks while another thread has locked the mutex, the mutex stays locked forever in the child process.
+        # The removal of the attribute is one atomic step, so no mutex is needed.
         pointer: Pointer | None = self.__dict__.pop("_pointer", None)
         if pointer is not None:
             self._release(pointer)

@@ -26,7 +26,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let invalidArgument = Status(BH_INVALID_ARGUMENT)
     /// The handle is closed or was never valid.
     public static let invalidHandle = Status(BH_INVALID_HANDLE)
-    /// The handle belongs to the parent process; open the application again in this process.
+    /// The process was forked after its parent had opened an application.
     public static let forked = Status(BH_FORKED)
     /// There is no such session, task, challenge or activity.
     public static let notFound = Status(BH_NOT_FOUND)
