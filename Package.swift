@@ -13,11 +13,6 @@ let strict: [SwiftSetting] = [
 /// time in transfers of small files.
 let small: [SwiftSetting] = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
-/// Like `small`, but without the names of fields and cases, which only `Mirror` and texts such as "\(value)" read. The
-/// model keeps them: messages contain the names of its cases.
-let smallest: [SwiftSetting] =
-    small + [.unsafeFlags(["-Xfrontend", "-disable-reflection-metadata"], .when(configuration: .release))]
-
 let package = Package(
     name: "Backhaul",
     products: [
@@ -45,28 +40,28 @@ let package = Package(
         // The rules for forked children. They are in C, because no lazily initialized value of Swift may be used there.
         .target(name: "CProcess"),
         // Threads, locks, descriptors and clocks. No other module uses pthread.
-        .target(name: "BackhaulPlatform", dependencies: ["CLinux", "CProcess"], swiftSettings: smallest),
+        .target(name: "BackhaulPlatform", dependencies: ["CLinux", "CProcess"], swiftSettings: small),
         // Values and decisions, without any I/O.
         .target(name: "BackhaulModel", swiftSettings: small),
         // The database. No other module has SQL.
         .target(
             name: "BackhaulStore", dependencies: ["BackhaulModel", "BackhaulPlatform", "CLinux", "CSQLite"],
-            swiftSettings: smallest),
+            swiftSettings: small),
         // Commands, replies and notices as bytes.
-        .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: smallest),
+        .target(name: "BackhaulWire", dependencies: ["BackhaulModel"], swiftSettings: small),
         // D-Bus. The module uses libsystemd, if this library is installed.
         .target(
-            name: "BackhaulBus", dependencies: ["BackhaulPlatform", "CLinux", "CSystemd"], swiftSettings: smallest),
+            name: "BackhaulBus", dependencies: ["BackhaulPlatform", "CLinux", "CSystemd"], swiftSettings: small),
         // The communication with systemd: services of the user manager, lingering, and the journal.
         .target(
             name: "BackhaulUserManager", dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulBus", "CLinux"],
-            swiftSettings: smallest),
+            swiftSettings: small),
         // The event loop.
-        .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: smallest),
+        .target(name: "BackhaulLoop", dependencies: ["BackhaulPlatform", "CLinux", "CUV"], swiftSettings: small),
         // Part files. Threads of this module write, sync and finish them.
         .target(
             name: "BackhaulDisk", dependencies: ["BackhaulModel", "BackhaulPlatform", "CCrypto", "CLinux"],
-            swiftSettings: smallest),
+            swiftSettings: small),
         // HTTP.
         .target(
             name: "BackhaulTransport", dependencies: ["BackhaulModel", "BackhaulLoop", "BackhaulPlatform", "CCurl"],
@@ -75,14 +70,14 @@ let package = Package(
         .target(
             name: "BackhaulConditions",
             dependencies: ["BackhaulModel", "BackhaulPlatform", "BackhaulBus", "BackhaulLoop", "CLinux"],
-            swiftSettings: smallest),
+            swiftSettings: small),
         // The engine of a store. It performs the model's actions with the modules above, and serves the clients.
         .target(
             name: "BackhaulEngine",
             dependencies: [
                 "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulLoop", "BackhaulDisk",
                 "BackhaulTransport", "BackhaulConditions", "BackhaulUserManager",
-            ], swiftSettings: smallest),
+            ], swiftSettings: small),
         // The client in a host. It finds or starts the engine, sends commands, and waits for replies. If an engine
         // ends, the client sends its open commands to the next engine.
         .target(
@@ -91,14 +86,14 @@ let package = Package(
                 "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulDisk",
                 "BackhaulEngine", "BackhaulUserManager",
             ],
-            swiftSettings: smallest),
+            swiftSettings: small),
         // The functions that include/backhaul.h declares.
         .target(
             name: "BackhaulABI",
             dependencies: [
                 "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulClient",
             ],
-            swiftSettings: smallest),
+            swiftSettings: small),
         // The package for hosts in Swift. bindings/swift/Package.swift has the same targets, for hosts that use the
         // installed library. Here they are linked with the modules of the library.
         .target(

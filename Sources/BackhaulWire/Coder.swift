@@ -43,7 +43,7 @@ struct Coder {
     }
 
     /// Writes or reads a record that is a field of another record.
-    mutating func field<Record: WireRecord>(_ record: inout Record) throws(Malformed) { try record.visit(with: &self) }
+    mutating func field<Record: WireRecord>(_ record: inout Record) throws(Malformed) { try record.code(with: &self) }
 
     /// Writes or reads a field as a value of another type.
     mutating func field<Value, Form: WireValue>(

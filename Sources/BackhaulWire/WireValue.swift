@@ -26,14 +26,14 @@ extension WireRecord {
         withUnsafePointer(to: self) { Self.write(UnsafeBufferPointer(start: $0, count: 1), to: &coder) }
     }
 
-    /// Writes the records without copying them. A copy would retain and release the fields of the records. That takes
-    /// longer and makes the library larger. Unsafe: the records may be constants, but `code` needs mutable records.
+    /// Writes the records without copying them. A copy would retain and release the fields of the records, which takes
+    /// longer. Unsafe: the records may be constants, but `code` needs mutable records.
     /// This is safe, because `code` does not change the records if the coder is a writer.
     fileprivate static func write(_ records: UnsafeBufferPointer<Self>, to coder: inout Coder) {
         // Unsafe: nothing writes to the buffer, as explained above.
         let records = UnsafeMutableBufferPointer(mutating: records)
         do throws(Malformed) {
-            for index in records.indices { try records[index].visit(with: &coder) }
+            for index in records.indices { try records[index].code(with: &coder) }
         } catch {
             assertionFailure(error.reason)
         }
@@ -41,14 +41,9 @@ extension WireRecord {
 
     static func read(from coder: inout Coder) throws(Malformed) -> Self {
         var record = blank
-        try record.visit(with: &coder)
+        try record.code(with: &coder)
         return record
     }
-
-    /// Calls `code`. This function is not inlined, so that `code` is compiled only one time: for both directions, and
-    /// for all records that contain this record.
-    @inline(never)
-    mutating func visit(with coder: inout Coder) throws(Malformed) { try code(with: &coder) }
 }
 
 /// A value that can be an element of a list.
@@ -83,7 +78,7 @@ extension WireElement where Self: WireRecord {
 
     static func readList(from coder: inout Coder) throws(Malformed) -> [Self] {
         var records = [Self](repeating: blank, count: try coder.count(of: minimumSize))
-        for index in records.indices { try records[index].visit(with: &coder) }
+        for index in records.indices { try records[index].code(with: &coder) }
         return records
     }
 }

@@ -67,7 +67,6 @@ enum StructArgument {
 
     /// Checks a struct_size. Structs are aligned for `size_t`, so the size of each version is a multiple of this
     /// alignment. A struct of any other size would end inside a field, such as a pointer.
-    @inline(never)
     static func check(
         _ size: Int, _ name: String, minimumSize: Int, available: Int = largestSize, ownSize: Int
     ) throws(Failure) {
@@ -88,7 +87,6 @@ enum StructArgument {
 
     /// Checks that the fields of a newer header are 0. This library does not know these fields, so it cannot do what
     /// they request.
-    @inline(never)
     private static func checkUnknown(
         _ pointer: UnsafeRawPointer, _ name: String, from ownSize: Int, to size: Int
     ) throws(Failure) {

@@ -70,23 +70,7 @@ final class LoopRuntime: Runtime {
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, mayBeDelayed: Bool,
         then: @escaping (Result<Value, Failure>) -> [EngineEffect]
     ) {
-        store(erased: { (transaction) throws(Failure) in
-            try body(transaction)
-        }, mayBeDelayed: mayBeDelayed, then: { result in
-            switch result {
-            case .success(let value): (value as? Value).map { then(.success($0)) } ?? []
-            case .failure(let failure): then(.failure(failure))
-            }
-        })
-    }
-
-    /// The type of the body's result is erased. So the library has one copy of this code instead of a copy for each
-    /// type.
-    private func store(
-        erased body: @escaping @Sendable (Transaction) throws(Failure) -> any Sendable, mayBeDelayed: Bool,
-        then: @escaping (Result<any Sendable, Failure>) -> [EngineEffect]
-    ) {
-        let report = returning { (result: Result<any Sendable, Failure>) in
+        let report = returning { (result: Result<Value, Failure>) in
             let effects = then(result)
             // If the database is damaged or a descriptor was closed, each later call of the store fails in the same
             // way. So the engine ends.

@@ -16,7 +16,6 @@ from servers.misbehaving import MisbehavingServer
 from testbed.host import state_of, until
 
 CONTENT = Content(2_000_000)
-STALLED = Behaviour(stall_after=1_200_000)
 
 
 def test_a_host_that_exits_during_a_transfer_keeps_its_exit_status(host, nginx, served, certificates, downloads):
