@@ -21,7 +21,7 @@ struct ClientState: Sendable {
     }
 
     private(set) var link = Link.connecting
-    let client = ClientID.random()
+    let client = ClientID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
     let application: String
     private let isObserver: Bool
     private let launch: LaunchToken?

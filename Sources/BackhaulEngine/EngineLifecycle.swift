@@ -3,14 +3,18 @@ internal import BackhaulPlatform
 
 /// Whether the engine runs, stops or has failed.
 final class EngineLifecycle {
-    let startedMilliseconds = Clock.wallMilliseconds
+    /// The start of the engine, in Unix milliseconds.
+    let startedMilliseconds: Int64
     private let ended: @Sendable (EngineEnd) -> Void
     private var hasEnded = false
     private(set) var failure: Failure?
     private(set) var isDraining = false
     private var whenDrained: (() -> Void)?
 
-    init(ended: @escaping @Sendable (EngineEnd) -> Void) { self.ended = ended }
+    init(startedMilliseconds: Int64, ended: @escaping @Sendable (EngineEnd) -> Void) {
+        self.startedMilliseconds = startedMilliseconds
+        self.ended = ended
+    }
 
     /// Whether the engine stops or has failed. Then no work may start any more.
     var isEnding: Bool { failure != nil || isDraining }

@@ -88,7 +88,7 @@ extension EngineLoop {
     }
 
     private func parkReadyTasks(of session: SessionID) {
-        let ready = tasks.scheduler.ready.values.filter { $0.session == session }
+        let ready = tasks.scheduler.ready.values.filter { $0.session == session }.sorted { $0.id < $1.id }
         let (startable, effects) = base.credentials.admit(ready)
         let kept = Set(startable.map(\.id))
         for task in ready where !kept.contains(task.id) { tasks.scheduler.drop(task.id) }
@@ -303,7 +303,7 @@ extension EngineLoop {
             let moved = base.transfers.bytesPerSecond
             let infos = ConditionDescriptions.infos(
                 conditions, bytesPerSecond: base.transfers.isEmpty ? nil : moved, since: conditionParts.monitor.since,
-                now: Clock.wallMilliseconds)
+                now: runtime.clocks.wallMilliseconds)
             then(infos)
         }
     }
@@ -311,6 +311,6 @@ extension EngineLoop {
     var explainer: WaitExplainer {
         WaitExplainer(
             scheduler: tasks.scheduler, holds: conditionParts.holds, admission: conditionParts.admission,
-            reachability: tasks.reachability)
+            reachability: tasks.reachability, clocks: runtime.clocks)
     }
 }

@@ -29,8 +29,8 @@ final class EngineLoop {
 
     init(loop: Loop, services: Services, ended: @escaping @Sendable (EngineEnd) -> Void) throws(Failure) {
         self.services = services
-        lifecycle = EngineLifecycle(ended: ended)
         runtime = LoopRuntime(loop, services)
+        lifecycle = EngineLifecycle(startedMilliseconds: runtime.clocks.wallMilliseconds, ended: ended)
         base = try BaseParts(runtime, services)
         clients = ClientParts(runtime, base)
         runtime.apply = { [unowned self] in apply($0) }
@@ -107,7 +107,7 @@ final class EngineLoop {
         } catch {
             return fail(error)
         }
-        let clock = CalendarWatch.readClock()
+        let clock = runtime.clocks.reading
         base.calendar.begin(clock)
         runtime.store({ (transaction) throws(Failure) in
             try transaction.delays.adopt(clock)

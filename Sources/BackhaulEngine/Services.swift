@@ -37,9 +37,11 @@ final class LoopMailbox: Sendable {
 }
 
 /// The number of a client's connection to this engine, in memory or by socket.
-struct ConnectionID: Hashable, Sendable {
+struct ConnectionID: Hashable, Comparable, Sendable {
     private let number: UInt64
     private static let last = Atomic<UInt64>(0)
+
+    static func < (left: ConnectionID, right: ConnectionID) -> Bool { left.number < right.number }
 
     static func next() -> ConnectionID { ConnectionID(number: last.add(1, ordering: .relaxed).newValue) }
 }

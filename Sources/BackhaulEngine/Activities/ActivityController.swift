@@ -18,7 +18,6 @@ final class ActivityController {
     private let log: @Sendable (LogEntry) -> Void
     private let holds: (EffectiveConstraints, SessionID) -> [Hold]?
     private let isEnding: () -> Bool
-    private let unixMilliseconds: () -> Int64
     private var timer: (any RuntimeTimer)?
     /// Whether a check is under way: the read of the store, and the starts that follow it.
     private var state = CheckState.idle
@@ -35,18 +34,15 @@ final class ActivityController {
     /// - holds: returns why tasks with these constraints may not run now (the holds); nil if the conditions were not
     /// read yet.
     /// - isEnding: returns true when no activity may start any more.
-    /// - unixMilliseconds: returns the time of the wall clock, to which the windows of activities refer.
     init(
         _ runtime: any Runtime, _ calendar: CalendarWatch, log: @escaping @Sendable (LogEntry) -> Void,
-        holds: @escaping (EffectiveConstraints, SessionID) -> [Hold]?, isEnding: @escaping () -> Bool,
-        unixMilliseconds: @escaping () -> Int64 = { Clock.wallMilliseconds }
+        holds: @escaping (EffectiveConstraints, SessionID) -> [Hold]?, isEnding: @escaping () -> Bool
     ) {
         self.runtime = runtime
         self.calendar = calendar
         self.log = log
         self.holds = holds
         self.isEnding = isEnding
-        self.unixMilliseconds = unixMilliseconds
         timer = runtime.timer { [unowned self] in
             check()
             return []
@@ -61,7 +57,7 @@ final class ActivityController {
     /// set, or when a command has changed an activity.
     func check() {
         guard !isEnding(), state.begin() else { return }
-        let now = unixMilliseconds()
+        let now = runtime.clocks.wallMilliseconds
         runtime.store({ (transaction) throws(Failure) in
             try transaction.activities.open(now: now)
         }, then: { [unowned self] result in
@@ -81,7 +77,7 @@ final class ActivityController {
     }
 
     func conditionsChanged() {
-        let now = unixMilliseconds()
+        let now = runtime.clocks.wallMilliseconds
         if held.contains(where: { mayStart($0, now: now) }) { check() }
     }
 
@@ -93,7 +89,7 @@ final class ActivityController {
     // MARK: Checks
 
     private func found(_ open: [OpenActivity], next: Int64?) -> [EngineEffect] {
-        let now = unixMilliseconds()
+        let now = runtime.clocks.wallMilliseconds
         livingTasks = Set(open.compactMap(\.livingTask))
         let ids = Set(open.map(\.id))
         retryTimes = retryTimes.filter { ids.contains($0.key) }
@@ -162,9 +158,10 @@ final class ActivityController {
 
     /// Starts the activities one after the other, because two tasks of activities may have the same destination.
     private func start(_ activity: OpenActivity, then others: ArraySlice<OpenActivity>) {
-        let (now, clock) = (calendar.milliseconds, CalendarWatch.readClock())
+        let (now, clocks) = (calendar.milliseconds, runtime.clocks)
+        let clock = clocks.reading
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.activities.start(activity, now: transaction.calendar(now), clock: clock)
+            try transaction.activities.start(activity, now: transaction.calendar(now, clocks), clock: clock)
         }, then: { [unowned self] result in
             var effects: [EngineEffect] = []
             switch result {

@@ -10,7 +10,8 @@ final class ClientRegistry {
 
     subscript(_ id: ConnectionID) -> ClientConnection? { connections[id] }
 
-    var all: Dictionary<ConnectionID, ClientConnection>.Values { connections.values }
+    /// All connections, in the order in which they were made.
+    var all: [ClientConnection] { connections.values.sorted { $0.id < $1.id } }
 
     /// The ids of the clients that have introduced themselves, by a message *hello*.
     var clients: Set<ClientID> { Set(connections.values.compactMap { $0.hello?.client }) }
@@ -26,7 +27,7 @@ final class ClientRegistry {
 
     func removeAll() -> [ClientConnection] {
         defer { (connections, consumers) = ([:], [:]) }
-        return Array(connections.values)
+        return all
     }
 
     // MARK: Consumers

@@ -56,7 +56,7 @@ final class EventPublisher {
         let all = announcements
         announcements = [:]
         var effects: [EngineEffect] = []
-        for announcement in all.values {
+        for announcement in all.values.sorted(by: { $0.session < $1.session }) {
             let (name, informed) = (announcement.name, push(announcement))
             let notice = Notice.event(identifier: name.identifier, newest: announcement.newest)
             for connection in clients.all where connection.application == name.application {

@@ -21,7 +21,7 @@ struct ActivityCommands {
 
     private func set(_ activity: Activity, _ origin: Origin?, in session: SessionID) {
         engine.base.calendar.check()
-        let clock = CalendarWatch.readClock()
+        let clock = engine.runtime.clocks.reading
         call.applyOnce({ (transaction) throws(Failure) in
             let now = try transaction.delays.wallBeforeStep(clock)
             try transaction.activities.set(activity, origin: origin, in: session, now: now)
@@ -39,8 +39,8 @@ struct ActivityCommands {
     func activities(of session: SessionID) {
         engine.base.calendar.check()
         engine.hosts.activities.check()
-        call.read { (transaction) throws(Failure) in
-            .activities(try transaction.activities.infos(of: session, now: Clock.wallMilliseconds))
+        call.read { [clocks = engine.runtime.clocks] (transaction) throws(Failure) in
+            .activities(try transaction.activities.infos(of: session, now: clocks.wallMilliseconds))
         }
     }
 }

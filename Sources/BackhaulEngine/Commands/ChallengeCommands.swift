@@ -23,7 +23,7 @@ struct ChallengeCommands {
     func respond(
         _ id: ChallengeID, _ response: ChallengeResponse, _ lifetime: CredentialLifetime, in session: SessionID
     ) throws(Failure) {
-        let now = Clock.wallMilliseconds
+        let now = engine.runtime.clocks.wallMilliseconds
         try ResponseCheck.check(response, lifetime, now: now)
         var origin: Origin?
         if case .url(let url) = response { origin = try URLParser.origin(of: url) }

@@ -20,8 +20,8 @@ struct HistoryCommands {
 
     /// The wait records of a task.
     func waits(of task: TaskID, in session: SessionID) {
-        call.read { (transaction) throws(Failure) in
-            guard let waits = try transaction.waits.all(of: task, in: session, now: Clock.wallMilliseconds) else {
+        call.read { [clocks = call.engine.runtime.clocks] (transaction) throws(Failure) in
+            guard let waits = try transaction.waits.all(of: task, in: session, now: clocks.wallMilliseconds) else {
                 throw Failure(.notFound, "the session has no task \(task.rawValue)")
             }
             return .waits(waits)

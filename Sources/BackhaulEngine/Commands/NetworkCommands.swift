@@ -16,7 +16,7 @@ struct NetworkCommands {
     }
 
     func networks() {
-        Clock.readTimeZone()
+        engine.runtime.clocks.readTimeZone()
         // The engine's first transaction reads the settings of networks. The store performs transactions one after the
         // other, in the order of the calls. So at the end of this empty transaction, the settings are known.
         engine.runtime.store({ _ in }, then: { _ in

@@ -18,10 +18,11 @@ struct SessionCommands {
     ) throws(Failure) {
         try SessionCheck.check(configuration)
         let identifier = configuration.identifier
+        let clocks = engine.runtime.clocks
         open(handle, role, identifier, waits: waits) { (transaction, application, consumer) throws(Failure) in
             try transaction.sessions.create(
                 application: application, configuration: configuration, role: role, consumer: consumer,
-                now: Clock.wallMilliseconds)
+                now: clocks.wallMilliseconds)
         }
     }
 
@@ -104,14 +105,15 @@ struct SessionCommands {
     }
 
     func update(_ configuration: SessionConfiguration, of session: SessionID) {
-        let now = engine.base.calendar.milliseconds
+        let (now, clocks) = (engine.base.calendar.milliseconds, engine.runtime.clocks)
         call.applyOnce({ (transaction) throws(Failure) in
             try transaction.sessions.update(session, configuration)
-            let now = try transaction.calendar(now)
+            let now = try transaction.calendar(now, clocks)
+            let boot = clocks.bootMilliseconds
             // A task that waits for a credential is due at the end of its resource time-out (the longest time from the
             // enqueue to the end). This time-out may have changed.
-            try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
-            try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
+            try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: boot, now: now)
+            try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: boot, now: now)
             return (.done, nil)
         }, then: { _ in
             engine.remember(configuration, of: session)
@@ -122,9 +124,9 @@ struct SessionCommands {
     func invalidate(_ session: SessionID, cancelTasks: Bool) {
         // The waiting ends are stored first, so that the command does not cancel a task that has ended.
         engine.tasks.endings.flush()
-        call.applyOnce({ (transaction) throws(Failure) in
+        call.applyOnce({ [clocks = engine.runtime.clocks] (transaction) throws(Failure) in
             let change = try transaction.sessions.invalidate(
-                session, cancelTasks: cancelTasks, now: Clock.wallMilliseconds)
+                session, cancelTasks: cancelTasks, now: clocks.wallMilliseconds)
             return (.done, change)
         }, then: { change in
             if let change { engine.apply(change, tasksEndedOrStopped: cancelTasks ? .cancel : nil) }

@@ -37,8 +37,8 @@ struct TaskCommands {
     ) {
         let hasPriority = items.contains { $0.0.priority > 0 }
         engine.base.calendar.check()
-        let now = engine.base.calendar.milliseconds
-        let clock = CalendarWatch.readClock()
+        let (now, clocks) = (engine.base.calendar.milliseconds, engine.runtime.clocks)
+        let clock = clocks.reading
         let isLaunched =
             call.connection.hello?.launch != nil && engine.base.sessions[session]?.isDiscretionaryIfLaunched == true
         let enqueued = Lock(EnqueuedTasks())
@@ -47,7 +47,7 @@ struct TaskCommands {
         let running = hasKey ? engine.base.transfers.tasks(of: session) : []
         call.applyOnce({ (transaction) throws(Failure) in
             let applied = try transaction.tasks.enqueue(
-                items, in: session, aliases: aliases, now: transaction.calendar(now), clock: clock,
+                items, in: session, aliases: aliases, now: transaction.calendar(now, clocks), clock: clock,
                 isLaunched: isLaunched, running: running)
             enqueued.withLock { $0 = applied }
             try with(transaction, applied.results)
@@ -76,10 +76,10 @@ struct TaskCommands {
 
     func list(_ selection: TaskSelection, after: TaskID, maximum: Int, of session: SessionID) {
         let running = engine.base.transfers.tasks(of: session)
-        call.read({ (transaction) throws(Failure) in
+        call.read({ [clocks = engine.runtime.clocks] (transaction) throws(Failure) in
             try transaction.listing.tasks(
                 of: session, selection, after: after, maximum: maximum, running: running,
-                bootMilliseconds: Clock.bootMilliseconds, now: Clock.wallMilliseconds)
+                bootMilliseconds: clocks.bootMilliseconds, now: clocks.wallMilliseconds)
         }, reply: { listing in
             var tasks: [TaskInfo] = []
             tasks.reserveCapacity(listing.tasks.count)
@@ -100,12 +100,12 @@ struct TaskCommands {
         engine.tasks.endings.flush()
         let running = engine.base.transfers.tasks(of: session)
         engine.base.calendar.check()
-        let calendar = engine.base.calendar.milliseconds
+        let (calendar, clocks) = (engine.base.calendar.milliseconds, engine.runtime.clocks)
         let held = control == .resume ? engine.conditionParts.probes.heldByUplink(of: session) : [:]
         call.applyOnce({ (transaction) throws(Failure) in
             let change = try transaction.control.apply(
-                control, to: selection, of: session, running: running, now: Clock.wallMilliseconds,
-                calendar: transaction.calendar(calendar), bootMilliseconds: Clock.bootMilliseconds, held: held)
+                control, to: selection, of: session, running: running, now: clocks.wallMilliseconds,
+                calendar: transaction.calendar(calendar, clocks), bootMilliseconds: clocks.bootMilliseconds, held: held)
             return (.count(change.count + change.held), change)
         }, then: { change in
             guard let change else { return }

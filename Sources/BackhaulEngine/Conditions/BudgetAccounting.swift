@@ -18,6 +18,7 @@ final class BudgetAccounting {
     private static let networkReadMilliseconds: Int64 = 10_000
 
     private let runtime: any Runtime
+    private var clocks: any Clocks { runtime.clocks }
     private let sessions: SessionTable
     private let scheduler: TaskScheduler
     private let monitor: ConditionsMonitor
@@ -127,12 +128,14 @@ final class BudgetAccounting {
         self.moved = [:]
         uncountedBytes = 0
         let day = BudgetPeriod.dayNumber(
-            at: Clock.wallMilliseconds, localOffsetMilliseconds: Clock.localOffsetMilliseconds)
-        for (session, bytes) in moved {
+            at: clocks.wallMilliseconds, localOffsetMilliseconds: clocks.localOffsetMilliseconds)
+        let sessions = moved.keys.sorted()
+        for session in sessions {
+            let bytes = moved[session] ?? 0
             ledger.add(bytes, on: network.name, by: session, day: day, hasBudget: hasBudgets(session))
         }
         var effects: [EngineEffect] = []
-        for session in moved.keys {
+        for session in sessions {
             if hasBudgets(session) { effects += checkBudgets(of: session) } else { sessionsFarFromEnd.insert(session) }
         }
         return effects
@@ -189,12 +192,12 @@ final class BudgetAccounting {
     }
 
     /// The budgets of the session on the current network; none when the network is unknown.
-    /// - now: Unix milliseconds.
-    func budgets(of session: SessionID, at now: Int64 = Clock.wallMilliseconds) -> [BudgetUsage] {
+    /// - now: Unix milliseconds; nil means the present time.
+    func budgets(of session: SessionID, at now: Int64? = nil) -> [BudgetUsage] {
         guard hasBudgets(session), let network, let configuration = sessions[session] else { return [] }
         return ledger.usage.budgets(
-            of: session, configuration.budget, on: settings(of: network.name), now: now,
-            localOffsetMilliseconds: Clock.localOffsetMilliseconds)
+            of: session, configuration.budget, on: settings(of: network.name), now: now ?? clocks.wallMilliseconds,
+            localOffsetMilliseconds: clocks.localOffsetMilliseconds)
     }
 
     // MARK: Listing
@@ -202,10 +205,10 @@ final class BudgetAccounting {
     /// Returns the configured networks, the networks that were used this month, and the current network, sorted by
     /// name. The caller must have read the conditions before.
     func networkInfos() -> (infos: [NetworkInfo], effects: [EngineEffect]) {
-        let now = Clock.wallMilliseconds
+        let now = clocks.wallMilliseconds
         let read = monitor.read?.network.value
         let effects = count(on: read)
-        let month = BudgetPeriod.month(at: now, localOffsetMilliseconds: Clock.localOffsetMilliseconds)
+        let month = BudgetPeriod.month(at: now, localOffsetMilliseconds: clocks.localOffsetMilliseconds)
         var names = Set(settings.keys).union(ledger.usage.networks(in: month))
         if let read { names.insert(read.name) }
         return (names.sorted().map { info(of: $0, isCurrent: $0 == read?.name, now: now) }, effects)
@@ -213,9 +216,9 @@ final class BudgetAccounting {
 
     private func info(of name: String, isCurrent: Bool, now: Int64) -> NetworkInfo {
         var info = NetworkInfo(settings(of: name))
-        let day = BudgetPeriod.day(at: now, localOffsetMilliseconds: Clock.localOffsetMilliseconds)
+        let day = BudgetPeriod.day(at: now, localOffsetMilliseconds: clocks.localOffsetMilliseconds)
         let month = BudgetPeriod.month(
-            at: now, startsOn: info.settings.monthStartsOn, localOffsetMilliseconds: Clock.localOffsetMilliseconds)
+            at: now, startsOn: info.settings.monthStartsOn, localOffsetMilliseconds: clocks.localOffsetMilliseconds)
         info.kind = kinds[name]
         info.isCurrent = isCurrent
         info.usedToday = ledger.usage.used(on: name, in: day)

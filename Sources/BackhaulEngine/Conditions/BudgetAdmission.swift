@@ -66,7 +66,7 @@ final class BudgetAdmission {
                 endDelay(of: task.id)
             }
         }
-        delay(tooLarge, of: lane, until: Self.end(of: budgets))
+        delay(tooLarge, of: lane, until: end(of: budgets))
         return fitting
     }
 
@@ -76,9 +76,9 @@ final class BudgetAdmission {
     }
 
     /// Returns the time, by the boot clock, at which the first of the budgets starts its next period.
-    private static func end(of budgets: [BudgetUsage]) -> Int64 {
-        let now = Clock.wallMilliseconds
-        return Clock.bootMilliseconds + max(1_000, (budgets.map(\.period.endMilliseconds).min() ?? now) - now)
+    private func end(of budgets: [BudgetUsage]) -> Int64 {
+        let now = runtime.clocks.wallMilliseconds
+        return runtime.clocks.bootMilliseconds + max(1_000, (budgets.map(\.period.endMilliseconds).min() ?? now) - now)
     }
 
     private func delay(_ tasks: [(task: TaskID, hold: Hold)], of lane: Lane, until due: Int64) {
@@ -124,9 +124,9 @@ final class BudgetAdmission {
 
     private func terms() -> Terms {
         var terms: Terms = [:]
-        for session in sessions.ids {
+        for session in sessions.ids.sorted() {
             let budgets = budgets.budgets(of: session)
-            terms[session] = (budgets, Self.end(of: budgets))
+            terms[session] = (budgets, end(of: budgets))
         }
         return terms
     }
@@ -181,7 +181,8 @@ final class BudgetAdmission {
         _ tasks: [DelayedTask], began: [SessionID: Int64],
         _ names: [SessionID: (application: String, session: String)]
     ) -> [HoldInfo] {
-        Dictionary(grouping: tasks, by: \.session).compactMap { session, tasks in
+        let bySession = Dictionary(grouping: tasks, by: \.session).sorted { $0.key < $1.key }
+        return bySession.compactMap { session, tasks in
             guard let name = names[session], let smallest = tasks.map({ $0.statedBytes ?? 0 }).min() else { return nil }
             let budgets = budgets.budgets(of: session)
             var hold = DeferralDecision.fits(smallest, budgets) ?? Hold(.budget, WaitReason.budget.text ?? "")
@@ -190,7 +191,7 @@ final class BudgetAdmission {
             }
             return HoldInfo(
                 application: name.application, session: name.session, hold: hold,
-                beganMilliseconds: began[session] ?? Clock.wallMilliseconds, tasks: UInt64(tasks.count))
+                beganMilliseconds: began[session] ?? runtime.clocks.wallMilliseconds, tasks: UInt64(tasks.count))
         }
     }
 }

@@ -172,7 +172,7 @@ final class ConditionsController {
             parts.holds.nextIdle, parts.budgets.readsNetworkUntil,
         ]
         let waits = bootTimes.map { $0.map { $0 - runtime.now } }
-            + [deadlines.untilNext, parts.holds.nextChange.map { $0 - Clock.wallMilliseconds }]
+            + [deadlines.untilNext, parts.holds.nextChange.map { $0 - runtime.clocks.wallMilliseconds }]
         guard let next = waits.compactMap(\.self).min() else {
             timer?.stop()
             return
@@ -181,7 +181,7 @@ final class ConditionsController {
     }
 
     private func check() -> [EngineEffect] {
-        Clock.readTimeZone()
+        runtime.clocks.readTimeZone()
         deadlines.check()
         return conditionsChanged()
     }

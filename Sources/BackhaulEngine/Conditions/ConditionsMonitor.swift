@@ -133,7 +133,7 @@ final class ConditionsMonitor {
     }
 
     private func recordTimes(_ conditions: Conditions) {
-        since = ConditionDescriptions.since(since, from: read, to: conditions, now: Clock.wallMilliseconds)
+        since = ConditionDescriptions.since(since, from: read, to: conditions, now: runtime.clocks.wallMilliseconds)
         read = conditions
     }
 

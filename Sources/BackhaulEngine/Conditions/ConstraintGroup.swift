@@ -14,7 +14,7 @@ struct ConstraintGroup: Hashable, Sendable {
 
 /// The tasks of a lane that have the same constraints. A lane is the tasks of one session for one server. The
 /// throughput of a lane group is measured as a whole.
-struct LaneGroup: Hashable, Sendable {
+struct LaneGroup: Hashable, Comparable, Sendable {
     var lane: LaneID
     var constraints: ConstraintsID
 
@@ -26,6 +26,10 @@ struct LaneGroup: Hashable, Sendable {
     init(of task: StoredTask) { self.init(lane: task.lane, constraints: task.constraints) }
 
     init(of task: RunningTask) { self.init(lane: task.lane, constraints: task.constraints) }
+
+    static func < (left: LaneGroup, right: LaneGroup) -> Bool {
+        (left.lane, left.constraints.rawValue) < (right.lane, right.constraints.rawValue)
+    }
 }
 
 /// The last decision about a constraint group: whether its tasks may run.

@@ -181,7 +181,7 @@ final class HoldController {
             return []
         }
         state.isUndecided = false
-        let now = Clock.wallMilliseconds
+        let now = runtime.clocks.wallMilliseconds
         state.decidedAt = now
         let holds = holds(state.constraints, group, at: now)
         let before = state.held
@@ -217,14 +217,15 @@ final class HoldController {
     /// were read.
     func holds(_ constraints: EffectiveConstraints, of session: SessionID) -> [Hold] {
         let group = ConstraintGroup(session: session, constraints: .session, networkScope: .uplink)
-        return holds(constraints, group, at: Clock.wallMilliseconds)
+        return holds(constraints, group, at: runtime.clocks.wallMilliseconds)
     }
 
     /// - now: Unix milliseconds.
     private func facts(of group: ConstraintGroup, at now: Int64) -> DeferralFacts {
-        DeferralFacts(
+        let clocks = runtime.clocks
+        return DeferralFacts(
             now: now, bootMilliseconds: runtime.now,
-            localOffsetMilliseconds: { Clock.localOffsetMilliseconds(at: $0) },
+            localOffsetMilliseconds: { clocks.localOffsetMilliseconds(at: $0) },
             isLocal: group.isLocal, needsNoUplink: group.networkScope == .localNetwork, isUplinkProven: uplink.isProven,
             held: groups[group]?.held?.reasons ?? [],
             budgets: group.isLocal ? [] : budgets.budgets(of: group.session, at: now))
@@ -233,7 +234,7 @@ final class HoldController {
     /// The next time at which the wall clock changes a judgement, in Unix milliseconds. The time is computed from each
     /// group's last judgement, so that no change after this judgement is missed.
     var nextChange: Int64? {
-        let now = Clock.wallMilliseconds
+        let now = runtime.clocks.wallMilliseconds
         return groups.compactMap { group, state in
             DeferralDecision.nextChange(state.constraints, facts(of: group, at: state.decidedAt ?? now))
         }.min()
@@ -252,7 +253,7 @@ final class HoldController {
         let begun = ofGroup.map {
             journal.begin(WaitScope(group.session, constraints: group.constraints, lane: $0.id), hold)
         }
-        return (begun.map(\.row), begun.map(\.began).min() ?? Clock.wallMilliseconds)
+        return (begun.map(\.row), begun.map(\.began).min() ?? runtime.clocks.wallMilliseconds)
     }
 
     private func release(_ group: ConstraintGroup) -> [EngineEffect] {
@@ -272,7 +273,7 @@ final class HoldController {
             slow[key]?.holds = [hold]
             return [.deferTasks(.laneGroup(key, excludesProbes: true), for: hold.reason)]
         }
-        var held = Held(holds: [hold], began: Clock.wallMilliseconds, rows: [])
+        var held = Held(holds: [hold], began: runtime.clocks.wallMilliseconds, rows: [])
         if slow.count < Self.recordLimit, let lane = scheduler.lanes[key.lane] {
             let scope = WaitScope(lane.session, constraints: key.constraints, lane: key.lane)
             let (row, began) = journal.begin(scope, hold)

@@ -116,11 +116,11 @@ final class ProbeController {
         scheduler.takeSlot(lane)
         var known: Set<TaskID> = []
         running.visit { if $0.lane == key.lane { known.insert($0.id) } }
-        let calendar = calendar.milliseconds
+        let (calendar, clocks) = (calendar.milliseconds, runtime.clocks)
         runtime.store({ [known] (transaction) throws(Failure) -> (task: StoredTask?, nextDue: Int64?) in
             let first = try transaction.lanes.firstWaitingTask(of: key.lane, stating: key.constraints, notIn: known)
             guard let first else { return (nil, nil) }
-            let clock = StartClock(calendar: try transaction.calendar(calendar))
+            let clock = StartClock(clocks, calendar: try transaction.calendar(calendar, clocks))
             let task = try transaction.starts.startable([first], clock).first
             return (task, task == nil ? try transaction.delays.nextDue() : nil)
         }, then: { [unowned self] result in

@@ -94,7 +94,7 @@ final class ThroughputController {
             running.visit { keys.insert(LaneGroup(of: $0)) }
             for task in scheduler.ready.values { keys.insert(LaneGroup(of: task)) }
         }
-        return reconsider(keys)
+        return reconsider(keys.sorted())
     }
 
     /// While any lane is paused, judges lane groups (tasks of a lane with the same constraints) whose tasks have begun
@@ -105,7 +105,7 @@ final class ThroughputController {
     }
 
     private func reconsider(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] {
-        let (now, unix) = (runtime.now, Clock.wallMilliseconds)
+        let (now, unix) = (runtime.now, runtime.clocks.wallMilliseconds)
         return keys.flatMap { key -> [EngineEffect] in
             guard scheduler.lanes[key.lane] != nil else { return [] }
             return holds.setSlow(key, watch.hold(key, terms(of: key), now: now, unix: unix))
@@ -120,7 +120,7 @@ final class ThroughputController {
 
     /// The slow lanes whose probe may start now. No other reason holds their tasks.
     var candidates: [LaneGroup] {
-        holds.slow.keys.filter { key in
+        holds.slow.keys.sorted().filter { key in
             guard mayProbe(key), let terms = terms(of: key) else { return false }
             return watch.permission(key, terms, now: runtime.now) == .probe
         }

@@ -10,6 +10,7 @@ struct WaitExplainer {
     let holds: HoldController
     let admission: BudgetAdmission
     let reachability: ReachabilityController
+    let clocks: any Clocks
 
     /// Adds the reason or its sentence to the listing of a waiting task.
     func explain(_ info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
@@ -24,8 +25,8 @@ struct WaitExplainer {
 
     private func addStart(to info: inout TaskInfo) {
         guard let start = info.earliestStartMilliseconds else { return }
-        info.reasonText = StartMessage.earliest(start, now: Clock.wallMilliseconds) {
-            Clock.localOffsetMilliseconds(at: $0)
+        info.reasonText = StartMessage.earliest(start, now: clocks.wallMilliseconds) {
+            clocks.localOffsetMilliseconds(at: $0)
         }
         info.nextAttemptMilliseconds = start
     }

@@ -30,7 +30,7 @@ final class WaitJournal {
             return (rows.adopt(open.id), open.beganMilliseconds)
         }
         let row = rows.begin()
-        let now = Clock.wallMilliseconds
+        let now = runtime.clocks.wallMilliseconds
         runtime.store({ (transaction) throws(Failure) in
             try transaction.waits.begin(scope, hold.reason, hold.sentence, now: now)
         }, then: { [unowned self] result in
@@ -48,7 +48,9 @@ final class WaitJournal {
         for row in rows { end(row) }
     }
 
-    func end(_ row: WaitRow, at time: Int64 = Clock.wallMilliseconds) {
+    /// Ends the record. `time`: Unix milliseconds; nil means now.
+    func end(_ row: WaitRow, at time: Int64? = nil) {
+        let time = time ?? runtime.clocks.wallMilliseconds
         if let id = rows.end(row, at: time) { end(id, at: time) }
     }
 
@@ -60,12 +62,12 @@ final class WaitJournal {
     func inherit(_ waits: [OpenWait]) {
         guard !waits.isEmpty else { return }
         for wait in waits { inherited[wait.scope] = wait }
-        let opened = Clock.wallMilliseconds
+        let opened = runtime.clocks.wallMilliseconds
         // A scope says which tasks wait. If several records have the same scope, a hold can continue only one of these
         // records. The other records end here.
         for wait in waits where inherited[wait.scope]?.id != wait.id { end(wait.id, at: opened) }
         timer = runtime.timer { [unowned self] in
-            for wait in inherited.values { end(wait.id, at: opened) }
+            for wait in inherited.values.sorted(by: { $0.id.rawValue < $1.id.rawValue }) { end(wait.id, at: opened) }
             inherited = [:]
             return []
         }

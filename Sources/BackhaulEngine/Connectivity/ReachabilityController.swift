@@ -118,7 +118,7 @@ final class ReachabilityController {
             // If the store is full or failing for now, the tasks that wait for a route were not released. One second
             // later, the check of due tasks releases those tasks whose delay is over.
             guard case .success(let lanes) = result else { return [.due(at: runtime.now + 1_000)] }
-            return [.tasksWait(in: lanes, reload: false), .endWaits(rows.keys.filter { !lanes.contains($0) })]
+            return [.tasksWait(in: lanes, reload: false), .endWaits(rows.keys.filter { !lanes.contains($0) }.sorted())]
         })
         return effects + [.schedule]
     }
@@ -152,13 +152,13 @@ final class ReachabilityController {
 
     func connected() { pacing.connected() }
 
-    private func endWait(_ lane: LaneID, since time: Int64 = Clock.wallMilliseconds) {
+    private func endWait(_ lane: LaneID, since time: Int64? = nil) {
         if let row = rows.removeValue(forKey: lane) { journal.end(row, at: time) }
     }
 
     /// Ends the lane's wait record if the lane is released, and no task of the lane runs or is ready. The tasks of the
     /// lane then wait for another reason.
-    func endWaitIfIdle(_ lane: LaneID, since time: Int64 = Clock.wallMilliseconds) {
+    func endWaitIfIdle(_ lane: LaneID, since time: Int64? = nil) {
         guard rows[lane] != nil, !lanes.contains(lane), !hasTasks(lane) else { return }
         endWait(lane, since: time)
     }
@@ -168,13 +168,13 @@ final class ReachabilityController {
     func tasksStopped(_ affected: Set<LaneID>, isRunning: @escaping (LaneID) -> Bool) {
         let candidates = affected.filter { rows[$0] != nil }
         guard !candidates.isEmpty else { return }
-        let now = Clock.wallMilliseconds
+        let now = runtime.clocks.wallMilliseconds
         runtime.storeWithRetry({ (transaction) throws(Failure) in
             try transaction.delays.unreachableLanes(among: candidates)
         }, then: { [unowned self] waiting in
             let free = candidates.subtracting(waiting).filter { !isRunning($0) }
             let effects = retryNow(free)
-            for lane in free { endWaitIfIdle(lane, since: now) }
+            for lane in free.sorted() { endWaitIfIdle(lane, since: now) }
             return effects + [.schedule]
         })
     }

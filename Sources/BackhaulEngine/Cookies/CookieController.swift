@@ -72,7 +72,7 @@ final class CookieController {
         timer?.stop()
         let sessions = changed
         changed = []
-        for session in sessions { save(session) }
+        for session in sessions.sorted() { save(session) }
     }
 
     private func save(_ session: SessionID) {

@@ -158,7 +158,7 @@ final class CredentialController {
         guard let configuration = sessions[task.session], task.intent == nil,
             calendar.remainingMilliseconds(of: task, configuration) > 0
         else { return (nil, []) }
-        let now = Clock.wallMilliseconds
+        let now = runtime.clocks.wallMilliseconds
         let hasExpired = credentials[task.session]?.expire(now: now) ?? false
         let effects = hasExpired ? changed(task.session) : []
         if task.request.hasOptions, task.request.options.refresh != .none {
@@ -182,14 +182,20 @@ final class CredentialController {
     func admit(_ tasks: [StoredTask]) -> (startable: [StoredTask], effects: [EngineEffect]) {
         guard tasks.contains(where: mayHaveToWait) else { return (tasks, []) }
         var startable: [StoredTask] = []
+        var waits: [SessionCredentials.PendingChallenge] = []
         var parked: [SessionCredentials.PendingChallenge: [StoredTask]] = [:]
         var effects: [EngineEffect] = []
         for task in tasks {
             let (wait, changes) = wait(before: task)
             effects += changes
-            if let wait { parked[wait, default: []].append(task) } else { startable.append(task) }
+            guard let wait else {
+                startable.append(task)
+                continue
+            }
+            if parked[wait] == nil { waits.append(wait) }
+            parked[wait, default: []].append(task)
         }
-        for (wait, tasks) in parked { effects += park(tasks, wait) }
+        for wait in waits { effects += park(parked[wait] ?? [], wait) }
         return (startable, effects)
     }
 
@@ -207,9 +213,9 @@ final class CredentialController {
         let ids = tasks.map(\.id)
         let lanes = Set(tasks.map(\.lane))
         let now = calendar.milliseconds
-        runtime.store({ (transaction) throws(Failure) in
+        runtime.store({ [clocks = runtime.clocks] (transaction) throws(Failure) in
             try transaction.challenges.parkWithoutAttempt(
-                ids, for: challenge, bootMilliseconds: Clock.bootMilliseconds, now: transaction.calendar(now))
+                ids, for: challenge, bootMilliseconds: clocks.bootMilliseconds, now: transaction.calendar(now, clocks))
         }, then: { result in
             guard case .success(let next) = result else { return [.reloadLater(lanes)] }
             return [.due(at: next), .tasksWait(in: lanes, reload: false)]
@@ -223,10 +229,10 @@ final class CredentialController {
         guard let first = tasks.first else { return [] }
         let (ids, session, now) = (tasks.map(\.id), first.session, calendar.milliseconds)
         let lanes = Set(tasks.map(\.lane))
-        runtime.store({ (transaction) throws(Failure) in
+        runtime.store({ [clocks = runtime.clocks] (transaction) throws(Failure) in
             try transaction.challenges.open(
-                authChallenge, for: ids, replacing: replacing, bootMilliseconds: Clock.bootMilliseconds,
-                now: transaction.calendar(now))
+                authChallenge, for: ids, replacing: replacing, bootMilliseconds: clocks.bootMilliseconds,
+                now: transaction.calendar(now, clocks))
         }, then: { [unowned self] result in
             let effects = commitChallenge(authChallenge.space, (try? result.get())??.challenge, session)
             guard case .success(let parked) = result else { return effects + [.reloadLater(lanes)] }

@@ -22,7 +22,7 @@ final class CalendarWatch {
 
     /// The present time of this calendar, for tasks in memory. A transaction that writes a time uses
     /// `Transaction.calendar`: a transaction that moves the stored times may be waiting before it.
-    var milliseconds: Int64 { Clock.bootMilliseconds + offset }
+    var milliseconds: Int64 { runtime.clocks.bootMilliseconds + offset }
 
     /// The milliseconds until the task's resource time-out is over. This time-out is the longest permitted time between
     /// the enqueue, which stores the task, and the end of the task. Times in which the task is suspended do not count.
@@ -31,18 +31,14 @@ final class CalendarWatch {
         return Int64(clamping: limit) - (milliseconds - task.enqueuedMilliseconds - task.suspendedMilliseconds)
     }
 
-    static func readClock() -> ClockReading {
-        ClockReading(
-            wall: Clock.wallMilliseconds, boot: Clock.bootMilliseconds, bootID: ProcessIdentity.currentBootID)
-    }
-
     /// Sets the calendar when the engine starts. The engine then calls `DelayOperations.adopt`, which moves the stored
     /// times if the clock was set since the last reading.
     func begin(_ reading: ClockReading) { offset = reading.wall - reading.boot }
 
     /// Checks for a clock step (a change of the machine's clock), and moves the times of all rows by this step. No
     /// timer calls this function: the engine calls it before other work that depends on the calendar.
-    func check(_ reading: ClockReading = CalendarWatch.readClock()) {
+    func check() {
+        let reading = runtime.clocks.reading
         guard !isApplyingStep, abs(reading.wall - reading.boot - offset) >= ClockStep.tolerance else { return }
         isApplyingStep = true
         runtime.store({ (transaction) throws(Failure) in
@@ -58,7 +54,7 @@ final class CalendarWatch {
 
 extension Transaction {
     /// The present time of the age calendar, by which the stored times count. `known`: the time by `CalendarWatch`.
-    func calendar(_ known: Int64) throws(Failure) -> Int64 {
-        try delays.calendar(bootMilliseconds: Clock.bootMilliseconds) ?? known
+    func calendar(_ known: Int64, _ clocks: any Clocks) throws(Failure) -> Int64 {
+        try delays.calendar(bootMilliseconds: clocks.bootMilliseconds) ?? known
     }
 }

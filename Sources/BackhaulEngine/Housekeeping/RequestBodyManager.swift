@@ -19,7 +19,7 @@ final class RequestBodyManager {
     private let directory: StoreDirectory
     private let log: @Sendable (LogEntry) -> Void
     /// The prefix of this engine's names. It is random, so that it differs from the prefixes of earlier engines.
-    private let prefix = String(UInt64.random(in: .min ... .max), radix: 16) + "-"
+    private let prefix: String
     private var lastNumber: UInt64 = 0
     private var isSweeping = false
     private var isReturning = false
@@ -36,6 +36,7 @@ final class RequestBodyManager {
 
     init(_ runtime: any Runtime, _ services: Services) {
         self.runtime = runtime
+        prefix = String(runtime.random(), radix: 16) + "-"
         disk = services.disk
         directory = services.directory
         log = services.options.log

@@ -29,7 +29,7 @@ final class TimeZoneMonitor {
             // The zone cannot be watched, for example because inotify has no watch left. Instead, each check of the
             // conditions reads the zone. There is a check whenever quiet hours or a budget's period begin or end.
         }
-        Clock.readTimeZone()
+        runtime.clocks.readTimeZone()
     }
 
     private func zoneChanged() -> [EngineEffect] {

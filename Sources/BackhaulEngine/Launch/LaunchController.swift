@@ -37,7 +37,7 @@ final class LaunchController {
         self.clients = clients
         self.starter = starter
         self.findProcess = findProcess
-        stopped = StoppedProcesses(isStopped: isStopped)
+        stopped = StoppedProcesses(runtime.clocks, isStopped: isStopped)
         startedAt = runtime.now
         timer = runtime.timer { [unowned self] in
             wake()
@@ -191,7 +191,7 @@ final class LaunchController {
     }
 
     private func wake() {
-        for application in Array(applications.values) {
+        for application in applications.values.sorted(by: { $0.name < $1.name }) {
             guard let time = application.wakeAt, time <= runtime.now else { continue }
             application.wakeAt = nil
             settle(application)
@@ -233,9 +233,9 @@ final class LaunchController {
     private func launch(_ application: LaunchedApplication) {
         let name = application.name
         let before = application.begin(now: runtime.now)
-        let (backoff, secret) = (application.stored.backoff, UInt64.random(in: .min ... .max))
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.launches.begin(of: name, secret: secret, backoff: backoff, now: Clock.wallMilliseconds)
+        let (backoff, secret) = (application.stored.backoff, runtime.random())
+        runtime.store({ [clocks = runtime.clocks] (transaction) throws(Failure) in
+            try transaction.launches.begin(of: name, secret: secret, backoff: backoff, now: clocks.wallMilliseconds)
         }, then: { [unowned self] result in
             began(name, result, before)
             return []
@@ -326,6 +326,6 @@ final class LaunchController {
     ) -> (state: LaunchState, nextLaunch: Int64) {
         let facts = facts(application, storedFacts)
         let (state, nextAt) = LaunchDecision.state(facts)
-        return (state, nextAt.map { Clock.wallMilliseconds + ($0 - facts.now) } ?? 0)
+        return (state, nextAt.map { runtime.clocks.wallMilliseconds + ($0 - facts.now) } ?? 0)
     }
 }

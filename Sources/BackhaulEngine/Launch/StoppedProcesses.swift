@@ -13,11 +13,15 @@ struct StoppedProcesses {
 
     private static let pauseMilliseconds: Int64 = 1_000
 
+    private let clocks: any Clocks
     private let isStopped: (Int32) -> Bool
     private var since: [Int32: StoppedSince] = [:]
     private var checkedAt: [Int32: Int64] = [:]
 
-    init(isStopped: @escaping (Int32) -> Bool = isStoppedOrFrozen) { self.isStopped = isStopped }
+    init(_ clocks: any Clocks, isStopped: @escaping (Int32) -> Bool = isStoppedOrFrozen) {
+        self.clocks = clocks
+        self.isStopped = isStopped
+    }
 
     static func isStoppedOrFrozen(_ process: Int32) -> Bool {
         ProcessIdentity.isStopped(processID: process) || ControlGroup.isFrozen(processID: process)
@@ -29,7 +33,7 @@ struct StoppedProcesses {
             since[process] = nil
             return nil
         }
-        let known = since[process] ?? StoppedSince(wall: Clock.wallMilliseconds, boot: now)
+        let known = since[process] ?? StoppedSince(wall: clocks.wallMilliseconds, boot: now)
         since[process] = known
         return known
     }

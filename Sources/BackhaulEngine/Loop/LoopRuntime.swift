@@ -3,6 +3,15 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
+/// The clocks of this machine.
+struct MachineClocks: Clocks {
+    var wallMilliseconds: Int64 { Clock.wallMilliseconds }
+    var bootMilliseconds: Int64 { Clock.bootMilliseconds }
+    var bootID: String { ProcessIdentity.currentBootID }
+    func localOffsetMilliseconds(at unix: Int64) -> Int64 { Clock.localOffsetMilliseconds(at: unix) }
+    func readTimeZone() { Clock.readTimeZone() }
+}
+
 /// The `Runtime` of an engine: its loop and its store thread. The effects that the call-backs return go into one queue.
 /// After each call-back of the loop, the effects in the queue are applied, until it is empty. So no effect is applied
 /// while a method of a part runs.
@@ -25,6 +34,9 @@ final class LoopRuntime: Runtime {
     }
 
     var now: Int64 { loop.now }
+    var clocks: any Clocks { MachineClocks() }
+
+    func random() -> UInt64 { .random(in: .min ... .max) }
 
     /// Runs a call-back of the loop. Then applies its effects, the effects of these effects, and so on.
     func run(_ body: () -> [EngineEffect]) {

@@ -3,14 +3,19 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The functions that the loop offers to a part of the engine: time, timers, descriptors, the store, and results of
-/// other threads.
+/// The functions that the loop offers to a part of the engine: clocks, random numbers, timers, descriptors, the store,
+/// and results of other threads. Nothing else decides what a part does, so a fake can repeat each run exactly.
 ///
 /// All call-backs run on the loop's thread, and return effects: actions in other parts. Tests use a fake, without a
 /// thread and without a database.
 protocol Runtime: AnyObject {
     /// Milliseconds since boot, at the start of the present iteration of the loop.
     var now: Int64 { get }
+
+    var clocks: any Clocks { get }
+
+    /// 64 random bits.
+    func random() -> UInt64
 
     /// Adds effects to the queue. If no call-back of the runtime is running, the effects are applied at the end of this
     /// step of the loop.
@@ -39,6 +44,24 @@ protocol Runtime: AnyObject {
     func returning<Value: Sendable>(_ body: @escaping (Value) -> [EngineEffect]) -> @Sendable (Value) -> Void
 }
 
+/// The machine's clocks. Any thread may read them, so bodies of the store's transactions read them, too.
+protocol Clocks: Sendable {
+    /// Milliseconds since 1970, by the machine's calendar. Users may set it.
+    var wallMilliseconds: Int64 { get }
+    /// Milliseconds since boot, including sleep.
+    var bootMilliseconds: Int64 { get }
+    /// The id of the machine's present boot.
+    var bootID: String { get }
+    /// How many milliseconds the local time is ahead of Unix time, at this time in Unix milliseconds.
+    func localOffsetMilliseconds(at unix: Int64) -> Int64
+    /// Reads the machine's present time zone. Without this call, the zone that was read first applies.
+    func readTimeZone()
+}
+
+extension Clocks {
+    var reading: ClockReading { ClockReading(wall: wallMilliseconds, boot: bootMilliseconds, bootID: bootID) }
+}
+
 /// A timer that calls its body one time after each `start`. It may be started again.
 protocol RuntimeTimer: AnyObject {
     var isRunning: Bool { get }
@@ -57,6 +80,9 @@ extension LoopTimer: RuntimeTimer {}
 extension Watch: RuntimeWatch {}
 
 extension Runtime {
+    /// A random number from 0 to 1, without 1.
+    func randomFraction() -> Double { Double(random() >> 11) * 0x1p-53 }
+
     /// Calls `body` whenever the descriptor is readable, until the watch is cancelled or released.
     func watch(_ descriptor: Int32, _ body: @escaping () -> [EngineEffect]) throws(SystemError) -> any RuntimeWatch {
         try watch(descriptor, .readable, body)

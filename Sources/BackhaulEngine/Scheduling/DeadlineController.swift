@@ -43,7 +43,8 @@ final class DeadlineController {
     func endOverdueReadyTasks() -> [EngineEffect] {
         guard runtime.now - lastCheck >= Self.checkIntervalMilliseconds else { return [] }
         lastCheck = runtime.now
-        return [.endOverdue(Array(scheduler.ready.values.lazy.filter(isOverdue).prefix(Self.overdueLimit)))]
+        let overdue = scheduler.ready.values.filter(isOverdue).sorted { $0.id < $1.id }
+        return [.endOverdue(Array(overdue.prefix(Self.overdueLimit)))]
     }
 
     private func isOverdue(_ task: StoredTask) -> Bool {
@@ -56,7 +57,7 @@ final class DeadlineController {
             runtime.afterThisIteration { [unowned self] in
                 let sessions = sessionsWithUnknownEnd
                 sessionsWithUnknownEnd = []
-                for session in sessions { readNextEnd(of: session) }
+                for session in sessions.sorted() { readNextEnd(of: session) }
                 return []
             }
         }
@@ -82,7 +83,7 @@ final class DeadlineController {
     /// Ends held tasks whose resource time-out is over.
     private func endOverdueHeldTasks() {
         let now = calendar.milliseconds
-        for (session, end) in nextEnds where end <= now {
+        for (session, end) in nextEnds.sorted(by: { $0.key < $1.key }) where end <= now {
             nextEnds[session] = nil
             runtime.storeWithRetry({ (transaction) throws(Failure) in
                 try transaction.tasks.overdue(of: session, limit: Self.overdueLimit, now: now)
@@ -114,7 +115,7 @@ final class DeadlineController {
     }
 
     private func moveTasksPastLatestStart() {
-        let now = Clock.wallMilliseconds
+        let now = runtime.clocks.wallMilliseconds
         guard let next = latestStart, next <= now else { return }
         latestStart = nil
         runtime.store({ (transaction) throws(Failure) in
@@ -139,7 +140,7 @@ final class DeadlineController {
     /// The milliseconds until the next deadline; nil if there is none.
     var untilNext: Int64? {
         let ends = nextEnds.values.map { $0 - calendar.milliseconds }
-        let start = latestStart.map { $0 - Clock.wallMilliseconds }
+        let start = latestStart.map { $0 - runtime.clocks.wallMilliseconds }
         return (ends + [start].compactMap(\.self)).min()
     }
 }

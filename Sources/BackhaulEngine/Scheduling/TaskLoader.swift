@@ -51,12 +51,12 @@ final class TaskLoader {
         for task in scheduler.ready.values where task.lane == lane { known.insert(task.id) }
         running.visit { if $0.lane == lane { known.insert($0.id) } }
         let held = parts.holds.beginLoad(of: lane)
-        let calendar = calendar.milliseconds
+        let (calendar, clocks) = (calendar.milliseconds, runtime.clocks)
         let stated = scheduler.lanes[lane].map { parts.holds.stated(in: $0.session) } ?? [:]
         runtime.store({ [known] (transaction) throws(Failure) in
             let tasks = try transaction.lanes.waitingTasks(of: lane, limit: limit, afterKnown: known, notOf: held)
             let startable = try transaction.starts.startable(
-                tasks, StartClock(calendar: transaction.calendar(calendar)))
+                tasks, StartClock(clocks, calendar: transaction.calendar(calendar, clocks)))
             let constraints = try transaction.lanes.waitingConstraints(of: lane)
             return Loaded(
                 tasks: startable, isAll: tasks.count < limit, constraints: constraints,
@@ -119,7 +119,7 @@ final class TaskLoader {
 
 extension StartClock {
     /// The present time of all clocks. `calendar`: the time by `CalendarWatch`.
-    init(calendar: Int64) {
-        self.init(wall: Clock.wallMilliseconds, boot: Clock.bootMilliseconds, calendar: calendar)
+    init(_ clocks: any Clocks, calendar: Int64) {
+        self.init(wall: clocks.wallMilliseconds, boot: clocks.bootMilliseconds, calendar: calendar)
     }
 }

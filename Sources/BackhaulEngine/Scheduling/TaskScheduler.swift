@@ -41,7 +41,9 @@ final class TaskScheduler {
         lanes[lane]?.networkScope ?? NetworkScope(origin)
     }
 
-    func lanes(of session: SessionID) -> [Lane] { lanes.values.filter { $0.session == session } }
+    func lanes(of session: SessionID) -> [Lane] {
+        lanes.values.filter { $0.session == session }.sorted { $0.id < $1.id }
+    }
 
     /// Adds a lane in which tasks wait. `reload`: whether the loaded tasks of the lane may be in the wrong order.
     func add(_ lane: Lane, reload: Bool) {
@@ -63,6 +65,7 @@ final class TaskScheduler {
     /// Adds lanes in which tasks wait now. Unknown lanes are read from the store.
     func tasksWait(in ids: Set<LaneID>, reload: Bool) {
         guard !ids.isEmpty else { return }
+        let ids = ids.sorted()
         let unknown = ids.filter { lanes[$0] == nil }
         for id in ids { if let lane = lanes[id] { add(lane, reload: reload) } }
         if !unknown.isEmpty {
@@ -85,7 +88,7 @@ final class TaskScheduler {
     }
 
     func holdChanged(of lanes: Set<LaneID>) {
-        for lane in lanes { schedule.setHeld(lane, reachability.isHeld(lane)) }
+        for lane in lanes.sorted() { schedule.setHeld(lane, reachability.isHeld(lane)) }
     }
 
     /// Notes that the origin of the lane uses HTTP/2, so that more tasks of the lane may run over one connection.
@@ -134,7 +137,7 @@ final class TaskScheduler {
     }
 
     func drop(where isMeant: (StoredTask) -> Bool) -> [StoredTask] {
-        let dropped = ready.values.filter(isMeant)
+        let dropped = ready.values.filter(isMeant).sorted { $0.id < $1.id }
         for task in dropped { drop(task.id) }
         return dropped
     }
@@ -212,13 +215,13 @@ final class TaskScheduler {
     /// Loads the lanes again after a second, together with due tasks.
     func reloadLater(_ lanes: Set<LaneID>) {
         lanesToReload.formUnion(lanes)
-        due(at: Clock.bootMilliseconds + Self.retryMilliseconds)
+        due(at: runtime.clocks.bootMilliseconds + Self.retryMilliseconds)
     }
 
     /// Ends the delays of tasks that are due now, and ends the tasks that were set aside for too long.
     func releaseDue() {
         nextDue = nil
-        let now = Clock.bootMilliseconds
+        let now = runtime.clocks.bootMilliseconds
         runtime.store({ (transaction) throws(Failure) in
             (
                 lanes: try transaction.delays.releaseDue(bootMilliseconds: now),

@@ -35,8 +35,8 @@ final class DownloadRunner: TransferRunner {
         terms.hadMismatch = task.hadMismatch
         terms.neededSpace = attempt.terms.neededSpace
         machine = DownloadMachine(
-            checkpoint: task.checkpoint, intent: task.intent, bootID: ProcessIdentity.currentBootID, terms: terms,
-            furthest: task.furthestOffset, policy: attempt.terms.policy)
+            checkpoint: task.checkpoint, intent: task.intent, bootID: attempt.services.runtime.clocks.bootID,
+            terms: terms, furthest: task.furthestOffset, policy: attempt.terms.policy)
     }
 
     var isFinishing: Bool { machine.isFinishing }
@@ -136,7 +136,8 @@ final class DownloadRunner: TransferRunner {
     func flush() -> [EngineEffect] { attempt.afterwards { handle(.aged) } }
 
     private func startTransfer(_ offset: UInt64, _ ifRange: String?, _ condition: KnownRepresentation?) {
-        attempt.exchange.begin(from: offset, now: attempt.services.runtime.now)
+        let runtime = attempt.services.runtime
+        attempt.exchange.begin(from: offset, now: runtime.now, wall: runtime.clocks.wallMilliseconds)
         attempt.feed = makeFeed { [weak self] failure in
             self?.attempt.stopTransfer()
             self?.handle(.transferFailed(failure, isTransient: failure.isTemporaryShortage))

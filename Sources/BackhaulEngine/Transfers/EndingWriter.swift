@@ -67,7 +67,9 @@ final class EndingWriter {
         forecast.record(waiting.count, now: runtime.now)
         let all = Dictionary(grouping: waiting, by: \.session)
         waiting = []
-        for (session, endings) in all { write(endings, of: session, mayBeDelayed: mayBeDelayed) }
+        for (session, endings) in all.sorted(by: { $0.key < $1.key }) {
+            write(endings, of: session, mayBeDelayed: mayBeDelayed)
+        }
     }
 
     /// Repeats a failed write of an end, immediately and without other ends.
@@ -76,10 +78,10 @@ final class EndingWriter {
     private func write(_ endings: [Ending], of session: SessionID, mayBeDelayed: Bool) {
         let readsEvents = events.pushes(session)
         beingWrittenCount += endings.count
-        runtime.store({ (transaction) throws(Failure) in
+        runtime.store({ [clocks = runtime.clocks] (transaction) throws(Failure) in
             for ending in endings { try ending.also?(transaction) }
             return try transaction.endings.record(
-                endings.map(\.end), now: Clock.wallMilliseconds, readsEvents: readsEvents)
+                endings.map(\.end), now: clocks.wallMilliseconds, readsEvents: readsEvents)
         }, mayBeDelayed: mayBeDelayed, then: { [unowned self] result in
             beingWrittenCount -= endings.count
             switch result {

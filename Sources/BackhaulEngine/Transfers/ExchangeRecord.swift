@@ -22,12 +22,13 @@ struct ExchangeRecord {
 
     init(now: Int64) { lastByte = now }
 
-    /// Notes that a request is about to be sent. `offset`: the offset in the file at which the request begins.
-    mutating func begin(from offset: UInt64, now: Int64) {
+    /// Notes that a request is about to be sent. `offset`: the offset in the file at which the request begins. `wall`:
+    /// the present time in Unix milliseconds.
+    mutating func begin(from offset: UInt64, now: Int64, wall: Int64) {
         requests += 1
         requestOffset = offset
         lastByte = now
-        metrics.startedMilliseconds = Clock.wallMilliseconds
+        metrics.startedMilliseconds = wall
     }
 
     /// Adds the counters of a transfer that is over.

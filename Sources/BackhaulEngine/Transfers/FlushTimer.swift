@@ -24,7 +24,7 @@ final class FlushTimer {
     }
 
     private func flush() -> [EngineEffect] {
-        let runners = waiting.values.compactMap(\.runner)
+        let runners = waiting.values.compactMap(\.runner).sorted { $0.attempt.task.id < $1.attempt.task.id }
         waiting.removeAll(keepingCapacity: true)
         return runners.flatMap { $0.flush() }
     }

@@ -78,10 +78,10 @@ extension TransferRunner {
         _ wait: CredentialController.ParkingDecision.Wait
     ) {
         let id = attempt.task.id
-        attempt.store({ (transaction) throws(Failure) in
+        attempt.store({ [clocks = attempt.services.runtime.clocks] (transaction) throws(Failure) in
             try transaction.challenges.park(
                 id, record, for: authChallenge, failures: wait.failures, known: wait.known, replacing: wait.replacing,
-                bootMilliseconds: Clock.bootMilliseconds, now: transaction.calendar(wait.now))
+                bootMilliseconds: clocks.bootMilliseconds, now: transaction.calendar(wait.now, clocks))
         }, then: { [self] result in
             switch result {
             case .success(.superseded(let closed)):

@@ -35,7 +35,8 @@ extension TransferRunner {
     }
 
     func decideRetry(_ failed: FailedAttempt, _ checkpoint: Checkpoint?) -> [EngineEffect] {
-        let decision = RetryDecision.decide(failed, attempt.terms.policy, jitter: .random(in: 0..<1))
+        let jitter = attempt.services.runtime.randomFraction()
+        let decision = RetryDecision.decide(failed, attempt.terms.policy, jitter: jitter)
         attempt.emit(.immediateRepeats(decision == .immediately ? failed.immediate + 1 : nil))
         apply(decision, failed, checkpoint)
         return attempt.takeEffects()
@@ -43,6 +44,8 @@ extension TransferRunner {
 
     private func apply(_ decision: RetryDecision, _ failed: FailedAttempt, _ checkpoint: Checkpoint?) {
         var record = attemptRecord(checkpoint, failure: failed.failure)
+        let clocks = attempt.services.runtime.clocks
+        let boot = clocks.bootMilliseconds
         var wait: Int64 = 0
         switch decision {
         case .end: return process(.retryRefused)
@@ -50,10 +53,10 @@ extension TransferRunner {
         case .later(let milliseconds, let consecutiveFailures):
             record.attemptsWithoutProgress = consecutiveFailures
             wait = milliseconds
-            record.wait(milliseconds, for: .retry)
+            record.wait(until: boot + milliseconds, for: .retry)
         case .whenSpaceIsFree(let milliseconds):
             wait = milliseconds
-            record.wait(milliseconds, for: .diskFull)
+            record.wait(until: boot + milliseconds, for: .diskFull)
         case .whenUplinkIsUp:
             attempt.stoppedState = (.waiting, .portal)
             record.attempt = storedAttempt(.stopped, failure: failed.failure)
@@ -63,7 +66,7 @@ extension TransferRunner {
             return attempt.emit(.waitForRoute(record))
         }
         record.attempt = storedAttempt(
-            .retry, failure: failed.failure, nextAttemptMilliseconds: Clock.wallMilliseconds + wait)
+            .retry, failure: failed.failure, nextAttemptMilliseconds: clocks.wallMilliseconds + wait)
         commit(record)
     }
 
@@ -72,7 +75,8 @@ extension TransferRunner {
     /// retries this task together with the other tasks, and the due time causes no extra attempt.
     func waitForRoute(_ record: AttemptRecord, _ millisecondsUntilCheck: Int64) -> [EngineEffect] {
         var record = record
-        record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
+        let wait = min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds))
+        record.wait(until: attempt.services.runtime.clocks.bootMilliseconds + wait, for: .connectivity)
         commit(record)
         return attempt.takeEffects()
     }
@@ -154,8 +158,8 @@ extension TransferRunner {
 }
 
 extension AttemptRecord {
-    fileprivate mutating func wait(_ milliseconds: Int64, for reason: WaitReason) {
-        nextAttempt = Clock.bootMilliseconds + milliseconds
+    fileprivate mutating func wait(until time: Int64, for reason: WaitReason) {
+        nextAttempt = time
         self.reason = reason
     }
 }

@@ -138,7 +138,8 @@ extension TransferRunner {
     func makeFeed(opened: @escaping () -> Void = {}, failed: @escaping (Failure) -> Void) -> BodyFeed? {
         guard let body = attempt.task.request.options.body else { return nil }
         return BodyFeed(
-            BodyLayout(body), of: attempt, mayMove: { [weak self] in self?.mayMove() ?? true }, opened: opened,
+            BodyLayout(body, boundary: BodyLayout.boundary(attempt.services.runtime.random)), of: attempt,
+            mayMove: { [weak self] in self?.mayMove() ?? true }, opened: opened,
             failed: failed)
     }
 

@@ -40,6 +40,9 @@ final class TransferSupervisor {
 
     var count: Int { runners.count }
 
+    /// All runners, in the order of their tasks.
+    private var inOrder: [any TransferRunner] { runners.sorted { $0.key < $1.key }.map(\.value) }
+
     var lanes: [LaneID] { runners.values.map(\.attempt.task.lane) }
 
     func isRunning(in lane: LaneID) -> Bool { runners.values.contains { $0.attempt.task.lane == lane } }
@@ -102,13 +105,13 @@ final class TransferSupervisor {
 
     func tick() -> [EngineEffect] { Array(runners.values).flatMap { $0.tick() } }
 
-    func engineStops() -> [EngineEffect] { Array(runners.values).flatMap { $0.take(.engineStops) } }
+    func engineStops() -> [EngineEffect] { inOrder.flatMap { $0.take(.engineStops) } }
 
     /// Stops a task that became held.
     func hold(_ task: TaskID, for reason: WaitReason) -> [EngineEffect] { runners[task]?.deferred(for: reason) ?? [] }
 
     func resume(_ tasks: [TaskID]) {
-        for task in tasks { runners[task]?.attempt.resumeTransfer() }
+        for task in tasks.sorted() { runners[task]?.attempt.resumeTransfer() }
     }
 
     /// Cancels or stops the task, as a command demands. Returns nil if the task does not run.

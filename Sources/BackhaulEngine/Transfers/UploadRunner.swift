@@ -98,7 +98,8 @@ final class UploadRunner: TransferRunner {
     }
 
     private func startTransfer() {
-        attempt.exchange.begin(from: 0, now: attempt.services.runtime.now)
+        let runtime = attempt.services.runtime
+        attempt.exchange.begin(from: 0, now: runtime.now, wall: runtime.clocks.wallMilliseconds)
         do throws(Failure) {
             try attempt.start(attempt.request(), self)
         } catch {

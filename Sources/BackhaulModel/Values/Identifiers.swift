@@ -1,45 +1,45 @@
-/// The row number of a session (a named collection of transfers) in the database of its store (the directory with all
-/// durable data).
-public struct SessionID: RawRepresentable, Hashable, Sendable {
+/// The number of a row in the database of a store. Where the order of objects decides anything, they are in the order
+/// of their numbers: the order of a `Dictionary` or `Set` differs from run to run.
+public protocol RowNumber: RawRepresentable, Hashable, Comparable, Sendable where RawValue == UInt64 {}
+
+extension RowNumber {
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The row number of a session.
+public struct SessionID: RowNumber {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The row number of a task (an upload or a download) in its store. Numbers grow and are never reused.
-public struct TaskID: RawRepresentable, Hashable, Comparable, Sendable {
+/// The row number of a task. Numbers grow and are never reused.
+public struct TaskID: RowNumber {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
-    public static func < (left: TaskID, right: TaskID) -> Bool { left.rawValue < right.rawValue }
     public static let zero = TaskID(rawValue: 0)
 }
 
-/// The row number of a lane in its store. Numbers are never reused. A lane is the tasks of one session for one origin
-/// (scheme, host name and port).
-public struct LaneID: RawRepresentable, Hashable, Sendable {
+/// The row number of a lane. Numbers are never reused.
+public struct LaneID: RowNumber {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The row number of an event (a message for the program that uses the library) in its store. Numbers grow in the order
-/// of commits and are never reused.
-public struct EventID: RawRepresentable, Hashable, Comparable, Sendable {
+/// The row number of an event. Numbers grow in the order of commits and are never reused.
+public struct EventID: RowNumber {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
-    public static func < (left: EventID, right: EventID) -> Bool { left.rawValue < right.rawValue }
     public static let zero = EventID(rawValue: 0)
 }
 
 /// The id of a client. When a process opens an application, the library makes a client in this process for the
-/// application. The client chooses 128 random bits.
+/// application. The client chooses random bits.
 public struct ClientID: Hashable, Sendable {
     public var high: UInt64
     public var low: UInt64
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
-    }
-    public static func random() -> ClientID {
-        ClientID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
     }
 }
 

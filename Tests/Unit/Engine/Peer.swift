@@ -74,3 +74,9 @@ final class Peer {
         return true
     }
 }
+
+extension ClientID {
+    static func random() -> ClientID {
+        ClientID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))
+    }
+}

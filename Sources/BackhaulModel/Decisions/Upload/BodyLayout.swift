@@ -21,7 +21,7 @@ public struct BodyLayout: Equatable, Sendable {
 
     /// `boundary`: the boundary of a form. The boundary is random, because the authors of the files must not know it.
     /// Its length is fixed, because the body must have the same size in each attempt.
-    public init(_ body: RequestBody, boundary: @autoclosure () -> String = BodyLayout.boundary()) {
+    public init(_ body: RequestBody, boundary: @autoclosure () -> String) {
         switch body {
         case .file(let file, _): add(.file(file))
         case .bytes(let bytes): add(.bytes(bytes))
@@ -41,9 +41,10 @@ public struct BodyLayout: Equatable, Sendable {
     }
 
     /// Returns "backhaul" with 24 random letters and digits (RFC 2046, section 5.1.1).
-    public static func boundary() -> String {
+    /// - random: returns 64 random bits.
+    public static func boundary(_ random: () -> UInt64) -> String {
         let letters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-        return "backhaul" + String((0..<24).map { _ in letters[Int.random(in: 0..<letters.count)] })
+        return "backhaul" + String((0..<24).map { _ in letters[Int(random() % UInt64(letters.count))] })
     }
 
     /// The header fields of a form's part (RFC 7578, section 4). Names are sent in UTF-8. Characters that would end a
@@ -88,7 +89,8 @@ extension RequestBody {
         switch self {
         case .file(let file, _): file.size
         case .bytes(let bytes): UInt64(bytes.count)
-        case .form: BodyLayout(self).size
+        // Each boundary has the same length.
+        case .form: BodyLayout(self, boundary: BodyLayout.boundary { 0 }).size
         }
     }
 }

@@ -30,7 +30,7 @@ struct ActivityControllerTests {
         let (runtime, around, log) = (runtime, around, log)
         activities = ActivityController(
             runtime, CalendarWatch(runtime), log: { entry in log.withLock { $0.append(entry.message) } },
-            holds: { _, _ in around.holds }, isEnding: { around.isEnding }, unixMilliseconds: { runtime.now })
+            holds: { _, _ in around.holds }, isEnding: { around.isEnding })
     }
 
     /// Returns an activity whose window opens after `milliseconds` and lasts ten seconds.
@@ -40,8 +40,8 @@ struct ActivityControllerTests {
     ) -> OpenActivity {
         OpenActivity(
             id: ActivityID(rawValue: number), session: EngineFixture.session, identifier: "sync-\(number)",
-            begin: runtime.now + milliseconds, intervalMilliseconds: 3_600_000, toleranceMilliseconds: 10_000,
-            repeats: true, qualityOfService: quality, hasRequest: false,
+            begin: runtime.clocks.wallMilliseconds + milliseconds, intervalMilliseconds: 3_600_000,
+            toleranceMilliseconds: 10_000, repeats: true, qualityOfService: quality, hasRequest: false,
             livingTask: livingTask.map { TaskID(rawValue: $0) })
     }
 
@@ -93,7 +93,7 @@ struct ActivityControllerTests {
     @Test("the activities are read again at the time that the store has returned")
     func waitsForWindow() throws {
         activities.check()
-        try find([], next: runtime.now + 5_000)
+        try find([], next: runtime.clocks.wallMilliseconds + 5_000)
         runtime.advance(milliseconds: 4_999)
         #expect(runtime.pendingStoreCalls == 0)
         runtime.advance(milliseconds: 1)

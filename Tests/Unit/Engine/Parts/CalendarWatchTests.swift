@@ -15,10 +15,8 @@ struct CalendarWatchTests {
 
     init() {
         calendar = CalendarWatch(runtime)
-        calendar.begin(Self.reading(wall: 1_000_000))
+        calendar.begin(runtime.clocks.reading)
     }
-
-    private static func reading(wall: Int64) -> ClockReading { ClockReading(wall: wall, boot: 0, bootID: "boot") }
 
     private var steps: [Int64] {
         runtime.takeEffects().compactMap { if case .calendarStepped(let step) = $0 { step } else { nil } }
@@ -26,15 +24,17 @@ struct CalendarWatchTests {
 
     @Test("the age calendar ignores the drift of a clock")
     func drift() {
-        calendar.check(Self.reading(wall: 1_000_000 + ClockStep.tolerance - 1))
+        runtime.fakeClocks.stepWallClock(by: ClockStep.tolerance - 1)
+        calendar.check()
         #expect(runtime.pendingStoreCalls == 0)
     }
 
     @Test("two checks after one clock step move the stored times only once, and then the age calendar moves")
     func step() throws {
         let before = calendar.milliseconds
-        calendar.check(Self.reading(wall: 9_000_000))
-        calendar.check(Self.reading(wall: 9_000_000))
+        runtime.fakeClocks.stepWallClock(by: 8_000_000)
+        calendar.check()
+        calendar.check()
         #expect(runtime.pendingStoreCalls == 1)
         #expect(calendar.milliseconds - before < 1_000_000)
         try runtime.storeReturns(8_000_000 as Int64)
@@ -44,10 +44,11 @@ struct CalendarWatchTests {
 
     @Test("if the store cannot be written, the age calendar does not move, and the next check retries the write")
     func storeFails() throws {
-        calendar.check(Self.reading(wall: 9_000_000))
+        runtime.fakeClocks.stepWallClock(by: 8_000_000)
+        calendar.check()
         try runtime.storeReturns(Result<Int64, Failure>.failure(Failure(.storeFull, "no space")))
         #expect(steps.isEmpty)
-        calendar.check(Self.reading(wall: 9_000_000))
+        calendar.check()
         #expect(runtime.pendingStoreCalls == 1)
     }
 }

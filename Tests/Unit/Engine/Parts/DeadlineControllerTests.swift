@@ -81,8 +81,8 @@ struct DeadlineControllerTests {
 
     @Test("after a clock step, stored times are moved before they are compared with the calendar")
     func step() {
-        _ = deadlines.latestStart(at: Clock.wallMilliseconds - 1)
-        let now = CalendarWatch.readClock()
+        _ = deadlines.latestStart(at: fixture.runtime.clocks.wallMilliseconds - 1)
+        let now = fixture.runtime.clocks.reading
         calendar.begin(ClockReading(wall: now.wall - 3_600_000, boot: now.boot, bootID: now.bootID))
         deadlines.check()
         #expect(fixture.runtime.pendingStoreCalls == 2)
@@ -91,7 +91,7 @@ struct DeadlineControllerTests {
 
     @Test("of several latest starts, the controller plans the one that is due first")
     func earliest() {
-        let now = Clock.wallMilliseconds
+        let now = fixture.runtime.clocks.wallMilliseconds
         #expect(deadlines.latestStart(at: now + 60_000).count == 1)
         #expect(deadlines.latestStart(at: now + 90_000).isEmpty)
         #expect(deadlines.latestStart(at: nil).isEmpty)
@@ -100,11 +100,11 @@ struct DeadlineControllerTests {
 
     @Test("at the latest start of a task, the task's lane is loaded again and the next latest start is planned")
     func passed() throws {
-        _ = deadlines.latestStart(at: Clock.wallMilliseconds - 1)
+        _ = deadlines.latestStart(at: fixture.runtime.clocks.wallMilliseconds - 1)
         deadlines.check()
         var moved = RestatedTasks()
         moved.lanes = [ConditionsFixture.lane.id]
-        moved.next = Clock.wallMilliseconds + 60_000
+        moved.next = fixture.runtime.clocks.wallMilliseconds + 60_000
         try fixture.runtime.storeReturns(moved)
         #expect(fixture.runtime.takeEffects().waiting == [[1]])
         #expect(deadlines.untilNext != nil)
@@ -112,7 +112,7 @@ struct DeadlineControllerTests {
 
     @Test("if the transaction at a latest start fails, it is repeated after a second")
     func failed() throws {
-        _ = deadlines.latestStart(at: Clock.wallMilliseconds - 1)
+        _ = deadlines.latestStart(at: fixture.runtime.clocks.wallMilliseconds - 1)
         deadlines.check()
         try fixture.runtime.storeReturns(Result<RestatedTasks, Failure>.failure(Failure(.storeFull, "full")))
         #expect(deadlines.untilNext.map { (1...1_000).contains($0) } == true)

@@ -29,7 +29,7 @@ final class EngineFixture {
         configuration.asksForCredentials = true
         _ = sessions.set(configuration, of: Self.session)
         scheduler.setLimits(of: Self.session, configuration)
-        calendar.begin(CalendarWatch.readClock())
+        calendar.begin(runtime.clocks.reading)
     }
 
     func task(_ number: UInt64, _ path: String = "/file", stating constraints: ConstraintsID = .session) -> StoredTask {

@@ -10,7 +10,13 @@ import Testing
 /// A fake event loop for the test of one part of the engine, without threads or a database. The test advances the time,
 /// and returns results in place of the database (the *store*).
 final class FakeRuntime: Runtime {
-    private(set) var now: Int64 = 1_000_000
+    let fakeClocks = FakeClocks()
+    var clocks: any Clocks { fakeClocks }
+    var now: Int64 { fakeClocks.bootMilliseconds }
+    private var lastRandom: UInt64 = 0
+    private var lastReturning = 0
+    private var awaited: [Int: (any Sendable) -> [EngineEffect]] = [:]
+    private let returned = Lock<[(Int, any Sendable)]>([])
     /// The *effects* (actions that the engine should perform) that callbacks have returned since the last
     /// `takeEffects`, in order.
     private(set) var effects: [EngineEffect] = []
@@ -20,6 +26,15 @@ final class FakeRuntime: Runtime {
 
     private struct Weak {
         weak var timer: FakeTimer?
+    }
+
+    /// The same numbers in each run (SplitMix64).
+    func random() -> UInt64 {
+        lastRandom &+= 0x9E37_79B9_7F4A_7C15
+        var bits = lastRandom
+        bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ bits >> 27) &* 0x94D0_49BB_1331_11EB
+        return bits ^ bits >> 31
     }
 
     func timer(_ body: @escaping () -> [EngineEffect]) -> any RuntimeTimer {
@@ -44,7 +59,19 @@ final class FakeRuntime: Runtime {
     }
 
     func returning<Value: Sendable>(_ body: @escaping (Value) -> [EngineEffect]) -> @Sendable (Value) -> Void {
-        fatalError("a part that waits for other threads is tested with them")
+        lastReturning += 1
+        let number = lastReturning
+        awaited[number] = { value in (value as? Value).map(body) ?? [] }
+        return { [returned] value in returned.change { $0.append((number, value)) } }
+    }
+
+    /// Runs the call-backs whose results other threads, such as the threads of the disk, have returned.
+    func takeReturned() {
+        let results = returned.change { results in
+            defer { results = [] }
+            return results
+        }
+        for (number, value) in results { effects += awaited.removeValue(forKey: number)?(value) ?? [] }
     }
 
     func add(_ more: [EngineEffect]) { effects += more }
@@ -83,12 +110,12 @@ final class FakeRuntime: Runtime {
     func advance(milliseconds: Int64) {
         let end = now + milliseconds
         while let next = timers.compactMap(\.timer).filter({ ($0.due ?? .max) <= end }).min(by: { $0.due! < $1.due! }) {
-            now = max(now, next.due!)
+            fakeClocks.bootMilliseconds = max(now, next.due!)
             next.due = nil
             effects += next.body()
             endIteration()
         }
-        now = end
+        fakeClocks.bootMilliseconds = end
     }
 
     /// Runs the work that is to be repeated because the store failed.
@@ -101,6 +128,23 @@ final class FakeRuntime: Runtime {
         defer { effects = [] }
         return effects
     }
+}
+
+/// Clocks that a test sets. The wall clock advances together with the boot clock.
+final class FakeClocks: Clocks {
+    private let times = Lock((boot: 1_000_000 as Int64, offset: 1_700_000_000_000 as Int64))
+
+    var bootMilliseconds: Int64 {
+        get { times.withLock { $0.boot } }
+        set { times.withLock { $0.boot = newValue } }
+    }
+    var wallMilliseconds: Int64 { times.withLock { $0.boot + $0.offset } }
+    var bootID: String { "boot" }
+    func localOffsetMilliseconds(at unix: Int64) -> Int64 { 0 }
+    func readTimeZone() {}
+
+    /// Sets the wall clock to another time, as a user can.
+    func stepWallClock(by milliseconds: Int64) { times.withLock { $0.offset += milliseconds } }
 }
 
 final class FakeTimer: RuntimeTimer {
