@@ -72,10 +72,10 @@ final class EngineLoop {
                 hasCapacity: { transfers.availableCapacity > 0 }))
     }
 
-    /// The source of conditions: the system, or the fake conditions of a test.
+    /// The source of conditions: the system, or the source of a test.
     private func makeConditionsSource(_ changed: @escaping () -> Void) -> any ConditionsSource {
-        if let fake = services.options.fakeConditions {
-            return fake.source { [mailbox = services.mailbox] in
+        if let make = services.options.makeConditionsSource {
+            return make { [mailbox = services.mailbox] in
                 mailbox.post { engine in engine.conditionParts.monitor.sourceChanged() }
             }
         }

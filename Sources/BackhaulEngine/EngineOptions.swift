@@ -1,11 +1,10 @@
 public import BackhaulConditions
 public import BackhaulModel
 
-/// The options of an engine, which is the part of the library that runs all downloads and uploads of a store. A store
-/// is a directory with the durable data of the engine.
+/// The options of an engine.
 public struct EngineOptions: Sendable {
-    /// How long an idle daemon (an engine in its own process) waits before it exits, in milliseconds. Nil for an engine
-    /// inside another program (an embedded engine), which ends with this program.
+    /// How long an idle daemon waits before it exits, in milliseconds. Nil for an embedded engine, which ends with its
+    /// host.
     public var lingerMilliseconds: Int64?
     /// How long the engine waits for the messages of a program that has connected to its socket, in milliseconds.
     /// `hello`: the limit for the first message. `frame`: the limit for the rest of a message that has arrived in part.
@@ -13,8 +12,8 @@ public struct EngineOptions: Sendable {
     /// The places from which the engine reads the system's conditions (such as power and network): /sys, /proc and the
     /// address of the system bus.
     public var conditions = ConditionRoots.fromEnvironment()
-    /// Fake conditions that replace the system's conditions in tests.
-    public var fakeConditions: FakeConditions?
+    /// Makes the source of the conditions; nil means the system. The source calls the closure `changed` after a change.
+    var makeConditionsSource: (@Sendable (_ changed: @escaping @Sendable () -> Void) -> any ConditionsSource)?
     /// This closure takes log entries. It is called on the engine's threads, and must not block for long.
     public var log: @Sendable (LogEntry) -> Void
 

@@ -1,9 +1,10 @@
 import BackhaulClient
-import BackhaulEngine
 import BackhaulModel
 import BackhaulPlatform
 import BackhaulStore
 import Testing
+
+@testable import BackhaulEngine
 
 /// An engine (the part of the library that runs tasks) whose *conditions* the test sets. Conditions are facts about the
 /// system, such as power. The clients of a test connect to the engine's socket in the store, which is the engine's
@@ -19,7 +20,7 @@ final class FakeConditionsEngine: Sendable {
         let directory = try StoreDirectory.open(path: store.store)
         let lock = try #require(try directory.acquireLock())
         var options = EngineOptions.embedded
-        options.fakeConditions = self.conditions
+        options.makeConditionsSource = { [conditions = self.conditions] changed in conditions.source(changed) }
         engine = try Engine(directory: directory, lock: lock, options: options, ended: { _ in })
     }
 

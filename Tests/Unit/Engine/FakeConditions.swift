@@ -1,8 +1,10 @@
-public import BackhaulModel
-internal import BackhaulPlatform
+import BackhaulModel
+import BackhaulPlatform
+
+@testable import BackhaulEngine
 
 /// Fake conditions (power, network and others), which a test sets instead of the system's conditions.
-public final class FakeConditions: Sendable {
+final class FakeConditions: Sendable {
     private struct State {
         var conditions: Conditions
         var needs: ConditionSet = []
@@ -14,10 +16,10 @@ public final class FakeConditions: Sendable {
 
     private let state: Lock<State>
 
-    public init(_ conditions: Conditions = Conditions()) { state = Lock(State(conditions: conditions)) }
+    init(_ conditions: Conditions = Conditions()) { state = Lock(State(conditions: conditions)) }
 
     /// Changes the conditions. `pending`: the conditions that count as not read yet.
-    public func setConditions(pending: ConditionSet = [], _ change: (inout Conditions) -> Void) {
+    func setConditions(pending: ConditionSet = [], _ change: (inout Conditions) -> Void) {
         let changed = state.change { state in
             change(&state.conditions)
             state.pending = pending
@@ -27,15 +29,16 @@ public final class FakeConditions: Sendable {
     }
 
     /// The conditions that the engine needs now.
-    public var needs: ConditionSet { state.withLock { $0.needs } }
+    var needs: ConditionSet { state.withLock { $0.needs } }
 
     /// All conditions that the engine has needed until now.
-    public var allNeeds: ConditionSet { state.withLock { $0.allNeeds } }
+    var allNeeds: ConditionSet { state.withLock { $0.allNeeds } }
 
     /// Whether the engine has reported that the machine may sleep. The engine reports this when all received bytes are
     /// on the disk, or when the longest delay of the sleep has passed.
-    public var isReadyToSleep: Bool { state.withLock { $0.isReadyToSleep } }
+    var isReadyToSleep: Bool { state.withLock { $0.isReadyToSleep } }
 
+    /// Makes the source that an engine uses in place of the system's conditions.
     func source(_ changed: @escaping @Sendable () -> Void) -> any ConditionsSource {
         state.change { $0.changed = changed }
         return Source(fake: self)
