@@ -30,7 +30,7 @@ EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/
 CC = $(shell scripts/toolchain)/bin/clang
 C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
-.PHONY: all examples demo test unit-tests soak bench install uninstall clean help setup-build check-prefix
+.PHONY: all examples demo test unit-tests quick format lint soak bench install uninstall clean help setup-build check-prefix
 
 all: $(LIBRARY) $(COMMAND) $(DAEMON) ## build the library, the command line and the daemon
 
@@ -74,6 +74,20 @@ test: ## everything that must hold, some 18 minutes on two processors
 
 unit-tests: | setup-build
 	swift build --scratch-path $(BUILD)/swift/debug --build-tests
+
+# The servers of the tests need most of the time, so this target leaves out the modules that talk to servers.
+quick: | setup-build ## after a change: build, and run the unit tests that need no server, in under a minute
+	@$(MAKE) --no-print-directory unit-tests
+	@swift test --scratch-path $(BUILD)/swift/debug --skip-build --parallel --quiet \
+	    --skip '^(EngineTests|TransportTests|ConditionsTests|UserManagerTests)\.'
+
+format: ## format the Swift and C sources
+	@scripts/setup build test
+	@scripts/in-venv scripts/format
+
+lint: ## check formats, and look for frequent faults in scripts and Python
+	@scripts/setup build test
+	@scripts/in-venv scripts/lint
 
 soak: ## the long runs: random kills, hosts that exit in mid-transfer, valgrind, the thread sanitizer
 	@scripts/setup build test
