@@ -30,7 +30,8 @@ EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/
 CC = $(shell scripts/toolchain)/bin/clang
 C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
-.PHONY: all examples demo test unit-tests quick format lint soak bench install uninstall clean help setup-build check-prefix
+.PHONY: all examples demo test unit-tests quick format lint soak bench install uninstall clean help setup-build \
+    check-prefix
 
 all: $(LIBRARY) $(COMMAND) $(DAEMON) ## build the library, the command line and the daemon
 

@@ -8,28 +8,28 @@ extension Failure {
     static func disk(_ error: SystemError, _ subject: String) -> Failure {
         let sentence = "\(error.messageStart) \(subject): \(error.reason)"
         return switch error.code {
-        case ENOSPC, EDQUOT: .system(.diskFull, code: error.code, sentence + "; free some space on its file system.")
-        case EIO, EUCLEAN: .system(.diskFailed, code: error.code, sentence + "; check the disk.")
+        case ENOSPC, EDQUOT: .system(.diskFull, code: error.code, sentence + "; free some space on its file system")
+        case EIO, EUCLEAN: .system(.diskFailed, code: error.code, sentence + "; check the disk")
         case EBADF: .system(
             .diskFailed, code: error.code,
             "\(error.messageStart) \(subject): the program closed a descriptor of the library; it must "
-                + "not change them.")
-        case EMFILE, ENFILE, ENOMEM: .system(.outOfResources, code: error.code, sentence + ".")
+                + "not change them")
+        case EMFILE, ENFILE, ENOMEM: .system(.outOfResources, code: error.code, sentence)
         case EACCES, EPERM: .system(
-            .destinationUnavailable, code: error.code, sentence + "; check the permissions of its directory.")
-        default: .system(.destinationUnavailable, code: error.code, sentence + ".")
+            .destinationUnavailable, code: error.code, sentence + "; check the permissions of its directory")
+        default: .system(.destinationUnavailable, code: error.code, sentence)
         }
     }
 
     static func exists(_ path: String) -> Failure {
         .system(
             .destinationExists, code: EEXIST,
-            "A file with the name \(path) exists already; remove it, or give if_exists BH_IF_EXISTS_REPLACE.")
+            "a file with the name \(path) exists already; remove it, or give if_exists BH_IF_EXISTS_REPLACE")
     }
 
     static func changedExternally(_ path: String) -> Failure {
         Failure(
             .diskFailed,
-            "The part file of \(path) was changed or removed by another program; the download must start again.")
+            "the part file of \(path) was changed or removed by another program; the download must start again")
     }
 }

@@ -22,22 +22,22 @@ enum FileOperation: Sendable {
     /// The beginning of an error message. A path follows it.
     var messageStart: String {
         switch self {
-        case .open: "Cannot open"
-        case .create: "Cannot create"
-        case .read: "Cannot read"
-        case .write: "Cannot write"
-        case .truncate: "Cannot shorten"
-        case .changeMode: "Cannot set the permissions of"
-        case .changeTimes: "Cannot set the times of"
-        case .startWriteBack: "Cannot write back"
-        case .sync, .syncFileSystem: "Cannot sync"
-        case .status: "Cannot read the status of"
-        case .space: "Cannot read the free space at"
-        case .rename, .link: "Cannot give its final name to"
-        case .copy: "Cannot copy"
-        case .unlink: "Cannot remove"
-        case .openDirectory: "Cannot open the directory of"
-        case .syncDirectory: "Cannot sync the directory of"
+        case .open: "cannot open"
+        case .create: "cannot create"
+        case .read: "cannot read"
+        case .write: "cannot write"
+        case .truncate: "cannot shorten"
+        case .changeMode: "cannot set the permissions of"
+        case .changeTimes: "cannot set the times of"
+        case .startWriteBack: "cannot write back"
+        case .sync, .syncFileSystem: "cannot sync"
+        case .status: "cannot read the status of"
+        case .space: "cannot read the free space at"
+        case .rename, .link: "cannot give its final name to"
+        case .copy: "cannot copy"
+        case .unlink: "cannot remove"
+        case .openDirectory: "cannot open the directory of"
+        case .syncDirectory: "cannot sync the directory of"
         }
     }
 }

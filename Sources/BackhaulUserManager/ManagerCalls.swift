@@ -33,11 +33,11 @@ extension BusConnection.CallError {
     func failure(asking what: String) -> Failure {
         switch self {
         case .refused(_, let sentence):
-            Failure(.engineFailed, "Asking \(what) failed: \(Self.clause(sentence)).")
+            Failure(.engineFailed, "asking \(what) failed: \(Self.clause(sentence))")
         case .timedOut:
-            Failure(.timeout, "Asking \(what) got no reply within the limit; it may hang.")
+            Failure(.timeout, "asking \(what) got no reply within the limit; it may hang")
         case .broken(let code):
-            .system(.engineFailed, code: code, "Asking \(what) failed: \(SystemError.reason(of: code)).")
+            .system(.engineFailed, code: code, "asking \(what) failed: \(SystemError.reason(of: code))")
         }
     }
 

@@ -39,7 +39,7 @@ public final class UserManager {
         guard let address = BusAddress.user else {
             throw Failure(
                 .notFound,
-                "There is no user manager: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR leads to a bus here.")
+                "there is no user manager: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR leads to a bus here")
         }
         return try UserManager(address: address)
     }
@@ -47,16 +47,16 @@ public final class UserManager {
     init(address: String, callTimeoutMilliseconds: Int64 = UserManager.callTimeoutMilliseconds) throws(Failure) {
         let deadline = Deadline.after(milliseconds: callTimeoutMilliseconds)
         guard BusConnection.isLibraryPresent else {
-            throw Failure(.notFound, "There is no user manager to speak to: libsystemd.so.0 is not installed.")
+            throw Failure(.notFound, "there is no user manager to speak to: libsystemd.so.0 is not installed")
         }
         guard let connection = BusConnection(address: address), let listener = connection.listener else {
-            throw Failure(.notFound, "There is no user manager: no bus listens at \(address).")
+            throw Failure(.notFound, "there is no user manager: no bus listens at \(address)")
         }
         // After sudo, the environment may name the bus of another user. Services of that user cannot use the files of
         // this user.
         guard listener.userID == geteuid() else {
             throw Failure(
-                .notFound, "The bus at \(address) belongs to user \(listener.userID), and this is user \(geteuid()).")
+                .notFound, "the bus at \(address) belongs to user \(listener.userID), and this is user \(geteuid())")
         }
         do throws(BusConnection.CallError) {
             if BusAddress.hasManagerSocket { try UserManager.waitForName(connection, deadline) }
@@ -108,7 +108,7 @@ public final class UserManager {
         let deadline = Deadline.after(milliseconds: UserManager.callTimeoutMilliseconds)
         if sees(service.program) == false {
             throw Failure(
-                .notFound, "The user manager has other file systems than this process, without \(service.program).")
+                .notFound, "the user manager has other file systems than this process, without \(service.program)")
         }
         do throws(BusConnection.CallError) {
             try watchJobs(until: deadline)

@@ -76,12 +76,12 @@ public struct FrameReader: Sendable {
 
     private static func failure(_ error: Malformed, _ peer: String, _ malformed: Status) -> Failure {
         guard let other = error.peerVersions else {
-            return Failure(malformed, "The \(peer) sent a message that cannot be read: \(error.reason).")
+            return Failure(malformed, "the \(peer) sent a message that cannot be read: \(error.reason)")
         }
         return Failure(
             .engineIncompatible,
-            "The \(peer) is version \(other.libraryText) with protocol \(other.wire), and this program has version "
+            "the \(peer) is version \(other.libraryText) with protocol \(other.wire), and this program has version "
                 + "\(Versions.current.libraryText) with protocol \(Wire.version); use the same version of Backhaul in "
-                + "all programs that share a store.", detail: Int64(other.wire))
+                + "all programs that share a store", detail: Int64(other.wire))
     }
 }

@@ -14,7 +14,7 @@ public enum Wire {
     public static func encode(_ message: ClientMessage) throws(Failure) -> [UInt8] {
         let frame = frame(message, capacity: capacity(for: message))
         guard fits(frame) else {
-            throw Failure(.tooMany, "The arguments of the call have more than \(maximumFrame) bytes; split them.")
+            throw Failure(.tooMany, "the arguments of the call have more than \(maximumFrame) bytes; split them")
         }
         return frame
     }
@@ -24,7 +24,7 @@ public enum Wire {
     public static func encode(_ message: EngineMessage) -> [UInt8] {
         let frame = frame(message)
         guard !fits(frame), case .reply(let sequence, _) = message else { return frame }
-        let failure = Failure(.tooMany, "The reply has more than \(maximumFrame) bytes; ask for fewer items at once.")
+        let failure = Failure(.tooMany, "the reply has more than \(maximumFrame) bytes; ask for fewer items at once")
         return Wire.frame(EngineMessage.reply(sequence: sequence, .failed(failure)))
     }
 
@@ -50,10 +50,10 @@ public enum Wire {
             if let writer = error.peerVersions?.wire {
                 throw Failure(
                     .engineIncompatible,
-                    "The reply was stored by version \(writer) of the protocol and this engine speaks \(version).",
+                    "the reply was stored by version \(writer) of the protocol and this engine speaks \(version)",
                     detail: Int64(writer))
             }
-            throw Failure(.storeDamaged, "A stored reply cannot be read: \(error.reason).")
+            throw Failure(.storeDamaged, "a stored reply cannot be read: \(error.reason)")
         }
     }
 

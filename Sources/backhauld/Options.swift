@@ -53,7 +53,7 @@ struct Options {
             switch found.code {
             case 1:
                 guard value.utf8.first == UInt8(ascii: "/") else {
-                    return .invalid("--store takes an absolute path; '\(value)' does not begin with a slash.")
+                    return .invalid("--store takes an absolute path; '\(value)' does not begin with a slash")
                 }
                 options.store = value
             case 2:
@@ -65,7 +65,7 @@ struct Options {
             case 4: return .help
             case -1:
                 guard Int(found.next) == words.count else {
-                    return .invalid("backhauld takes only options; '\(words[Int(found.next)])' is not one.")
+                    return .invalid("backhauld takes only options; '\(words[Int(found.next)])' is not one")
                 }
                 return .run(options)
             default: return .invalid("")

@@ -110,3 +110,30 @@ def test_prose_has_no_retired_word():
 def test_the_search_finds_a_retired_word_in_prose_and_ignores_code(suffix, text):
     lines = {"swift": swift_prose, "python": python_prose, "c": c_prose}[suffix](text)
     assert [word for _, word, _ in retired(lines)] == ["told"]
+
+
+#: Words that begin a message with a capital letter, because they are names.
+PROPER = ("Authorization", "Backhaul", "Negotiate")
+#: Texts of libcurl, with which the library compares.
+QUOTED = ("Excess found", "Leftovers after chunking")
+MESSAGE = re.compile(r'"((?:[^"\\]|\\.)* (?:[^"\\]|\\.)*)"')
+
+
+def messages(source):
+    """The texts with a space in a Swift file of the library, with their line numbers."""
+    for number, line in enumerate(source.lines, 1):
+        if not line.lstrip().startswith("//"):
+            for match in MESSAGE.finditer(line):
+                yield number, match[1]
+
+
+def is_sentence(message):
+    begins = re.match(r"[A-Z][a-z]+ ", message) and not message.startswith((*PROPER, *QUOTED))
+    return begins or re.search(r"\w\.$", message)
+
+
+def test_messages_of_the_library_begin_with_a_small_letter_and_end_without_a_full_stop():
+    found = [f"{source.name}:{number}: {message!r}" for source in sources()
+             if source.name.startswith("Sources/Backhaul") and source.path.suffix == ".swift"
+             for number, message in messages(source) if is_sentence(message)]
+    assert not found, "\n".join(found)

@@ -68,10 +68,10 @@ final class BodyIngest {
     private func link() throws(SystemError) -> Bool {
         let parent = try files.status(of: SplitPath(path).directory)
         if let parent, forbidden.contains(where: { $0 == (parent.device, parent.inode) }) {
-            throw SystemError(code: EPERM, messageStart: "Cannot consume a file of the store")
+            throw SystemError(code: EPERM, messageStart: "cannot consume a file of the store")
         }
         guard let named = try files.status(in: AT_FDCWD, path), named.isRegular else {
-            throw SystemError(code: ELOOP, messageStart: "Cannot consume by way of a symbolic link")
+            throw SystemError(code: ELOOP, messageStart: "cannot consume by way of a symbolic link")
         }
         // The engine removes the old name of the file later. For this, it needs write access to the directory.
         try files.checkAccess(SplitPath(path).directory, W_OK | X_OK)
@@ -98,7 +98,7 @@ final class BodyIngest {
         // write to this disk.
         let space = try files.space(copy.number)
         self.space = space
-        guard space.fits(body.file.size) else { throw SystemError(code: ENOSPC, messageStart: "Cannot copy") }
+        guard space.fits(body.file.size) else { throw SystemError(code: ENOSPC, messageStart: "cannot copy") }
         return false
     }
 

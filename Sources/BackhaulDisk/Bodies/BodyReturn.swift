@@ -56,7 +56,7 @@ final class BodyReturn {
         do throws(Failure) {
             return try directories.directory(at: directory)
         } catch {
-            throw SystemError(code: Int32(clamping: error.detail), messageStart: "Cannot open the directory of")
+            throw SystemError(code: Int32(clamping: error.detail), messageStart: "cannot open the directory of")
         }
     }
 
@@ -100,7 +100,7 @@ final class BodyReturn {
     private func place(
         _ copy: Descriptor, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {
-        guard copied == stored.size else { throw SystemError(code: EIO, messageStart: "Cannot copy") }
+        guard copied == stored.size else { throw SystemError(code: EIO, messageStart: "cannot copy") }
         // A failure is ignored: some file systems have no permissions or no exact times, and then only the content is
         // copied.
         try? files.copyAttributes(from: stored, copy.number)

@@ -34,11 +34,11 @@ public struct DestinationCheck: Sendable {
             let existing = try files.status(in: AT_FDCWD, path)
             isThere = existing != nil
             if let existing, existing.isDirectory {
-                throw SystemError(code: EISDIR, messageStart: "Cannot put a file in the place of")
+                throw SystemError(code: EISDIR, messageStart: "cannot put a file in the place of")
             }
             // Special files such as devices and sockets are never replaced, because other programs use them.
             if let existing, !existing.isRegular, !existing.isLink {
-                throw SystemError(code: EEXIST, messageStart: "Cannot put a file in the place of the special file")
+                throw SystemError(code: EEXIST, messageStart: "cannot put a file in the place of the special file")
             }
         } catch {
             throw .disk(error, path)
@@ -58,7 +58,7 @@ public struct DestinationCheck: Sendable {
     }
 
     private static func malformed(_ reason: String) -> Failure {
-        Failure(.invalidArgument, "The destination \(reason).")
+        Failure(.invalidArgument, "the destination \(reason)")
     }
 
     private static func checkForm(_ path: String) throws(Failure) {
@@ -89,14 +89,14 @@ public struct DestinationCheck: Sendable {
             // path, the kernel reports a file as ENOTDIR, not as EACCES.
             try files.checkAccess(path + "/", R_OK | W_OK | X_OK)
             guard let status = try files.status(of: path) else {
-                throw SystemError(code: ENOENT, messageStart: "Cannot use the directory")
+                throw SystemError(code: ENOENT, messageStart: "cannot use the directory")
             }
-            guard status.isDirectory else { throw SystemError(code: ENOTDIR, messageStart: "Cannot use the directory") }
+            guard status.isDirectory else { throw SystemError(code: ENOTDIR, messageStart: "cannot use the directory") }
             if directories.count >= DestinationCheck.directoryCacheSize { directories.removeAll() }
             directories[path] = status
             return status
         } catch {
-            throw .disk(SystemError(code: error.code, messageStart: "Cannot use the directory"), path)
+            throw .disk(SystemError(code: error.code, messageStart: "cannot use the directory"), path)
         }
     }
 }

@@ -28,8 +28,8 @@ struct DirectoryCache {
     static func replacedFailure(_ path: String) -> Failure {
         Failure(
             .destinationUnavailable,
-            "The engine sees another directory at \(path) than the program that asked for the download; start both in "
-                + "the same mount namespace, and do not replace the directory.")
+            "the engine sees another directory at \(path) than the program that asked for the download; start both in "
+                + "the same mount namespace, and do not replace the directory")
     }
 
     mutating func directory(at path: String) throws(Failure) -> OpenDirectory {

@@ -9,7 +9,7 @@ public enum FreeSpace {
     /// not considered.
     public static func available(at path: String) throws(Failure) -> UInt64 {
         var status = statfs()
-        guard statfs(path, &status) == 0 else { throw .disk(.last("Cannot read the free space at"), path) }
+        guard statfs(path, &status) == 0 else { throw .disk(.last("cannot read the free space at"), path) }
         return FileSystemSpace(status).available
     }
 }

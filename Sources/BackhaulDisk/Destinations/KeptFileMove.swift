@@ -67,7 +67,7 @@ final class KeptFileMove {
         case .blocked: throw .exists(target.destination.path)
         case .gone:
             throw Failure(
-                .notFound, "The kept file \(keptPath) is gone, and it is not at \(target.destination.path) either.")
+                .notFound, "the kept file \(keptPath) is gone, and it is not at \(target.destination.path) either")
         }
     }
 

@@ -288,14 +288,14 @@ final class OpenPart {
         if let size, !space.isLargeEnough(size) {
             throw Failure(
                 .tooLarge,
-                "The server announced \(size) bytes for \(path), and its whole file system has \(space.total); use a "
-                    + "destination on a larger one.")
+                "the server announced \(size) bytes for \(path), and its whole file system has \(space.total); use a "
+                    + "destination on a larger one")
         }
         guard !space.fits(bytes) else { return }
         throw .system(
             .diskFull, code: ENOSPC,
-            "The file system of \(path) has \(space.available) bytes left, too few for \(bytes) more and a reserve of "
-                + "\(space.reserve); free some space on it.")
+            "the file system of \(path) has \(space.available) bytes left, too few for \(bytes) more and a reserve of "
+                + "\(space.reserve); free some space on it")
     }
 
     /// Writes the rest of the file and sets its permissions. The caller then syncs the file.
@@ -307,7 +307,7 @@ final class OpenPart {
         if let expected, whole != expected {
             throw Failure(
                 whole < expected ? .connectionLost : .badResponse,
-                "The server announced \(expected) bytes for \(path) and sent \(whole).")
+                "the server announced \(expected) bytes for \(path) and sent \(whole)")
         }
         let (isContinued, isNew) = (length > 0, descriptor == nil && !last.isEmpty)
         let file = try current(&directories, creating: location.mode)

@@ -162,7 +162,7 @@ final class DiskContext {
             // `failed` is set before this completion is called, because a batch syncs its files before its directories.
             syncs.add(directory) { then(failed ?? $0) }
         } catch {
-            then(SystemError(code: Int32(clamping: error.detail), messageStart: "Cannot sync"))
+            then(SystemError(code: Int32(clamping: error.detail), messageStart: "cannot sync"))
         }
     }
 

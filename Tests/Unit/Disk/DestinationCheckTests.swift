@@ -37,7 +37,7 @@ import Testing
     ])
     func malformed(path: String) {
         #expect(failure(path)?.status == .invalidArgument)
-        #expect(failure(path)?.message.hasPrefix("The destination ") == true)
+        #expect(failure(path)?.message.hasPrefix("the destination ") == true)
     }
 
     @Test("if the server names the file, the path of the destination directory may end with slashes", arguments: [
