@@ -79,7 +79,9 @@ public struct ListingOperations {
 extension TaskInfoRow {
     fileprivate func info(at moment: ListingOperations.Moment, _ files: StoreDirectory) -> TaskInfo {
         var info = info
-        if info.state == .waiting, moment.running.contains(info.id) { info.state = .running }
+        // The transfer of a task that was set aside may still be stopping.
+        let isAside = dueReason == .suspended
+        if info.state == .waiting, !isAside, moment.running.contains(info.id) { info.state = .running }
         let reason: WaitReason =
             switch info.state {
             case .suspended: .suspended

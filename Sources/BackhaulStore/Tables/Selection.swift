@@ -131,7 +131,9 @@ struct Selection {
     private static let readSelected = Query("SELECT id FROM selected ORDER BY id")
     private static let countSelected = Query("SELECT count(*) FROM selected")
     private static let clearRunning = Query("DELETE FROM running")
-    private static let insertRunning = Query("INSERT OR IGNORE INTO running (id) VALUES (?)")
+    // The transfer of a task that was set aside may still be stopping. Such a task counts as waiting.
+    private static let insertRunning = Query(
+        "INSERT OR IGNORE INTO running SELECT id FROM tasks WHERE id = ? AND NOT \(TaskDelays.isAside)")
     private static let clearAcknowledged = Query("DELETE FROM acknowledged")
     private static let insertAcknowledged = Query(
         """

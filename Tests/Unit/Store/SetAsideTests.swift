@@ -39,6 +39,28 @@ struct SetAsideTests {
         }
     }
 
+    @Test("a task that is set aside is waiting and not running, even while its transfer stops")
+    func stopping() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let task = try store.enqueue(requests(1...1), in: session)[0]
+        #expect(try control(store, session, .setAside, task) == 1)
+        for states: TaskStates in [TaskStates(.running), TaskStates(.waiting), .live] {
+            let listed = try store.run { (transaction) throws(Failure) in
+                try transaction.listing.tasks(
+                    of: session, TaskSelection(states: states), after: TaskID(rawValue: 0), maximum: 9, running: [task],
+                    bootMilliseconds: 0, now: 0
+                ).tasks.map(\.state)
+            }
+            #expect(listed == (states == TaskStates(.running) ? [] : [TaskState.waiting]))
+        }
+        let cancelled = try store.run { (transaction) throws(Failure) in
+            try transaction.control.apply(
+                .cancel, to: TaskSelection(states: TaskStates(.running)), of: session, running: [task], now: 30_000)
+        }
+        #expect(cancelled.count == 0)
+    }
+
     @Test("a round and a group end without a task that is set aside, and the task stays unfinished")
     func endsWithout() throws {
         let store = try TestStore(scratch.path)
