@@ -593,8 +593,8 @@ typedef struct bh_retry_policy {
     uint32_t maximum_attempts;  /* after this many attempts in a row without a new stored byte, the task fails. Default:
                                    no limit; the attempts end with the resource time-out */
     uint32_t first_delay_ms;    /* default 1,000: delay after the first failed attempt. The delay doubles with each
-                                   further failed attempt */
-    uint32_t longest_delay_ms;  /* default 600,000: the longest delay after a failed attempt */
+                                   further failed attempt. At most 86,400,000 (a day) */
+    uint32_t longest_delay_ms;  /* default 600,000: the longest delay after a failed attempt; at most 86,400,000 */
     uint32_t jitter_percent;    /* default 50: the random part of each delay; 1 to 100 */
     bh_retry_errors errors;     /* default: all errors except BH_RETRY_BAD_RESPONSE */
     bh_choice unsafe_methods;   /* BH_YES: requests whose method is not idempotent (POST, PATCH; RFC 9110, section
@@ -629,11 +629,11 @@ BH_ENUM(bh_redirects) {
 /* Which responses are accepted, and how long a task waits for them. */
 typedef struct bh_transfer_rules {
     uint32_t request_timeout_ms;   /* default 60,000: the longest time without a byte in either direction (Apple:
-                                      timeoutIntervalForRequest) */
+                                      timeoutIntervalForRequest); at most 86,400,000 (a day) */
     bh_http_version http_version;
     uint64_t resource_timeout_ms;  /* default 604,800,000 (7 days): the longest time from the enqueue to the end of the
                                       task (Apple: timeoutIntervalForResource). Time in which the task is suspended does
-                                      not count */
+                                      not count. At most 315,360,000,000 (ten years) */
     bh_redirects redirects;
     uint32_t maximum_redirects;    /* default 20; at most 100 */
     const char *accepted_statuses; /* default "200-299": the accepted statuses and ranges of statuses. Any other status
@@ -841,11 +841,13 @@ typedef struct bh_session_configuration {
     uint32_t launch_if_stopped_ms;       /* if the consumer's process has been stopped for this long (by SIGSTOP, a
                                             debugger or the cgroup freezer), and the session needs its host, the engine
                                             launches another host. 0: never. The library does not make a stopped
-                                            process run again */
+                                            process run again. At most 86,400,000 (a day) */
     uint32_t slow_after_ms;              /* default 60,000: how long the throughput must be below
-                                            constraints.minimum_bytes_per_second before tasks are held */
+                                            constraints.minimum_bytes_per_second before tasks are held; 1,000 to
+                                            86,400,000 (a day) */
     uint32_t slow_pause_ms;              /* default 300,000: pause before the first slow probe of an origin. The pause
-                                            doubles after each failed slow probe, until it is twelve times this value */
+                                            doubles after each failed slow probe, until it is twelve times this value.
+                                            1,000 to 86,400,000 (a day) */
     uint32_t reserved;
 } bh_session_configuration;
 

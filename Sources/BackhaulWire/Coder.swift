@@ -57,20 +57,6 @@ struct Coder {
     mutating func code<Code: RawRepresentable<Int32>>(_ code: inout Code, orElse other: Code) throws(Malformed) {
         try field(&code, as: { UInt8(truncatingIfNeeded: $0.rawValue) }, from: { Code(rawValue: Int32($0)) ?? other })
     }
-
-    /// Writes or reads an optional flag: one byte states whether the flag is present. If so, four bytes follow.
-    mutating func wide(_ flag: inout Bool?) throws(Malformed) {
-        try field(&flag, as: { flag in flag.map { $0 ? 1 : 0 as UInt32 } }, from: { number in number.map { $0 != 0 } })
-    }
-
-    /// Writes or reads an optional code: one byte states whether the code is present. If so, four bytes follow.
-    mutating func wide<Code: RawRepresentable>(_ code: inout Code?) throws(Malformed) where Code.RawValue == Int32 {
-        try field(&code, as: { $0?.rawValue }) { (raw: Int32?) throws(Malformed) in
-            guard let raw else { return nil }
-            guard let code = Code(rawValue: raw) else { throw Malformed("it has \(raw) for a \(Code.self)") }
-            return code
-        }
-    }
 }
 
 /// The functions of a writer.

@@ -69,7 +69,7 @@ extension NetworkSettings: WireRecord {
     static var blank: NetworkSettings { NetworkSettings(name: "") }
     mutating func code(with coder: inout Coder) throws(Malformed) {
         try coder.field(&name)
-        try coder.wide(&isMetered)
+        try coder.field(&isMetered)
         try coder.field(&monthStartsOn)
         try coder.field(&budget)
     }

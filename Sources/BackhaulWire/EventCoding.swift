@@ -23,7 +23,7 @@ extension Outcome: WireRecord {
         try coder.field(&attempts)
         try coder.field(&bytesReceived)
         try coder.field(&bytesSent)
-        try coder.field(&checksum)
+        try coder.field(&checksum, "checksum")
     }
 }
 

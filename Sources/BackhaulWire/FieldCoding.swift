@@ -1,66 +1,62 @@
 internal import BackhaulModel
 
-// Writes and reads fields in the formats of docs/wire.md. The parameter `column` is the name of a column in the
-// database, and is not used here.
+// Writes and reads options in the formats of docs/wire.md.
 
 extension Coder: FieldVisitor {
     typealias Problem = Malformed
 
-    mutating func field<Number: FixedWidthInteger & BitwiseCopyable>(
-        _ number: inout Number, _ column: String
-    ) throws(Malformed) {
-        if isReading { number = try integer() } else { write(number) }
+    mutating func visit<Value>(_ value: inout Value, _ option: Option<Value>) throws(Malformed) {
+        if isReading { value = try read(option) } else { write(field: value) }
     }
 
-    mutating func field<Number: FixedWidthInteger & BitwiseCopyable>(
-        _ number: inout Number?, _ column: String
-    ) throws(Malformed) {
+    mutating func visit<Value>(_ value: inout Value?, _ option: Option<Value>) throws(Malformed) {
         if isReading {
-            number = try next(Bool.self) ? try integer() : nil
+            value = try next(Bool.self) ? try read(option) : nil
         } else {
-            (number != nil).write(to: &self)
-            if let number { write(number) }
+            (value != nil).write(to: &self)
+            if let value { write(field: value) }
         }
     }
 
-    mutating func field(_ flag: inout Bool, _ column: String) throws(Malformed) { try field(&flag) }
+    mutating func visit(_ headers: inout [HeaderField], _ name: String) throws(Malformed) { try field(&headers) }
 
-    mutating func field(_ flag: inout Bool?, _ column: String) throws(Malformed) { try wide(&flag) }
-
-    mutating func field<Code: RawRepresentable<Int32> & CaseIterable>(
-        _ code: inout Code, _ column: String
-    ) throws(Malformed) {
-        guard isReading else { return write(byte: UInt8(truncatingIfNeeded: code.rawValue)) }
-        let raw = try byte()
-        guard let known = Code(rawValue: Int32(raw)) else { throw Malformed("it has \(raw) for a \(Code.self)") }
-        code = known
+    private mutating func write<Value: FieldValue>(field value: Value) {
+        switch value.content {
+        case .text(let text): text.write(to: &self)
+        case .integer(let bits):
+            switch Value.kind.size {
+            case 1: write(UInt8(truncatingIfNeeded: bits))
+            case 2: write(UInt16(truncatingIfNeeded: bits))
+            case 4: write(UInt32(truncatingIfNeeded: bits))
+            default: write(bits)
+            }
+        }
     }
 
-    mutating func field<Code: RawRepresentable<Int32> & CaseIterable>(
-        _ code: inout Code?, _ column: String
-    ) throws(Malformed) {
-        try wide(&code)
+    private mutating func read<Value: FieldValue>(_ option: Option<Value>) throws(Malformed) -> Value {
+        let content: FieldContent =
+            switch Value.kind.size {
+            case 0: .text(try String.read(from: &self))
+            case 1: .integer(UInt64(try integer() as UInt8))
+            case 2: .integer(UInt64(try integer() as UInt16))
+            case 4: .integer(UInt64(try integer() as UInt32))
+            default: .integer(try integer())
+            }
+        guard let value = Value(content), Value.kind != .flag || value.content == content else {
+            throw Malformed("it has an invalid \(option.name)")
+        }
+        return value
     }
+}
 
-    mutating func field<Bits: OptionSet>(
-        _ bits: inout Bits, _ column: String
-    ) throws(Malformed) where Bits.RawValue == UInt32 {
-        if isReading { bits = Bits(rawValue: try integer()) } else { write(bits.rawValue) }
+extension FieldKind {
+    /// The number of bytes of an integer in messages; 0 for a text.
+    fileprivate var size: Int {
+        switch self {
+        case .number(let bytes): bytes
+        case .flag, .code: 1
+        case .bits: 4
+        case .text: 0
+        }
     }
-
-    mutating func field<Bits: OptionSet>(
-        _ bits: inout Bits?, _ column: String
-    ) throws(Malformed) where Bits.RawValue == UInt32 {
-        try field(&bits, as: { $0?.rawValue }, from: { (raw: UInt32?) in raw.map(Bits.init) })
-    }
-
-    mutating func field(_ text: inout String?, _ column: String) throws(Malformed) { try field(&text) }
-
-    mutating func field(_ statuses: inout StatusList, _ column: String) throws(Malformed) { try field(&statuses) }
-
-    mutating func field(_ statuses: inout StatusList?, _ column: String) throws(Malformed) { try field(&statuses) }
-
-    mutating func field(_ hours: inout QuietHours?, _ column: String) throws(Malformed) { try field(&hours) }
-
-    mutating func field(_ headers: inout [HeaderField], _ column: String) throws(Malformed) { try field(&headers) }
 }

@@ -3,21 +3,10 @@ internal import BackhaulModel
 extension RequestOptions: WireRecord {
     static var blank: RequestOptions { RequestOptions() }
     mutating func code(with coder: inout Coder) throws(Malformed) {
-        try coder.field(&method)
-        try coder.field(&group)
-        try coder.field(&checksum)
-        try coder.field(&expectedSize)
+        try visitFields(with: &coder)
+        // Most tasks have no constraints. For such a task, one byte is written.
+        try coder.field(&policy.constraints, as: { $0 == .none ? nil : $0 }, from: { $0 ?? Constraints.none })
         try coder.field(&body)
-        try coder.field(&refresh)
-        try coder.field(&expiresMilliseconds)
-        try coder.field(&isOnlyIfChanged)
-        try coder.field(&isNamedByServer)
-        try coder.field(&ignoresDigests)
-        try coder.field(&earliestStartMilliseconds)
-        try coder.field(&latestStartMilliseconds)
-        try coder.field(&expectedBytesReceived)
-        try coder.field(&expectedBytesSent)
-        try coder.field(&policy)
     }
 }
 

@@ -86,17 +86,12 @@ extension WireValue where Self: RawRepresentable, RawValue == Int32 {
 extension AttemptNext: WireValue {}
 extension BodySource: WireValue {}
 extension ConditionKind: WireValue {}
-extension CookiePolicy: WireValue {}
 extension Enqueued.Disposition: WireValue {}
 extension ExistsPolicy: WireValue {}
-extension HTTPVersion: WireValue {}
 extension LaunchState: WireValue {}
 extension ProtectionSpace.Kind: WireValue {}
 extension QualityOfService: WireValue {}
-extension RedirectPolicy: WireValue {}
-extension RefreshKind: WireValue {}
 extension Role: WireValue {}
-extension TLSConfiguration.Version: WireValue {}
 extension TaskKind: WireValue {}
 extension TaskState: WireValue {}
 extension WaitReason: WireValue {}
@@ -110,26 +105,4 @@ extension WireValue where Self: OptionSet, RawValue == UInt32 {
 
 extension AuthenticationSchemes: WireValue {}
 extension NetworkKinds: WireValue {}
-extension RetryErrors: WireValue {}
 extension TaskStates: WireValue {}
-extension Tolerances: WireValue {}
-
-/// A value that is written as text. A host gives the value in the same form.
-protocol WireText: WireValue {
-    init?(_ text: String)
-    var text: String { get }
-    /// The words for an invalid text, which complete the error message "it has …".
-    static var mistake: String { get }
-}
-
-extension WireText {
-    func write(to coder: inout Coder) { text.write(to: &coder) }
-    static func read(from coder: inout Coder) throws(Malformed) -> Self {
-        guard let value = Self(try String.read(from: &coder)) else { throw Malformed("it has \(mistake)") }
-        return value
-    }
-}
-
-extension Checksum: WireText { static var mistake: String { "an invalid checksum" } }
-extension StatusList: WireText { static var mistake: String { "an invalid list of statuses" } }
-extension QuietHours: WireText { static var mistake: String { "invalid quiet hours" } }

@@ -33,3 +33,13 @@ extension SessionInfo: WireRecord, WireElement {
         try coder.field(&nextLaunchMilliseconds)
     }
 }
+
+extension EngineLimits: WireRecord {
+    static var blank: EngineLimits { EngineLimits() }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&bytesPerSecond)
+        try coder.field(&maximumRunningTasks)
+        try coder.field(&maximumConnections)
+        try coder.field(&connectionsPerOrigin)
+    }
+}

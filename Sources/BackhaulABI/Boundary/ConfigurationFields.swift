@@ -13,14 +13,11 @@ extension FieldExchange {
         _ given: inout bh_session_configuration, _ value: inout SessionConfiguration
     ) throws(Failure) {
         try StructArgument.checkReserved(UInt64(given.reserved), in: "configuration")
-        var policy = TaskPolicy(value)
-        try fields(&given.retry, &given.rules, &policy)
-        value.apply(policy)
-        try fields(&given.constraints, &value.constraints)
+        try fields(&given.retry, &given.rules, &given.constraints, &given.bytes_per_second, &value.policy)
+        value.policy.fillDefaults()
         try fields(&given.tls, &value)
         try fields(&given.proxy, &value.proxy)
         budget(&given.budget, &value.budget)
-        field(&given.bytes_per_second, &value.bytesPerSecond)
         try headers(&given.headers, &given.header_count, &value.headers)
         field(&given.connections_per_origin, &value.connectionsPerOrigin)
         field(&given.maximum_running_tasks, &value.maximumRunningTasks)
@@ -37,7 +34,8 @@ extension FieldExchange {
 
     /// Copies the fields that a policy and a configuration share.
     mutating func fields(
-        _ retry: inout bh_retry_policy, _ rules: inout bh_transfer_rules, _ value: inout TaskPolicy
+        _ retry: inout bh_retry_policy, _ rules: inout bh_transfer_rules, _ constraints: inout bh_constraints,
+        _ bytesPerSecond: inout UInt64, _ value: inout TaskPolicy
     ) throws(Failure) {
         try StructArgument.checkReserved(retry.reserved.0, retry.reserved.1, in: "retry")
         try StructArgument.checkReserved(rules.reserved.0, rules.reserved.1, in: "rules")
@@ -55,6 +53,8 @@ extension FieldExchange {
         try code(&rules.redirects, &value.redirects, "redirects", of: "one of BH_REDIRECTS_…")
         field(&rules.maximum_redirects, &value.maximumRedirects)
         field(&rules.maximum_size, &value.maximumSize)
+        field(&bytesPerSecond, &value.bytesPerSecond)
+        try fields(&constraints, &value.constraints)
     }
 
     mutating func fields(_ given: inout bh_constraints, _ value: inout Constraints) throws(Failure) {

@@ -13,9 +13,8 @@ enum PolicyArgument {
         var given = try StructArgument.read(pointer, "policy", into: bh_policy(), minimumSize: minimumSize)
         var policy = TaskPolicy()
         try FieldExchange.read { (exchange) throws(Failure) in
-            try exchange.fields(&given.retry, &given.rules, &policy)
-            exchange.field(&given.bytes_per_second, &policy.bytesPerSecond)
-            try exchange.fields(&given.constraints, &policy.constraints)
+            try exchange.fields(
+                &given.retry, &given.rules, &given.constraints, &given.bytes_per_second, &policy)
         }
         return policy
     }

@@ -26,17 +26,17 @@ public struct Constraints: Hashable, Sendable {
     public static let none = Constraints()
 
     public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
-        try visitor.field(&preset, "preset")
-        try visitor.field(&requiresExternalPower, "requires_external_power")
-        try visitor.field(&requiresUnmetered, "requires_unmetered")
-        try visitor.field(&networks, "networks")
-        try visitor.field(&minimumBatteryPercent, "minimum_battery_percent")
-        try visitor.field(&maximumThermalState, "maximum_thermal_state")
-        try visitor.field(&maximumCPUPressurePercent, "maximum_cpu_pressure_percent")
-        try visitor.field(&maximumIOPressurePercent, "maximum_io_pressure_percent")
-        try visitor.field(&maximumMemoryPressurePercent, "maximum_memory_pressure_percent")
-        try visitor.field(&minimumBytesPerSecond, "minimum_bytes_per_second")
-        try visitor.field(&quietHours, "quiet_hours")
+        try visitor.field(&preset, "constraints.preset")
+        try visitor.field(&requiresExternalPower, "constraints.requires_external_power")
+        try visitor.field(&requiresUnmetered, "constraints.requires_unmetered")
+        try visitor.field(&networks, "constraints.networks")
+        try visitor.field(&minimumBatteryPercent, "constraints.minimum_battery_percent", 1...100)
+        try visitor.field(&maximumThermalState, "constraints.maximum_thermal_state")
+        try visitor.field(&maximumCPUPressurePercent, "constraints.maximum_cpu_pressure_percent", 1...100)
+        try visitor.field(&maximumIOPressurePercent, "constraints.maximum_io_pressure_percent", 1...100)
+        try visitor.field(&maximumMemoryPressurePercent, "constraints.maximum_memory_pressure_percent", 1...100)
+        try visitor.field(&minimumBytesPerSecond, "constraints.minimum_bytes_per_second")
+        try visitor.field(&quietHours, "constraints.quiet_hours")
     }
 }
 

@@ -41,7 +41,10 @@ public enum Limits {
     public static let methodSize = 64
     /// The priority of urgent tasks, which run before all other tasks.
     public static let priorityNow: Int32 = 101
-    public static let redirects: UInt32 = 100
+    /// The permitted number of milliseconds of a delay or time-out: up to one day.
+    public static let delay: ClosedRange<UInt64> = 1...86_400_000
+    /// The permitted number of milliseconds from the enqueue to the end of a task: up to ten years.
+    public static let resourceTimeout: ClosedRange<UInt64> = 1...315_360_000_000
     public static let history: UInt32 = 100_000
     /// The most wait records (reasons and times of waits) of one task in a listing.
     public static let waitCount = 1_000

@@ -157,6 +157,24 @@ public struct RequestOptions: Equatable, Sendable {
     public init() {}
 
     public static let none = RequestOptions()
+
+    /// Visits all fields except the body and the constraints, which are stored in other tables.
+    public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
+        try visitor.field(&method, "method")
+        try visitor.field(&group, "group")
+        try visitor.field(&checksum, "checksum")
+        try visitor.field(&expectedSize, "expected_size")
+        try visitor.field(&refresh, "refresh")
+        try visitor.field(&expiresMilliseconds, "expires_ms")
+        try visitor.field(&isOnlyIfChanged, "if_changed")
+        try visitor.field(&isNamedByServer, "named_by_server")
+        try visitor.field(&ignoresDigests, "ignores_digests")
+        try visitor.field(&earliestStartMilliseconds, "earliest_start_ms")
+        try visitor.field(&latestStartMilliseconds, "latest_start_ms")
+        try visitor.field(&expectedBytesReceived, "expected_bytes_received")
+        try visitor.field(&expectedBytesSent, "expected_bytes_sent")
+        try policy.visitFields(with: &visitor)
+    }
 }
 
 /// The kind of a task: `BH_TASK_KIND_…`.

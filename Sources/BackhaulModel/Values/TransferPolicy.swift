@@ -43,9 +43,11 @@ public struct Tolerances: OptionSet, Hashable, Sendable {
     public static let all: Tolerances = [.missingCloseNotify, .earlyResponse]
 }
 
-/// The values with which a task (an upload or a download) replaces options of its session, a named collection of tasks:
-/// `bh_policy`. Nil: the session's value applies.
+/// The options of a session that a request can replace: `bh_policy`. In a request, nil means that the session's value
+/// applies. A session states each option that has a default.
 public struct TaskPolicy: Equatable, Sendable {
+    /// If this number of attempts in a row have stored no new byte, the task fails. Nil in a session: only the resource
+    /// time-out limits the attempts.
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32?
     public var longestRetryDelayMilliseconds: UInt32?
@@ -54,13 +56,18 @@ public struct TaskPolicy: Equatable, Sendable {
     public var retriesUnsafeMethods: Bool?
     public var retryStatuses: StatusList?
     public var acceptedStatuses: StatusList?
+    /// How many milliseconds may pass without a received or sent byte.
     public var requestTimeoutMilliseconds: UInt32?
+    /// How many milliseconds a task may take from its enqueue to its end.
     public var resourceTimeoutMilliseconds: UInt64?
     public var httpVersion: HTTPVersion?
     public var redirects: RedirectPolicy?
     public var maximumRedirects: UInt32?
+    /// The largest size of a file, in bytes. Nil in a session: no limit.
     public var maximumSize: UInt64?
+    /// In a request, the rate limit of its task. In a session, the limit of all its tasks together. Both limits apply.
     public var bytesPerSecond: UInt64?
+    /// A request does not replace the session's constraints: of two values, the stricter one applies.
     public var constraints = Constraints()
 
     public init() {}
@@ -68,101 +75,87 @@ public struct TaskPolicy: Equatable, Sendable {
     /// Visits all fields except the constraints, which are stored in another table. There, tasks with equal constraints
     /// share one row.
     public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
-        try visitor.field(&maximumAttempts, "maximum_attempts")
-        try visitor.field(&firstRetryDelayMilliseconds, "first_retry_delay_ms")
-        try visitor.field(&longestRetryDelayMilliseconds, "longest_retry_delay_ms")
-        try visitor.field(&retryJitterPercent, "retry_jitter_percent")
-        try visitor.field(&retryErrors, "retry_errors")
-        try visitor.field(&retriesUnsafeMethods, "retries_unsafe_methods")
-        try visitor.field(&retryStatuses, "retry_statuses")
-        try visitor.field(&acceptedStatuses, "accepted_statuses")
-        try visitor.field(&requestTimeoutMilliseconds, "request_timeout_ms")
-        try visitor.field(&resourceTimeoutMilliseconds, "resource_timeout_ms")
-        try visitor.field(&httpVersion, "http_version")
-        try visitor.field(&redirects, "redirects")
-        try visitor.field(&maximumRedirects, "maximum_redirects")
-        try visitor.field(&maximumSize, "maximum_size")
+        try visitor.field(&maximumAttempts, "retry.maximum_attempts", 1...UInt64(UInt32.max))
+        try visitor.field(&firstRetryDelayMilliseconds, "retry.first_delay_ms", default: 1_000, Limits.delay)
+        try visitor.field(&longestRetryDelayMilliseconds, "retry.longest_delay_ms", default: 600_000, Limits.delay)
+        try visitor.field(&retryJitterPercent, "retry.jitter_percent", default: 50, 1...100)
+        try visitor.field(&retryErrors, "retry.errors", default: .standard)
+        try visitor.field(&retriesUnsafeMethods, "retry.unsafe_methods", default: false)
+        try visitor.field(&retryStatuses, "retry.statuses", default: .transient)
+        try visitor.field(&acceptedStatuses, "rules.accepted_statuses", default: .successful)
+        try visitor.field(&requestTimeoutMilliseconds, "rules.request_timeout_ms", default: 60_000, Limits.delay)
+        try visitor.field(
+            &resourceTimeoutMilliseconds, "rules.resource_timeout_ms", default: 604_800_000, Limits.resourceTimeout)
+        try visitor.field(&httpVersion, "rules.http_version", default: .standard)
+        try visitor.field(&redirects, "rules.redirects", default: .follow)
+        try visitor.field(&maximumRedirects, "rules.maximum_redirects", default: 20, 1...100)
+        try visitor.field(&maximumSize, "rules.maximum_size")
         try visitor.field(&bytesPerSecond, "bytes_per_second")
     }
-}
 
-extension TaskPolicy {
-    /// The policy that a session sets for each of its tasks. The session's rate limit is left out, because it applies
-    /// to all tasks together. Constraints (demands on the system, such as external power) are left out, because a task
-    /// cannot replace the constraints of its session. If the session and the task state the same constraint, the
-    /// stricter value applies.
-    public init(_ session: SessionConfiguration) {
-        maximumAttempts = session.maximumAttempts
-        firstRetryDelayMilliseconds = session.firstRetryDelayMilliseconds
-        longestRetryDelayMilliseconds = session.longestRetryDelayMilliseconds
-        retryJitterPercent = session.retryJitterPercent
-        retryErrors = session.retryErrors
-        retriesUnsafeMethods = session.retriesUnsafeMethods
-        retryStatuses = session.retryStatuses
-        acceptedStatuses = session.acceptedStatuses
-        requestTimeoutMilliseconds = session.requestTimeoutMilliseconds
-        resourceTimeoutMilliseconds = session.resourceTimeoutMilliseconds
-        httpVersion = session.httpVersion
-        redirects = session.redirects
-        maximumRedirects = session.maximumRedirects
-        maximumSize = session.maximumSize
+    /// A policy that states each option that has a default.
+    public static let standard: TaskPolicy = {
+        var policy = TaskPolicy()
+        policy.fillDefaults()
+        return policy
+    }()
+
+    /// States the default of each option that is not stated.
+    public mutating func fillDefaults() {
+        var defaults = Defaults()
+        visitFields(with: &defaults)
+    }
+
+    private struct Defaults: FieldVisitor {
+        typealias Problem = Never
+
+        func visit<Value>(_ value: inout Value, _ option: Option<Value>) {}
+        func visit<Value>(_ value: inout Value?, _ option: Option<Value>) { value = value ?? option.standard }
+        func visit(_ headers: inout [HeaderField], _ name: String) {}
     }
 }
 
-extension SessionConfiguration {
-    /// Replaces the options for which the policy states a value.
-    public mutating func apply(_ policy: TaskPolicy) {
-        maximumAttempts = policy.maximumAttempts ?? maximumAttempts
-        firstRetryDelayMilliseconds = policy.firstRetryDelayMilliseconds ?? firstRetryDelayMilliseconds
-        longestRetryDelayMilliseconds = policy.longestRetryDelayMilliseconds ?? longestRetryDelayMilliseconds
-        retryJitterPercent = policy.retryJitterPercent ?? retryJitterPercent
-        retryErrors = policy.retryErrors ?? retryErrors
-        retriesUnsafeMethods = policy.retriesUnsafeMethods ?? retriesUnsafeMethods
-        retryStatuses = policy.retryStatuses ?? retryStatuses
-        acceptedStatuses = policy.acceptedStatuses ?? acceptedStatuses
-        requestTimeoutMilliseconds = policy.requestTimeoutMilliseconds ?? requestTimeoutMilliseconds
-        resourceTimeoutMilliseconds = policy.resourceTimeoutMilliseconds ?? resourceTimeoutMilliseconds
-        httpVersion = policy.httpVersion ?? httpVersion
-        redirects = policy.redirects ?? redirects
-        maximumRedirects = policy.maximumRedirects ?? maximumRedirects
-        maximumSize = policy.maximumSize ?? maximumSize
-    }
-}
-
-/// The options that apply to one task. If the task states a value, this value applies; otherwise, the session's value
-/// applies.
+/// The options that apply to one task: those that its request states, and those of the session for the rest.
+@dynamicMemberLookup
 public struct TransferPolicy: Equatable, Sendable {
-    public var maximumAttempts: UInt32?
-    public var firstRetryDelayMilliseconds: UInt32
-    public var longestRetryDelayMilliseconds: UInt32
-    public var retryJitterPercent: UInt32
-    public var retryErrors: RetryErrors
-    public var retriesUnsafeMethods: Bool
-    public var retryStatuses: StatusList
-    public var acceptedStatuses: StatusList
-    public var requestTimeoutMilliseconds: UInt32
-    public var resourceTimeoutMilliseconds: UInt64
-    public var httpVersion: HTTPVersion
-    public var redirects: RedirectPolicy
-    public var maximumRedirects: UInt32
-    public var maximumSize: UInt64?
+    private var task: TaskPolicy
+    private let session: TaskPolicy
     public var tolerances: Tolerances
 
     public init(_ session: SessionConfiguration, _ task: TaskPolicy = TaskPolicy()) {
-        maximumAttempts = task.maximumAttempts ?? session.maximumAttempts
-        firstRetryDelayMilliseconds = task.firstRetryDelayMilliseconds ?? session.firstRetryDelayMilliseconds
-        longestRetryDelayMilliseconds = task.longestRetryDelayMilliseconds ?? session.longestRetryDelayMilliseconds
-        retryJitterPercent = task.retryJitterPercent ?? session.retryJitterPercent
-        retryErrors = task.retryErrors ?? session.retryErrors
-        retriesUnsafeMethods = task.retriesUnsafeMethods ?? session.retriesUnsafeMethods
-        retryStatuses = task.retryStatuses ?? session.retryStatuses
-        acceptedStatuses = task.acceptedStatuses ?? session.acceptedStatuses
-        requestTimeoutMilliseconds = task.requestTimeoutMilliseconds ?? session.requestTimeoutMilliseconds
-        resourceTimeoutMilliseconds = task.resourceTimeoutMilliseconds ?? session.resourceTimeoutMilliseconds
-        httpVersion = task.httpVersion ?? session.httpVersion
-        redirects = task.redirects ?? session.redirects
-        maximumRedirects = task.maximumRedirects ?? session.maximumRedirects
-        maximumSize = task.maximumSize ?? session.maximumSize
+        self.task = task
+        self.session = session.policy
         tolerances = session.tolerances
+    }
+
+    public subscript<Value>(dynamicMember option: WritableKeyPath<TaskPolicy, Value?>) -> Value {
+        get { task[keyPath: option] ?? session.stated(option) }
+        set { task[keyPath: option] = newValue }
+    }
+
+    // These options have no default.
+
+    public var maximumAttempts: UInt32? {
+        get { task.maximumAttempts ?? session.maximumAttempts }
+        set { task.maximumAttempts = newValue }
+    }
+
+    public var maximumSize: UInt64? {
+        get { task.maximumSize ?? session.maximumSize }
+        set { task.maximumSize = newValue }
+    }
+
+    public var bytesPerSecond: UInt64? { task.bytesPerSecond }
+}
+
+extension TaskPolicy {
+    /// The value of an option that has a default, in the policy of a session.
+    func stated<Value>(_ option: KeyPath<TaskPolicy, Value?>) -> Value {
+        guard let value = self[keyPath: option] ?? TaskPolicy.standard[keyPath: option] else {
+            // Cannot fail: `standard` states each option but those with a property of their own in `TransferPolicy`
+            // and `SessionConfiguration`. A test compares the lists.
+            preconditionFailure("an option without a default was read as one with a default")
+        }
+        return value
     }
 }

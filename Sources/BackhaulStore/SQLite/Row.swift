@@ -22,6 +22,9 @@ struct Row {
         self.list = list
     }
 
+    /// Whether the reads list the columns.
+    var isListing: Bool { list != nil }
+
     private final class ColumnList {
         private(set) var names: [String] = []
 

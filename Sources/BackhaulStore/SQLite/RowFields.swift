@@ -1,121 +1,56 @@
 internal import BackhaulModel
 
-// Reads and writes the fields of configurations (settings of sessions) and policies (settings of requests). Each field
-// is a column. A column may contain a code, a list of statuses or quiet hours that this version of the library does not
-// know. An optional field with such a column becomes nil. Any other field keeps the value that it had before the read.
+// Reads and writes options. Each option is a column. A column may have a content that this version of the library does
+// not know. An optional field with such a column becomes nil. Any other field keeps the value that it had before the
+// read.
 
 extension Row: FieldVisitor {
     typealias Problem = Failure
 
-    mutating func field<Number: FixedWidthInteger & BitwiseCopyable>(
-        _ number: inout Number, _ column: String
-    ) throws(Failure) {
-        number = Number.stored(integer(column))
+    mutating func visit<Value>(_ value: inout Value, _ option: Option<Value>) throws(Failure) {
+        value = read(option) ?? value
     }
 
-    mutating func field<Number: FixedWidthInteger & BitwiseCopyable>(
-        _ number: inout Number?, _ column: String
-    ) throws(Failure) {
-        number = optionalInteger(column).map(Number.stored)
+    mutating func visit<Value>(_ value: inout Value?, _ option: Option<Value>) throws(Failure) { value = read(option) }
+
+    mutating func visit(_ headers: inout [HeaderField], _ name: String) throws(Failure) {
+        headers = try HeaderBlob.unpack(optionalBlob(name))
     }
 
-    mutating func field(_ flag: inout Bool, _ column: String) throws(Failure) { flag = self.flag(column) }
-
-    mutating func field(_ flag: inout Bool?, _ column: String) throws(Failure) { flag = optionalFlag(column) }
-
-    mutating func field<Code: RawRepresentable<Int32> & CaseIterable>(
-        _ code: inout Code, _ column: String
-    ) throws(Failure) {
-        code = Code(rawValue: number(column)) ?? code
-    }
-
-    mutating func field<Code: RawRepresentable<Int32> & CaseIterable>(
-        _ code: inout Code?, _ column: String
-    ) throws(Failure) {
-        code = optionalNumber(column).flatMap(Code.init)
-    }
-
-    mutating func field<Bits: OptionSet>(
-        _ bits: inout Bits, _ column: String
-    ) throws(Failure) where Bits.RawValue == UInt32 {
-        bits = Bits(rawValue: number(column))
-    }
-
-    mutating func field<Bits: OptionSet>(
-        _ bits: inout Bits?, _ column: String
-    ) throws(Failure) where Bits.RawValue == UInt32 {
-        bits = optionalNumber(column).map(Bits.init)
-    }
-
-    mutating func field(_ text: inout String?, _ column: String) throws(Failure) { text = optionalText(column) }
-
-    mutating func field(_ statuses: inout StatusList, _ column: String) throws(Failure) {
-        statuses = StatusList(text(column)) ?? statuses
-    }
-
-    mutating func field(_ statuses: inout StatusList?, _ column: String) throws(Failure) {
-        statuses = optionalText(column).flatMap(StatusList.init)
-    }
-
-    mutating func field(_ hours: inout QuietHours?, _ column: String) throws(Failure) {
-        hours = optionalText(column).flatMap(QuietHours.init)
-    }
-
-    mutating func field(_ headers: inout [HeaderField], _ column: String) throws(Failure) {
-        headers = try HeaderBlob.unpack(optionalBlob(column))
+    private mutating func read<Value: FieldValue>(_ option: Option<Value>) -> Value? {
+        let column = isListing ? option.column : ""
+        if Value.kind == .text { return optionalText(column).flatMap { Value(.text($0)) } }
+        return optionalBits(column).flatMap { Value(.integer($0)) }
     }
 }
 
 extension NewRow: FieldVisitor {
     typealias Problem = Never
 
-    mutating func field<Number: FixedWidthInteger & BitwiseCopyable>(_ number: inout Number, _ column: String) {
-        set(column, .integer(number.stored))
+    mutating func visit<Field>(_ value: inout Field, _ option: Option<Field>) {
+        set(option.column, as: Field.kind.sql, NewRow.stored(value))
     }
 
-    mutating func field<Number: FixedWidthInteger & BitwiseCopyable>(_ number: inout Number?, _ column: String) {
-        set(column, .optional(number?.stored))
+    mutating func visit<Field>(_ value: inout Field?, _ option: Option<Field>) {
+        set(option.column, as: Field.kind.sql, isNull: true, value.map(NewRow.stored) ?? .null)
     }
 
-    mutating func field(_ flag: inout Bool, _ column: String) { set(column, .flag(flag)) }
-
-    mutating func field(_ flag: inout Bool?, _ column: String) { set(column, .optional(flag)) }
-
-    mutating func field<Code: RawRepresentable<Int32> & CaseIterable>(_ code: inout Code, _ column: String) {
-        set(column, .number(code.rawValue))
+    mutating func visit(_ headers: inout [HeaderField], _ name: String) {
+        set(name, as: "BLOB", isNull: true, .optional(HeaderBlob.pack(headers)))
     }
 
-    mutating func field<Code: RawRepresentable<Int32> & CaseIterable>(_ code: inout Code?, _ column: String) {
-        set(column, .optional(code?.rawValue))
-    }
-
-    mutating func field<Bits: OptionSet>(_ bits: inout Bits, _ column: String) where Bits.RawValue == UInt32 {
-        set(column, .number(bits.rawValue))
-    }
-
-    mutating func field<Bits: OptionSet>(_ bits: inout Bits?, _ column: String) where Bits.RawValue == UInt32 {
-        set(column, .optional(bits?.rawValue))
-    }
-
-    mutating func field(_ text: inout String?, _ column: String) { set(column, .optional(text)) }
-
-    mutating func field(_ statuses: inout StatusList, _ column: String) { set(column, .text(statuses.text)) }
-
-    mutating func field(_ statuses: inout StatusList?, _ column: String) { set(column, .optional(statuses?.text)) }
-
-    mutating func field(_ hours: inout QuietHours?, _ column: String) { set(column, .optional(hours?.text)) }
-
-    mutating func field(_ headers: inout [HeaderField], _ column: String) {
-        set(column, .optional(HeaderBlob.pack(headers)))
+    private static func stored<Field: FieldValue>(_ value: Field) -> Value {
+        switch value.content {
+        case .integer(let bits): .bits(bits)
+        case .text(let text): .text(text)
+        }
     }
 }
 
-extension FixedWidthInteger {
-    /// The number as SQLite stores it. SQLite's integers are signed and have 64 bits, so an unsigned number of 64 bits
-    /// is stored with the same bits.
-    fileprivate var stored: Int64 { Int64(truncatingIfNeeded: self) }
+extension FieldKind {
+    fileprivate var sql: String { self == .text ? "TEXT" : "INTEGER" }
+}
 
-    fileprivate static func stored(_ integer: Int64) -> Self {
-        bitWidth == 64 ? Self(truncatingIfNeeded: integer) : Self(clamping: integer)
-    }
+extension Option {
+    var column: String { name == "group" ? "\"group\"" : name.replacing(".", with: "_") }
 }

@@ -1,41 +1,36 @@
+internal import BackhaulModel
+
 extension Schema {
     /// The tables and indexes of a new database. A migration may change them.
     static let current = sessionTables + taskTables
 
+    private static let configurationColumns = NewRow.declarations {
+        var configuration = SessionConfiguration(identifier: "")
+        configuration.visitFields(with: &$0)
+    }
+
+    private static let requestColumns = NewRow.declarations {
+        var options = RequestOptions.none
+        options.visitFields(with: &$0)
+    }
+
+    /// The columns of the constraints in `constraints`. They are not NULL, because two NULLs in a UNIQUE constraint are
+    /// different. -1, 0 or an empty text: nothing is stated.
+    static let constraintColumns = NewRow.declarations(areNotNull: true, visitConstraints)
+    static let constraintNames = NewRow.names(visitConstraints).joined(separator: ", ")
+
+    private static func visitConstraints(with row: inout NewRow) {
+        var constraints = Constraints.none
+        constraints.visitFields(with: &row)
+    }
+
     /// The columns of `request_options` and `activity_options`.
     static let optionColumns = """
-        method TEXT,
-        "group" TEXT,
-        checksum TEXT,
-        expected_size INTEGER,
-        refresh INTEGER NOT NULL,
-        expires_ms INTEGER,
-        if_changed INTEGER NOT NULL,
-        named_by_server INTEGER NOT NULL,
-        ignores_digests INTEGER NOT NULL,
-        maximum_attempts INTEGER,
-        first_retry_delay_ms INTEGER,
-        longest_retry_delay_ms INTEGER,
-        retry_jitter_percent INTEGER,
-        retry_errors INTEGER,
-        retries_unsafe_methods INTEGER,
-        retry_statuses TEXT,
-        accepted_statuses TEXT,
-        request_timeout_ms INTEGER,
-        resource_timeout_ms INTEGER,
-        http_version INTEGER,
-        redirects INTEGER,
-        maximum_redirects INTEGER,
-        maximum_size INTEGER,
-        bytes_per_second INTEGER,
+        \(requestColumns),
         -- NULL: the request has no body.
         body_source INTEGER,
         body_size INTEGER,
-        body BLOB,
-        earliest_start_ms INTEGER,
-        latest_start_ms INTEGER,
-        expected_bytes_received INTEGER,
-        expected_bytes_sent INTEGER
+        body BLOB
         """
 
     /// The tables of sessions and of what belongs to the whole store.
@@ -63,56 +58,8 @@ extension Schema {
             newest_event INTEGER NOT NULL DEFAULT 0,
             history_count INTEGER NOT NULL DEFAULT 0,
             invalidating INTEGER NOT NULL DEFAULT 0,
-            -- The configuration. In a column that may be NULL, NULL means that nothing is set.
-            connections_per_origin INTEGER NOT NULL,
-            maximum_running_tasks INTEGER NOT NULL,
-            maximum_attempts INTEGER,
-            first_retry_delay_ms INTEGER NOT NULL,
-            longest_retry_delay_ms INTEGER NOT NULL,
-            retry_jitter_percent INTEGER NOT NULL,
-            retry_errors INTEGER NOT NULL,
-            retries_unsafe_methods INTEGER NOT NULL,
-            retry_statuses TEXT NOT NULL,
-            accepted_statuses TEXT NOT NULL,
-            request_timeout_ms INTEGER NOT NULL,
-            resource_timeout_ms INTEGER NOT NULL,
-            http_version INTEGER NOT NULL,
-            redirects INTEGER NOT NULL,
-            maximum_redirects INTEGER NOT NULL,
-            maximum_size INTEGER,
-            bytes_per_second INTEGER,
-            headers BLOB,
-            cookies INTEGER NOT NULL,
-            tolerances INTEGER NOT NULL,
-            ca_file TEXT,
-            minimum_tls INTEGER NOT NULL,
-            client_certificate TEXT,
-            client_key TEXT,
-            pinned_public_keys TEXT,
-            proxy TEXT,
-            proxy_user TEXT,
-            proxy_password TEXT,
-            no_proxy TEXT,
-            sends_launch_events INTEGER NOT NULL,
-            launch_if_stopped_ms INTEGER NOT NULL,
-            discretionary_if_launched INTEGER NOT NULL,
-            asks_for_credentials INTEGER NOT NULL,
-            history_limit INTEGER,
-            daily_budget INTEGER,
-            monthly_budget INTEGER,
-            slow_after_ms INTEGER NOT NULL,
-            slow_pause_ms INTEGER NOT NULL,
-            preset INTEGER,
-            requires_external_power INTEGER,
-            requires_unmetered INTEGER,
-            networks INTEGER,
-            minimum_battery_percent INTEGER,
-            maximum_thermal_state INTEGER,
-            maximum_cpu_pressure_percent INTEGER,
-            maximum_io_pressure_percent INTEGER,
-            maximum_memory_pressure_percent INTEGER,
-            minimum_bytes_per_second INTEGER,
-            quiet_hours TEXT,
+            -- The configuration. NULL means that nothing is set.
+            \(configurationColumns),
             UNIQUE (application, identifier)
         ) STRICT;
 

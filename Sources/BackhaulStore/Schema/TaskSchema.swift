@@ -304,28 +304,14 @@ extension Schema {
             UNIQUE (session_id, name)
         ) STRICT;
 
-        -- The constraints of tasks, one row for all tasks with the same constraints. -1 or an empty text: nothing is
-        -- stated. These columns are not NULL, because two NULLs in a UNIQUE constraint are different.
+        -- The constraints of tasks, one row for all tasks with the same constraints.
         CREATE TABLE constraints (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
-            preset INTEGER NOT NULL,
-            requires_external_power INTEGER NOT NULL,
-            requires_unmetered INTEGER NOT NULL,
-            networks INTEGER NOT NULL,
-            minimum_battery_percent INTEGER NOT NULL,
-            maximum_thermal_state INTEGER NOT NULL,
-            maximum_cpu_pressure_percent INTEGER NOT NULL,
-            maximum_io_pressure_percent INTEGER NOT NULL,
-            maximum_memory_pressure_percent INTEGER NOT NULL,
-            minimum_bytes_per_second INTEGER NOT NULL,
-            quiet_hours TEXT NOT NULL,
+            \(constraintColumns),
             is_launched INTEGER NOT NULL,
             is_past_latest_start INTEGER NOT NULL,
-            UNIQUE (session_id, preset, requires_external_power, requires_unmetered, networks, minimum_battery_percent,
-                maximum_thermal_state, maximum_cpu_pressure_percent, maximum_io_pressure_percent,
-                maximum_memory_pressure_percent, minimum_bytes_per_second, quiet_hours, is_launched,
-                is_past_latest_start)
+            UNIQUE (session_id, \(constraintNames), is_launched, is_past_latest_start)
         ) STRICT;
 
         -- Times in which tasks waited: the tasks with these constraints in this lane (NULL: in all lanes), or one task.

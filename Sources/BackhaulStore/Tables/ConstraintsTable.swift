@@ -38,8 +38,8 @@ struct ConstraintsTable {
     /// different values, so equal rows could be stored twice.
     private static func unsetValue(_ column: String) -> String {
         switch column {
-        case "minimum_bytes_per_second", "is_launched", "is_past_latest_start": "0"
-        case "quiet_hours": "''"
+        case "constraints_minimum_bytes_per_second", "is_launched", "is_past_latest_start": "0"
+        case "constraints_quiet_hours": "''"
         default: "-1"
         }
     }

@@ -59,9 +59,9 @@ struct OptionTable {
 
     // These are SQL values for a row of `tasks`.
     static let resourceTimeout =
-        "(SELECT resource_timeout_ms FROM request_options WHERE request_options.task_id = tasks.id)"
+        "(SELECT rules_resource_timeout_ms FROM request_options WHERE request_options.task_id = tasks.id)"
     static let longestRetryDelay =
-        "(SELECT longest_retry_delay_ms FROM request_options WHERE request_options.task_id = tasks.id)"
+        "(SELECT retry_longest_delay_ms FROM request_options WHERE request_options.task_id = tasks.id)"
     static let earliestStart =
         "(SELECT earliest_start_ms FROM request_options WHERE request_options.task_id = tasks.id)"
     /// The SQL condition that task ?1 has a `start_delayed_ms` (see `StartOperations`).
@@ -109,20 +109,7 @@ typealias StoredOptions = (options: RequestOptions, bodySource: BodySource?, bod
 extension OptionTable {
     fileprivate static func stored(_ row: inout Row) throws(Failure) -> StoredOptions {
         var options = RequestOptions()
-        options.method = row.optionalText("method")
-        options.group = row.optionalText("\"group\"")
-        options.checksum = row.optionalText("checksum").flatMap(Checksum.init)
-        options.expectedSize = row.optionalBits("expected_size")
-        options.refresh = RefreshKind(rawValue: row.number("refresh")) ?? .none
-        options.expiresMilliseconds = row.optionalInteger("expires_ms")
-        options.isOnlyIfChanged = row.flag("if_changed")
-        options.isNamedByServer = row.flag("named_by_server")
-        options.ignoresDigests = row.flag("ignores_digests")
-        options.earliestStartMilliseconds = row.optionalInteger("earliest_start_ms")
-        options.latestStartMilliseconds = row.optionalInteger("latest_start_ms")
-        options.expectedBytesReceived = row.optionalBits("expected_bytes_received")
-        options.expectedBytesSent = row.optionalBits("expected_bytes_sent")
-        try options.policy.visitFields(with: &row)
+        try options.visitFields(with: &row)
         let bodySource: BodySource? = row.optionalNumber("body_source").flatMap(BodySource.init)
         return (options, bodySource, row.optionalBlob("body"))
     }
@@ -130,21 +117,8 @@ extension OptionTable {
 
 extension RequestOptions {
     fileprivate func write(to row: inout NewRow) {
-        row.set("method", .optional(method))
-        row.set("\"group\"", .optional(group))
-        row.set("checksum", .optional(checksum?.text))
-        row.set("expected_size", .bits(expectedSize))
-        row.set("refresh", .number(refresh.rawValue))
-        row.set("expires_ms", .optional(expiresMilliseconds))
-        row.set("if_changed", .flag(isOnlyIfChanged))
-        row.set("named_by_server", .flag(isNamedByServer))
-        row.set("ignores_digests", .flag(ignoresDigests))
-        row.set("earliest_start_ms", .optional(earliestStartMilliseconds))
-        row.set("latest_start_ms", .optional(latestStartMilliseconds))
-        row.set("expected_bytes_received", .bits(expectedBytesReceived))
-        row.set("expected_bytes_sent", .bits(expectedBytesSent))
-        var policy = policy
-        policy.visitFields(with: &row)
+        var options = self
+        options.visitFields(with: &row)
         switch body {
         case nil:
             row.set("body_source", .null)

@@ -190,9 +190,10 @@ struct SessionTable {
         "EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND cookies = \(CookiePolicy.persistent.sql))"
 
     /// The SQL value for a row of `tasks`: the resource time-out of the task's session.
-    static let resourceTimeoutOfTask = "(SELECT resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id)"
+    static let resourceTimeoutOfTask =
+        "(SELECT rules_resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id)"
     /// The SQL value of the longest retry delay of session ?1.
-    static let longestRetryDelay = "(SELECT longest_retry_delay_ms FROM sessions WHERE sessions.id = ?1)"
+    static let longestRetryDelay = "(SELECT retry_longest_delay_ms FROM sessions WHERE sessions.id = ?1)"
 
     private static func active(
         _ row: inout Row
@@ -240,7 +241,7 @@ struct SessionTable {
     // The statement searches one session after the other for a task that can start. So SQLite can use an index on
     // `tasks` whose first column is the session.
     private static let anyStarts = Query("SELECT EXISTS (SELECT 1 FROM sessions WHERE \(TaskTable.startsInSession))")
-    private static let selectTimeout = Query("SELECT resource_timeout_ms FROM sessions WHERE id = ?")
+    private static let selectTimeout = Query("SELECT rules_resource_timeout_ms FROM sessions WHERE id = ?")
     private static let selectHistory = Query(history, "FROM sessions WHERE id = ?")
     private static let countEnqueued = Query(
         "UPDATE sessions SET live_tasks = live_tasks + ?2, round = ?3, round_open = 1 WHERE id = ?1")

@@ -68,7 +68,9 @@ enum OptionNaming {
             // A point at the end of a word ends the sentence.
             let name = String(word.hasSuffix(".") ? word.dropLast() : word)
             let isName = result.isEmpty || result.last == " " || result.last == "("
-            let found = isName ? (result.isEmpty ? subjects[name] : nil) ?? fields[name] : nil
+            // The library names `rules.request_timeout_ms`; the table has the name without the struct.
+            let short = name.split(separator: ".").last.map(String.init) ?? name
+            let found = isName ? (result.isEmpty ? subjects[name] : nil) ?? fields[name] ?? fields[short] : nil
             result += (found ?? name) + word.dropFirst(name.count)
             rest = rest.dropFirst(word.count)
         }

@@ -7,6 +7,7 @@ struct Header {
     /// The types of the fields that are structs. The key has the name of the outer struct and the name of the field,
     /// such as "bh_policy.retry".
     let embedded: [String: String]
+    private let text: String
     /// The names of all enumerators and of all macros that are numbers.
     let constants: [String]
 
@@ -14,8 +15,8 @@ struct Header {
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "include/backhaul.h").path
 
     init() throws {
-        let text = try String(contentsOfFile: Header.path, encoding: .utf8)
-            .replacing(#/(?s)/\*.*?\*//#, with: "")
+        self.text = try String(contentsOfFile: Header.path, encoding: .utf8)
+        let text = self.text.replacing(#/(?s)/\*.*?\*//#, with: "")
         structs = text.matches(of: #/(?s)typedef struct (bh_\w+) \{(.*?)\} \w+;/#).map { match in
             let fields = match.2.matches(of: #/(\w+)(\[\w+\])?;/#).map { String($0.1) }
             return (String(match.1), fields)
@@ -41,6 +42,17 @@ struct Header {
         return fields.flatMap { field in
             embedded["\(name).\(field)"].map { part in leaves(of: part).map { "\(field).\($0)" } } ?? [field]
         }
+    }
+
+    /// Returns the comment that follows a field of a struct, in one line. `path` may lead into an embedded struct, such
+    /// as "retry.first_delay_ms". Returns an empty text if there is no comment.
+    func comment(of path: String, in type: String) -> String {
+        let (field, rest) = (path.prefix { $0 != "." }, path.drop { $0 != "." }.dropFirst())
+        if !rest.isEmpty { return comment(of: String(rest), in: embedded["\(type).\(field)"] ?? "") }
+        let comment = text.components(separatedBy: "typedef struct \(type) {").last?
+            .components(separatedBy: "} \(type);").first?.components(separatedBy: " \(field);").last ?? ""
+        guard let start = comment.firstMatch(of: #/\A *\/\*(?s)(.*?)\*\//#) else { return "" }
+        return start.1.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
     /// Returns the document that the library's function bh_abi_json must return: the sizes and offsets in the header's

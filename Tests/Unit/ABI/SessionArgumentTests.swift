@@ -29,46 +29,6 @@ struct ConfigurationArgumentTests {
         #expect(try read("gallery") == SessionConfiguration(identifier: "gallery"))
     }
 
-    /// Returns the configuration that the library reads after a host has set these fields.
-    private func read(giving fields: [ConfigurationField]) throws -> SessionConfiguration {
-        let memory = HostMemory()
-        return try withExtendedLifetime(memory) {
-            try read(nil) { given in
-                given.identifier = memory.text("gallery")
-                for field in fields { field.give(&given, memory) }
-            }
-        }
-    }
-
-    private func expected(_ fields: [ConfigurationField]) -> SessionConfiguration {
-        var configuration = SessionConfiguration(identifier: "gallery")
-        for field in fields { field.expect(&configuration) }
-        return configuration
-    }
-
-    @Test("the library reads a session configuration with only one set field", arguments: ConfigurationField.all)
-    func field(field: ConfigurationField) throws {
-        #expect(expected([field]) != expected([]), "the field's test value is the default")
-        #expect(try read(giving: [field]) == expected([field]))
-    }
-
-    @Test("the library reads a session configuration in which all fields are set")
-    func allFields() throws {
-        #expect(try read(giving: ConfigurationField.all) == expected(ConfigurationField.all))
-    }
-
-    @Test("the library returns each field of a session configuration to the host", arguments: ConfigurationField.all)
-    func back(field: ConfigurationField) throws {
-        let batch = try Batch(.configuration(expected([field])))
-        #expect(try ConfigurationArgument.read(batch.configuration(at: 0)) == expected([field]))
-    }
-
-    @Test("each field of the session configuration in the C header file has a test")
-    func coverage() throws {
-        let fields = try Header().leaves(of: "bh_session_configuration").filter { !$0.contains("reserved") }
-        #expect((["struct_size"] + ConfigurationField.all.flatMap(\.names)).sorted() == fields.sorted())
-    }
-
     @Test("a session configuration with a field beyond its limit is refused, and the message names the field")
     func limits() {
         let failure = failure { () throws(Failure) in try read("gallery") { $0.connections_per_origin = 257 } }

@@ -1,44 +1,33 @@
 import BackhaulModel
 
-/// Fills records with generated values. A record passes each of its fields to the generator, which is a `FieldVisitor`.
+/// Fills records with generated values. A record passes each of its options to the generator.
 extension Generator: FieldVisitor {
     typealias Problem = Never
 
-    mutating func field<Number: FixedWidthInteger & BitwiseCopyable>(_ number: inout Number, _ column: String) {
-        number = integer()
+    mutating func visit<Value>(_ value: inout Value, _ option: Option<Value>) { value = made() }
+
+    mutating func visit<Value>(_ value: inout Value?, _ option: Option<Value>) { value = optional { $0.made() } }
+
+    mutating func visit(_ headers: inout [HeaderField], _ name: String) { headers = list { $0.header() } }
+
+    private mutating func made<Value: FieldValue>() -> Value {
+        let content: FieldContent =
+            switch Value.kind {
+            case .number(bytes: 1): .integer(UInt64(integer(UInt8.self)))
+            case .number(bytes: 2): .integer(UInt64(integer(UInt16.self)))
+            case .number(bytes: 4), .bits: .integer(UInt64(integer(UInt32.self)))
+            case .number: .integer(integer())
+            case .flag: .integer(bool() ? 1 : 0)
+            case .code: .integer(pick((0...255).filter { Value(.integer($0)) != nil }))
+            case .text: .text(text(of: Value.self))
+            }
+        return Value(content)!
     }
 
-    mutating func field<Number: FixedWidthInteger & BitwiseCopyable>(_ number: inout Number?, _ column: String) {
-        number = optional { $0.integer() }
+    private mutating func text<Value>(of type: Value.Type) -> String {
+        if type == StatusList.self { return statuses().text }
+        if type == QuietHours.self { return quietHours().text }
+        if type == Checksum.self { return checksum().text }
+        return text()
     }
-
-    mutating func field(_ flag: inout Bool, _ column: String) { flag = bool() }
-
-    mutating func field(_ flag: inout Bool?, _ column: String) { flag = optional { $0.bool() } }
-
-    mutating func field<Code: RawRepresentable<Int32> & CaseIterable>(_ code: inout Code, _ column: String) {
-        code = any()
-    }
-
-    mutating func field<Code: RawRepresentable<Int32> & CaseIterable>(_ code: inout Code?, _ column: String) {
-        code = optional { $0.any() }
-    }
-
-    mutating func field<Bits: OptionSet>(_ bits: inout Bits, _ column: String) where Bits.RawValue == UInt32 {
-        bits = Bits(rawValue: integer())
-    }
-
-    mutating func field<Bits: OptionSet>(_ bits: inout Bits?, _ column: String) where Bits.RawValue == UInt32 {
-        bits = optional { Bits(rawValue: $0.integer()) }
-    }
-
-    mutating func field(_ text: inout String?, _ column: String) { text = optional { $0.text() } }
-
-    mutating func field(_ statuses: inout StatusList, _ column: String) { statuses = self.statuses() }
-
-    mutating func field(_ statuses: inout StatusList?, _ column: String) { statuses = optional { $0.statuses() } }
-
-    mutating func field(_ hours: inout QuietHours?, _ column: String) { hours = optional { $0.quietHours() } }
-
-    mutating func field(_ headers: inout [HeaderField], _ column: String) { headers = list { $0.header() } }
 }

@@ -39,21 +39,9 @@ extension Generator {
 
     mutating func options() -> RequestOptions {
         var options = RequestOptions()
-        options.method = optional { $0.text() }
-        options.group = optional { $0.text() }
-        options.checksum = optional { $0.checksum() }
-        options.expectedSize = optional { $0.integer() }
+        options.visitFields(with: &self)
+        options.policy.constraints = constraints()
         options.body = optional { $0.body() }
-        options.refresh = any()
-        options.expiresMilliseconds = optional { $0.integer() }
-        options.isOnlyIfChanged = bool()
-        options.isNamedByServer = bool()
-        options.ignoresDigests = bool()
-        options.earliestStartMilliseconds = optional { $0.integer() }
-        options.latestStartMilliseconds = optional { $0.integer() }
-        options.expectedBytesReceived = optional { $0.integer() }
-        options.expectedBytesSent = optional { $0.integer() }
-        options.policy = policy()
         return options
     }
 

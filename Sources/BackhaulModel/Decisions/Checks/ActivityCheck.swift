@@ -9,7 +9,7 @@ public enum ActivityCheck {
         guard activity.identifier.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
             throw invalid("the activity's identifier has a control character")
         }
-        try FieldCheck.range(activity.intervalMilliseconds, 1_000...PolicyCheck.decade, "interval_ms")
+        try FieldCheck.range(activity.intervalMilliseconds, 1_000...Limits.resourceTimeout.upperBound, "interval_ms")
         guard activity.toleranceMilliseconds < activity.intervalMilliseconds else {
             throw invalid(
                 "tolerance_ms is \(activity.toleranceMilliseconds), not less than interval_ms, "

@@ -24,3 +24,24 @@ enum FieldCheck {
         }
     }
 }
+
+/// Checks that each number is in the range of its option, and that sets of bits have no unknown bit.
+struct RangeCheck: FieldVisitor {
+    typealias Problem = Failure
+
+    func visit<Value>(_ value: inout Value, _ option: Option<Value>) throws(Failure) {
+        guard case .integer(let number) = value.content else { return }
+        if let range = option.range { try FieldCheck.range(number, range, option.name) }
+        if case .bits(let known) = Value.kind, number & ~UInt64(known) != 0 {
+            throw Failure(
+                .invalidArgument,
+                "\(option.name) has the unknown bits 0x\(String(number & ~UInt64(known), radix: 16))")
+        }
+    }
+
+    func visit<Value>(_ value: inout Value?, _ option: Option<Value>) throws(Failure) {
+        if var stated = value { try visit(&stated, option) }
+    }
+
+    func visit(_ headers: inout [HeaderField], _ name: String) {}
+}

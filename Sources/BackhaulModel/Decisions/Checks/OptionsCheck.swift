@@ -1,8 +1,10 @@
-/// Checks of the rarely used fields of a request, which describes a download or upload. If two fields contradict each
-/// other, the message names both fields.
+/// Checks of the rarely used fields of a request. If two fields contradict each other, the message names both fields.
 enum OptionsCheck {
     static func check(_ request: Request) throws(Failure) {
         let options = request.options
+        var (checked, ranges) = (options, RangeCheck())
+        try checked.visitFields(with: &ranges)
+        try checked.policy.constraints.visitFields(with: &ranges)
         if let method = options.method { try check(method: method, options) }
         if let group = options.group { try check(group: group) }
         try PolicyCheck.check(options.policy)

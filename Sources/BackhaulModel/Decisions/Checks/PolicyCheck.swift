@@ -1,48 +1,26 @@
-/// Checks of the fields that control requests and retries. Tasks (downloads and uploads) and sessions (named
-/// collections of tasks) have these fields. If two fields contradict each other, the message names both fields.
+/// Checks that the options that control requests and retries do not contradict each other. The message names both
+/// options.
 enum PolicyCheck {
-    static let day: UInt32 = 86_400_000
-    static let decade: UInt64 = 315_360_000_000
-
     static func check(_ policy: TaskPolicy) throws(Failure) {
-        if let attempts = policy.maximumAttempts { try FieldCheck.range(attempts, 1...UInt32.max, "maximum_attempts") }
-        if let delay = policy.firstRetryDelayMilliseconds {
-            try FieldCheck.range(delay, 1...day, "retry.first_delay_ms")
-        }
-        if let delay = policy.longestRetryDelayMilliseconds {
-            try FieldCheck.range(delay, 1...day, "retry.longest_delay_ms")
-        }
         if let first = policy.firstRetryDelayMilliseconds, let longest = policy.longestRetryDelayMilliseconds {
             try checkDelays(first, longest)
         }
-        if let percent = policy.retryJitterPercent { try FieldCheck.range(percent, 1...100, "retry.jitter_percent") }
         if let errors = policy.retryErrors { try check(errors, attempts: policy.maximumAttempts) }
-        if let timeout = policy.requestTimeoutMilliseconds {
-            try FieldCheck.range(timeout, 1...day, "request_timeout_ms")
+        if let count = policy.maximumRedirects, policy.redirects == RedirectPolicy.none {
+            throw invalid("redirects is BH_REDIRECTS_NONE, but maximum_redirects is \(count); give one of them")
         }
-        if let timeout = policy.resourceTimeoutMilliseconds { try checkResourceTimeout(timeout) }
-        if let count = policy.maximumRedirects { try check(redirects: count, policy.redirects) }
-        try ConstraintsCheck.check(policy.constraints)
+        try ConstraintsCheck.checkContradictions(policy.constraints)
         if let accepted = policy.acceptedStatuses, let retried = policy.retryStatuses { try check(accepted, retried) }
     }
 
     static func check(_ session: SessionConfiguration) throws(Failure) {
-        var policy = TaskPolicy(session)
-        policy.constraints = session.constraints
+        var policy = session.policy
         // A session always has a maximum number of redirects, even if it follows no redirects. So the maximum does not
         // contradict the session's redirect policy.
         policy.redirects = nil
         // Accepted statuses may overlap the default list of retried statuses, so the default list is not checked.
         if session.retryStatuses == .transient { policy.retryStatuses = nil }
         try check(policy)
-        try check(session.tolerances)
-    }
-
-    private static func check(_ tolerances: Tolerances) throws(Failure) {
-        let unknown = tolerances.subtracting(.all)
-        guard unknown.isEmpty else {
-            throw invalid("tolerances has the unknown bits 0x\(String(unknown.rawValue, radix: 16))")
-        }
     }
 
     private static func checkDelays(_ first: UInt32, _ longest: UInt32) throws(Failure) {
@@ -52,28 +30,11 @@ enum PolicyCheck {
     }
 
     private static func check(_ errors: RetryErrors, attempts: UInt32?) throws(Failure) {
-        let unknown = errors.subtracting(.all)
-        guard unknown.isEmpty else {
-            throw invalid("retry.errors has the unknown bits 0x\(String(unknown.rawValue, radix: 16))")
-        }
         guard !errors.contains(.nothing) || errors == .nothing else {
             throw invalid("retry.errors has BH_RETRY_NONE beside other bits; give it alone")
         }
         if errors == .nothing, let attempts, attempts > 1 {
             throw invalid("retry.errors is BH_RETRY_NONE, but maximum_attempts is \(attempts); give one of them")
-        }
-    }
-
-    private static func checkResourceTimeout(_ timeout: UInt64) throws(Failure) {
-        guard (1...decade).contains(timeout) else {
-            throw invalid("resource_timeout_ms is outside of 1 to \(decade)")
-        }
-    }
-
-    private static func check(redirects count: UInt32, _ policy: RedirectPolicy?) throws(Failure) {
-        try FieldCheck.range(count, 1...Limits.redirects, "maximum_redirects")
-        if policy == RedirectPolicy.none {
-            throw invalid("redirects is BH_REDIRECTS_NONE, but maximum_redirects is \(count); give one of them")
         }
     }
 

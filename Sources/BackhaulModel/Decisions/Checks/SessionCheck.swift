@@ -1,4 +1,4 @@
-/// Checks of the names and configuration of a session, which is a named collection of downloads and uploads.
+/// Checks of the names and configuration of a session.
 public enum SessionCheck {
     /// Checks that the identifier has 1 to 255 bytes: letters, digits, '.', '-' and '_', with a letter or digit at the
     /// start.
@@ -31,19 +31,11 @@ public enum SessionCheck {
 
     public static func check(_ configuration: SessionConfiguration) throws(Failure) {
         try checkSession(configuration.identifier)
-        try FieldCheck.range(
-            configuration.connectionsPerOrigin, 1...Limits.connectionsPerOrigin, "connections_per_origin")
-        try FieldCheck.range(configuration.maximumRunningTasks, 1...Limits.runningTasks, "maximum_running_tasks")
+        var (checked, ranges) = (configuration, RangeCheck())
+        try checked.visitFields(with: &ranges)
         try PolicyCheck.check(configuration)
-        let day = PolicyCheck.day
-        try FieldCheck.range(configuration.slowAfterMilliseconds, 1_000...day, "slow_after_ms")
-        try FieldCheck.range(configuration.slowPauseMilliseconds, 1_000...day, "slow_pause_ms")
-        if configuration.launchIfStoppedMilliseconds > 0 {
-            try FieldCheck.range(configuration.launchIfStoppedMilliseconds, 1...day, "launch_if_stopped_ms")
-        }
         if let file = configuration.caFile { try FieldCheck.path(file, "ca_file") }
         try RequestCheck.checkHeaders(configuration.headers)
-        if let limit = configuration.historyLimit { try FieldCheck.range(limit, 1...Limits.history, "history_limit") }
         try check(configuration.proxy)
         try check(configuration.tls)
     }

@@ -122,15 +122,15 @@ extension TransferPolicy {
     /// it is retried, except if the policy has `RetryErrors.nothing`.
     public func retries(_ failure: Failure) -> Bool {
         switch failure.status {
-        case .nameNotResolved: retryErrors.contains(.name)
-        case .connectionFailed: retryErrors.contains(.connection)
-        case .connectionLost, .tlsTruncated: retryErrors.contains(.lost)
-        case .requestTimeout: retryErrors.contains(.timeout)
-        case .tlsFailed: retryErrors.contains(.tls)
-        case .badResponse: retryErrors.contains(.badResponse)
+        case .nameNotResolved: self.retryErrors.contains(.name)
+        case .connectionFailed: self.retryErrors.contains(.connection)
+        case .connectionLost, .tlsTruncated: self.retryErrors.contains(.lost)
+        case .requestTimeout: self.retryErrors.contains(.timeout)
+        case .tlsFailed: self.retryErrors.contains(.tls)
+        case .badResponse: self.retryErrors.contains(.badResponse)
         case .httpStatus:
-            retryErrors.contains(.status) && retryStatuses.contains(Int32(clamping: failure.detail))
-        default: !retryErrors.contains(.nothing)
+            self.retryErrors.contains(.status) && self.retryStatuses.contains(Int32(clamping: failure.detail))
+        default: !self.retryErrors.contains(.nothing)
         }
     }
 
@@ -141,7 +141,7 @@ extension TransferPolicy {
     }
 
     /// Whether a request with this method may be repeated, although the server has perhaps acted on the first request.
-    public func mayRepeat(_ method: String) -> Bool { retriesUnsafeMethods || HTTPMethod.isIdempotent(method) }
+    public func mayRepeat(_ method: String) -> Bool { self.retriesUnsafeMethods || HTTPMethod.isIdempotent(method) }
 
     /// Whether the request may be repeated: a second request does no harm, or the server has not acted on the first
     /// request.
@@ -154,9 +154,10 @@ extension TransferPolicy {
     /// same time are retried at different times.
     func delay(consecutiveFailures: UInt32, retryAfterSeconds: Int64?, jitter: Double) -> Int64 {
         let doublings = min(max(1, consecutiveFailures) - 1, 31)
-        let step = min(UInt64(firstRetryDelayMilliseconds) << UInt64(doublings), UInt64(longestRetryDelayMilliseconds))
+        let longest = UInt64(self.longestRetryDelayMilliseconds)
+        let step = min(UInt64(self.firstRetryDelayMilliseconds) << UInt64(doublings), longest)
         let random = jitter.isNaN ? 0 : min(max(jitter, 0), 1)
-        let share = Double(min(retryJitterPercent, 100)) / 100
+        let share = Double(min(self.retryJitterPercent, 100)) / 100
         let jittered = Int64((Double(step) * (1 - share + share * random)).rounded())
         guard let retryAfterSeconds else { return jittered }
         return max(jittered, min(max(0, retryAfterSeconds), RetryDecision.retryAfterLimit) * 1_000)

@@ -50,13 +50,13 @@ class SessionConfiguration:
     discretionary_if_launched: bool | None = None
     #: If the consumer's process has been stopped for this long (by SIGSTOP, a debugger or the cgroup freezer), and the
     #: session needs its host, the engine launches another host. 0: never. The library does not make a stopped process
-    #: run again.
+    #: run again. At most 86,400,000 (a day).
     launch_if_stopped_ms: int = 0
     #: Default 60,000: how long the throughput must be below ``constraints.minimum_bytes_per_second`` before tasks are
-    #: held.
+    #: held; 1,000 to 86,400,000 (a day).
     slow_after_ms: int = 0
     #: Default 300,000: pause before the first slow probe of an origin. The pause doubles after each failed slow probe,
-    #: until it is twelve times this value.
+    #: until it is twelve times this value. 1,000 to 86,400,000 (a day).
     slow_pause_ms: int = 0
 
 

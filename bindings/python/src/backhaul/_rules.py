@@ -17,9 +17,10 @@ class RetryPolicy:
     #: After this many attempts in a row without a new stored byte, the task fails. Default: no limit; the attempts end
     #: with the resource time-out.
     maximum_attempts: int = 0
-    #: Default 1,000: delay after the first failed attempt. The delay doubles with each further failed attempt.
+    #: Default 1,000: delay after the first failed attempt. The delay doubles with each further failed attempt. At most
+    #: 86,400,000 (a day).
     first_delay_ms: int = 0
-    #: Default 600,000: the longest delay after a failed attempt.
+    #: Default 600,000: the longest delay after a failed attempt; at most 86,400,000.
     longest_delay_ms: int = 0
     #: Default 50: the random part of each delay; 1 to 100.
     jitter_percent: int = 0
@@ -37,12 +38,14 @@ class RetryPolicy:
 class TransferRules:
     """Which responses are accepted, and how long a task waits for them."""
 
-    #: Default 60,000: the longest time without a byte in either direction (Apple: timeoutIntervalForRequest).
+    #: Default 60,000: the longest time without a byte in either direction (Apple: timeoutIntervalForRequest); at most
+    #: 86,400,000 (a day).
     request_timeout_ms: int = 0
     #: Version of HTTP. Default: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     http_version: HTTPVersion = HTTPVersion.DEFAULT
     #: Default 604,800,000 (7 days): the longest time from the enqueue to the end of the task (Apple:
-    #: timeoutIntervalForResource). Time in which the task is suspended does not count.
+    #: timeoutIntervalForResource). Time in which the task is suspended does not count. At most 315,360,000,000 (ten
+    #: years).
     resource_timeout_ms: int = 0
     #: Which redirects are followed (RFC 9110, section 15.4). Default: Redirects.FOLLOW. "follow", "same_origin" or
     #: "none".

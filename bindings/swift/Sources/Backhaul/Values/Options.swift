@@ -6,9 +6,10 @@ public struct RetryPolicy: Hashable, Sendable {
     /// After this many attempts in a row without a new stored byte, the task fails. Default: no limit; the attempts end
     /// with the resource time-out.
     public var maximumAttempts: Int?
-    /// Default 1,000 ms: delay after the first failed attempt. The delay doubles with each further failed attempt.
+    /// Default 1,000 ms: delay after the first failed attempt. The delay doubles with each further failed attempt. At
+    /// most 86,400,000 (a day).
     public var firstDelay: Duration?
-    /// Default 600,000 ms: the longest delay after a failed attempt.
+    /// Default 600,000 ms: the longest delay after a failed attempt; at most 86,400,000.
     public var longestDelay: Duration?
     /// Default 50: the random part of each delay; 1 to 100.
     public var jitterPercent: Int?
@@ -50,12 +51,14 @@ public struct RetryPolicy: Hashable, Sendable {
 
 /// Which responses are accepted, and how long a task waits for them. Nil stands for the default.
 public struct TransferRules: Hashable, Sendable {
-    /// Default 60,000 ms: the longest time without a byte in either direction (Apple: timeoutIntervalForRequest).
+    /// Default 60,000 ms: the longest time without a byte in either direction (Apple: timeoutIntervalForRequest); at
+    /// most 86,400,000 (a day).
     public var requestTimeout: Duration?
     /// Version of HTTP. Default: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     public var httpVersion: HTTPVersion?
     /// Default 604,800,000 ms (7 days): the longest time from the enqueue to the end of the task (Apple:
-    /// timeoutIntervalForResource). Time in which the task is suspended does not count.
+    /// timeoutIntervalForResource). Time in which the task is suspended does not count. At most 315,360,000,000 (ten
+    /// years).
     public var resourceTimeout: Duration?
     /// Which redirects are followed (RFC 9110, section 15.4). Default: `RedirectPolicy.follow`.
     public var redirects: RedirectPolicy?
@@ -246,13 +249,13 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var isDiscretionaryIfLaunched: Bool?
     /// If the consumer's process has been stopped for this long (by SIGSTOP, a debugger or the cgroup freezer), and the
     /// session needs its host, the engine launches another host. Nil: never. The library does not make a stopped
-    /// process run again.
+    /// process run again. At most 86,400,000 (a day).
     public var launchIfStopped: Duration?
     /// Default 60,000 ms: how long the throughput must be below `constraints.minimumBytesPerSecond` before tasks are
-    /// held.
+    /// held; 1,000 to 86,400,000 (a day).
     public var slowAfter: Duration?
     /// Default 300,000 ms: pause before the first slow probe of an origin. The pause doubles after each failed slow
-    /// probe, until it is twelve times this value.
+    /// probe, until it is twelve times this value. 1,000 to 86,400,000 (a day).
     public var slowPause: Duration?
 
     /// Makes a configuration in which all other properties stand for the default.
