@@ -9,7 +9,7 @@ PLACE = $(DESTDIR)$(PREFIX)
 LIBRARY := $(BUILD)/lib/libbackhaul.so.1
 COMMAND := $(BUILD)/bin/backhaul
 DAEMON := $(BUILD)/libexec/backhaul/backhauld
-SWIFT_SOURCES := $(shell find Sources include -type f) Package.swift packaging/symbols.map
+SWIFT_SOURCES := $(shell find Sources bindings/swift/Sources include -type f) Package.swift packaging/symbols.map
 VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", d, $$3; d = "."}' include/backhaul.h)
 
 # The Swift runtime is linked statically, so that the binaries need no installed Swift. The linker is lld, because gold

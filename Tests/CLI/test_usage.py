@@ -183,7 +183,8 @@ def test_a_command_that_lists_or_controls_tasks_does_not_create_a_store(tmp_path
                         (["cancel", "--all"], 3), (["respond", "1", "--refuse"], 3)):
         ended = run(*words, "--store", str(typo))
         assert (ended.returncode, ended.stdout) == (code, ""), words
-        assert ended.stderr == f"{'backhaul: ' if code else ''}There is no store at {typo}.\n"
+        said = f"backhaul: there is no store at {typo}\n" if code else f"There is no store at {typo}.\n"
+        assert ended.stderr == said
         assert not typo.exists()
     empty = tmp_path / "empty"
     empty.mkdir()
@@ -228,7 +229,7 @@ def test_an_argument_that_is_not_utf8_is_refused(words, tmp_path):
     ended = subprocess.run([COMMAND, *words], env={"HOME": str(tmp_path)}, cwd=tmp_path, capture_output=True, text=True,
                            timeout=60, check=False)
     number = next(number for number, word in enumerate(words, 1) if isinstance(word, bytes))
-    assert (ended.returncode, f"Argument {number} is not valid UTF-8: " in ended.stderr) == (2, True), ended.stderr
+    assert (ended.returncode, f"argument {number} is not valid UTF-8: " in ended.stderr) == (2, True), ended.stderr
     assert os.listdir(tmp_path) == []
 
 

@@ -311,7 +311,7 @@ def test_the_networks_command_stores_and_removes_settings(backhaul):
     assert (changed["metered"], changed["budget"]) == (None, {"daily": None, "monthly": 5_000_000_000})
     assert "0 B of 5.0 GB [          ]" in backhaul("networks").stdout
     assert backhaul.json("networks", "Café", "--forget") == []
-    assert "There is no network Café" in backhaul("networks", "Café", code=3).stderr
+    assert "there is no network Café" in backhaul("networks", "Café", code=3).stderr
 
 
 def test_the_activities_command_sets_and_lists_and_removes_activities(backhaul):

@@ -114,8 +114,8 @@ def test_the_search_finds_a_retired_word_in_prose_and_ignores_code(suffix, text)
 
 #: Words that begin a message with a capital letter, because they are names.
 PROPER = ("Authorization", "Backhaul", "Negotiate")
-#: Texts of libcurl, with which the library compares.
-QUOTED = ("Excess found", "Leftovers after chunking")
+#: Texts of libcurl and nghttp2, with which the library compares.
+QUOTED = ("Excess found", "Leftovers after chunking", "Invalid HTTP header field", "Violation in HTTP messaging")
 MESSAGE = re.compile(r'"((?:[^"\\]|\\.)* (?:[^"\\]|\\.)*)"')
 
 
@@ -132,8 +132,15 @@ def is_sentence(message):
     return begins or re.search(r"\w\.$", message)
 
 
-def test_messages_of_the_library_begin_with_a_small_letter_and_end_without_a_full_stop():
+def is_error(source, number):
+    """Whether the line is in the library, or makes an error of the command line. The command line also prints notes,
+    which are sentences."""
+    line = source.lines[number - 1]
+    return source.name.startswith("Sources/Backhaul") or ".usage(" in line or ".stopped(" in line
+
+
+def test_error_messages_begin_with_a_small_letter_and_end_without_a_full_stop():
     found = [f"{source.name}:{number}: {message!r}" for source in sources()
-             if source.name.startswith("Sources/Backhaul") and source.path.suffix == ".swift"
-             for number, message in messages(source) if is_sentence(message)]
+             if source.name.startswith(("Sources/Backhaul", "Sources/backhaul/")) and source.path.suffix == ".swift"
+             for number, message in messages(source) if is_error(source, number) and is_sentence(message)]
     assert not found, "\n".join(found)

@@ -59,7 +59,7 @@ struct Arguments {
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let bytes = CommandLine.unsafeArgv[index] else { break }
             guard let word = String(validatingCString: bytes) else {
-                throw .usage("Argument \(index) is not valid UTF-8: \(Text.quoted(String(cString: bytes))).")
+                throw .usage("argument \(index) is not valid UTF-8: \(Text.quoted(String(cString: bytes)))")
             }
             words.append(word)
         }
@@ -95,7 +95,7 @@ struct Arguments {
         guard let text = value(name) else { return nil }
         guard let number = Int64(text), range.contains(number) else {
             throw .usage(
-                "--\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'.")
+                "--\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
         }
         return number
     }
@@ -106,7 +106,7 @@ struct Arguments {
         var ids: [TaskID] = []
         for operand in some ?? operands[...] {
             guard let id = UInt64(operand), id > 0 else {
-                throw .usage("'\(operand)' is not a task's number; `backhaul tasks` shows them.")
+                throw .usage("'\(operand)' is not a task's number; `backhaul tasks` shows them")
             }
             ids.append(TaskID(rawValue: id))
         }

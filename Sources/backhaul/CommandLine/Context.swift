@@ -42,7 +42,7 @@ struct Context {
         store = try arguments.value("store").map { path throws(CommandError) in try Paths.absolute(path) }
         if store == nil { try Paths.checkStoreVariable() }
         daemon = try arguments.value("daemon").map { path throws(CommandError) in try Paths.absolute(path) }
-        if isEmbedded && daemon != nil { throw .usage("--embedded and --daemon exclude each other.") }
+        if isEmbedded && daemon != nil { throw .usage("--embedded and --daemon exclude each other") }
     }
 
     var sessionName: String { session.name }
@@ -90,7 +90,7 @@ struct Context {
             return true
         }
         guard storeUse == .lists && !isSessionNamed else {
-            throw .stopped(.notFound, "There is no store at \(path).")
+            throw .stopped(.notFound, "there is no store at \(path)")
         }
         output.note("There is no store at \(path).")
         return false
@@ -102,7 +102,7 @@ struct Context {
         let sessions = try application.run(.currentLaunch)?.sessions.map(\.identifier) ?? []
         guard sessions.count <= 1 else {
             let names = sessions.map { Text.quoted($0) }.joined(separator: ", ")
-            throw .usage("This launch is for more than one session; name one with --session: \(names).")
+            throw .usage("this launch is for more than one session; name one with --session: \(names)")
         }
         if let only = sessions.first { session.begin(only) }
     }

@@ -18,21 +18,21 @@ enum InputFile {
 
     private static func text(_ line: ArraySlice<UInt8>, _ file: String) throws(CommandError) -> String {
         guard let text = String(validating: line, as: UTF8.self) else {
-            throw .usage("\(file == "-" ? "Standard input" : file) has a line that is not valid UTF-8.")
+            throw .usage("\(file == "-" ? "standard input" : file) has a line that is not valid UTF-8")
         }
         return text
     }
 
     static func content(_ file: String) throws(CommandError) -> [UInt8] {
         let descriptor = file == "-" ? STDIN_FILENO : bhl_open(file, O_RDONLY, 0)
-        guard descriptor >= 0 else { throw .usage("\(file) cannot be read: \(reasonOfLastError()).") }
+        guard descriptor >= 0 else { throw .usage("\(file) cannot be read: \(reasonOfLastError())") }
         defer { if file != "-" { close(descriptor) } }
         var content: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
             let count = read(descriptor, &buffer, buffer.count)
             if count == 0 { break }
-            guard count > 0 else { throw .usage("\(file) cannot be read: \(reasonOfLastError()).") }
+            guard count > 0 else { throw .usage("\(file) cannot be read: \(reasonOfLastError())") }
             content += buffer[..<count]
         }
         return content
@@ -47,7 +47,7 @@ enum InputFile {
 
     static func header(_ text: String) throws(CommandError) -> Header {
         guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-            throw .usage("A header has no colon after its name; write it as 'NAME: VALUE'.")
+            throw .usage("a header has no colon after its name; write it as 'NAME: VALUE'")
         }
         return Header(
             name: String(text[..<colon]),

@@ -7,14 +7,14 @@ enum Paths {
     static let storeVariable = "BACKHAUL_STORE"
 
     static func absolute(_ path: String) throws(CommandError) -> String {
-        if path.isEmpty { throw .usage("A path on the command line is empty; give the path of a file or directory.") }
+        if path.isEmpty { throw .usage("a path on the command line is empty; give the path of a file or directory") }
         if path.hasPrefix("/") { return path }
         guard let directory = getcwd(nil, 0) else {
-            throw .usage("The current directory cannot be found (\(reasonOfLastError())); give absolute paths.")
+            throw .usage("the current directory cannot be found (\(reasonOfLastError())); give absolute paths")
         }
         defer { free(directory) }
         guard let directory = String(validatingCString: directory) else {
-            throw .usage("The path of the current directory is not valid UTF-8; give absolute paths.")
+            throw .usage("the path of the current directory is not valid UTF-8; give absolute paths")
         }
         return join(directory, path)
     }
@@ -22,7 +22,7 @@ enum Paths {
     /// Throws if `$BACKHAUL_STORE` is not valid UTF-8, because the library takes paths in UTF-8.
     static func checkStoreVariable() throws(CommandError) {
         guard let value = getenv(storeVariable), String(validatingCString: value) == nil else { return }
-        throw .usage("\(storeVariable) is not valid UTF-8: \(Text.quoted(String(cString: value))).")
+        throw .usage("\(storeVariable) is not valid UTF-8: \(Text.quoted(String(cString: value)))")
     }
 
     static func join(_ directory: String, _ name: String) -> String {
@@ -41,7 +41,7 @@ enum Paths {
         let slash = path.lastIndex(of: "/") ?? path.startIndex
         let name = path[slash...].dropFirst()
         guard bhl_errno() == ENOENT, !name.isEmpty, name != "..", let above = real(String(path[...slash])) else {
-            throw .stopped(.storeUnusable, "\(path) cannot be found: \(reasonOfLastError()).")
+            throw .stopped(.storeUnusable, "\(path) cannot be found: \(reasonOfLastError())")
         }
         return join(above, String(name))
     }
@@ -91,14 +91,14 @@ enum Paths {
         let state: String
         if let value = environment(storeVariable) {
             if value.utf8.first == UInt8(ascii: "/") { return value }
-            throw .stopped(.storeUnusable, "\(storeVariable) is the relative path \(value); give an absolute path.")
+            throw .stopped(.storeUnusable, "\(storeVariable) is the relative path \(value); give an absolute path")
         }
         if let value = environment("XDG_STATE_HOME"), value.hasPrefix("/") {
             state = value
         } else if let home = environment("HOME"), home.hasPrefix("/") {
             state = join(home, ".local/state")
         } else {
-            throw .usage("Neither XDG_STATE_HOME nor HOME is an absolute path; name the store with --store.")
+            throw .usage("neither XDG_STATE_HOME nor HOME is an absolute path; name the store with --store")
         }
         let store = join(state, "backhaul")
         if making { try makeDirectories(store) }
@@ -113,7 +113,7 @@ enum Paths {
                 // If the directory exists, mkdir may fail with another error than EEXIST, for example EACCES.
                 if access(prefix, F_OK) == 0 { continue }
                 throw .stopped(
-                    .storeUnusable, "The directory \(prefix) cannot be created: \(reasonOfLastError()).")
+                    .storeUnusable, "the directory \(prefix) cannot be created: \(reasonOfLastError())")
             }
         }
     }

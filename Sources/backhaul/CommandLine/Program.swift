@@ -25,7 +25,7 @@ enum Program {
             }
             if name == "help" { return try help(before.operands.dropFirst().first) }
             guard let entry = Commands.named(name) else {
-                throw CommandError.usage("There is no command '\(name)'.")
+                throw CommandError.usage("there is no command '\(name)'")
             }
             command = "backhaul " + name
             var arguments = try Arguments(
@@ -71,7 +71,7 @@ enum Program {
 
     private static func help(_ name: String?) throws(CommandError) -> Int32 {
         guard let name else { return show(Help.program) }
-        guard let entry = Commands.named(name) else { throw .usage("There is no command '\(name)'.") }
+        guard let entry = Commands.named(name) else { throw .usage("there is no command '\(name)'") }
         return show(Help.command(entry.description))
     }
 

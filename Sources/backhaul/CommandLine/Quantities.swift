@@ -26,7 +26,7 @@ extension Arguments {
         guard let text = value(name) else { return nil }
         if text.isEmpty { return .some(nil) }
         guard let bytes = Arguments.bytes(text) else {
-            throw .usage("--\(name) takes bytes, such as 500000, 500k, 1.5M or 2G, not '\(text)'.")
+            throw .usage("--\(name) takes bytes, such as 500000, 500k, 1.5M or 2G, not '\(text)'")
         }
         return bytes == 0 ? .some(nil) : bytes
     }
@@ -63,7 +63,7 @@ extension Arguments {
             guard let bytes = Arguments.bytes(text), bytes > 0, bytes < UInt64.max else {
                 throw .usage(
                     "--\(name) takes bytes, such as 500MB or 2G, 'none' for no limit, or 'nothing' for a budget of 0 "
-                        + "bytes; not '\(text)'.")
+                        + "bytes; not '\(text)'")
             }
             return bytes
         }
@@ -75,7 +75,7 @@ extension Arguments {
         case "": return .some(nil)
         case "yes": return true
         case "no": return false
-        case .some(let text): throw .usage("--\(name) takes 'yes' or 'no', not '\(text)'.")
+        case .some(let text): throw .usage("--\(name) takes 'yes' or 'no', not '\(text)'")
         }
     }
 
@@ -83,7 +83,7 @@ extension Arguments {
     func milliseconds(_ name: String, upTo limit: Double = 315_360_000) throws(CommandError) -> UInt64? {
         guard let text = value(name) else { return nil }
         guard Arguments.isPlain(text[...]), let seconds = Double(text), seconds > 0, seconds <= limit else {
-            throw .usage("--\(name) takes seconds, such as 90 or 0.5, not '\(text)'.")
+            throw .usage("--\(name) takes seconds, such as 90 or 0.5, not '\(text)'")
         }
         return max(1, UInt64((seconds * 1000).rounded()))
     }
@@ -101,7 +101,7 @@ extension Arguments {
         if text.isEmpty { return .some(nil) }
         guard let found = words.first(where: { $0.word == text }) else {
             let list = words.map { "'\($0.word)'" }.joined(separator: ", ")
-            throw .usage("--\(name) takes one of \(list), not '\(text)'.")
+            throw .usage("--\(name) takes one of \(list), not '\(text)'")
         }
         return .some(found.value)
     }
@@ -119,10 +119,10 @@ extension Arguments {
         for word in words {
             guard let found = Value.words.first(where: { $0.word == word }) else {
                 let list = Value.words.map { "'\($0.word)'" }.joined(separator: ", ")
-                throw .usage("--\(name) takes some of \(list), not '\(word)'.")
+                throw .usage("--\(name) takes some of \(list), not '\(word)'")
             }
             if found.value.isEmpty && words.count > 1 {
-                throw .usage("--\(name) has '\(word)' and other words; give \(word) alone.")
+                throw .usage("--\(name) has '\(word)' and other words; give \(word) alone")
             }
             set = (set ?? []).union(found.value)
         }

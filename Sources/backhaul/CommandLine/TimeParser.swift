@@ -113,7 +113,7 @@ extension Arguments {
         let now = Clock.wallMilliseconds
         let start = TimeParser.isTimeOfDay(text) ? max(now, after ?? now) : now
         guard let time = TimeParser.milliseconds(text, after: start) else {
-            throw .usage("--\(name) takes \(TimeParser.advice), not '\(text)'.")
+            throw .usage("--\(name) takes \(TimeParser.advice), not '\(text)'")
         }
         return time
     }
@@ -122,7 +122,7 @@ extension Arguments {
     func duration(_ name: String) throws(CommandError) -> UInt64? {
         guard let text = value(name) else { return nil }
         guard let duration = TimeParser.duration(text) else {
-            throw .usage("--\(name) takes a duration such as 90s, 15m, 24h or 7d, not '\(text)'.")
+            throw .usage("--\(name) takes a duration such as 90s, 15m, 24h or 7d, not '\(text)'")
         }
         return duration
     }

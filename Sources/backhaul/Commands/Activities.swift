@@ -49,7 +49,7 @@ struct Activities: DescribedCommand {
         case (nil, _): action = .list
         case ("set", 2...3): action = .set(try Activities.activity(arguments, words[1], url: words.dropFirst(2).first))
         case ("remove", 2): action = .remove(words[1])
-        default: throw .usage("`activities` takes nothing, `set NAME`, `set NAME URL`, or `remove NAME`.")
+        default: throw .usage("`activities` takes nothing, `set NAME`, `set NAME URL`, or `remove NAME`")
         }
     }
 
@@ -57,14 +57,14 @@ struct Activities: DescribedCommand {
         _ arguments: Arguments, _ name: String, url: String?
     ) throws(CommandError) -> Activity {
         guard let interval = try arguments.duration("every") else {
-            throw .usage("`activities set` needs the interval; give it with --every, such as --every 24h.")
+            throw .usage("`activities set` needs the interval; give it with --every, such as --every 24h")
         }
         var activity = Activity(name, every: .milliseconds(interval))
         if let tolerance = try arguments.duration("tolerance") {
             guard tolerance < interval else {
                 throw .usage(
                     "--tolerance, \(Text.exactDuration(milliseconds: tolerance)), is not less than --every, "
-                        + "\(Text.exactDuration(milliseconds: interval)).")
+                        + "\(Text.exactDuration(milliseconds: interval))")
             }
             activity.tolerance = tolerance == 0 ? nil : .milliseconds(tolerance)
         }
@@ -72,13 +72,13 @@ struct Activities: DescribedCommand {
         activity.firstMilliseconds = try arguments.time("first")
         activity.repeats = !arguments.has("once")
         if let url {
-            if arguments.has("skip-existing") { throw .usage("--skip-existing makes no sense for work that repeats.") }
+            if arguments.has("skip-existing") { throw .usage("--skip-existing makes no sense for work that repeats") }
             // The request has no key, because each start of the activity makes a new task.
             var request = try DownloadOptions(arguments, urls: [url]).transfers[0].request
             if !arguments.has("if-exists") && !request.isNamedByServer { request.ifExists = .replace }
             activity.request = request
         } else if let option = DownloadOptions.descriptions.first(where: { arguments.has($0.name) }) {
-            throw .usage("--\(option.name) is about a transfer; give a URL after the activity's name.")
+            throw .usage("--\(option.name) is about a transfer; give a URL after the activity's name")
         }
         return activity
     }

@@ -20,7 +20,7 @@ struct Attempts: DescribedCommand {
     init(_ arguments: Arguments) throws(CommandError) {
         ids = try arguments.taskIDs()
         guard !ids.isEmpty else {
-            throw .usage("`attempts` needs the number of a task; `backhaul tasks` and `history` show the numbers.")
+            throw .usage("`attempts` needs the number of a task; `backhaul tasks` and `history` show the numbers")
         }
     }
 

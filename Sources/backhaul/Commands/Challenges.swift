@@ -10,7 +10,7 @@ struct Challenges: DescribedCommand {
             """, storeUse: .lists)
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard arguments.operands.isEmpty else { throw .usage("`challenges` takes no arguments.") }
+        guard arguments.operands.isEmpty else { throw .usage("`challenges` takes no arguments") }
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {

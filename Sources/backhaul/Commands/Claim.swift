@@ -16,14 +16,14 @@ struct Claim: DescribedCommand {
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.count == 2, let task = UInt64(arguments.operands[0]) else {
-            throw .usage("`claim` takes a task's number and a file.")
+            throw .usage("`claim` takes a task's number and a file")
         }
         self.task = TaskID(rawValue: task)
         destination = try Paths.absolute(arguments.operands[1])
         switch arguments.value("if-exists") {
         case nil, "fail": policy = .fail
         case "replace": policy = .replace
-        case .some(let value): throw .usage("--if-exists takes 'fail' or 'replace', not '\(value)'.")
+        case .some(let value): throw .usage("--if-exists takes 'fail' or 'replace', not '\(value)'")
         }
     }
 

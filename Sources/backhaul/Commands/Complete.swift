@@ -12,7 +12,7 @@ struct Complete: DescribedCommand {
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {
-            throw .usage("`complete` takes no arguments; name a session with --session.")
+            throw .usage("`complete` takes no arguments; name a session with --session")
         }
     }
 

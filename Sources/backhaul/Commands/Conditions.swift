@@ -13,7 +13,7 @@ struct Conditions: DescribedCommand {
             """, storeUse: .makes, usesSession: false)
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard arguments.operands.isEmpty else { throw .usage("`conditions` takes no arguments; see `backhaul why`.") }
+        guard arguments.operands.isEmpty else { throw .usage("`conditions` takes no arguments; see `backhaul why`") }
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {

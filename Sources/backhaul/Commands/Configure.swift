@@ -31,7 +31,7 @@ struct Configure: DescribedCommand {
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {
-            throw .usage("`configure` takes no arguments; name a session with --session.")
+            throw .usage("`configure` takes no arguments; name a session with --session")
         }
         var arguments = arguments
         let resets = arguments.all("reset").flatMap { $0.split(separator: ",").map(String.init) }
@@ -45,7 +45,7 @@ struct Configure: DescribedCommand {
     private static func option(_ name: String) throws(CommandError) -> OptionDescription {
         let options = (description.options + description.sessionOptions).filter { $0.name != resetOption.name }
         guard let option = options.first(where: { $0.name == name }) else {
-            throw .usage("--reset takes names of options without '--', such as proxy, or all; not '\(name)'.")
+            throw .usage("--reset takes names of options without '--', such as proxy, or all; not '\(name)'")
         }
         return option
     }
@@ -57,7 +57,7 @@ struct Configure: DescribedCommand {
         for text in arguments.all("header") where !text.isEmpty { headers.append(try InputFile.header(text)) }
         for file in arguments.all("header-file") where !file.isEmpty { headers += try InputFile.headers(file) }
         guard headers.isEmpty || !arguments.has("no-headers") else {
-            throw .usage("--no-headers and --header exclude each other.")
+            throw .usage("--no-headers and --header exclude each other")
         }
         return headers
     }

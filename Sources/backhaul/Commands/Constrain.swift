@@ -29,8 +29,8 @@ struct Constrain: DescribedCommand {
         guard constraints.isGiven != arguments.has("none") else {
             throw .usage(
                 constraints.isGiven
-                    ? "--none and the options for constraints exclude each other."
-                    : "`constrain` needs a constraint, such as --external-power yes, or --none.")
+                    ? "--none and the options for constraints exclude each other"
+                    : "`constrain` needs a constraint, such as --external-power yes, or --none")
         }
     }
 

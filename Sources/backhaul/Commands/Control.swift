@@ -33,7 +33,7 @@ struct Control: Command {
     ) { (first) throws(CommandError) in
         guard let priority = first == "now" ? Request.priorityNow : first.flatMap({ Int32($0) }),
             first == "now" || (-100...100).contains(priority)
-        else { throw .usage("`priority` takes a number from -100 to 100, or `now`, and the numbers of tasks.") }
+        else { throw .usage("`priority` takes a number from -100 to 100, or `now`, and the numbers of tasks") }
         return (
             first == "now" ? "first of all" : "changed",
             { (tasks) throws(BackhaulError) in try .setPriority(priority, tasks) }
@@ -49,7 +49,7 @@ struct Control: Command {
             """
     ) { (first) throws(CommandError) in
         guard let rate = first.flatMap({ Arguments.bytes($0) }) else {
-            throw .usage("`rate` takes bytes per second, such as 500k, 2M or 0, and the numbers of tasks.")
+            throw .usage("`rate` takes bytes per second, such as 500k, 2M or 0, and the numbers of tasks")
         }
         return (
             rate == 0 ? "not limited any more" : "limited",

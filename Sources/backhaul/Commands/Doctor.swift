@@ -10,7 +10,7 @@ struct Doctor: DescribedCommand {
             """)
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard arguments.operands.isEmpty else { throw .usage("`doctor` takes no arguments.") }
+        guard arguments.operands.isEmpty else { throw .usage("`doctor` takes no arguments") }
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {

@@ -29,11 +29,11 @@ struct Events: DescribedCommand {
     private let after: EventID?
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard arguments.operands.isEmpty else { throw .usage("`events` takes no arguments.") }
+        guard arguments.operands.isEmpty else { throw .usage("`events` takes no arguments") }
         acknowledges = arguments.has("acknowledge")
         through = try arguments.number("acknowledge-through", in: 1...Int64.max).map { EventID(rawValue: UInt64($0)) }
         if through != nil && (acknowledges || arguments.has("after")) {
-            throw .usage("--acknowledge-through goes with neither --acknowledge nor --after.")
+            throw .usage("--acknowledge-through goes with neither --acknowledge nor --after")
         }
         after = try arguments.number("after", in: 0...Int64.max).map { EventID(rawValue: UInt64($0)) }
     }

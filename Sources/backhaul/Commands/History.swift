@@ -14,7 +14,7 @@ struct History: DescribedCommand {
     private let after: TaskID?
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard arguments.operands.isEmpty else { throw .usage("`history` takes no arguments.") }
+        guard arguments.operands.isEmpty else { throw .usage("`history` takes no arguments") }
         after = try arguments.number("after", in: 0...Int64.max).map { TaskID(rawValue: UInt64($0)) }
     }
 

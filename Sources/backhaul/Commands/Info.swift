@@ -16,7 +16,7 @@ struct Info: DescribedCommand {
     init(_ arguments: Arguments) throws(CommandError) {
         ids = try arguments.taskIDs()
         guard !ids.isEmpty else {
-            throw .usage("`info` needs the number of a task; `backhaul tasks` and `history` show the numbers.")
+            throw .usage("`info` needs the number of a task; `backhaul tasks` and `history` show the numbers")
         }
     }
 

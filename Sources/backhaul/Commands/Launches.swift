@@ -11,7 +11,7 @@ struct Launches: DescribedCommand {
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {
-            throw .usage("`launches` takes no arguments; see `backhaul register`.")
+            throw .usage("`launches` takes no arguments; see `backhaul register`")
         }
     }
 

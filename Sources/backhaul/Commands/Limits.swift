@@ -31,11 +31,11 @@ struct Limits: DescribedCommand {
         connections = try arguments.setting("connections", in: 0...1024)
         connectionsPerOrigin = try arguments.setting("connections-per-origin", in: 0...256)
         sets = arguments.operands == ["set"]
-        guard sets || arguments.operands.isEmpty else { throw .usage("`limits` takes no argument but `set`.") }
+        guard sets || arguments.operands.isEmpty else { throw .usage("`limits` takes no argument but `set`") }
         let isGiven = rate != nil || runningTasks != nil || connections != nil || connectionsPerOrigin != nil
         guard sets == isGiven else {
             throw .usage(
-                sets ? "`limits set` needs a limit, such as --limit-rate 2M." : "To set limits, use `limits set`.")
+                sets ? "`limits set` needs a limit, such as --limit-rate 2M" : "to set limits, use `limits set`")
         }
     }
 

@@ -37,16 +37,16 @@ struct Networks: DescribedCommand {
     }
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard arguments.operands.count <= 1 else { throw .usage("`networks` takes one name; quote one with blanks.") }
+        guard arguments.operands.count <= 1 else { throw .usage("`networks` takes one name; quote one with blanks") }
         name = arguments.operands.first
         metered = try arguments.choice("metered", [("yes", true), ("no", false), ("auto", nil)])
         daily = try arguments.budget("daily-budget")
         monthly = try arguments.budget("monthly-budget")
         monthStartsOn = try arguments.setting("month-starts-on", in: 1...28)
         forgets = arguments.has("forget")
-        guard name != nil || !sets else { throw .usage("Which network? `backhaul networks` shows the names.") }
+        guard name != nil || !sets else { throw .usage("which network? `backhaul networks` shows the names") }
         if forgets && (metered != nil || daily != nil || monthly != nil || monthStartsOn != nil) {
-            throw .usage("--forget goes with no other option.")
+            throw .usage("--forget goes with no other option")
         }
     }
 
@@ -60,7 +60,7 @@ struct Networks: DescribedCommand {
                     networks = try application.run(.networks)
                 } else if known == nil {
                     throw .stopped(
-                        .notFound, "There is no network \(name); `backhaul networks` lists the known ones.")
+                        .notFound, "there is no network \(name); `backhaul networks` lists the known ones")
                 }
                 networks = networks.filter { $0.name == name }
             }

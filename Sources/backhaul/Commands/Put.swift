@@ -31,26 +31,26 @@ struct Put: DescribedCommand {
     private let waits: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard let url = arguments.operands.last else { throw .usage("`put` needs a URL: `backhaul put FILE URL`.") }
+        guard let url = arguments.operands.last else { throw .usage("`put` needs a URL: `backhaul put FILE URL`") }
         let files = arguments.operands.dropLast() + arguments.all("upload-file")
         // For `curl -T`, a file with the name "-" means standard input. `put` refuses this name.
-        if files.contains("-") { throw .usage("Standard input is sent with --data-binary @-, as one request.") }
-        if arguments.has("max-filesize") { throw .usage("--max-filesize limits downloads, and `put` uploads.") }
+        if files.contains("-") { throw .usage("standard input is sent with --data-binary @-, as one request") }
+        if arguments.has("max-filesize") { throw .usage("--max-filesize limits downloads, and `put` uploads") }
         let request = try RequestOptions(arguments)
         let body = try BodyOptions(arguments)
         var transfers: [Transfer] = []
         if let given = body.body {
             guard files.isEmpty else {
-                throw .usage("--form and --data-binary cannot be used together with files; leave out the files.")
+                throw .usage("--form and --data-binary cannot be used together with files; leave out the files")
             }
             try body.checkSource()
             transfers.append(Transfer(request: request.request(url, destination: nil)))
             transfers[0].request.body = given
         } else {
-            guard !files.isEmpty else { throw .usage("`put` needs a file: `backhaul put FILE URL`.") }
+            guard !files.isEmpty else { throw .usage("`put` needs a file: `backhaul put FILE URL`") }
             guard files.count == 1 || url.hasSuffix("/") else {
                 throw .usage(
-                    "There are \(files.count) files, so the URL must end in '/', to which their names are added.")
+                    "there are \(files.count) files, so the URL must end in '/', to which their names are added")
             }
             for file in files {
                 var request = request.request(try Put.url(url, file), destination: nil)
@@ -59,7 +59,7 @@ struct Put: DescribedCommand {
             }
         }
         waits = !arguments.has("no-wait")
-        if waits && arguments.has("suspended") { throw .usage("--suspended goes with --no-wait.") }
+        if waits && arguments.has("suspended") { throw .usage("--suspended goes with --no-wait") }
         for index in transfers.indices { transfers[index].request.startsSuspended = arguments.has("suspended") }
         self.transfers = transfers
         session = try SessionOptions.ofTransfers(arguments)
@@ -101,7 +101,7 @@ struct Put: DescribedCommand {
     private static func url(_ url: String, _ file: String) throws(CommandError) -> String {
         guard url.hasSuffix("/") else { return url }
         guard let name = file.split(separator: "/").last, name != ".", name != ".." else {
-            throw .usage("'\(file)' is not the name of a file.")
+            throw .usage("'\(file)' is not the name of a file")
         }
         return url + encoded(String(name))
     }

@@ -31,15 +31,15 @@ struct Register: DescribedCommand {
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard let name = arguments.operands.first else {
-            throw .usage("`register` needs a program: `backhaul register /usr/bin/photos`.")
+            throw .usage("`register` needs a program: `backhaul register /usr/bin/photos`")
         }
         guard name.hasPrefix("/") else {
-            throw .usage("The program needs its absolute path, such as '/usr/bin/\(name)'; PATH is not searched.")
+            throw .usage("the program needs its absolute path, such as '/usr/bin/\(name)'; PATH is not searched")
         }
         var program = LaunchCommand(program: name, arguments: Array(arguments.operands.dropFirst()))
         for text in arguments.all("environment") {
             guard let equals = text.dropFirst().firstIndex(of: "=") else {
-                throw .usage("--environment takes NAME=VALUE, not '\(text)'.")
+                throw .usage("--environment takes NAME=VALUE, not '\(text)'")
             }
             program.environment[String(text[..<equals])] = String(text[text.index(after: equals)...])
         }
@@ -72,7 +72,7 @@ struct Unregister: DescribedCommand {
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {
-            throw .usage("`unregister` takes no arguments; name the application with --application.")
+            throw .usage("`unregister` takes no arguments; name the application with --application")
         }
     }
 

@@ -36,7 +36,7 @@ struct Reschedule: DescribedCommand {
             default: try arguments.time("latest-start", after: earliest)
             }
         guard earliest != nil || latest != nil else {
-            throw .usage("`reschedule` takes --earliest-start, such as now or 06:30, or --latest-start, or both.")
+            throw .usage("`reschedule` takes --earliest-start, such as now or 06:30, or --latest-start, or both")
         }
         if let earliest, let latest { try Reschedule.check(earliest, latest) }
     }
@@ -78,6 +78,6 @@ struct Reschedule: DescribedCommand {
         let (its, advice) = task == nil ? ("", "") : ("its ", "; give both options")
         throw .usage(
             "--latest-start\(whose), \(Text.dateAndTime(latest)), is before "
-                + "\(its)--earliest-start, \(Text.dateAndTime(earliest))\(advice).")
+                + "\(its)--earliest-start, \(Text.dateAndTime(earliest))\(advice)")
     }
 }

@@ -43,12 +43,12 @@ struct Respond: DescribedCommand {
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.count == 1, let id = UInt64(arguments.operands[0]), id > 0 else {
-            throw .usage("`respond` takes the number of a challenge; `backhaul challenges` shows them.")
+            throw .usage("`respond` takes the number of a challenge; `backhaul challenges` shows them")
         }
         challenge = ChallengeID(rawValue: id)
         user = arguments.value("user")
         let passwordFile = arguments.value("password-file")
-        if passwordFile != nil && user == nil { throw .usage("--password-file goes with --user.") }
+        if passwordFile != nil && user == nil { throw .usage("--password-file goes with --user") }
         var headers: [Header] = []
         for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
         for file in arguments.all("header-file") { headers += try InputFile.headers(file) }
@@ -59,7 +59,7 @@ struct Respond: DescribedCommand {
         if arguments.has("default") { responses.append(.defaultHandling) }
         guard responses.count == (user == nil ? 1 : 0) else {
             throw .usage(
-                "`respond` takes one of --user, --header or --header-file, --negotiate, --url, --refuse and --default.")
+                "`respond` takes one of --user, --header or --header-file, --negotiate, --url, --refuse and --default")
         }
         password = try passwordFile.map { file throws(CommandError) in try InputFile.firstLine(file) }
         given = responses.first
@@ -107,11 +107,11 @@ struct Respond: DescribedCommand {
 
     private func askForPassword(_ signals: Signals) throws(CommandError) -> String {
         guard let prompt = Prompt() else {
-            throw .usage("There is no terminal to ask for the password; give --password-file.")
+            throw .usage("there is no terminal to ask for the password; give --password-file")
         }
         defer { prompt.end() }
         guard let password = try prompt.ask("Password of \(user ?? ""): ", isSecret: true, signals) else {
-            throw .usage("No password was given.")
+            throw .usage("no password was given")
         }
         return password
     }

@@ -24,7 +24,7 @@ struct Service: DescribedCommand {
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.count == 1, let action = Action(rawValue: arguments.operands[0]) else {
-            throw .usage("`service` takes one of: install, status, uninstall.")
+            throw .usage("`service` takes one of: install, status, uninstall")
         }
         self.action = action
     }
@@ -44,8 +44,8 @@ struct Service: DescribedCommand {
         guard let program = finder.program else {
             throw .stopped(
                 .libraryFailed,
-                "The daemon backhauld is not at \(finder.paths.joined(separator: ", nor at ")); install it, or name "
-                    + "its path in \(DaemonFinder.variable).")
+                "the daemon backhauld is not at \(finder.paths.joined(separator: ", nor at ")); install it, or name "
+                    + "its path in \(DaemonFinder.variable)")
         }
         let unit = ServiceUnit(program: program, store: store)
         if case .none(let reason) = UserManager.find() {
@@ -55,7 +55,7 @@ struct Service: DescribedCommand {
         guard unit.isValidInUnitFile else {
             throw .stopped(
                 .refused,
-                "systemd cannot run a program whose path has quotes or backslashes: \(unit.program); move it.")
+                "systemd cannot run a program whose path has quotes or backslashes: \(unit.program); move it")
         }
         let wasThere = file.exists
         try file.write(unit.text)
@@ -121,6 +121,6 @@ struct Service: DescribedCommand {
         .stopped(
             .tryAgainLater,
             "\(reason) Log in as the user (`machinectl shell USER@` from root), so that the user manager runs and "
-                + "XDG_RUNTIME_DIR is set.")
+                + "XDG_RUNTIME_DIR is set")
     }
 }

@@ -17,7 +17,7 @@ struct ServiceFile {
         } else if let home = environment("HOME"), home.hasPrefix("/") {
             directory = Paths.join(home, ".config/systemd/user")
         } else {
-            throw .usage("Neither XDG_CONFIG_HOME nor HOME is an absolute path; set one of them.")
+            throw .usage("neither XDG_CONFIG_HOME nor HOME is an absolute path; set one of them")
         }
     }
 
@@ -52,6 +52,6 @@ struct ServiceFile {
     }
 
     private func failed(_ what: String) -> CommandError {
-        .stopped(.storeUnusable, "The unit file \(path) cannot be \(what): \(reasonOfLastError()).")
+        .stopped(.storeUnusable, "the unit file \(path) cannot be \(what): \(reasonOfLastError())")
     }
 }

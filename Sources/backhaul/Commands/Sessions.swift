@@ -7,7 +7,7 @@ struct Sessions: DescribedCommand {
         details: "With --json each session is one line.", storeUse: .lists, usesSession: false)
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard arguments.operands.isEmpty else { throw .usage("`sessions` takes no arguments.") }
+        guard arguments.operands.isEmpty else { throw .usage("`sessions` takes no arguments") }
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {

@@ -18,11 +18,11 @@ struct Tasks: DescribedCommand {
     private let selection: TaskSelection
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard arguments.operands.isEmpty else { throw .usage("`tasks` takes no arguments; see `backhaul info`.") }
+        guard arguments.operands.isEmpty else { throw .usage("`tasks` takes no arguments; see `backhaul info`") }
         var states: Set<TaskState> = []
         for word in arguments.all("state").flatMap({ $0.split(separator: ",") }) {
             guard let state = TaskState.words.first(where: { $0.word == word }) else {
-                throw .usage("There is no state '\(word)'; `backhaul tasks --help` lists the states.")
+                throw .usage("there is no state '\(word)'; `backhaul tasks --help` lists the states")
             }
             states.insert(state.value)
         }

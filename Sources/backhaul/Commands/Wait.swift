@@ -22,7 +22,7 @@ struct Wait: DescribedCommand {
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {
-            throw .usage("`wait` takes no arguments; name a session with --session.")
+            throw .usage("`wait` takes no arguments; name a session with --session")
         }
         timeout = try Watch.timeout(arguments)
         role = arguments.has("when-free") ? .consumeWhenFree : .consume

@@ -22,7 +22,7 @@ struct BodyOptions {
         let data = arguments.value("data-binary")
         var parts: [Part] = []
         for text in arguments.all("form") { parts.append(try BodyOptions.part(text)) }
-        if data != nil && !parts.isEmpty { throw .usage("--data-binary and --form exclude each other.") }
+        if data != nil && !parts.isEmpty { throw .usage("--data-binary and --form exclude each other") }
         source = (try arguments.choice("body-source", Body.Source.self) ?? nil) ?? .reference
         if let data {
             if data.hasPrefix("@") && data != "@-" {
@@ -42,7 +42,7 @@ struct BodyOptions {
         case nil, .bytes:
             guard source != .reference else { return }
             throw .usage(
-                "--body-source is given, but there is no file; give one with --data-binary @FILE or --form.")
+                "--body-source is given, but there is no file; give one with --data-binary @FILE or --form")
         }
     }
 
@@ -50,7 +50,7 @@ struct BodyOptions {
     /// "name=<file;type=text/plain".
     private static func part(_ text: String) throws(CommandError) -> Part {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-            throw .usage("--form takes NAME=VALUE or NAME=@FILE, not '\(text)'.")
+            throw .usage("--form takes NAME=VALUE or NAME=@FILE, not '\(text)'")
         }
         let name = String(text[..<equals])
         let content = text[text.index(after: equals)...]
@@ -68,7 +68,7 @@ struct BodyOptions {
             } else if word.hasPrefix("filename=") {
                 part.fileName = String(word.dropFirst(9))
             } else {
-                throw .usage("After a file, --form takes ;type= and ;filename=, not ';\(word)'.")
+                throw .usage("after a file, --form takes ;type= and ;filename=, not ';\(word)'")
             }
         }
         return part

@@ -17,7 +17,7 @@ struct ConstraintOptions {
 
     init(_ arguments: Arguments) throws(CommandError) {
         let presets = ["discretionary", "overnight", "preset"].filter { arguments.has($0) }
-        guard presets.count <= 1 else { throw .usage("--\(presets[0]) and --\(presets[1]) exclude each other.") }
+        guard presets.count <= 1 else { throw .usage("--\(presets[0]) and --\(presets[1]) exclude each other") }
         var changes: [ConstraintSetting.Change] = []
         for setting in Constraints.settings {
             if let change = try setting.change(arguments) { changes.append(change) }

@@ -21,7 +21,7 @@ struct ControlOptions {
         group = arguments.value("group")
         guard [!ids.isEmpty, arguments.has("all"), group != nil].filter({ $0 }).count == 1 else {
             throw .usage(
-                "`\(name)` takes either the numbers of tasks (`backhaul tasks` shows them), or --group, or --all.")
+                "`\(name)` takes either the numbers of tasks (`backhaul tasks` shows them), or --group, or --all")
         }
     }
 

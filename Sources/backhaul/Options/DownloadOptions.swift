@@ -36,23 +36,23 @@ struct DownloadOptions {
     init(_ arguments: Arguments, urls given: [String]? = nil, startsSuspended: Bool = false) throws(CommandError) {
         var urls = given ?? arguments.operands
         for file in arguments.all("input") { urls += try DownloadOptions.readURLs(file) }
-        guard !urls.isEmpty else { throw .usage("There is no URL; give one as an argument or with --input.") }
+        guard !urls.isEmpty else { throw .usage("there is no URL; give one as an argument or with --input") }
         let destinations = try DownloadOptions.destinations(arguments, urls)
         let checksum =
             try arguments.value("checksum").map { text throws(CommandError) in try DownloadOptions.checksum(text) }
         let size = try arguments.bytes("size") ?? nil
         if urls.count > 1 && (checksum != nil || size != nil) {
-            throw .usage("--checksum and --size describe one file, but there are \(urls.count) URLs.")
+            throw .usage("--checksum and --size describe one file, but there are \(urls.count) URLs")
         }
         let ifExists = try DownloadOptions.ifExists(arguments)
         if arguments.has("remote-header-name") && (arguments.has("if-changed") || ifExists == .skip) {
             throw .usage(
                 "--remote-header-name cannot be used with --if-changed or --if-exists skip, because the server names "
-                    + "the file too late to check it; name it with --output.")
+                    + "the file too late to check it; name it with --output")
         }
         skipsExisting = arguments.has("skip-existing")
         if skipsExisting, let other = ["if-exists", "if-changed", "remote-header-name"].first(where: arguments.has) {
-            throw .usage("--skip-existing and --\(other) exclude each other.")
+            throw .usage("--skip-existing and --\(other) exclude each other")
         }
         let request = try RequestOptions(arguments)
         let body = try BodyOptions(arguments)
@@ -95,7 +95,7 @@ struct DownloadOptions {
         let given = try arguments.choice("if-exists", ExistsPolicy.self) ?? nil
         guard arguments.has("if-changed") else { return given ?? .fail }
         guard given == nil || given == .replace else {
-            throw .usage("--if-changed replaces a changed file; leave out --if-exists.")
+            throw .usage("--if-changed replaces a changed file; leave out --if-exists")
         }
         return .replace
     }
@@ -104,11 +104,11 @@ struct DownloadOptions {
         let directory = try Paths.absolute(arguments.value("directory") ?? ".")
         let output = arguments.value("output")
         if output != nil && urls.count > 1 {
-            throw .usage("--output names one file, but there are \(urls.count) URLs; use --directory.")
+            throw .usage("--output names one file, but there are \(urls.count) URLs; use --directory")
         }
-        if output == "-" { throw .usage("Files cannot be written to standard output; name one with --output.") }
+        if output == "-" { throw .usage("files cannot be written to standard output; name one with --output") }
         if arguments.has("remote-header-name") {
-            guard output == nil else { throw .usage("--output and --remote-header-name exclude each other.") }
+            guard output == nil else { throw .usage("--output and --remote-header-name exclude each other") }
             return urls.map { _ in withoutDots(directory) }
         }
         let destinations = urls.map { url in
@@ -130,7 +130,7 @@ struct DownloadOptions {
             if let other = taken.updateValue(url, forKey: destination), other != url {
                 throw .usage(
                     "\(URLArgument(other).redacted) and \(URLArgument(url).redacted) have the same file, "
-                        + "\(destination); use one command for each, with --output or --directory.")
+                        + "\(destination); use one command for each, with --output or --directory")
             }
         }
     }
@@ -158,12 +158,12 @@ struct DownloadOptions {
                 for separator in [":", "="] where lower.hasPrefix(prefix + separator) {
                     let digest = lower.dropFirst(prefix.count + 1)
                     guard digest.utf8.count == digits, digest.allSatisfy(\.isHexDigit) else {
-                        throw .usage("--checksum of \(name) takes \(digits) hexadecimal digits.")
+                        throw .usage("--checksum of \(name) takes \(digits) hexadecimal digits")
                     }
                     return checksum(String(digest))
                 }
             }
         }
-        throw .usage("--checksum takes sha-256: and 64 hexadecimal digits, or sha-512: and 128.")
+        throw .usage("--checksum takes sha-256: and 64 hexadecimal digits, or sha-512: and 128")
     }
 }

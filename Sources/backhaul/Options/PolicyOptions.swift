@@ -70,7 +70,7 @@ struct PolicyOptions {
         resourceTimeout = try arguments.durationSetting("max-time", upTo: 315_360_000)
         let versions = HTTPVersion.words.filter { arguments.has($0.word) }
         guard versions.count <= 1 else {
-            throw .usage("--\(versions[0].word) and --\(versions[1].word) exclude each other.")
+            throw .usage("--\(versions[0].word) and --\(versions[1].word) exclude each other")
         }
         let resetsVersion = HTTPVersion.words.contains { arguments.isReset($0.word) }
         version = if let first = versions.first { first.value } else { resetsVersion ? .some(nil) : nil }
@@ -86,7 +86,7 @@ struct PolicyOptions {
 
     private static func attempts(_ arguments: Arguments) throws(CommandError) -> Int?? {
         if arguments.has("retry") && arguments.has("attempts") {
-            throw .usage("--retry and --attempts exclude each other.")
+            throw .usage("--retry and --attempts exclude each other")
         }
         if arguments.value("retry") == "" { return .some(nil) }
         if let retries = try arguments.number("retry", in: 0...999_999) { return Int(retries) + 1 }

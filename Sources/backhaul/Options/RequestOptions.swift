@@ -28,7 +28,7 @@ struct RequestOptions {
         if arguments.has("user") {
             throw .usage(
                 "--user is not accepted, because other users can see a command line: when the server asks, type "
-                    + "the user name at the terminal, or run `backhaul respond CHALLENGE --user NAME`.")
+                    + "the user name at the terminal, or run `backhaul respond CHALLENGE --user NAME`")
         }
         method = arguments.value("request")
         var headers: [Header] = []
@@ -39,7 +39,7 @@ struct RequestOptions {
         priority = try RequestOptions.priority(arguments) ?? 0
         refresh = try arguments.choice("refresh", Refresh.self) ?? nil
         expires = try arguments.futureTime(after: "expires-in")
-        if expires != nil && refresh == nil { throw .usage("--expires-in goes with --refresh.") }
+        if expires != nil && refresh == nil { throw .usage("--expires-in goes with --refresh") }
         start = try StartOptions(arguments)
         let policy = try PolicyOptions(arguments)
         self.policy = policy.isGiven ? policy.policy : nil

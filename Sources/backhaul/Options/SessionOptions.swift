@@ -95,7 +95,7 @@ struct SessionOptions {
         case nil: asksForCredentials = nil
         case "", "ask": asksForCredentials = true
         case "fail": asksForCredentials = false
-        case .some(let value): throw .usage("--credentials takes 'ask' or 'fail', not '\(value)'.")
+        case .some(let value): throw .usage("--credentials takes 'ask' or 'fail', not '\(value)'")
         }
         proxy = arguments.value("proxy").map(SessionOptions.proxy)
         let user = arguments.value("proxy-user")
@@ -104,7 +104,7 @@ struct SessionOptions {
         resetsProxyPassword = arguments.value("proxy-password-file") == ""
         if let file = arguments.value("proxy-password-file"), !file.isEmpty {
             guard user != nil, colon == nil else {
-                throw .usage("--proxy-password-file goes with --proxy-user that has no password.")
+                throw .usage("--proxy-password-file goes with --proxy-user that has no password")
             }
             proxyPassword = try InputFile.firstLine(file)
         } else {
@@ -139,7 +139,7 @@ struct SessionOptions {
     static func refuse(_ options: [OptionDescription], _ arguments: Arguments) throws(CommandError) {
         guard let option = options.first(where: { arguments.has($0.name) }) else { return }
         let words = (["--" + option.name] + [option.argument].compactMap { $0 }).joined(separator: " ")
-        throw .usage("--\(option.name) is a setting of the session: `backhaul configure \(words)` stores it.")
+        throw .usage("--\(option.name) is a setting of the session: `backhaul configure \(words)` stores it")
     }
 
     private static func given(_ arguments: Arguments) throws(CommandError) -> [(name: String, value: String)] {

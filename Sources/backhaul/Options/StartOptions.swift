@@ -27,7 +27,7 @@ struct StartOptions {
         if let earliest, let latest, latest < earliest {
             throw .usage(
                 "--latest-start, \(Text.dateAndTime(latest)), is before "
-                    + "--earliest-start, \(Text.dateAndTime(earliest)).")
+                    + "--earliest-start, \(Text.dateAndTime(earliest))")
         }
     }
 

@@ -26,7 +26,7 @@ final class Output {
         var text = ""
         for line in lines { text += line + "\n" }
         if !Output.write(text, to: STDOUT_FILENO) {
-            throw .stopped(.transferFailed, "Standard output cannot be written: \(reasonOfLastError()).")
+            throw .stopped(.transferFailed, "standard output cannot be written: \(reasonOfLastError())")
         }
     }
 

@@ -39,7 +39,7 @@ final class Application {
     }
 
     func limits() throws(CommandError) -> Backhaul.Limits {
-        guard let limits = try run(.limits) else { throw .stopped(.libraryFailed, "The library gave no limits.") }
+        guard let limits = try run(.limits) else { throw .stopped(.libraryFailed, "the library gave no limits") }
         return limits
     }
 

@@ -31,7 +31,7 @@ final class Session {
 
     func configuration() throws(CommandError) -> SessionConfiguration {
         let configuration = try recreatingIfGone { () throws(CommandError) in try run(.configuration) }
-        guard let configuration else { throw .stopped(.libraryFailed, "The library gave no configuration.") }
+        guard let configuration else { throw .stopped(.libraryFailed, "the library gave no configuration") }
         return configuration
     }
 

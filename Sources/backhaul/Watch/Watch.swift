@@ -121,8 +121,8 @@ final class Watch {
                 noteRemaining("The time ran out. ")
                 try reportFailures()
                 throw .stopped(
-                    .tryAgainLater, "Not everything has ended within the time given by --timeout"
-                        + (failureNotes.last.map { "; the last error: \($0)" } ?? "") + ".")
+                    .tryAgainLater, "not everything has ended within the time given by --timeout"
+                        + (failureNotes.last.map { "; the last error: \($0)" } ?? "") + "")
             }
             let pause = min(nextPoll - now, deadline.map { $0 - now } ?? Int64.max)
             _ = try context.signals.wait(for: isConsumer ? session.eventDescriptor : nil, milliseconds: pause)
@@ -226,8 +226,8 @@ final class Watch {
         try drain()
         if suspended.isEmpty { return true }
         throw .stopped(
-            .tryAgainLater, "Only suspended transfers are left in session \(context.sessionName); `backhaul resume` "
-                + "continues them.")
+            .tryAgainLater, "only suspended transfers are left in session \(context.sessionName); `backhaul resume` "
+                + "continues them")
     }
 
     /// Prompts for credentials. If the user gives none, and all remaining transfers wait for a credential, the command
@@ -238,7 +238,7 @@ final class Watch {
         }
         guard !prompter.open.isEmpty, try waitsForCredentialsOnly() else { return }
         try finish()
-        throw .stopped(.credentialNeeded, "The remaining transfers wait for a credential. " + prompter.advice)
+        throw .stopped(.credentialNeeded, "the remaining transfers wait for a credential. " + prompter.advice)
     }
 
     /// The challenges for which transfers in the scope wait.
@@ -260,7 +260,7 @@ final class Watch {
         try finish()
         guard case .tasks = scope else {
             throw .stopped(
-                .tryAgainLater, "Another process has asked for the events of session \(context.sessionName).")
+                .tryAgainLater, "another process has asked for the events of session \(context.sessionName)")
         }
         isConsumer = false
         session.close()
