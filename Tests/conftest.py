@@ -1,5 +1,5 @@
-"""Fixtures for all tests: paths, the library, a store (the engine's directory) on a real disk, two servers, and hosts
-(programs that use the library), which end with their test."""
+"""Fixtures for all tests: paths, the library, a store on a real disk, two servers, and hosts, which end with their
+test."""
 
 import os
 import shutil

@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 public import CBackhaul
 
-// Unsafe: until the call returns, the host (the calling program) must keep the call's arguments readable, and the
-// call's out parameters writable.
+// Unsafe: until the call returns, the host must keep the call's arguments readable, and the call's out parameters
+// writable.
 
 private enum Options {
     static let minimumSize = StructArgument.end(of: \bh_application_options.launch)

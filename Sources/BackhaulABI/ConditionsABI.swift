@@ -2,8 +2,8 @@ internal import BackhaulClient
 internal import BackhaulModel
 public import CBackhaul
 
-// Unsafe: until the call returns, the host (the calling program) must keep the call's arguments readable, and the
-// call's out parameters writable.
+// Unsafe: until the call returns, the host must keep the call's arguments readable, and the call's out parameters
+// writable.
 
 private func conditions(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)

@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 public import CBackhaul
 
-// Unsafe: until the call returns, the host (the calling program) must keep the call's arguments readable, and the
-// call's out parameters writable.
+// Unsafe: until the call returns, the host must keep the call's arguments readable, and the call's out parameters
+// writable.
 
 /// Checks all requests, and then sends them to the engine, which stores them as tasks. A call that waits copies a large
 /// array in chunks, and sends each chunk before it copies the next one. A call that only starts the operation copies

@@ -2,7 +2,7 @@ internal import BackhaulClient
 internal import BackhaulModel
 public import CBackhaul
 
-// Unsafe: the host (the calling program) keeps its out parameters writable until the call returns.
+// Unsafe: the host keeps its out parameters writable until the call returns.
 
 private func watch(_ session: OpaquePointer?, _ interval: UInt32) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)

@@ -2,8 +2,8 @@ internal import BackhaulClient
 internal import BackhaulModel
 public import CBackhaul
 
-// Unsafe: until the call returns, the host (the calling program) must keep the call's arguments readable, and the
-// call's out parameters writable.
+// Unsafe: until the call returns, the host must keep the call's arguments readable, and the call's out parameters
+// writable.
 
 // MARK: Listing
 
@@ -54,10 +54,9 @@ private func claim(
         throw Failure(.invalidArgument, "if_exists is BH_IF_EXISTS_SKIP, which is for requests only")
     }
     var checker = DestinationChecker()
-    // A claim moves a file, such as a finished download, from the store (the engine's directory) to the destination.
-    // This check accepts a file that exists at the destination: an earlier claim of the same task may have moved the
-    // file there. The engine checks later whether an earlier claim did so. If no earlier claim did, the engine applies
-    // `policy`.
+    // A claim moves a file, such as a finished download, from the store to the destination. This check accepts a file
+    // that exists at the destination: an earlier claim of the same task may have moved the file there. The engine
+    // checks later whether an earlier claim did so. If no earlier claim did, the engine applies `policy`.
     let destination = try checker.check(path: path, ifExists: .replace)
     return StartedVerb(session.client.claim(TaskID(hostValue: task), destination, policy), .empty, session.application)
 }

@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 public import CBackhaul
 
-// A *ticket* stands for a command that was sent to the engine, which runs the tasks. With the ticket, the host (the
-// calling program) reads the result later. Unsafe: the host keeps its out parameters writable until the call returns.
+// A *ticket* stands for a command that was sent to the engine, which runs the tasks. With the ticket, the host reads
+// the result later. Unsafe: the host keeps its out parameters writable until the call returns.
 
 @c @implementation
 public func bh_application_next_ticket(

@@ -1,8 +1,7 @@
 internal import CBackhaul
 internal import CBackhaulTables
 
-// Unsafe: the texts are static. The host (the calling program) guarantees that the struct to be initialized has at
-// least the given size.
+// Unsafe: the texts are static. The host guarantees that the struct to be initialized has at least the given size.
 
 @c @implementation
 public func bh_init(_ value: UnsafeMutableRawPointer?, _ size: Int) {

@@ -45,8 +45,8 @@ public final class BusConnection {
     }
 
     deinit {
-        // If the host (the program that embeds the library) has closed every descriptor, the number of the socket may
-        // belong to a file of the host. Then the connection is not closed, and its memory is leaked.
+        // If the host has closed every descriptor, the number of the socket may belong to a file of the host. Then the
+        // connection is not closed, and its memory is leaked.
         guard socket.isOurs else { return }
         // The connection is closed without a flush, because a flush would wait. All replies that matter have arrived.
         // `abandon` ends the guard of the socket first, because another file may get the number after the close.

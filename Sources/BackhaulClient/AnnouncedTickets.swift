@@ -1,6 +1,5 @@
-/// The tickets whose outcomes have come, and that the host (the program that embeds the library) has not fetched yet.
-/// They are in the order of their outcomes. A *ticket* stands for a command. There may be very many tickets, so no
-/// operation searches through them.
+/// The tickets whose outcomes have come, and that the host has not fetched yet. They are in the order of their
+/// outcomes. A *ticket* stands for a command. There may be very many tickets, so no operation searches through them.
 struct AnnouncedTickets: Sendable {
     private var tickets: [UInt64: Ticket] = [:]
     private var numbers: [ObjectIdentifier: UInt64] = [:]

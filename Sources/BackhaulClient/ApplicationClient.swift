@@ -4,11 +4,10 @@ internal import BackhaulEngine
 internal import BackhaulStore
 internal import Glibc
 
-/// A client: an application that a host has opened. A *host* is a process that embeds the library. A *store* is a
-/// directory with all durable data, and its *engine* runs the tasks. The client finds the engine of its store, or
-/// starts one. Then the client sends commands to the engine. If an engine dies, the client sends the commands that have
-/// no reply yet to the next engine. The client buffers events, progress and replies until the host reads them. Any
-/// thread may use the client.
+/// A client: an application that a host has opened. The client finds the engine of its store, or starts one. Then the
+/// client sends commands to the engine. If an engine dies, the client sends the commands that have no reply yet to the
+/// next engine. The client buffers events, progress and replies until the host reads them. Any thread may use the
+/// client.
 public final class ApplicationClient: Sendable {
     let state: Lock<ClientState>
     private let descriptor: EventFD
@@ -107,8 +106,7 @@ public final class ApplicationClient: Sendable {
     /// Lists the present conditions of the system, such as power and network.
     public func conditions() -> Ticket { submit(.conditions) }
 
-    /// Lists the holds of all sessions of the store. A *hold* is a demand of tasks, such as external power, that the
-    /// system does not meet now.
+    /// Lists the holds of all sessions of the store.
     public func holds() -> Ticket { submit(.holds) }
 
     public func setNetwork(_ settings: NetworkSettings) -> Ticket { submit(.setNetwork(settings)) }

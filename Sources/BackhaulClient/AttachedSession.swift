@@ -2,8 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// What the client (the part of the library in a host) stores about a session handle. Such a handle is the reference of
-/// the host (a program that embeds the library) to a session. The *engine* runs the session's tasks, and sends the
-/// session's events (stored messages for the host).
+/// the host to a session. The *engine* runs the session's tasks, and sends the session's events.
 struct AttachedSession: Sendable {
     let identifier: String
     let role: Role
@@ -12,8 +11,8 @@ struct AttachedSession: Sendable {
     /// Why the handle does not work any more; nil while the handle works. A handle stops working if a new engine cannot
     /// attach the session, or if the host completes the session and thereby ends the handle.
     private(set) var failure: Failure?
-    /// Whether the host (the program that embeds the library) has not got the failure yet. Until then the descriptors
-    /// of the session are readable, so that an event loop calls a function, which returns the failure.
+    /// Whether the host has not got the failure yet. Until then the descriptors of the session are readable, so that an
+    /// event loop calls a function, which returns the failure.
     private var isFailureNews = false
     private(set) var newest = EventID.zero
     private(set) var returnedThrough = EventID.zero

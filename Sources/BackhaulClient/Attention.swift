@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The sessions that need attention and have not been reported to the host (the program that embeds the library) yet. A
-/// session needs *attention* if it has new events, or if another handle waits for the right to read its events.
+/// The sessions that need attention and have not been reported to the host yet. A session needs *attention* if it has
+/// new events, or if another handle waits for the right to read its events.
 struct Attention: Sendable {
     private struct Status {
         var newest = EventID.zero

@@ -3,8 +3,8 @@ internal import BackhaulStore
 internal import BackhaulEngine
 public import BackhaulModel
 
-/// Checks requests before the host (the process that embeds the library) sends them to the engine, which stores them as
-/// tasks. Each call that sends requests makes a value of this type.
+/// Checks requests before the host sends them to the engine, which stores them as tasks. Each call that sends requests
+/// makes a value of this type.
 public struct RequestIntake {
     private var intake = BackhaulEngine.RequestIntake()
 

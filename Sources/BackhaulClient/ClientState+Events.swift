@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The events (stored messages) for the host, which is the program that embeds the library. A poll returns pushed
-/// events if there are any. Otherwise the poll is sent to the engine, which runs the tasks. The engine pushes events up
-/// to a *credit*: a number of events and bytes. When polls have returned enough events, the engine gets a new credit.
+/// The events for the host, which is the program that embeds the library. A poll returns pushed events if there are
+/// any. Otherwise the poll is sent to the engine, which runs the tasks. The engine pushes events up to a *credit*: a
+/// number of events and bytes. When polls have returned enough events, the engine gets a new credit.
 extension ClientState {
     /// Returns pushed events for a poll; nil if the poll must be sent to the engine.
     mutating func takePushed(

@@ -272,8 +272,8 @@ struct ClientState: Sendable {
         if !readings.isEmpty { sessions[handle]?.progressDescriptor?.set() }
     }
 
-    /// If the host (the program that embeds the library) has requested progress, sends this request again: a new engine
-    /// does not know it. The reply is ignored.
+    /// If the host has requested progress, sends this request again: a new engine does not know it. The reply is
+    /// ignored.
     private mutating func resumeWatching(_ handle: HandleID) {
         guard let milliseconds = sessions[handle]?.progressMilliseconds, milliseconds > 0 else { return }
         lastSequence += 1

@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// The environment of a daemon, which is a process that only performs transfers for other programs. The environment has
-/// those variables of the host (the program that embeds the library) that concern the user, the user's directories, and
-/// access to the network. The other variables are not passed, because they belong to the host and are often secret.
-/// Debug builds also pass the variables with which tests control the library.
+/// those variables of the host that concern the user, the user's directories, and access to the network. The other
+/// variables are not passed, because they belong to the host and are often secret. Debug builds also pass the variables
+/// with which tests control the library.
 enum DaemonEnvironment {
     private static let names: Set<String> = [
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "DBUS_SESSION_BUS_ADDRESS",

@@ -1,9 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Reads the error in the log of a daemon that ended right after its start. A *daemon* is a process that only runs the
-/// tasks of a *store*, which is a directory with all durable data. The error may be from another daemon of the store.
-/// This is no problem, because daemons that fail at the same time fail for the same reason.
+/// Reads the error in the log of a daemon that ended right after its start. The error may be from another daemon of the
+/// store. This is no problem, because daemons that fail at the same time fail for the same reason.
 struct DaemonLogError {
     private static let log = "daemon.log"
     private let before: Int

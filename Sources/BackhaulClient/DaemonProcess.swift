@@ -2,8 +2,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulUserManager
 
-/// A daemon that this process has started. A *daemon* is a process that only runs the tasks of a *store*, which is a
-/// directory with all durable data.
+/// A daemon that this process has started.
 enum DaemonProcess {
     /// A process in the same control group as this process. It is no child of this process.
     case detached(DetachedProcess)

@@ -4,16 +4,15 @@ internal import BackhaulStore
 internal import BackhaulUserManager
 
 /// Starts the daemon of a store if no process has the store's lock, and checks that the daemon starts to serve. A
-/// *store* is a directory with all durable data. Its *engine* runs the tasks. The *daemon* is a process that only runs
-/// the engine.
+/// *store* is a directory with all durable data. Its *engine* runs the tasks.
 struct DaemonStarter {
     private let path: String?
     private var started: (program: String, process: DaemonProcess, logError: DaemonLogError)?
     private var pause = RestartPause()
     private var logError: Failure?
 
-    /// - path: the path of the daemon's program, from the options of the host (the program that embeds the library). If
-    /// the path is nil, the starter searches for the program.
+    /// - path: the path of the daemon's program, from the options of the host. If the path is nil, the starter searches
+    ///   for the program.
     init(path: String?) { self.path = path }
 
     /// Forgets earlier failures, because an engine has replied.

@@ -5,10 +5,9 @@ internal import BackhaulStore
 internal import BackhaulWire
 
 /// The work of the client's thread. A *client* is one open application in this process. The *engine* runs the tasks of
-/// a *store*, which is a directory with all durable data. A *daemon* is a process that only runs an engine. The thread
-/// finds the store's engine, or starts an engine in a daemon or in this process. If the engine is another process, the
-/// thread receives the messages, and writes those that the senders have not written to the socket. When the engine has
-/// ended, the thread searches for an engine again.
+/// a *store*, which is a directory with all durable data. The thread finds the store's engine, or starts an engine in a
+/// daemon or in this process. If the engine is another process, the thread receives the messages, and writes those that
+/// the senders have not written to the socket. When the engine has ended, the thread searches for an engine again.
 struct EngineConnector: Sendable {
     /// How long an engine that has the store's lock may take to reply. After this time, commands fail, and the failure
     /// has the engine's process id.
@@ -32,8 +31,7 @@ struct EngineConnector: Sendable {
                 // If the store is not at its path any more, commands fail. A store that is now at this path does not
                 // have this client's sessions.
                 if let served, !served.isAtPath { throw served.replacementFailure ?? movedFailure(served) }
-                // The host (the program that embeds the library) may have closed the directory's descriptor, or the
-                // path may now lead to another directory.
+                // The host may have closed the directory's descriptor, or the path may now lead to another directory.
                 if directory?.descriptor.isOurs != true || directory?.isAtPath != true {
                     directory = try StoreDirectory.open(path: path)
                 }

@@ -1,8 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Live progress of tasks. A *reading* is the progress of one task at one time. If the host (the program that embeds
-/// the library) has not fetched an earlier reading of a task, the new reading replaces it.
+/// Live progress of tasks. A *reading* is the progress of one task at one time. If the host has not fetched an earlier
+/// reading of a task, the new reading replaces it.
 extension SessionClient {
     /// Starts a stream with at most one reading of each task in each interval. An interval of 0 ends the stream. The
     /// readings come from the engine, which runs the tasks. If the engine ends, the stream continues with the next

@@ -1,8 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// A session that a host has opened. A *host* is a process that embeds the library. The *engine* runs the session's
-/// tasks, and stores the session's events: messages for the host. Any thread may use this object.
+/// A session that a host has opened. The *engine* runs the session's tasks, and stores the session's events: messages
+/// for the host. Any thread may use this object.
 public final class SessionClient: Sendable {
     public let identifier: String
     public let role: Role

@@ -37,8 +37,8 @@ public final class Ticket: Sendable {
     /// - announced: called when an announced ticket has its outcome, while the ticket is locked.
     /// - withdrawn: called after an announced ticket was released.
     /// - abandoned: called after the ticket was released before its outcome came.
-    /// - unread: called with the outcome if the ticket was released after the outcome came, but before the host (the
-    /// program that embeds the library) read it.
+    /// - unread: called with the outcome if the ticket was released after the outcome came, but before the host read
+    ///   it.
     init(
         announced: @escaping @Sendable (Ticket) -> Void, withdrawn: @escaping @Sendable (Ticket) -> Void,
         abandoned: @escaping @Sendable () -> Void, unread: @escaping @Sendable (Outcome) -> Void = { _ in },

@@ -1,7 +1,7 @@
 public import BackhaulPlatform
 
-/// The places of the system's files and bus, from which conditions (facts about the system, such as power) are read.
-/// Tests and containers set their own paths and bus in place of those of the machine.
+/// The places of the system's files and bus, from which conditions are read. Tests and containers set their own paths
+/// and bus in place of those of the machine.
 public struct ConditionRoots: Equatable, Sendable {
     /// The directory that is read as /sys (sysfs(5)).
     public var system: String

@@ -3,10 +3,9 @@ public import BackhaulModel
 internal import BackhaulPlatform
 
 extension ConditionsWatch {
-    /// Reads all conditions (facts about the system, such as power and network) one time, for a listing. Afterwards,
-    /// the sources of conditions that are not in `needs` are closed. Calls `then` on the thread of the event loop, in a
-    /// later iteration and within two seconds. If a condition has no reading after two seconds, the listing shows it as
-    /// unknown, with the reason.
+    /// Reads all conditions one time, for a listing. Afterwards, the sources of conditions that are not in `needs` are
+    /// closed. Calls `then` on the thread of the event loop, in a later iteration and within two seconds. If a
+    /// condition has no reading after two seconds, the listing shows it as unknown, with the reason.
     public func readAll(then: @escaping (Conditions) -> Void) {
         guard !isClosed else { return }
         if let listing { return listing.waiting.append(then) }

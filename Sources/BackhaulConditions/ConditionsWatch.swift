@@ -2,8 +2,7 @@ public import BackhaulLoop
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// Provides the readings of the conditions in `needs`. A *condition* is one fact about the system, such as power, heat
-/// or network. The watch is used only on the thread of the event loop.
+/// Provides the readings of the conditions in `needs`. The watch is used only on the thread of the event loop.
 ///
 /// A condition that is not in `needs` is not read, and uses no descriptor, timer or thread. If the kernel or a service
 /// reports the changes of a condition, the condition is read after each report. The other conditions are temperatures

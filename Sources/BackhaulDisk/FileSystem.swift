@@ -50,8 +50,8 @@ struct FileSystem: Sendable {
         Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0) })
     }
 
-    /// Opens a file of a request body (the data of an upload), and follows symbolic links. The caller then compares the
-    /// file's identity with the identity at the time when the upload was enqueued.
+    /// Opens a file of a request body, and follows symbolic links. The caller then compares the file's identity with
+    /// the identity at the time when the upload was enqueued.
     func openToSend(_ path: String) throws(SystemError) -> Descriptor {
         Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NONBLOCK, 0) })
     }

@@ -4,8 +4,8 @@ internal import BackhaulDisk
 public import BackhaulPlatform
 public import BackhaulStore
 
-/// The engine runs the tasks (downloads and uploads) of a store, which is the directory with all durable data. The
-/// engine also serves the programs that use this store. Only the process that has the store lock makes an engine.
+/// The engine runs the tasks of a store, which is the directory with all durable data. The engine also serves the
+/// programs that use this store. Only the process that has the store lock makes an engine.
 ///
 /// The engine owns a loop thread, a store thread and a few disk threads. It serves clients of this process through
 /// memory, and clients of other processes through the store's socket.

@@ -158,8 +158,8 @@ extension EngineLoop {
         clients.claims.released(NamedSession(change))
     }
 
-    /// Passes the ended tasks to the activities (repeated work). If a session needs its program, checks whether the
-    /// program must be launched. Notifies clients of the application about new events.
+    /// Passes the ended tasks to the activities. If a session needs its program, checks whether the program must be
+    /// launched. Notifies clients of the application about new events.
     func announce(_ change: Change) {
         hosts.activities.tasksEnded(change.tasks)
         guard change.newestEvent > .zero else { return }
@@ -179,7 +179,7 @@ extension EngineLoop {
         announce(change)
     }
 
-    /// Handles ends and stops of tasks in these lanes. A lane is the tasks of one session for one server.
+    /// Handles ends and stops of tasks in these lanes.
     func tasksStopped(_ lanes: Set<LaneID>) {
         tasks.reachability.tasksStopped(lanes) { [unowned self] lane in base.transfers.isRunning(in: lane) }
     }
@@ -283,8 +283,8 @@ extension EngineLoop {
         lifecycle.end(.idleExit)
     }
 
-    /// Gives a new part file (the file of an unfinished download) to each task whose part file is used by a hanging
-    /// disk call. A hanging call may still change the old part file long after the engine has ended.
+    /// Gives a new part file to each task whose part file is used by a hanging disk call. A hanging call may still
+    /// change the old part file long after the engine has ended.
     func renewParts(named names: Set<String>, then: @escaping @Sendable () -> Void) {
         let changing = base.transfers.tasks { names.contains(base.files.location(of: $0).partName) }
         runtime.store({ (transaction) throws(Failure) in

@@ -41,9 +41,9 @@ struct Database {
     }
 
     /// Locks the database file against other programs that use SQLite, such as the shell `sqlite3`. The store lock
-    /// excludes only other engines (processes that run the tasks of the store). Programs with SQLite lock bytes of the
-    /// database file (https://www.sqlite.org/lockingv3.html), so this lock excludes these programs. Without this lock,
-    /// another program could move or remove SQLite's log.
+    /// excludes only other engines. Programs with SQLite lock bytes of the database file
+    /// (https://www.sqlite.org/lockingv3.html), so this lock excludes these programs. Without this lock, another
+    /// program could move or remove SQLite's log.
     private static func lockDatabaseFile(_ file: Descriptor) throws(Failure) -> FileLock {
         let lock: FileLock?
         do {

@@ -58,7 +58,7 @@ public struct TransferRequest: Sendable {
         self.credentials = credentials
     }
 
-    /// Makes a request with the settings of its session (a named collection of tasks) and with its task's policy.
+    /// Makes a request with the settings of its session and with its task's policy.
     /// - headers: the fields of the request. A field of the request replaces the session's field with the same name.
     public init(
         url: String, headers: [HeaderField], origin: Origin, session: SessionConfiguration, policy: TransferPolicy,

@@ -1,9 +1,8 @@
 internal import BackhaulPlatform
 
-/// The unit under which the user manager (the user's systemd) runs the daemon of a store. The daemon is a process that
-/// runs transfers. The store is the directory with all durable data of the transfers. A program that embeds the library
-/// (a *host*) starts the daemon in a unit of this name. A unit file for the daemon has the same name. The manager runs
-/// only one unit of a name, so a store never has two daemons.
+/// The unit under which the user manager runs the daemon of a store. A program that embeds the library (a *host*)
+/// starts the daemon in a unit of this name. A unit file for the daemon has the same name. The manager runs only one
+/// unit of a name, so a store never has two daemons.
 public enum DaemonService {
     /// The name `backhauld-<hash>.service`.
     /// - store: the store's directory as an absolute path without symbolic links, `.` and `..`, so that each store has

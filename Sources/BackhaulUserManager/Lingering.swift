@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Whether the user's services run without a login, from boot on (loginctl(1), enable-linger). Without lingering, the
-/// user manager (the user's systemd) and all its services end with the user's last login session.
+/// user manager and all its services end with the user's last login session.
 public enum Lingering: String, Sendable {
     case on, off
     /// This machine was not booted with systemd (sd_booted(3)), so a user's programs are not ended at logout.

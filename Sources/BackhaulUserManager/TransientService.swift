@@ -1,6 +1,6 @@
 internal import BackhaulBus
 
-/// A service that the user manager (the user's systemd) runs without a unit file (systemd.service(5), systemd.exec(5)).
+/// A service that the user manager runs without a unit file (systemd.service(5), systemd.exec(5)).
 public struct TransientService: Equatable, Sendable {
     /// The unit's name, such as `backhauld-0123456789abcdef.service`.
     public var name: String

@@ -13,7 +13,7 @@ public enum UnitState: String, Sendable {
     }
 }
 
-/// A service that the user manager (the user's systemd) runs.
+/// A service that the user manager runs.
 public struct StartedService: Equatable, Sendable {
     /// The unit's name.
     public var name: String

@@ -27,8 +27,7 @@ struct ConnectionPreface: WireRecord {
     }
 }
 
-/// A welcome is the first message of the engine. The form of this message is the same in all protocol versions, like
-/// the form of the preface.
+/// The form of this message is the same in all protocol versions, like the form of the preface.
 extension Welcome: WireRecord {
     static var blank: Welcome { Welcome(versions: .current, isDaemon: false, process: 0) }
     mutating func code(with coder: inout Coder) throws(Malformed) {

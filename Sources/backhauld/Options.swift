@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The options of the daemon's command line. The daemon is a process that runs transfers.
+/// The options of the daemon's command line.
 struct Options {
     enum Parsed {
         case run(Options)

@@ -1,5 +1,4 @@
-/* The calls about conditions (facts about the system), networks and activities (repeated work). The file calls.h
- * defines the macros and includes this file. */
+/* The calls about conditions, networks and activities. The file calls.h defines the macros and includes this file. */
 
 static inline bh_network some_network(void) {
     bh_network network = BH_INIT(bh_network);

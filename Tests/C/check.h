@@ -1,5 +1,4 @@
-/* A small framework for the C tests. Each test is a function that runs in its own process with its own store (a
- * directory with all data of the library). */
+/* A small framework for the C tests. Each test is a function that runs in its own process with its own store. */
 #ifndef CHECK_H
 #define CHECK_H
 

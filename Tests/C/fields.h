@@ -14,8 +14,8 @@ static bh_error error = BH_INIT(bh_error);
 
 #define CHECK_TEXT(expected, got) CHECK((got) != NULL && strcmp(expected, got) == 0)
 
-/* Creates a session (a named collection of tasks) with the given configuration. Returns the stored configuration, which
- * is in the batch (a list that the library returns). */
+/* Creates a session with the given configuration. Returns the stored configuration, which is in the batch (a list
+ * that the library returns). */
 static inline const bh_session_configuration *stored_configuration(
     bh_application *application, const bh_session_configuration *given, bh_session **session, bh_batch **batch) {
     CHECK_STATUS(BH_OK, bh_session_create(application, given, BH_ROLE_PRODUCE, 20000, session, NULL, &error));

@@ -1,5 +1,5 @@
-/* A program that embeds the library stores settings and budgets of networks, and repeats work with activities. A budget
- * is the number of bytes that may be moved in a day or month. An activity is work that repeats in windows of time. */
+/* A program that embeds the library stores settings and budgets of networks, and repeats work with activities. A
+ * budget is the number of bytes that may be moved in a day or month. */
 #include "fields.h"
 
 static void network_settings_are_stored_until_they_are_removed(void) {

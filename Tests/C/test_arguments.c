@@ -1,5 +1,5 @@
-/* Calls with an argument that is missing, malformed or out of range. The error of each call names the argument. A
- * session is a named collection of tasks. An enqueue stores requests as tasks of a session. */
+/* Calls with an argument that is missing, malformed or out of range. The error of each call names the argument. An
+ * enqueue stores requests as tasks of a session. */
 #include "check.h"
 
 #include <stdint.h>

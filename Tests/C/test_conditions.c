@@ -1,5 +1,5 @@
-/* Tests of fields about constraints (demands on the system), start times, expected sizes, networks and activities
- * (repeated work). Valid values are returned unchanged. The error about an invalid value names the field. */
+/* Tests of fields about constraints, start times, expected sizes, networks and activities. Valid values are returned
+ * unchanged. The error about an invalid value names the field. */
 #include "fields.h"
 
 #include <stddef.h>

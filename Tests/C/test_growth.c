@@ -1,6 +1,6 @@
-/* Structs of other versions of the header, and fields that must be 0. A program may be compiled with an older or newer
- * header than the library. So the program's structs may be shorter or longer than the structs of the library. An item
- * is an element of a list that the library returns. A session is a named collection of tasks. */
+/* Structs of other versions of the header, and fields that must be 0. A program may be compiled with an older or
+ * newer header than the library. So the program's structs may be shorter or longer than the structs of the library.
+ * An item is an element of a list that the library returns. */
 #include "fields.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
-/* Invalid launch commands, responses and progress intervals. A session is a named collection of tasks. The engine is
- * the part of the library that runs the tasks. A launch command names a program and its arguments. The engine starts
- * this program when a session needs the program, for example because all tasks of the session have ended. A response is
- * the reply of the program to a server's demand for a credential. The error of each call names the invalid value. */
+/* Invalid launch commands, responses and progress intervals. A launch command names a program and its arguments. The
+ * engine starts this program when a session needs the program, for example because all tasks of the session have
+ * ended. A response is the reply of the program to a server's demand for a credential. The error of each call names
+ * the invalid value. */
 #include "fields.h"
 
 #include <stdint.h>

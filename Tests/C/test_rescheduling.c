@@ -1,4 +1,4 @@
-/* A program changes the earliest and latest starts of tasks, and the constraints (demands on the system) of tasks. */
+/* A program changes the earliest and latest starts of tasks, and the constraints of tasks. */
 #include "fields.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* Tests of time-outs, and of calls with BH_START in place of a time-out. Such a call starts an operation, and does not
- * wait for the result. It returns a ticket, which stands for the result. A session is a named collection of tasks. Only
- * one handle of a session at a time can have the consumer role, in which it reads the events of the session. */
+/* Tests of time-outs, and of calls with BH_START in place of a time-out. Such a call starts an operation, and does
+ * not wait for the result. It returns a ticket, which stands for the result. Only one handle of a session at a time
+ * can have the consumer role, in which it reads the events of the session. */
 #include "calls.h"
 
 #include <stdint.h>

@@ -1,5 +1,4 @@
-/* Every function may be called from any thread at any time. A session is a named collection of tasks. A batch is a list
- * that the library returns. */
+/* Every function may be called from any thread at any time. A batch is a list that the library returns. */
 #include "check.h"
 
 #include <pthread.h>

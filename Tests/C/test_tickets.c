@@ -110,8 +110,8 @@ static void a_session_that_was_not_taken_is_closed_with_its_ticket(void) {
         CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
         bh_ticket_release(ticket);
     }
-    /* The consumer of a session (a named collection of tasks) reads the session's events. Only one handle at a time can
-     * be the consumer. If a released ticket still had the session, this call would be refused. */
+    /* The consumer of a session reads the session's events. Only one handle at a time can be the consumer. If a
+     * released ticket still had the session, this call would be refused. */
     bh_session_close(create_session(application, "gallery", BH_ROLE_CONSUME));
     /* The ticket is released before its reply arrives. When the reply arrives, the library closes the session. */
     ticket = ticket_of(START_CREATE(), &error);

@@ -1,5 +1,5 @@
-/* Options of requests, sessions (named collections of tasks) and the store (the directory with all data). Valid values
- * are returned unchanged. The error about an invalid value names the field. */
+/* Options of requests, sessions (named collections of tasks) and the store. Valid values are returned unchanged. The
+ * error about an invalid value names the field. */
 #include "fields.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* A program reads the conditions (facts about the system, such as power), and the reason why a task waits. */
+/* A program reads the conditions, and the reason why a task waits. */
 #include "check.h"
 
 #include <sys/stat.h>
@@ -84,8 +84,8 @@ static void a_discretionary_task_is_held_on_battery_until_its_constraint_is_remo
     request.url = "http://127.0.0.1:9/file";
     request.policy = &policy;
     CHECK_STATUS(BH_OK, bh_session_enqueue(session, &request, 1, 20000, NULL, &error));
-    /* A hold is a demand of tasks that the system does not meet. A hold sends no event, so the test polls until the
-     * engine, which runs the tasks, has read the conditions and reports the hold. */
+    /* A hold sends no event, so the test polls until the engine, which runs the tasks, has read the conditions and
+     * reports the hold. */
     for (int i = 0;; i++) {
         CHECK_STATUS(BH_OK, bh_store_holds(application, 20000, &batch, &error));
         if (bh_batch_count(batch) > 0) break;

@@ -15,8 +15,8 @@ LIMIT = 300
 
 
 class CommandLine:
-    """`backhaul` with its own store (the directory with all data) and its own working directory. If `hosting` is
-    "daemon", a separate process runs the transfers. If `hosting` is "embedded", the command itself runs them."""
+    """`backhaul` with its own store and its own working directory. If `hosting` is "daemon", a separate process runs
+    the transfers. If `hosting` is "embedded", the command itself runs them."""
 
     def __init__(self, folder, hosting):
         self.folder = folder

@@ -1,6 +1,5 @@
 """Servers that require a credential. The user gives the credential at a terminal or with another command, or gives
-none. The demand for a credential is called a challenge. The command `respond` responds to a challenge. A session is a
-named collection of transfers."""
+none. The demand for a credential is called a challenge. The command `respond` responds to a challenge."""
 
 import base64
 import http.server

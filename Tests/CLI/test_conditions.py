@@ -1,8 +1,7 @@
 """Options of the command line for constraints, start times, activities and networks. Valid values are stored and
 listed. Invalid values are refused.
 
-A constraint is a demand on the system, such as external power. A session is a named collection of transfers. An
-activity is work that repeats. A budget is the number of bytes that may be moved in a day or month.
+A budget is the number of bytes that may be moved in a day or month.
 """
 
 import datetime

@@ -1,6 +1,6 @@
-"""Several commands that try to read the events of one session (a named collection of transfers). Only one command at a
-time has the right to read them. The command with this right is the session's consumer. The consumer may give up the
-right for another command that waits. To acknowledge an event is to confirm that it was processed."""
+"""Several commands that try to read the events of one session. Only one command at a time has the right to read
+them. The command with this right is the session's consumer. The consumer may give up the right for another command
+that waits. To acknowledge an event is to confirm that it was processed."""
 
 import os
 import re

@@ -1,6 +1,5 @@
-"""Commands whose transfers run in the daemon, a separate process that exits when it is idle. This is the default. The
-store is the directory with all data. With embedded hosting, transfers run in the process of the command. The engine is
-the part of the daemon or of the command that runs the transfers."""
+"""Commands whose transfers run in the daemon, a separate process that exits when it is idle. This is the default.
+With embedded hosting, transfers run in the process of the command."""
 
 import fcntl
 import os

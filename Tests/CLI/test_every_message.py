@@ -1,5 +1,5 @@
 """Each message about a wrong option, file, URL or operand uses the words of the command line. The tests take the
-options from the help of the commands, so they cover new options, too. A store is the directory with all data."""
+options from the help of the commands, so they cover new options, too."""
 
 import itertools
 import os

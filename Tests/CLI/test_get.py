@@ -1,4 +1,4 @@
-"""`backhaul get` fetches files and waits for them. An attempt is one run of a transfer."""
+"""`backhaul get` fetches files and waits for them."""
 
 import json
 import re

@@ -1,6 +1,5 @@
-"""The output of `--json` has the structure and the names of the structs in the C header. A condition is a fact about
-the system, such as power or network. A hold is a demand of tasks on the system (such as external power) that the system
-does not meet now. A wait record is the stored record of a time in which a task waits."""
+"""The output of `--json` has the structure and the names of the structs in the C header. A wait record is the stored
+record of a time in which a task waits."""
 
 import pytest
 

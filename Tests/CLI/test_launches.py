@@ -1,7 +1,7 @@
-"""Launches of programs. The engine runs the transfers. A session is a named collection of transfers. When all transfers
-of a session have ended, the engine launches (starts) a registered program. Commands register and list these programs. A
-launched program processes the session's events and then completes the session: it states that it has processed all
-events. To acknowledge an event is to confirm that it was processed."""
+"""Launches of programs. The engine runs the transfers. When all transfers of a session have ended, the engine
+launches (starts) a registered program. Commands register and list these programs. A launched program processes the
+session's events and then completes the session: it states that it has processed all events. To acknowledge an event
+is to confirm that it was processed."""
 
 import shlex
 

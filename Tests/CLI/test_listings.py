@@ -1,5 +1,5 @@
-"""What the commands show about attempts, times, unchanged files, responses to uploads and cancelled transfers. An
-attempt is one run of a task. The history is the list of ended tasks. A store is the directory with all data."""
+"""What the commands show about attempts, times, unchanged files, responses to uploads and cancelled transfers. The
+history is the list of ended tasks."""
 
 import os
 import re

@@ -1,6 +1,5 @@
-"""Messages about failures show the server's text. Messages about refused command lines name the refused option, and say
-what to do instead. An attempt is one run of a task. A resource time-out is the longest permitted time for a whole task.
-The history is the list of ended tasks."""
+"""Messages about failures show the server's text. Messages about refused command lines name the refused option, and
+say what to do instead. The history is the list of ended tasks."""
 
 import base64
 

@@ -1,6 +1,5 @@
-"""Options of transfers, sessions (named collections of transfers) and the store are stored and shown. A group is a set
-of transfers with a common name. A consumed file is moved into the store when its upload is enqueued. An attempt is one
-run of a transfer."""
+"""Options of transfers, sessions (named collections of transfers) and the store are stored and shown. A group is a
+set of transfers with a common name. A consumed file is moved into the store when its upload is enqueued."""
 
 import base64
 import hashlib

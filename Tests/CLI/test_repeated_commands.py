@@ -171,8 +171,8 @@ def test_the_add_command_enqueues_a_new_transfer_if_the_file_was_removed(backhau
 def test_the_add_command_finds_the_live_transfer_of_an_existing_file(backhaul, url):
     (backhaul.here / "a").unlink()
     (first,) = backhaul.json("add", "--suspended", url)
-    # In this state, the engine (the process that runs the transfers) has given the file its final name. But the engine
-    # has not stored the end of the transfer yet.
+    # In this state, the engine has given the file its final name. But the engine has not stored the end of the transfer
+    # yet.
     (backhaul.here / "a").write_bytes(CONTENT)
     (second,) = backhaul.json("add", "--suspended", url)
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])

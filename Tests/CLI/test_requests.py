@@ -1,6 +1,5 @@
 """Options of requests and sessions (named collections of transfers): what a server receives, and what the commands
-print. A daemon is a process that runs transfers. A kept credential is stored, so that later daemons can use it. An
-attempt is one run of a transfer."""
+print. A kept credential is stored, so that later daemons can use it."""
 
 import subprocess
 

@@ -1,6 +1,5 @@
-"""Commands that add, list and control transfers, and acknowledge events. A session is a named collection of transfers.
-A kept file is a downloaded file that is still in the store. To acknowledge an event is to confirm that it was
-processed."""
+"""Commands that add, list and control transfers, and acknowledge events. To acknowledge an event is to confirm that
+it was processed."""
 
 import base64
 import signal

@@ -1,5 +1,4 @@
-"""Exit codes, help, and invalid command lines. A store is the directory with all data. A session is a named collection
-of transfers."""
+"""Exit codes, help, and invalid command lines."""
 
 import fcntl
 import json

@@ -1,9 +1,7 @@
 """`backhaul why` explains what transfers wait for, on a machine with a fake /sys and /proc.
 
-The advice must be correct: the tests run each command that the advice names, and then the transfer continues. A session
-is a named collection of transfers. A constraint is what a session or a transfer demands of the system, such as external
-power. A condition is a fact about the system. While the system does not meet a constraint of a transfer, the transfer
-waits. This is called a hold.
+The advice must be correct: the tests run each command that the advice names, and then the transfer continues. While
+the system does not meet a constraint of a transfer, the transfer waits. This is called a hold.
 """
 
 import datetime
@@ -22,8 +20,7 @@ CONTENT = b"a line of the file\n" * 2_000
 
 @pytest.fixture
 def machine(backhaul):
-    """Returns a function that writes files of the fake /sys and /proc, which the daemon (the process that runs the
-    transfers) reads."""
+    """Returns a function that writes files of the fake /sys and /proc, which the daemon reads."""
     folder = backhaul.folder / "machine"
 
     def set_trees(**trees):

@@ -1,4 +1,4 @@
-"""Kills a host (a program that uses the library) and its daemon repeatedly, and checks all promises about events.
+"""Kills a host and its daemon repeatedly, and checks all promises about events.
 
 Usage: scripts/in-venv python Tests/Soak/kills.py [--rounds 500] [--hosting daemon|embedded] [--seed N] [--keep]
 Prints the first broken promises, and one line about the run. If a promise was broken, the exit status is 1. Two runs

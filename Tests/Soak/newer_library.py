@@ -1,9 +1,8 @@
-"""Runs hosts (programs that use the library) that were compiled with the current header. The hosts use a library whose
-structs have more fields.
+"""Runs hosts that were compiled with the current header. The hosts use a library whose structs have more fields.
 
 The script copies the project. In the copy, the script appends a field to every struct that may grow, and uses a
-reserved field of each embedded struct. Then the script builds the changed library, and runs the project's C tests with
-this library. The tests are compiled with the unchanged header.
+reserved field of each embedded struct. Then the script builds the changed library, and runs the project's C tests
+with this library. The tests are compiled with the unchanged header.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""Runs any host that takes the same arguments as the example `photos`. A host is a process that embeds the library. The
-host enqueues, is killed in the middle, starts again, and finishes."""
+"""Runs any host that takes the same arguments as the example `photos`. The host enqueues, is killed in the middle,
+starts again, and finishes."""
 
 import hashlib
 import os

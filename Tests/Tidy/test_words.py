@@ -144,3 +144,17 @@ def test_error_messages_begin_with_a_small_letter_and_end_without_a_full_stop():
              if source.name.startswith(("Sources/Backhaul", "Sources/backhaul/")) and source.path.suffix == ".swift"
              for number, message in messages(source) if is_error(source, number) and is_sentence(message)]
     assert not found, "\n".join(found)
+
+
+#: A definition of a word of the glossary in parentheses, such as "the host (the program that embeds the library)".
+DEFINITION = re.compile(
+    r"\((?:(?:the|a|an) (?:program|process) that (?:embeds|uses) the library|the calling program"
+    r"|a named collection of \w+|(?:downloads|uploads) and (?:uploads|downloads)|the right to run|demands on the system"
+    r"|the process that runs the \w+|the directory with all (?:durable )?data)\)")
+
+
+def test_only_the_glossary_defines_the_words_of_the_project():
+    found = [f"{source.name}:{number}: {match[0]}" for source in sources()
+             if source.name.startswith(("Sources/", "Tests/")) and source.name != "Tests/Tidy/test_words.py"
+             for number, line in prose(source) if (match := DEFINITION.search(line))]
+    assert not found, "\n".join(found)

@@ -1,5 +1,5 @@
-"""Measures the time from a file's last byte on the socket to the host's wake-up. The host is the program that uses the
-library. The engine, which transfers the file, is in a separate process (the daemon)."""
+"""Measures the time from a file's last byte on the socket to the host's wake-up. The engine, which transfers the
+file, is in a separate process (the daemon)."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
-"""Puts the built library and the daemon (the program that performs the transfers) into the package's directory in the
-wheel, without debug information, and sets the platform tag."""
+"""Puts the built library and the daemon into the package's directory in the wheel, without debug information, and
+sets the platform tag."""
 
 from __future__ import annotations
 

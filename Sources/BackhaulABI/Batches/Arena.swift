@@ -1,7 +1,7 @@
 internal import CBackhaul
 
-// Unsafe: the host (the calling program) gets only initialized memory. The arena belongs to a *batch*, which is a list
-// for the host. The memory is freed when the batch frees its arena.
+// Unsafe: the host gets only initialized memory. The arena belongs to a *batch*, which is a list for the host. The
+// memory is freed when the batch frees its arena.
 
 /// The memory of a batch. Items stay at their addresses until the whole arena is freed.
 struct Arena: ~Copyable {

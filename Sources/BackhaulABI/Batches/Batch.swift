@@ -5,8 +5,8 @@ internal import CBackhaul
 // Unsafe: each item is read as the type with which it was written. The items stay in memory until the batch is
 // released.
 
-/// A `bh_batch`: a list that the host (the calling program) gets from the engine, which runs the tasks. It is an array
-/// of C structs with everything that they point to. The list does not change after `init`.
+/// A `bh_batch`: a list that the host gets from the engine, which runs the tasks. It is an array of C structs with
+/// everything that they point to. The list does not change after `init`.
 final class Batch: @unchecked Sendable {
     // Unchecked: only `resized` changes after `init`, and a mutex protects it. Any thread may read the items.
     let count: Int
@@ -66,8 +66,7 @@ final class Batch: @unchecked Sendable {
 }
 
 extension Batch {
-    /// Copies the engine's reply to a listing or a poll. `storePath`: the path by which the host opened the store (the
-    /// engine's directory).
+    /// Copies the engine's reply to a listing or a poll. `storePath`: the path by which the host opened the store.
     convenience init(_ reply: Reply, storePath: String) throws(Failure) {
         switch reply {
         case .events(let events, let more): self.init(events, more: more, bh_event.init(_:in:))

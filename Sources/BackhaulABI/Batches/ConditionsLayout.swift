@@ -98,8 +98,8 @@ extension bh_budget {
 }
 
 extension bh_constraints {
-    /// Writes the constraints (demands on the system) as the program set them. A preset, which is a name for several
-    /// constraints, is written as the preset and not as these constraints.
+    /// Writes the constraints as the program set them. A preset, which is a name for several constraints, is written as
+    /// the preset and not as these constraints.
     init(_ constraints: Constraints, in arena: inout Arena) {
         self.init()
         var constraints = constraints

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host (the calling program) guarantees that the struct, and all data that it points to, can be read until
-// the call returns. All of it is copied here.
+// Unsafe: the host guarantees that the struct, and all data that it points to, can be read until the call returns. All
+// of it is copied here.
 
 /// Reads `bh_challenge_response`.
 enum ChallengeResponseArgument {

@@ -1,8 +1,7 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host (the calling program) guarantees that the struct can be read until the call returns. All of it is
-// copied here.
+// Unsafe: the host guarantees that the struct can be read until the call returns. All of it is copied here.
 
 /// Reads `bh_session_configuration`. Fields that are not set get their defaults.
 enum ConfigurationArgument {

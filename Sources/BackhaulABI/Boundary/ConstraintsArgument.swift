@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host (the calling program) guarantees that the structs and their texts can be read until the call
-// returns. They are copied here.
+// Unsafe: the host guarantees that the structs and their texts can be read until the call returns. They are copied
+// here.
 
 /// Reads `bh_constraints`.
 enum ConstraintsArgument {

@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import CBackhaul
 internal import CBackhaulTables
 
-// Unsafe: the field `struct_size` of a `bh_error` is the size of the struct. The host (the calling program) promises
-// that this number of bytes is writable until the call returns.
+// Unsafe: the field `struct_size` of a `bh_error` is the size of the struct. The host promises that this number of
+// bytes is writable until the call returns.
 
 /// Writes the reason of a failed call into the host's `bh_error`.
 enum ErrorReport {

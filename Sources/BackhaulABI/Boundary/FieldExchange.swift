@@ -1,9 +1,8 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host (the calling program) guarantees that the struct, and all data that it points to, can be read until
-// the call returns. All of it is copied here. Data for the host is in an arena, which is the memory of a list (a batch)
-// that the host owns.
+// Unsafe: the host guarantees that the struct, and all data that it points to, can be read until the call returns. All
+// of it is copied here. Data for the host is in an arena, which is the memory of a list (a batch) that the host owns.
 
 /// Copies fields between a struct of the header and a Swift value. One list of fields serves both directions
 /// (`ConfigurationFields.swift`). In the header, 0 and NULL mean the default. If a field that is read has 0 or NULL,

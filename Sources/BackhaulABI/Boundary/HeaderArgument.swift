@@ -1,8 +1,7 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host (the calling program) guarantees that its header fields can be read until the call returns. All of
-// them are copied here.
+// Unsafe: the host guarantees that its header fields can be read until the call returns. All of them are copied here.
 
 /// Reads arrays of `bh_header`.
 enum HeaderArgument {

@@ -1,8 +1,7 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host (the calling program) guarantees that its struct can be read until the call returns. All of it is
-// copied here.
+// Unsafe: the host guarantees that its struct can be read until the call returns. All of it is copied here.
 
 /// Reads `bh_limits`. Fields that are not set get their defaults.
 enum LimitsArgument {

@@ -1,8 +1,7 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: an array is used only during the call. The host (the calling program) guarantees that the array can be read
-// until the call returns.
+// Unsafe: an array is used only during the call. The host guarantees that the array can be read until the call returns.
 
 /// Checks numbers that are constants or have a range, and pointers that must not be NULL.
 enum NumberArgument {

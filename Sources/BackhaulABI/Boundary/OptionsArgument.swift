@@ -2,8 +2,7 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host (the calling program) guarantees that its options can be read until the call returns. All of them
-// are copied here.
+// Unsafe: the host guarantees that its options can be read until the call returns. All of them are copied here.
 
 /// Reads `bh_application_options`. Fields that are not set get their defaults.
 enum OptionsArgument {

@@ -2,8 +2,8 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host (the calling program) guarantees that its requests, and all data that they point to, can be read
-// until the call returns. All of it is copied here.
+// Unsafe: the host guarantees that its requests, and all data that they point to, can be read until the call returns.
+// All of it is copied here.
 
 /// Reads the fields of `bh_request` that few requests set.
 enum RequestOptionsArgument {

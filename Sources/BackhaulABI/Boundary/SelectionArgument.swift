@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host (the calling program) guarantees that its struct can be read until the call returns. The struct, its
-// ids and its group are copied here.
+// Unsafe: the host guarantees that its struct can be read until the call returns. The struct, its ids and its group are
+// copied here.
 
 /// Reads `bh_task_selection`. NULL means all tasks.
 enum SelectionArgument {

@@ -1,8 +1,7 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host (the calling program) guarantees that the struct_size bytes of a struct can be read until the call
-// returns.
+// Unsafe: the host guarantees that the struct_size bytes of a struct can be read until the call returns.
 
 /// Reads structs that begin with `size_t struct_size`. The host's version of a struct may be older or newer than this
 /// library's.

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import Glibc
 
-// Unsafe: the host (the calling program) guarantees that its strings can be read until the call returns.
+// Unsafe: the host guarantees that its strings can be read until the call returns.
 
 /// Copies the host's NUL-terminated strings. It reads no bytes beyond the limits, and refuses invalid UTF-8.
 enum TextArgument {

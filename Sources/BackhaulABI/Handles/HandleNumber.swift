@@ -2,8 +2,8 @@ internal import CBackhaul
 
 // Unsafe: the value of each opaque pointer is computed from a number, and no pointer is dereferenced.
 
-/// The number of a handle. A *handle* is the pointer that the host (the calling program) gets for an object, such as a
-/// session. This type converts between the number and the pointer.
+/// The number of a handle. A *handle* is the pointer that the host gets for an object, such as a session. This type
+/// converts between the number and the pointer.
 struct HandleNumber: Hashable, Sendable {
     static let first: UInt64 = 1
     private static let last: UInt64 = (1 << 40) - 1

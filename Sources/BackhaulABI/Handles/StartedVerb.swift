@@ -29,7 +29,7 @@ final class StartedVerb: Sendable {
         self.application = application
     }
 
-    /// A number or address that the host (the calling program) stores with the ticket. The library does not use it.
+    /// A number or address that the host stores with the ticket. The library does not use it.
     var hostData: UInt {
         get { data.withLock { $0 } }
         set { data.withLock { $0 = newValue } }

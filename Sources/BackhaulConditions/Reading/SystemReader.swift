@@ -2,8 +2,8 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Reads conditions (facts about the system, such as power), one kind after the other, on its own thread. Batteries and
-/// sensors may be behind slow buses, and may never reply. Only the thread of the event loop calls the methods.
+/// Reads conditions, one kind after the other, on its own thread. Batteries and sensors may be behind slow buses, and
+/// may never reply. Only the thread of the event loop calls the methods.
 final class SystemReader {
     /// The work of the thread.
     private struct Job: Sendable {

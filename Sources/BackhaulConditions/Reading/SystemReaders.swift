@@ -2,9 +2,9 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Owns the thread that reads conditions (facts about the system, such as power), and the threads that hang. If the
-/// reading of one kind of condition hangs, this kind keeps the thread, and the other kinds get a new thread. So there
-/// is at most one thread for each kind. This object is used only on the thread of the event loop.
+/// Owns the thread that reads conditions, and the threads that hang. If the reading of one kind of condition hangs,
+/// this kind keeps the thread, and the other kinds get a new thread. So there is at most one thread for each kind. This
+/// object is used only on the thread of the event loop.
 final class SystemReaders {
     /// If a reading takes longer than this many milliseconds, the kinds that wait for it get a new thread.
     static let switchDelay: Int64 = 1_000

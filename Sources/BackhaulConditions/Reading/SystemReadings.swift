@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The kinds of conditions (facts about the system, such as power) to read. The request also has the levels of heat
-/// from the previous reading, because the new levels depend on them.
+/// The kinds of conditions to read. The request also has the levels of heat from the previous reading, because the new
+/// levels depend on them.
 struct ReadingRequest: Sendable {
     var needs: ConditionSet
     var heatLevels: [String: ThermalState] = [:]

@@ -2,8 +2,7 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Checks a file that the host (the program that uses the library) wants to upload. The check runs in the host's
-/// process, and with the host's rights.
+/// Checks a file that the host wants to upload. The check runs in the host's process, and with the host's rights.
 public enum BodyCheck {
     /// Returns the file's present identity. Throws `invalidArgument` for a path that is not absolute, and
     /// `bodyUnavailable` for a file that cannot be read. With `orAbsent`, returns an identity of zeros for a missing

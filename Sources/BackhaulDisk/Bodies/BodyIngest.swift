@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Takes one file of a request body (the data of an upload) into the store, which is the engine's directory. The file
-/// is linked or copied. If the file is sent from its own place, it is only checked. A copy is made in slices, so that
-/// the disk thread can do other work between the slices.
+/// Takes one file of a request body into the store, which is the engine's directory. The file is linked or copied. If
+/// the file is sent from its own place, it is only checked. A copy is made in slices, so that the disk thread can do
+/// other work between the slices.
 final class BodyIngest {
     private static let sliceSize = 16 << 20
 

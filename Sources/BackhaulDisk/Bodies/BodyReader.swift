@@ -2,8 +2,8 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Reads a file of a request body (the data of an upload) on a disk thread. Each function returns immediately; the
-/// reads are done in the order of the calls. The completion of `read` is called on the disk thread.
+/// Reads a file of a request body on a disk thread. Each function returns immediately; the reads are done in the order
+/// of the calls. The completion of `read` is called on the disk thread.
 public final class BodyReader: Sendable {
     private let id: UInt64
     private let file: BodyFile

@@ -2,10 +2,10 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Moves a consumed file back to its old path. A consumed file was moved into the store (the engine's directory) for an
-/// upload. If another file has the old path, the consumed file gets a similar path in the same directory. No file is
-/// ever replaced. Each step can be repeated after a crash. For a move to another file system, the file is copied in
-/// slices, so that the disk thread can do other work between the slices.
+/// Moves a consumed file back to its old path. A consumed file was moved into the store for an upload. If another file
+/// has the old path, the consumed file gets a similar path in the same directory. No file is ever replaced. Each step
+/// can be repeated after a crash. For a move to another file system, the file is copied in slices, so that the disk
+/// thread can do other work between the slices.
 final class BodyReturn {
     private static let sliceSize = 4 << 20
 

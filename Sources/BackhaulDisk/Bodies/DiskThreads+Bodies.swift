@@ -1,8 +1,7 @@
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// A file of a request body (the data of an upload) that is taken into the store (the engine's directory) when the
-/// upload is enqueued.
+/// A file of a request body that is taken into the store when the upload is enqueued.
 public struct IngestedBody: Sendable {
     public var file: BodyFile
     public var source: BodySource

@@ -2,9 +2,9 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Checks whether a download may be placed at a path. The check runs in the process of the host (the program that uses
-/// the library), and with the host's rights. One value checks all requests that the host enqueues in one call, and
-/// caches the directories that it has checked.
+/// Checks whether a download may be placed at a path. The check runs in the process of the host, and with the host's
+/// rights. One value checks all requests that the host enqueues in one call, and caches the directories that it has
+/// checked.
 public struct DestinationCheck: Sendable {
     private static let directoryCacheSize = 64
 

@@ -13,8 +13,8 @@ struct DirectoryCache {
 
     init(files: FileSystem) { self.files = files }
 
-    /// Returns the destination's directory. When the host (the program that uses the library) gave the path, the host
-    /// saw a directory at this path. Throws if this process sees another directory there.
+    /// Returns the destination's directory. When the host gave the path, the host saw a directory at this path. Throws
+    /// if this process sees another directory there.
     mutating func directory(of destination: Destination) throws(Failure) -> OpenDirectory {
         let directory = try directory(at: destination.directory)
         guard directory.status.inode == destination.directoryInode,

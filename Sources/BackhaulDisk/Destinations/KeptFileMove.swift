@@ -2,10 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Moves a kept file to the path that the host (the program that uses the library) gives. A kept file is a finished
-/// download that is in the store (the engine's directory), because the host gave no path before. Each step can be
-/// repeated after a crash. For a move to another file system, the file is copied in slices, so that the disk thread can
-/// do other work between the slices.
+/// Moves a kept file to the path that the host gives. A kept file is a finished download that is in the store, because
+/// the host gave no path before. Each step can be repeated after a crash. For a move to another file system, the file
+/// is copied in slices, so that the disk thread can do other work between the slices.
 ///
 /// Before a file gets the name at the new path, its identity is recorded (the *intent*). After a crash, only the file
 /// with this identity counts as the moved file. The kept file is never removed for a file of another program.

@@ -40,11 +40,10 @@ public final class PartFile: Sendable {
     /// download wrote them. Shortens the file to this length, and calls `then` with the length. If no byte is trusted,
     /// the length is 0, and no file is created yet.
     ///
-    /// An engine is a process that runs downloads. If the present engine has closed the file, it recognizes the file by
-    /// its size and times. If only the times differ, the engine compares the checksum of the file. If an earlier
-    /// engine, which has ended, wrote the file, only the bytes that match a stored checksum are kept. The stored
-    /// checksums are in `fingerprints` and in the journal, which is a file in the store. The journal has the length and
-    /// the checksum of each part file.
+    /// If the present engine has closed the file, it recognizes the file by its size and times. If only the times
+    /// differ, the engine compares the checksum of the file. If an earlier engine, which has ended, wrote the file,
+    /// only the bytes that match a stored checksum are kept. The stored checksums are in `fingerprints` and in the
+    /// journal, which is a file in the store. The journal has the length and the checksum of each part file.
     public func openResuming(
         trusting trusted: TrustedLength, as fingerprints: [PartFingerprint] = [],
         then: @escaping @Sendable (Result<UInt64, Failure>) -> Void

@@ -1,7 +1,6 @@
 internal import CLinux
 
-/// The state of a part file after this engine closed the file or failed to write it. A part file is the file of an
-/// unfinished download. The engine is the process that runs the downloads.
+/// The state of a part file after this engine closed the file or failed to write it.
 struct PartFootprint {
     let checksum: UInt32?
     private let status: FileStatus

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// A part file (the file of an unfinished download) that is complete and synced, but does not have its final name yet.
+/// A part file that is complete and synced, but does not have its final name yet.
 public struct SealedFile: Equatable, Sendable {
     public var intent: FinishIntent
     /// The digest of the file's bytes, if it was requested.

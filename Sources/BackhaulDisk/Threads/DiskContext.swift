@@ -38,8 +38,7 @@ final class DiskContext {
         finishBatch()
     }
 
-    /// Runs the body. While the body runs, the part file (the file of an unfinished download) is marked as being
-    /// changed.
+    /// Runs the body. While the body runs, the part file is marked as being changed.
     func changing<Result>(_ location: PartLocation, _ body: () -> Result) -> Result {
         files.activity?.change(location.partName)
         defer { files.activity?.change(nil) }

@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// What the engine knows about a connected client: its identity, its attached sessions, and the function that sends
-/// messages to it. A *client* is the library in a program that uses the library.
+/// messages to it.
 final class ClientConnection {
     let id: ConnectionID
     let deliver: (EngineMessage) -> Void
@@ -21,8 +21,8 @@ final class ClientConnection {
     var isInspecting = false
     var inspectedDirectories = InspectedDirectories()
     private var queuedMessages: [ClientMessage] = []
-    /// Whether a disk thread is copying or linking the body files of an enqueue (the data of uploads) into the store.
-    /// This work may take long. Later enqueues wait until it ends. Other commands do not wait.
+    /// Whether a disk thread is copying or linking the body files of an enqueue into the store. This work may take
+    /// long. Later enqueues wait until it ends. Other commands do not wait.
     var isIngestingBodies = false
     private var queuedEnqueues: [ClientMessage] = []
 

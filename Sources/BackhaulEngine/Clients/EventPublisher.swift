@@ -1,11 +1,11 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Sends events (stored messages for a program) to clients, after the database has committed the events. The session's
-/// consumer, which is the one client that reads the session's events, gets the contents of the events. The consumer
-/// grants a *credit*: the number of events and bytes that the engine may send. The engine sends no more events than the
-/// credit permits, until the consumer grants a new credit. Every other client of the application gets the id of the
-/// newest event. A consumer that has not got all new events gets this id, too.
+/// Sends events to clients, after the database has committed the events. The session's consumer, which is the one
+/// client that reads the session's events, gets the contents of the events. The consumer grants a *credit*: the number
+/// of events and bytes that the engine may send. The engine sends no more events than the credit permits, until the
+/// consumer grants a new credit. Every other client of the application gets the id of the newest event. A consumer that
+/// has not got all new events gets this id, too.
 ///
 /// Each engine has one object of this type. Events of one iteration of the loop are announced together.
 final class EventPublisher {

@@ -7,9 +7,8 @@ internal import BackhaulWire
 /// *frame* is a message that begins with its length.
 ///
 /// The memory for a peer is bounded. While many commands of the peer are under way, no further command is read. The
-/// same applies while the peer does not read its replies. A *notice* is a message that the engine sends without a
-/// command from the peer. If a peer has too many unread bytes, it is *backpressured*: notices that can wait are not
-/// sent to it.
+/// same applies while the peer does not read its replies. If a peer has too many unread bytes, it is *backpressured*:
+/// notices that can wait are not sent to it.
 final class SocketPeer {
     /// A peer with more unread bytes than this is backpressured.
     private static let highWaterMark = 256 << 10

@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The commands for activities. An activity is work that repeats in windows of time.
+/// The commands for activities.
 struct ActivityCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }

@@ -3,9 +3,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Takes the files of request bodies (the data of uploads) into the store before the tasks are created: checks the
-/// files, and copies or links them. A *consumed* file is one that moves into the store. When the tasks are durable, the
-/// old names of consumed files are removed. Then the reply is sent.
+/// Takes the files of request bodies into the store before the tasks are created: checks the files, and copies or links
+/// them. A *consumed* file is one that moves into the store. When the tasks are durable, the old names of consumed
+/// files are removed. Then the reply is sent.
 struct BodyCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }

@@ -102,7 +102,7 @@ final class CommandReceiver {
     }
 
     /// Handles the client's queued enqueues (commands that store requests as tasks). The caller has finished the
-    /// earlier enqueue: its body files (the data of uploads) are in the store, or the enqueue was refused.
+    /// earlier enqueue: its body files are in the store, or the enqueue was refused.
     func bodiesIngested(by connection: ClientConnection) {
         connection.isIngestingBodies = false
         while !connection.isIngestingBodies, let message = connection.nextQueuedEnqueue() {

@@ -27,7 +27,7 @@ final class ConditionsController {
     private var reconsideredAt: Int64 = 0
     private var isClosed = false
 
-    /// - activityNeeds: returns the conditions on which activities (repeated work) with an open window depend.
+    /// - activityNeeds: returns the conditions on which activities with an open window depend.
     init(
         _ runtime: any Runtime, _ running: any RunningTasks, _ parts: ConditionParts, _ deadlines: DeadlineController,
         _ timeZone: TimeZoneMonitor, activityNeeds: @escaping () -> ConditionSet
@@ -69,8 +69,8 @@ final class ConditionsController {
         return effects + parts.budgets.count()
     }
 
-    /// Judges all groups and slow lanes. A lane is the tasks of one session for one server. Tasks stop or start when
-    /// the returned effects (actions for other parts) are applied.
+    /// Judges all groups and slow lanes. Tasks stop or start when the returned effects (actions for other parts) are
+    /// applied.
     func reconsider() -> [EngineEffect] {
         guard !isClosed else { return [] }
         reconsideredAt = runtime.now

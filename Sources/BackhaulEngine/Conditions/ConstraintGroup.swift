@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The tasks of one session with the same constraints and the same network scope. Constraints are demands on the
-/// system, such as external power. The scope is where the tasks' servers are: on this machine, on the local network, or
-/// beyond it. The engine makes one decision for these tasks, and holds (delays) and releases them together.
+/// The tasks of one session with the same constraints and the same network scope. The scope is where the tasks' servers
+/// are: on this machine, on the local network, or beyond it. The engine makes one decision for these tasks, and holds
+/// (delays) and releases them together.
 struct ConstraintGroup: Hashable, Sendable {
     var session: SessionID
     var constraints: ConstraintsID
@@ -12,8 +12,7 @@ struct ConstraintGroup: Hashable, Sendable {
     var isLocal: Bool { networkScope == .loopback }
 }
 
-/// The tasks of a lane that have the same constraints. A lane is the tasks of one session for one server. The
-/// throughput of a lane group is measured as a whole.
+/// The tasks of a lane that have the same constraints. The throughput of a lane group is measured as a whole.
 struct LaneGroup: Hashable, Comparable, Sendable {
     var lane: LaneID
     var constraints: ConstraintsID

@@ -3,9 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// Decides which tasks are held (may not run), and knows the reasons (holds). Each decision is for a whole group of
-/// tasks: a constraint group or a slow lane. A constraint group is tasks of one session with the same demands on the
-/// system (constraints). A lane is the tasks of one session for one server. To *load* a lane is to read its next tasks
-/// from the store.
+/// tasks: a constraint group or a slow lane. To *load* a lane is to read its next tasks from the store.
 ///
 /// Each engine has one object of this type. It knows the groups of all tasks that run, are ready, or wait in a lane
 /// that was loaded. A *ready* task is in memory, and waits for the right to run. The controller's decisions depend on
@@ -213,8 +211,7 @@ final class HoldController {
         return holds
     }
 
-    /// The holds of an activity (repeated work) that has no task yet. The caller has checked that the needed conditions
-    /// were read.
+    /// The holds of an activity that has no task yet. The caller has checked that the needed conditions were read.
     func holds(_ constraints: EffectiveConstraints, of session: SessionID) -> [Hold] {
         let group = ConstraintGroup(session: session, constraints: .session, networkScope: .uplink)
         return holds(constraints, group, at: runtime.clocks.wallMilliseconds)

@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// What a probe tests. A probe is a held task (it waits for a condition) that is started as a test.
 enum ProbeKind: Equatable {
-    /// A slow probe tests whether a slow lane is faster now. A lane is the tasks of one session for one server.
+    /// A slow probe tests whether a slow lane is faster now.
     case slow
     /// An uplink probe tests whether the uplink (the route from the local network to other networks) works.
     case uplink
@@ -24,7 +24,7 @@ final class ProbeController {
     private let hasCapacity: () -> Bool
     /// The lanes whose probe is being read from the store.
     private var loading: Set<LaneID> = []
-    /// Whether a probe is due, but has no slot (the right to run), because the limits on running tasks are reached.
+    /// Whether a probe is due, but has no slot, because the limits on running tasks are reached.
     private var waitsForSlot = false
     /// The running uplink probes.
     private var uplinkProbes: Set<TaskID> = []
@@ -78,7 +78,7 @@ final class ProbeController {
     }
 
     /// Finds the session's tasks that are held only because the uplink does not work. For each lane with such tasks,
-    /// the result has their constraints (demands on the system).
+    /// the result has their constraints.
     func heldByUplink(of session: SessionID) -> [LaneID: Set<ConstraintsID>] {
         guard uplink.isHeld else { return [:] }
         var held: [LaneID: Set<ConstraintsID>] = [:]

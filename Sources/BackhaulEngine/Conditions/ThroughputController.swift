@@ -2,9 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Pauses lanes that are slower than their constraints (demands on the system) permit. A lane is the tasks of one
-/// session for one server. Meanwhile, one of the paused tasks runs, to test whether its lane is faster again. There is
-/// only one such task (*slow probe*) at a time.
+/// Pauses lanes that are slower than their constraints permit. Meanwhile, one of the paused tasks runs, to test whether
+/// its lane is faster again. There is only one such task (*slow probe*) at a time.
 ///
 /// Each engine has one object of this type.
 final class ThroughputController {

@@ -12,7 +12,7 @@ final class UplinkMonitor {
     private let waitingLanes: () -> any Sequence<LaneID>
     private var watch = UplinkWatch()
 
-    /// - waitingLanes: the lanes of tasks that wait in the store. A lane is the tasks of one session for one server.
+    /// - waitingLanes: the lanes of tasks that wait in the store.
     init(
         _ runtime: any Runtime, _ scheduler: TaskScheduler, _ running: any RunningTasks,
         waitingLanes: @escaping () -> any Sequence<LaneID>
@@ -31,7 +31,7 @@ final class UplinkMonitor {
         return watch.moved(now: runtime.now) ? [.reconsider] : []
     }
 
-    /// Notes how an attempt (a run of the task) ended.
+    /// Notes how an attempt ended.
     func ended(_ task: StoredTask, _ ending: UplinkWatch.Ending) -> [EngineEffect] {
         guard scheduler.networkScope(of: task) == .uplink else { return [] }
         if ending == .responded { return responded(task) }

@@ -4,8 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The lanes whose servers the kernel cannot reach, because it has no route. A lane is the tasks of one session for one
-/// server. The tasks of such a lane do not start until the network changes or the next check is due.
+/// The lanes whose servers the kernel cannot reach, because it has no route. The tasks of such a lane do not start
+/// until the network changes or the next check is due.
 ///
 /// Each engine has one object of this type. While there are such lanes, it listens to changes of routes.
 final class ReachabilityController {
@@ -123,8 +123,7 @@ final class ReachabilityController {
         return effects + [.schedule]
     }
 
-    /// Releases these lanes, because the host (the program that uses the library) has resumed their tasks, or because
-    /// the tasks are due.
+    /// Releases these lanes, because the host has resumed their tasks, or because the tasks are due.
     func retryNow(_ tried: Set<LaneID>) -> [EngineEffect] {
         let released = lanes.intersection(tried)
         guard !released.isEmpty else { return [] }

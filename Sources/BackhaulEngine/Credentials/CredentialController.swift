@@ -43,8 +43,7 @@ final class CredentialController {
     /// The credentials of the session; nil if the session has no credentials and no challenges.
     subscript(_ session: SessionID) -> SessionCredentials? { credentials[session] }
 
-    /// Whether the lane (the tasks of one session for one server) may run only one task at a time, because its server
-    /// has not accepted a credential yet.
+    /// Whether the lane may run only one task at a time, because its server has not accepted a credential yet.
     func runsOneTask(_ lane: Lane) -> Bool { credentials[lane.session]?.runsOneTask(lane.origin.text) ?? false }
 
     func forget(_ session: SessionID) { credentials[session] = nil }

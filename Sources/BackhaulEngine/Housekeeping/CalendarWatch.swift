@@ -2,8 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The age calendar: the clock that measures the age of tasks (downloads and uploads). It stays correct when the
-/// machine's clock is set.
+/// The age calendar: the clock that measures the age of tasks. It stays correct when the machine's clock is set.
 ///
 /// Each engine has one object of this type. The age calendar advances with the boot clock. When a user or the network
 /// sets the machine's clock (a clock step), the age calendar and the times of all rows in the database move by the same

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Notices that an engine has nothing to do. A daemon (an engine in its own process) then returns memory to the system.
-/// The daemon ends when it has had nothing to do for a configured time, its linger time.
+/// Notices that an engine has nothing to do. A daemon then returns memory to the system. The daemon ends when it has
+/// had nothing to do for a configured time, its linger time.
 ///
 /// Each engine has one object of this type. An embedded engine runs in another program. Such an engine does not return
 /// memory, because the memory belongs to this program. The engine ends with this program.

@@ -5,8 +5,7 @@ internal import BackhaulStore
 
 /// Removes leftovers, which are files that no task needs any more. Some leftovers are the unfinished files of cancelled
 /// downloads. Others are kept files: finished downloads in the store, the directory of the engine's data. A kept file
-/// becomes a leftover if the host (the program that embeds the library) confirms the end of the download before it
-/// moves the file out of the store.
+/// becomes a leftover if the host confirms the end of the download before it moves the file out of the store.
 ///
 /// Each engine has one object of this type. The transaction that makes a file unnecessary also lists it as a leftover,
 /// so that the file is removed even after a crash. If a file cannot be removed, for example because its file system is

@@ -1,5 +1,4 @@
-/// Repeats work that failed because the store (the directory with all durable data of the engine) had no memory or no
-/// space.
+/// Repeats work that failed because the store had no memory or no space.
 ///
 /// Each engine has one object of this type. It owns the work to repeat and the timer for it.
 final class StoreRetries {

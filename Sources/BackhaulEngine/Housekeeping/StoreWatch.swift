@@ -2,8 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Notices that the store's socket was removed, or that the whole store was moved or deleted. The store is the
-/// directory with all durable data of the engine.
+/// Notices that the store's socket was removed, or that the whole store was moved or deleted.
 ///
 /// Each engine has one object of this type. When the store is moved or deleted, a daemon ends. An engine that is
 /// embedded in another program continues, because this program decides about the store.

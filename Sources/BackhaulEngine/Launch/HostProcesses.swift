@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A process of a launched host. A launched host is a program that the engine has started because a session (a named
-/// collection of downloads and uploads) needs the program.
+/// A process of a launched host. A launched host is a program that the engine has started because a session needs the
+/// program.
 protocol HostProcess: Sendable {
     /// A descriptor that is readable when the process has ended; nil if the system has no such descriptors.
     var endDescriptor: Int32? { get }

@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Starts and ends launched hosts. A launched host is a program that the engine starts because a session (a named
-/// collection of downloads and uploads) needs the program. Tests have a fake that starts no program.
+/// Starts and ends launched hosts. A launched host is a program that the engine starts because a session needs the
+/// program. Tests have a fake that starts no program.
 protocol HostStarter: AnyObject {
     /// Starts the program of the launch. `then` is called in a later iteration of the event loop.
     func start(

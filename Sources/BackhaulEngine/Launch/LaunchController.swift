@@ -2,10 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Starts a program when one of its sessions needs it. A session is a named collection of tasks (downloads and
-/// uploads), and needs its program for example when all its tasks have ended. Such a start is a *launch*, and the
-/// program is a *host*. This object reads the state from the store, lets `LaunchDecision` decide, and performs the
-/// decision.
+/// Starts a program when one of its sessions needs it. A session is a named collection of tasks, and needs its program
+/// for example when all its tasks have ended. Such a start is a *launch*, and the program is a *host*. This object
+/// reads the state from the store, lets `LaunchDecision` decide, and performs the decision.
 ///
 /// Each engine has one object of this type. It owns the list of stopped hosts, and the applications that have
 /// registered a launch command (the program to start). An application is an identifier for hosts that belong together.

@@ -3,8 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// The state of an application's launch, and its changes. In a launch, the engine starts the application's program (the
-/// host) because sessions of the application need it. A session is a named collection of downloads and uploads.
-/// `LaunchController` writes the launch's row after each change.
+/// host) because sessions of the application need it. `LaunchController` writes the launch's row after each change.
 final class LaunchedApplication {
     /// The facts that are read from the store before each decision.
     struct StoredFacts: Sendable {

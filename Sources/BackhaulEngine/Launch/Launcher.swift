@@ -3,8 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulUserManager
 internal import Glibc
 
-/// The program that a launch starts, with all that is needed to start it. A launch is the start of a host (a program
-/// that embeds the library) by the engine.
+/// The program that a launch starts, with all that is needed to start it.
 struct LaunchRequest: Sendable {
     var application: String
     var command: LaunchCommand

@@ -39,7 +39,7 @@ enum EngineEffect {
     // MARK: Clients
 
     /// Rows of the store changed. Clients are notified about new events. If a session now needs its program, the engine
-    /// checks whether to launch the program. Activities (repeated work) whose tasks ended are checked.
+    /// checks whether to launch the program. Activities whose tasks ended are checked.
     indirect case announce(Change)
     /// There is a new event. The client of this connection reads events of a session, but its process may be stopped
     /// (SIGSTOP). So the engine checks whether to launch the program.
@@ -51,8 +51,7 @@ enum EngineEffect {
 
     // MARK: Tasks
 
-    /// Slots (rights to run), limits or lanes changed. A lane is the tasks of one session (a named collection of tasks)
-    /// for one server. Tasks that may start are started at the end of this iteration of the loop.
+    /// Slots, limits or lanes changed. Tasks that may start are started at the end of this iteration of the loop.
     case schedule
     /// The conditions of waiting tasks are judged, and then tasks that may start are started.
     case startReadyTasks
@@ -93,15 +92,13 @@ enum EngineEffect {
     case releaseDue
     /// A delayed task is due at this time of the boot clock.
     case due(at: Int64?)
-    /// After this time, in Unix milliseconds, the preset of a task does not delay the task any more. A preset is a
-    /// named set of constraints, which are demands on the system such as external power.
+    /// After this time, in Unix milliseconds, the preset of a task does not delay the task any more.
     case latestStart(at: Int64?)
     /// The calendar clock was set. The times in the store's rows were changed by this many milliseconds.
     case calendarStepped(by: Int64)
     /// These transfers may continue.
     case resume([TaskID])
-    /// The resource time-outs of these waiting tasks (the longest permitted times until the ends of the tasks) are
-    /// over.
+    /// The resource time-outs of these waiting tasks are over.
     case endOverdue([StoredTask])
     /// The constraints of these tasks changed.
     indirect case restated(RestatedTasks)

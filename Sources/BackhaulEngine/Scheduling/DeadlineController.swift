@@ -2,8 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The deadlines of waiting tasks: the ends of their resource time-outs, and their latest starts. The resource time-out
-/// is the longest permitted time between the enqueue, which stores a task, and the end of the task. After its latest
+/// The deadlines of waiting tasks: the ends of their resource time-outs, and their latest starts. After its latest
 /// start, a task does not wait any more for the constraints of its preset (a named set of demands on the system).
 ///
 /// Each engine has one object of this type. Running tasks check their own time-outs.

@@ -3,8 +3,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// Loads the next tasks of a lane from the store. The loaded tasks then wait in memory until the limits on running
-/// tasks permit them to run. A lane is the tasks of one session (a named collection of tasks) for one server. Held
-/// tasks, which wait until the system meets their constraints (such as external power), stay in the store.
+/// tasks permit them to run. Held tasks, which wait until the system meets their constraints (such as external power),
+/// stay in the store.
 ///
 /// Each engine has one object of this type.
 final class TaskLoader {
@@ -93,9 +93,8 @@ final class TaskLoader {
         return effects + credentialEffects + [.schedule]
     }
 
-    /// Registers the constraint groups of the tasks that wait in the lane. A constraint group is tasks of one session
-    /// with the same constraints. The engine decides for the whole group whether its tasks are held. Returns the
-    /// constraints whose tasks are held.
+    /// Registers the constraint groups of the tasks that wait in the lane. The engine decides for the whole group
+    /// whether its tasks are held. Returns the constraints whose tasks are held.
     private func noteWaiting(
         _ constraints: Set<ConstraintsID>, in id: LaneID, isAll: Bool
     ) -> (held: Set<ConstraintsID>, effects: [EngineEffect]) {

@@ -7,8 +7,8 @@ struct DiskLoad {
     /// How many of the bytes of one file system count for `unwrittenLimit`. If a file system has more bytes, its
     /// downloads keep their slots, so the number of slots limits the memory.
     static let unwrittenShare = 8 << 20
-    /// The largest number of downloads that finish on one file system without a slot (the right to run). While many
-    /// small files finish, the disk and the database each work on some hundreds of them.
+    /// The largest number of downloads that finish on one file system without a slot. While many small files finish,
+    /// the disk and the database each work on some hundreds of them.
     static let finishingLimit = 512
 
     private var unwritten: [UInt64: Int] = [:]

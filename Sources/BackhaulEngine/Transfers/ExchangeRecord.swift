@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The counters of an attempt (one run of a task): the sent and received bytes of all its requests.
+/// The counters of an attempt: the sent and received bytes of all its requests.
 struct ExchangeRecord {
     private(set) var requests: UInt32 = 0
     private(set) var metrics = TransferMetrics()

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The properties of a running task (a download or upload) that other objects of the engine need for decisions. The
-/// struct is small, because these objects visit all running tasks.
+/// The properties of a running task that other objects of the engine need for decisions. The struct is small, because
+/// these objects visit all running tasks.
 struct RunningTask {
     let id: TaskID
     let session: SessionID

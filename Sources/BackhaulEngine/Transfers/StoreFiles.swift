@@ -4,7 +4,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// The paths of tasks' files: part files (unfinished downloads), kept files (finished downloads in the store) and
-/// request bodies (the data of uploads).
+/// request bodies.
 ///
 /// Each engine has one object of this type.
 final class StoreFiles {

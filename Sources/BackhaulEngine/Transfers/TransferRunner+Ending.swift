@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The end of an attempt (a run of a task): the task ends, is tried again, or waits.
+/// The end of an attempt: the task ends, is tried again, or waits.
 extension TransferRunner {
     /// Ends the task. `also` runs in the transaction that records the task's end.
     func end(_ outcome: Outcome, with also: (@Sendable (Transaction) throws(Failure) -> Void)? = nil) {

@@ -13,9 +13,9 @@ public struct ClockReading: Equatable, Sendable {
     }
 }
 
-/// Computes by how many milliseconds the calendar clock was set (a clock step). The age of a task (a download or
-/// upload) is the time that has really passed, so a clock step must not change it. For example, a machine without a
-/// battery for its clock boots in 1970, and the network sets the clock minutes later.
+/// Computes by how many milliseconds the calendar clock was set (a clock step). The age of a task is the time that has
+/// really passed, so a clock step must not change it. For example, a machine without a battery for its clock boots in
+/// 1970, and the network sets the clock minutes later.
 public enum ClockStep {
     /// The smallest difference that counts as a clock step, in milliseconds. Smaller differences come from a clock that
     /// is slewed (made slightly faster or slower), or that is often set by small amounts.

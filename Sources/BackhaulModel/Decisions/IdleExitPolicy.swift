@@ -5,7 +5,7 @@ public enum IdleExitPolicy {
         /// The number of connected clients. A process has one client for each application that it has opened. The
         /// clients of tools that only observe are included.
         public var connections = 0
-        /// The number of tasks (downloads and uploads) that run or are being finished.
+        /// The number of tasks that run or are being finished.
         public var runningTasks = 0
         /// Whether files of ended tasks are being removed.
         public var isCleaning = false

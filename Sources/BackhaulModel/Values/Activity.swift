@@ -1,12 +1,12 @@
-/// How good the conditions must be for an activity to start within its window: `BH_QUALITY_…`. An activity is work that
-/// repeats. The engine starts it one time in each window of time.
+/// How good the conditions must be for an activity to start within its window: `BH_QUALITY_…`. The engine starts it one
+/// time in each window of time.
 public enum QualityOfService: Int32, Sendable, CaseIterable {
     case background = 1
     case utility = 2
     case userInitiated = 3
 }
 
-/// An activity as a host (the program that uses the library) sets it: `bh_activity`.
+/// An activity as a host sets it: `bh_activity`.
 public struct Activity: Equatable, Sendable {
     public var identifier: String
     public var intervalMilliseconds: UInt64
@@ -14,8 +14,8 @@ public struct Activity: Equatable, Sendable {
     public var toleranceMilliseconds: UInt64
     public var repeats = true
     public var qualityOfService = QualityOfService.background
-    /// The request from which the activity makes a task (a download or upload) in each window. If it is nil, the host
-    /// gets an event in each window. If the host does not run, the engine launches it for this event.
+    /// The request from which the activity makes a task in each window. If it is nil, the host gets an event in each
+    /// window. If the host does not run, the engine launches it for this event.
     public var request: Request?
     /// When the first window begins, in Unix milliseconds. If it is nil, the window begins after one interval.
     public var firstMilliseconds: Int64?

@@ -1,4 +1,4 @@
-/// What follows an attempt, which is one run of a task (a download or upload): `BH_NEXT_…`.
+/// What follows an attempt, which is one run of a task: `BH_NEXT_…`.
 public enum AttemptNext: Int32, Sendable, CaseIterable {
     case end = 1
     case retry = 2

@@ -1,5 +1,5 @@
 /// The row number of a challenge in its store. Numbers grow and are never reused. A challenge demands something from
-/// the host (the program that uses the library): a credential, new headers or a new URL.
+/// the host: a credential, new headers or a new URL.
 public struct ChallengeID: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -92,8 +92,7 @@ public enum ChallengeResponse: Equatable, Sendable {
 public struct CredentialLifetime: Equatable, Sendable {
     /// When the response expires, in Unix milliseconds; nil if it is valid until the server rejects it.
     public var expiresMilliseconds: Int64?
-    /// Whether the response is also stored on disk. If so, it is valid after a restart of the engine (the process that
-    /// runs the tasks).
+    /// Whether the response is also stored on disk. If so, it is valid after a restart of the engine.
     public var isKept: Bool
 
     public init(expiresMilliseconds: Int64? = nil, isKept: Bool = false) {

@@ -1,10 +1,10 @@
 /// A command from a client to the engine. A client is the part of the library in a program (a *host*). The engine runs
-/// the tasks (downloads and uploads). The engine sends one `Reply` to each command. If a client repeats a command with
-/// the same `CommandID`, the engine repeats the reply, but does not apply the command a second time.
+/// the tasks. The engine sends one `Reply` to each command. If a client repeats a command with the same `CommandID`,
+/// the engine repeats the reply, but does not apply the command a second time.
 public enum Command: Equatable, Sendable {
-    /// Creates a session (a named collection of tasks), or attaches the handle (the host's reference) to the session if
-    /// it exists. Only one handle at a time may consume a session, which means to read its events. `waits`: whether the
-    /// reply is delayed until the session is free, if another handle consumes the session now.
+    /// Creates a session, or attaches the handle (the host's reference) to the session if it exists. Only one handle at
+    /// a time may consume a session, which means to read its events. `waits`: whether the reply is delayed until the
+    /// session is free, if another handle consumes the session now.
     case createSession(SessionConfiguration, Role, HandleID, waits: Bool)
     case attachSession(identifier: String, Role, HandleID, waits: Bool)
     /// Ends the wait of a `createSession` or `attachSession` with this handle. The reply to that command is then a

@@ -1,11 +1,11 @@
-/// A named set of constraints: `BH_PRESET_…`. A constraint is a demand on the system, such as external power.
+/// A named set of constraints: `BH_PRESET_…`.
 public enum ConstraintPreset: Int32, Sendable, CaseIterable {
     case discretionary = 1
     case overnight = 2
 }
 
-/// The constraints of a session or a task, as the host (the program that uses the library) stated them: the fields of
-/// `bh_session_configuration` and `bh_policy` from `preset` on. A field is nil if the host did not state it.
+/// The constraints of a session or a task, as the host stated them: the fields of `bh_session_configuration` and
+/// `bh_policy` from `preset` on. A field is nil if the host did not state it.
 public struct Constraints: Hashable, Sendable {
     public var preset: ConstraintPreset?
     public var requiresExternalPower: Bool?

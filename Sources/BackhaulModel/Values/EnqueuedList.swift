@@ -1,6 +1,6 @@
-/// The results of an enqueue, which stores requests as tasks (uploads and downloads). The results are in the order of
-/// the requests. New tasks mostly have consecutive ids. The list stores such results as one *run*: the first result and
-/// the number of results. So a million results need little memory.
+/// The results of an enqueue, which stores requests as tasks. The results are in the order of the requests. New tasks
+/// mostly have consecutive ids. The list stores such results as one *run*: the first result and the number of results.
+/// So a million results need little memory.
 public struct EnqueuedList: Sequence, Equatable, Sendable {
     fileprivate struct Run: Equatable, Sendable {
         var first: Enqueued

@@ -1,6 +1,5 @@
-/// The command that starts a host when sessions need it: `bh_launch_command` with its defaults filled in. A *host* is a
-/// program that uses the library. A *session* is a named collection of transfers. The *engine* runs the transfers, and
-/// starts (*launches*) the host.
+/// The command that starts a host when sessions need it: `bh_launch_command` with its defaults filled in. The *engine*
+/// runs the transfers, and starts (*launches*) the host.
 public struct LaunchCommand: Equatable, Sendable {
     /// An absolute path.
     public var program: String

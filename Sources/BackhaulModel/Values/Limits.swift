@@ -48,10 +48,9 @@ public enum Limits {
     public static let history: UInt32 = 100_000
     /// The most wait records (reasons and times of waits) of one task in a listing.
     public static let waitCount = 1_000
-    /// The most activities of one session. An activity is work that repeats.
+    /// The most activities of one session.
     public static let activityCount = 1_000
-    /// The maximum number of distinct sets of constraints that the tasks of one session may state. Constraints are
-    /// demands on the system, such as external power.
+    /// The maximum number of distinct sets of constraints that the tasks of one session may state.
     public static let constraintsCount = 1_000
     /// The last millisecond of the year 9999, in Unix milliseconds. Calendars and the time types of hosts support all
     /// times up to this time.

@@ -13,8 +13,8 @@ public struct LogEntry: Equatable, Sendable {
 
     public let level: Level
     public let message: String
-    /// The status of the `Failure` that the entry reports. Hosts (the programs that use the library) get the same
-    /// status. Nil if the entry was made from a text instead of a `Failure`.
+    /// The status of the `Failure` that the entry reports. Hosts get the same status. Nil if the entry was made from a
+    /// text instead of a `Failure`.
     public let status: Status?
 
     public init(_ level: Level, _ message: String) {

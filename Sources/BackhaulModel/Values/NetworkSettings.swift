@@ -28,7 +28,7 @@ public struct NetworkSettings: Equatable, Sendable {
 /// A network as listings show it: `bh_network`.
 public struct NetworkInfo: Equatable, Sendable {
     public var settings: NetworkSettings
-    /// The kind of the network; nil if this engine (the process that runs the transfers) has not seen the network.
+    /// The kind of the network; nil if this engine has not seen the network.
     public var kind: NetworkKinds?
     public var isCurrent = false
     public var usedToday: UInt64 = 0

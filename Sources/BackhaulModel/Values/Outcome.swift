@@ -1,4 +1,4 @@
-/// How a task (an upload or a download) ended. The task's event reports these values.
+/// How a task ended. The task's event reports these values.
 public struct Outcome: Equatable, Sendable {
     /// The state in which the task ended: `succeeded`, `failed` or `cancelled`.
     public var state: TaskState
@@ -38,17 +38,16 @@ public struct ResponseSummary: Equatable, Sendable {
     public init() {}
 }
 
-/// A stored message for the host (the program that uses the library): `bh_event`.
+/// A stored message for the host: `bh_event`.
 public struct Event: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
         case taskEnded(EndedTask)
         case sessionFinished
-        /// A challenge (a demand for a credential, new headers or a new URL) was opened. Nil if the challenge is not
-        /// open any more.
+        /// A challenge was opened. Nil if the challenge is not open any more.
         case challenge(Challenge?)
         case groupFinished(FinishedGroup)
-        /// An activity (work that repeats) is due. The host does this work, because the activity has no request that
-        /// would become a task. The text is the identifier of the activity.
+        /// An activity is due. The host does this work, because the activity has no request that would become a task.
+        /// The text is the identifier of the activity.
         case activity(String)
     }
     public var id: EventID

@@ -1,5 +1,5 @@
-/// Values of a response by which a later attempt (a run of the task) recognizes the same representation (RFC 9110,
-/// section 8.8). A *representation* is the bytes of a resource at one time.
+/// Values of a response by which a later attempt recognizes the same representation (RFC 9110, section 8.8). A
+/// *representation* is the bytes of a resource at one time.
 public struct Validator: Equatable, Sendable {
     /// A strong entity tag, with its quotes.
     public var entityTag: String?
@@ -50,8 +50,8 @@ public struct PartLength: Equatable, Sendable {
 /// The durable facts about an incomplete download.
 public struct Checkpoint: Equatable, Sendable {
     public var validator: Validator
-    /// The URL that sent the response, after redirects. The text is empty if the host (the program that uses the
-    /// library) has given another URL for the same file since that response.
+    /// The URL that sent the response, after redirects. The text is empty if the host has given another URL for the
+    /// same file since that response.
     public var finalURL: String
     /// The size of the whole file in bytes, if the server stated it.
     public var size: UInt64?

@@ -1,4 +1,4 @@
-/// The present progress of one task (an upload or a download): `bh_progress`.
+/// The present progress of one task: `bh_progress`.
 public struct Progress: Equatable, Sendable {
     public var task: TaskID
     public var state: TaskState
@@ -6,7 +6,7 @@ public struct Progress: Equatable, Sendable {
     public var offset: UInt64
     public var size: UInt64?
     public var bytesPerSecond: UInt64
-    /// How many bytes of the request's body were sent in this attempt (one run of the task).
+    /// How many bytes of the request's body were sent in this attempt.
     public var bodySent: UInt64
     public var bodySize: UInt64
 

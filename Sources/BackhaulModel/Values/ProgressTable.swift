@@ -1,5 +1,5 @@
-/// The latest progress of each task (an upload or a download), until the host (the program that uses the library) reads
-/// the progress. If there are more than `limit` tasks, the task whose progress has waited longest is removed.
+/// The latest progress of each task, until the host reads the progress. If there are more than `limit` tasks, the task
+/// whose progress has waited longest is removed.
 public struct ProgressTable: Sendable {
     public static let limit = 1_024
 

@@ -15,10 +15,9 @@ public enum ExistsPolicy: Int32, Sendable, CaseIterable {
     case skip = 2
 }
 
-/// Where a finished file is placed. Device and inode are those of the directory that the host (the program that uses
-/// the library) saw at the path. The engine, which performs the request, may run in a daemon with another mount
-/// namespace. There, the same path may lead to another directory. If the engine sees another directory at this path,
-/// the engine refuses the request.
+/// Where a finished file is placed. Device and inode are those of the directory that the host saw at the path. The
+/// engine, which performs the request, may run in a daemon with another mount namespace. There, the same path may lead
+/// to another directory. If the engine sees another directory at this path, the engine refuses the request.
 public struct Destination: Equatable, Sendable {
     /// An absolute path. With a slash at the end, it is the path of a directory, and the server chooses the name of the
     /// file. Without a slash at the end, it is the path of the file.

@@ -38,9 +38,8 @@ public struct Checksum: Equatable, Sendable {
     }
 }
 
-/// What the engine (the process that runs the uploads) does with a *body file*, which is a file whose bytes an upload
-/// sends. The engine reads the file in place, copies it into the store (the engine's directory), or moves it into the
-/// store: `BH_BODY_…`.
+/// What the engine does with a *body file*, which is a file whose bytes an upload sends. The engine reads the file in
+/// place, copies it into the store, or moves it into the store: `BH_BODY_…`.
 public enum BodySource: Int32, Sendable, CaseIterable {
     case reference = 0
     case snapshot = 1
@@ -72,8 +71,7 @@ public struct BodyFile: Equatable, Sendable {
     }
 }
 
-/// A body file that was moved into the store (`BodySource.consume`), and must be returned to the host (the program that
-/// uses the library).
+/// A body file that was moved into the store (`BodySource.consume`), and must be returned to the host.
 public struct ReturnedBody: Equatable, Sendable {
     /// The name of the file in the store's directory of request bodies.
     public var name: String

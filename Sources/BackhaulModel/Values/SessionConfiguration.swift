@@ -158,7 +158,7 @@ public struct SessionInfo: Equatable, Sendable {
     /// The id of the newest committed event, even if the event is acknowledged; zero if there was none.
     public var newestEvent: EventID
     public var openChallenges: UInt64 = 0
-    /// Whether the unacknowledged events include an event of a due activity (work that repeats).
+    /// Whether the unacknowledged events include an event of a due activity.
     public var hasActivity = false
     /// When the engine first saw that the consumer's process is stopped, in Unix milliseconds; 0: the process is not
     /// stopped.

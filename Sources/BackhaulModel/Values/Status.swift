@@ -63,8 +63,8 @@ public enum FailureDomain: Int32, Sendable, CaseIterable {
     case process = 5
 }
 
-/// An error as hosts (the programs that use the library) get it: one status, the code that caused the error, and a
-/// message that says what was wrong and what to do.
+/// An error as hosts get it: one status, the code that caused the error, and a message that says what was wrong and
+/// what to do.
 public struct Failure: Error, Equatable, Sendable {
     public var status: Status
     public var domain: FailureDomain

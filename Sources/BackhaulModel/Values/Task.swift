@@ -75,7 +75,7 @@ public struct TaskInfo: Equatable, Sendable {
     public var enqueuedMilliseconds: Int64
     public var kind = TaskKind.download
     public var group: String?
-    /// How many bytes of the request's body were sent in this attempt (one run of the task).
+    /// How many bytes of the request's body were sent in this attempt.
     public var bodySent: UInt64 = 0
     public var bodySize: UInt64 = 0
     /// When the task ended, in Unix milliseconds; 0 if it has not ended.
@@ -87,7 +87,7 @@ public struct TaskInfo: Equatable, Sendable {
     public var latestStartMilliseconds: Int64?
     public var expectedBytesReceived: UInt64?
     public var expectedBytesSent: UInt64?
-    /// The constraints (demands on the system, such as external power) that the task itself states; nil: none.
+    /// The constraints that the task itself states; nil: none.
     public var constraints: Boxed<Constraints>?
 
     public init(

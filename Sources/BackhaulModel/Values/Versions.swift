@@ -40,7 +40,7 @@ public struct Versions: Equatable, Sendable {
 public struct Welcome: Equatable, Sendable {
     public var versions: Versions
     /// Whether the engine is a daemon, which is a process that only runs an engine. A daemon exits when a newer library
-    /// requests the exit. An engine inside a host (a program that embeds the library) does not exit.
+    /// requests the exit. An engine inside a host does not exit.
     public var isDaemon: Bool
     public var process: Int32
 

@@ -4,8 +4,8 @@ internal import CLinux
 internal import Glibc
 
 extension StoreDirectory {
-    /// Makes the folders of kept files and of request bodies (the data of uploads). Only the user can access them. The
-    /// engine, which runs uploads and downloads, calls this function when it starts.
+    /// Makes the folders of kept files and of request bodies. Only the user can access them. The engine, which runs
+    /// uploads and downloads, calls this function when it starts.
     public func makeFolders() throws(Failure) {
         var areNew = false
         for name in ["kept", "bodies"] {

@@ -196,9 +196,8 @@ public struct TaskOperations {
 
     // MARK: Resource time-outs
 
-    // A resource time-out is the longest permitted time from the enqueue to the end of a task. A task has its own
-    // resource time-out, or that of its session. While a condition, such as a missing network, holds tasks, both kinds
-    // of time-outs are read often. So each kind has an index.
+    // A task has its own resource time-out, or that of its session. While a condition, such as a missing network, holds
+    // tasks, both kinds of time-outs are read often. So each kind has an index.
 
     /// Returns up to `limit` tasks of the session whose resource time-out has passed: waiting, delayed and running
     /// tasks. `now` is the present time as in `StartClock.calendar`.

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The table `lanes`. A lane has the tasks of one session for one origin (scheme, host name and port).
+/// The table `lanes`.
 struct LaneTable {
     let connection: Connection
 

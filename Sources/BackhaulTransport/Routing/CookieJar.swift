@@ -2,8 +2,7 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// The cookies of a session (a named collection of tasks). libcurl stores and sends the cookies (RFC 6265). All calls
-/// are on the transport's thread.
+/// The cookies of a session. libcurl stores and sends the cookies (RFC 6265). All calls are on the transport's thread.
 ///
 /// Unsafe: libcurl's share handle lives until `deinit`. Each `EasyHandle` that uses the share handle retains this
 /// `CookieJar`, so `deinit` does not run before the end of this use.

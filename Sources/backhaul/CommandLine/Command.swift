@@ -12,9 +12,8 @@ struct CommandDescription {
     var variantOptions: [OptionDescription] = []
     /// Paragraphs below the options, if any.
     var details = ""
-    /// Whether the command acts as a host of the application. A host is a program that embeds the library. While such a
-    /// command runs, the engine does not launch the application's registered program. While one of the other commands
-    /// runs, the engine may launch this program.
+    /// Whether the command acts as a host of the application. While such a command runs, the engine does not launch the
+    /// application's registered program. While one of the other commands runs, the engine may launch this program.
     var isHost = false
     var storeUse = StoreUse.needs
     /// Whether the command concerns one session.

@@ -1,8 +1,7 @@
 import Backhaul
 
-/// The environment of a command: its store, its session, its output, and its signals. A *host* is a program that embeds
-/// the library. The *engine* is the process that runs the tasks. When a session needs its host, the engine may launch a
-/// program that the user has registered.
+/// The environment of a command: its store, its session, its output, and its signals. When a session needs its host,
+/// the engine may launch a program that the user has registered.
 struct Context {
     static let defaultSession = "default"
 

@@ -1,7 +1,6 @@
 import Backhaul
 
-/// The command `activities`: lists, sets and removes activities. An *activity* is work that repeats, such as a daily
-/// download.
+/// The command `activities`: lists, sets and removes activities.
 struct Activities: DescribedCommand {
     static let description = CommandDescription(
         name: "activities", operands: "[set NAME [URL] | remove NAME]",

@@ -1,7 +1,6 @@
 import Backhaul
 
-/// The command `constrain`: changes the constraints of tasks. A *constraint* is a demand on the system, such as
-/// external power.
+/// The command `constrain`: changes the constraints of tasks.
 struct Constrain: DescribedCommand {
     static let description = CommandDescription(
         name: "constrain", operands: ControlOptions.operands, summary: "change the constraints of transfers",

@@ -1,8 +1,7 @@
 import BackhaulUserManager
 import Backhaul
 
-/// The findings of `backhaul doctor` about the engine of a store. The *engine* is the process that runs the tasks of
-/// the store. If no engine runs, one finding states this.
+/// The findings of `backhaul doctor` about the engine of a store. If no engine runs, one finding states this.
 struct DoctorEngine {
     private(set) var findings: [Finding] = []
     /// Whether the engine is a daemon in a systemd service without other processes.

@@ -1,7 +1,6 @@
 import Backhaul
 
-/// The command `events`: lists the events of a session, and acknowledges them if the user wants this. An *event* is a
-/// stored message of the engine, for example that a transfer has ended.
+/// The command `events`: lists the events of a session, and acknowledges them if the user wants this.
 struct Events: DescribedCommand {
     static let description = CommandDescription(
         name: "events", operands: "", summary: "list the events that are not acknowledged",

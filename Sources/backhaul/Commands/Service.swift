@@ -1,8 +1,7 @@
 import BackhaulUserManager
 import Glibc
 
-/// The command `service`: installs or removes the systemd service that runs a store's daemon, and shows its status. The
-/// daemon is a process that runs the transfers of the store.
+/// The command `service`: installs or removes the systemd service that runs a store's daemon, and shows its status.
 struct Service: DescribedCommand {
     static let description = CommandDescription(
         name: "service", operands: "install | status | uninstall",

@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 
 /// The systemd unit file of a store's daemon, and the link that enables the unit. Both are in the user's directory for
-/// systemd. The daemon is a process that runs the transfers of the store.
+/// systemd.
 struct ServiceFile {
     let name: String
     private let directory: String

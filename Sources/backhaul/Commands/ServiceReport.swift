@@ -1,7 +1,6 @@
 import BackhaulUserManager
 
-/// The status of the systemd service that runs a store's daemon. The daemon is a process that runs the transfers of the
-/// store.
+/// The status of the systemd service that runs a store's daemon.
 struct ServiceReport {
     let unit: String
     let path: String

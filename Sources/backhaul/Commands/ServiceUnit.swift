@@ -1,5 +1,4 @@
-/// The text that starts a store's daemon at boot: a unit file for the user manager, or a line for cron. The daemon is a
-/// process that runs the transfers of the store.
+/// The text that starts a store's daemon at boot: a unit file for the user manager, or a line for cron.
 struct ServiceUnit: Equatable {
     /// The absolute path of the daemon's program. The path of the store is absolute, too.
     let program: String

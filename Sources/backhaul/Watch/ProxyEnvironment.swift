@@ -1,7 +1,6 @@
 import Backhaul
 
-/// The environment variables that name proxies. A daemon has the variables of the command that started it, and ignores
-/// those of later commands.
+/// The environment variables that name proxies.
 enum ProxyEnvironment {
     private static let proxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
     private static let variables = proxies + ["no_proxy", "NO_PROXY"]

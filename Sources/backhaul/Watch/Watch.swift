@@ -2,9 +2,9 @@ import Backhaul
 
 /// Follows transfers until they have ended. Reports each end to the user, and acknowledges the event about the end.
 ///
-/// A session has one *consumer*: the process that reads the session's events. If this process is the consumer, events
-/// report the ends. While another process is the consumer, this process finds the ends in the list of tasks. Meanwhile,
-/// this process regularly tries to become the consumer, in order to acknowledge the ends.
+/// If this process is the consumer, events report the ends. While another process is the consumer, this process finds
+/// the ends in the list of tasks. Meanwhile, this process regularly tries to become the consumer, in order to
+/// acknowledge the ends.
 final class Watch {
     enum Scope {
         /// The transfers that this command enqueued. The command does not acknowledge events of other transfers.

@@ -1,5 +1,5 @@
-"""Fixtures for activities, which are repeated work. The engine, which runs the tasks, is in the daemon (a separate
-process), or is embedded in a host (a program that uses the library)."""
+"""Fixtures for activities, which are repeated work. The engine, which runs the tasks, is in the daemon, or is
+embedded in a host."""
 
 import pytest
 

@@ -1,8 +1,7 @@
 """Activities that enqueue a request or send an event.
 
-An activity is work that repeats: the engine, which runs the tasks, starts the work one time in each window of time.
-Most activities of these tests have an interval of one second. A host is a process that embeds the library. If a session
-(a named collection of tasks) needs its host and no host runs, the engine launches the program of the application.
+Most activities of these tests have an interval of one second. If a session needs its host and no host runs, the
+engine launches the program of the application.
 """
 
 import time

@@ -1,5 +1,5 @@
-"""Fixtures for the table of HTTP behaviours: scripted servers for HTTP/1.1 and HTTP/2, the proxy squid, and one host (a
-program that embeds the library)."""
+"""Fixtures for the table of HTTP behaviours: scripted servers for HTTP/1.1 and HTTP/2, the proxy squid, and one
+host."""
 
 import shutil
 

@@ -1,9 +1,8 @@
 """Authentication: RFC 9110, section 11; RFC 7617."""
 
-# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task (a download or
-# upload), and the expected requests (`asked`). In the texts, the host is the program that embeds the library. A
-# challenge is a demand for a credential, new header fields or a new URL. `challenge_responses` lists the
-# host's responses to challenges.
+# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task, and the expected
+# requests (`asked`). In the texts, the host is the program that embeds the library. A challenge is a demand for a
+# credential, new header fields or a new URL. `challenge_responses` lists the host's responses to challenges.
 
 from behaviours.row import Content, Expected, Response, Row, redirect, whole
 

@@ -1,9 +1,9 @@
 """Checksums, digests, sizes and file names: RFC 9530; RFC 6266."""
 
 # Each row is one test of the engine with a server. A row has a name, a text for docs/http.md, the responses of the
-# server, the expected end of the task (a download or upload), and the expected requests (`asked`). In the text, the
-# words before the colon say what the server does, and the words after the colon say what follows. "Drops" means that
-# the server ends the connection before it has sent the whole body.
+# server, the expected end of the task, and the expected requests (`asked`). In the text, the words before the colon say
+# what the server does, and the words after the colon say what follows. "Drops" means that the server ends the
+# connection before it has sent the whole body.
 
 import base64
 import hashlib

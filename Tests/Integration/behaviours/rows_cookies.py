@@ -1,7 +1,7 @@
 """Cookies: RFC 6265."""
 
-# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task (a download or
-# upload), and the expected requests (`asked`). In the texts, the host is the program that embeds the library.
+# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task, and the expected
+# requests (`asked`). In the texts, the host is the program that embeds the library.
 
 from behaviours.row import Content, Expected, Response, Row, redirect, whole
 

@@ -1,8 +1,8 @@
 """Further cases from curl's tests of resuming, redirects and cookies."""
 
-# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task (a download or
-# upload), and the expected requests (`asked`). In the texts, the host is the program that embeds the library. "Drops"
-# means that the server ends the connection inside the body.
+# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task, and the expected
+# requests (`asked`). In the texts, the host is the program that embeds the library. "Drops" means that the server ends
+# the connection inside the body.
 
 from behaviours.row import UNCHANGED, Content, Expected, Response, Row, redirect, rest, whole
 

@@ -1,7 +1,7 @@
 """Responses before the request's body has arrived: RFC 9110, section 10.1.1; RFC 9113, section 8.1."""
 
-# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task (a download or
-# upload), and the expected requests (`asked`).
+# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task, and the expected
+# requests (`asked`).
 
 from behaviours.row import UNCHANGED, Early, Expected, Response, Row
 

@@ -1,7 +1,7 @@
 """Where a body ends: RFC 9112, section 6; RFC 9113, section 8.1."""
 
-# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task (a download or
-# upload), and the expected requests (`asked`). "Drops" means that the server ends the connection inside the body.
+# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task, and the expected
+# requests (`asked`). "Drops" means that the server ends the connection inside the body.
 
 import gzip
 

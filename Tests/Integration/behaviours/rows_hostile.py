@@ -1,7 +1,7 @@
 """Hostile servers."""
 
-# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task (a download or
-# upload), and the expected requests (`asked`). "Drops" means that the server ends the connection inside the body.
+# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task, and the expected
+# requests (`asked`). "Drops" means that the server ends the connection inside the body.
 
 from behaviours.row import Content, Expected, Response, Row, redirect, whole
 

@@ -1,7 +1,7 @@
 """Ranges and resumption: RFC 9110, sections 13.1.5, 14 and 15.3.7."""
 
-# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task (a download or
-# upload), and the expected requests (`asked`). "Drops" means that the server ends the connection inside the body.
+# A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task, and the expected
+# requests (`asked`). "Drops" means that the server ends the connection inside the body.
 
 from behaviours.row import MODIFIED, UNCHANGED, Content, Expected, Response, Row, redirect, rest, unsatisfiable, whole
 

@@ -1,8 +1,7 @@
 """Accepted, refused and retried statuses; Retry-After: RFC 9110, sections 10.2.3 and 15."""
 
 # A row has a name, a text for docs/http.md, and the responses of the server. The row also has the expected end of the
-# task (a download or upload), and the expected requests (`asked`). In the texts, the host is the program that embeds
-# the library.
+# task, and the expected requests (`asked`). In the texts, the host is the program that embeds the library.
 
 from email.utils import formatdate
 from time import time

@@ -1,8 +1,7 @@
 """Uploads: RFC 9110, sections 9.3 and 10.1.1; RFC 7578."""
 
 # A row has a name, a text for docs/http.md, and the responses of the server. The row also has the expected end of the
-# task (a download or upload), and the expected requests (`asked`). In the texts, the host is the program that embeds
-# the library.
+# task, and the expected requests (`asked`). In the texts, the host is the program that embeds the library.
 
 from behaviours.row import Expected, Response, Row
 

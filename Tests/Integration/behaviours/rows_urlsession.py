@@ -1,8 +1,7 @@
 """Further cases from TestURLSession in swift-corelibs-foundation."""
 
 # A row has a name, a text for docs/http.md, and the responses of the server. The row also has the expected end of the
-# task (a download or upload), and the expected requests (`asked`). In the texts, the host is the program that embeds
-# the library.
+# task, and the expected requests (`asked`). In the texts, the host is the program that embeds the library.
 
 from behaviours.row import UNCHANGED, Content, Expected, Response, Row, redirect, whole
 

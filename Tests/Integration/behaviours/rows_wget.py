@@ -1,8 +1,8 @@
 """Further cases from wget's tests of resuming, redirects, names and cookies."""
 
 # A row has a name, a text for docs/http.md, and the responses of the server. The row also has the expected end of the
-# task (a download or upload), and the expected requests (`asked`). In the texts, the host is the program that embeds
-# the library. "Drops" means that the server ends the connection inside the body.
+# task, and the expected requests (`asked`). In the texts, the host is the program that embeds the library. "Drops"
+# means that the server ends the connection inside the body.
 
 from behaviours.row import MODIFIED, UNCHANGED, Content, Expected, Response, Row, redirect, rest, unsatisfiable, whole
 

@@ -1,6 +1,5 @@
-"""Runs the rows of a table of HTTP behaviours. Each row states what a test server sends, and how the task must end. One
-host (a process that embeds the library) runs the tasks of all rows. A *transport* is HTTP/1.1 or HTTP/2, directly or
-through a proxy."""
+"""Runs the rows of a table of HTTP behaviours. Each row states what a test server sends, and how the task must end.
+One host runs the tasks of all rows. A *transport* is HTTP/1.1 or HTTP/2, directly or through a proxy."""
 
 import json
 import time
@@ -118,8 +117,7 @@ class RowRunner:
         return given
 
     def _wait_for_end(self, session, cursor, task, responses, here, limit):
-        """Responds to each challenge (a demand for a credential or a new URL) until the task has ended. Returns the
-        event of the task's end."""
+        """Responds to each challenge until the task has ended. Returns the event of the task's end."""
         deadline = time.monotonic() + limit
         while (left := deadline - time.monotonic()) > 0:
             for event in session.poll(cursor, timeout=min(5, left)).items:

@@ -1,5 +1,5 @@
-"""Fixtures for the tests of conditions. A condition is a fact about the system, such as its power or network. A
-simulation runs transfers on a fake machine whose conditions change. Many simulations run at the same time."""
+"""Fixtures for the tests of conditions. A simulation runs transfers on a fake machine whose conditions change. Many
+simulations run at the same time."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """The environment of one scenario: a fake machine, a network, a link, a server and hosts. In a scenario, conditions
-such as power change during downloads. A host is a process that embeds the library. The engine runs the downloads, in
-the host or in a daemon. Several environments can run at the same time."""
+such as power change during downloads. The engine runs the downloads, in the host or in a daemon. Several
+environments can run at the same time."""
 
 import functools
 import os

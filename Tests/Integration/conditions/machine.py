@@ -11,8 +11,7 @@ TRIP_POINTS = {0: ("passive", 85), 1: ("critical", 100)}
 
 class Machine:
     """A fake machine. At first, no condition, such as power or heat, can be read. `network` runs functions in the
-    network namespace of the hosts (the processes that embed the library). The machine sends uevents to this
-    namespace."""
+    network namespace of the hosts. The machine sends uevents to this namespace."""
 
     def __init__(self, folder, network=None):
         self.folder, self._network = folder, network

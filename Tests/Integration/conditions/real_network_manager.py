@@ -1,5 +1,5 @@
-"""The real NetworkManager, on a private bus and in a private network. NetworkManager sees no device of the system, and
-reads and writes no file of the system. A host is a process that embeds the library."""
+"""The real NetworkManager, on a private bus and in a private network. NetworkManager sees no device of the system,
+and reads and writes no file of the system."""
 
 import os
 import shutil

@@ -1,7 +1,7 @@
-"""A table of conditions of the system, such as power. For each row, a test makes the condition bad and then good again
-while downloads with different constraints wait or run. A constraint is a demand on one condition. A preset is a name
-for several constraints. Sessions and tasks can state constraints or a preset. Tests/Unit/Model has the complete table.
-The tests with that table run no download: they test only the functions that decide whether a task waits.
+"""A table of conditions of the system, such as power. For each row, a test makes the condition bad and then good
+again while downloads with different constraints wait or run. A preset is a name for several constraints. Sessions
+and tasks can state constraints or a preset. Tests/Unit/Model has the complete table. The tests with that table run
+no download: they test only the functions that decide whether a task waits.
 """
 
 from dataclasses import dataclass, field

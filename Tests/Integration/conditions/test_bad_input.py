@@ -1,8 +1,8 @@
-"""A condition is a fact about the system, such as power. The engine, which runs the transfers, reads conditions from
-/sys, /proc and services of the system bus. In these tests, such a source reports nonsense, hangs, comes late or
-disappears. If a condition cannot be read, no transfer waits for this condition. The tests run a transfer without
-constraints (demands on conditions), and a discretionary transfer. A discretionary transfer demands external power, an
-unmetered network, a cool machine and a link that is not slow.
+"""The engine, which runs the transfers, reads conditions from /sys, /proc and services of the system bus. In these
+tests, such a source reports nonsense, hangs, comes late or disappears. If a condition cannot be read, no transfer
+waits for this condition. The tests run a transfer without constraints (demands on conditions), and a discretionary
+transfer. A discretionary transfer demands external power, an unmetered network, a cool machine and a link that is
+not slow.
 """
 
 import pytest

@@ -1,1 +1,1 @@
-"""Tests of challenges. A challenge is a demand of a server or a proxy for a credential, such as a password."""
+"""Tests of challenges."""

@@ -1,8 +1,7 @@
 """Tests of kept credentials, expired credentials and default handling.
 
-A challenge is a demand to the host (a process that embeds the library) for a credential, such as a password. The host
-can request that the engine, which runs the tasks, keeps the credential in its store. If the host gives no credential
-and requests default handling, the waiting tasks end with the server's response.
+The host can request that the engine, which runs the tasks, keeps the credential in its store. If the host gives no
+credential and requests default handling, the waiting tasks end with the server's response.
 """
 
 import time

@@ -1,5 +1,5 @@
 """Proxies that require a credential, for plain requests and for tunnels. The demand for a credential is called a
-challenge. A host (a process that embeds the library) gives the credential or refuses the challenge."""
+challenge. A host gives the credential or refuses the challenge."""
 
 import pytest
 

@@ -1,8 +1,7 @@
 """Headers and URLs that expire: the host gives new ones, and the downloads continue.
 
-A host is a process that embeds the library. The engine runs the transfers. A challenge is a demand of the engine to the
-host. A challenge that demands new headers or a new URL is called a refresh. If the host requests default handling of a
-refresh, the engine sends the old headers.
+The engine runs the transfers. A challenge that demands new headers or a new URL is called a refresh. If the host
+requests default handling of a refresh, the engine sends the old headers.
 """
 
 import time

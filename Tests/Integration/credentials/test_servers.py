@@ -1,8 +1,7 @@
 """Servers that require a credential: nginx with Basic, and a server that requires a token.
 
-A challenge is a demand to the host (a process that embeds the library) for a credential. A second host of a session can
-be a producer, which may add and control tasks, or an observer, which may only read. To acknowledge an event is to
-confirm that it was processed.
+A second host of a session can be a producer, which may add and control tasks, or an observer, which may only read.
+To acknowledge an event is to confirm that it was processed.
 """
 
 import os

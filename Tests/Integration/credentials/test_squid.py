@@ -1,6 +1,5 @@
 """The proxy squid demands a credential (Digest), for plain requests and for tunnels. With default handling of this
-demand, the host gives no credential, and the task ends with the proxy's response. A host is a process that embeds the
-library."""
+demand, the host gives no credential, and the task ends with the proxy's response."""
 
 import pytest
 

@@ -1,5 +1,4 @@
-"""Fixtures for the tests of the daemon. The hosts (processes that embed the library) use a daemon. After each test, the
-daemons of the test are ended."""
+"""Fixtures for the tests of the daemon. The hosts use a daemon. After each test, the daemons of the test are ended."""
 
 import os
 

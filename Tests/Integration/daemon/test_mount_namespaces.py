@@ -1,6 +1,6 @@
-"""A daemon that sees other directories than its host, or that has other permissions. A host is a process that embeds
-the library, and the daemon runs the host's transfers. When the host enqueues a download to a path that the daemon
-cannot use, the daemon refuses the request. So no file is written to a wrong place."""
+"""A daemon that sees other directories than its host, or that has other permissions. When the host enqueues a
+download to a path that the daemon cannot use, the daemon refuses the request. So no file is written to a wrong
+place."""
 
 import os
 import shutil

@@ -1,5 +1,4 @@
-"""The program backhauld: its command line, its signals, its log and its store. A host is a process that embeds the
-library."""
+"""The program backhauld: its command line, its signals, its log and its store."""
 
 import os
 import shutil

@@ -1,6 +1,5 @@
 """Other programs remove, replace or move the store while a daemon and its hosts use the store. In other tests, a
-resource is missing, such as space on the disk or descriptors. The store is the directory with all durable data of the
-daemon. A host is a process that embeds the library."""
+resource is missing, such as space on the disk or descriptors."""
 
 import os
 import resource

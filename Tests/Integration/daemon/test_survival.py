@@ -1,6 +1,5 @@
-"""Transfers continue after a host is killed, and after the daemon is killed. A host is a process that embeds the
-library. An engine is the code that runs the transfers. With embedded hosting, the engine runs inside the host.
-Otherwise the engine runs in the daemon."""
+"""Transfers continue after a host is killed, and after the daemon is killed. With embedded hosting, the engine runs
+inside the host. Otherwise the engine runs in the daemon."""
 
 import os
 import random

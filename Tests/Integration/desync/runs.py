@@ -1,6 +1,6 @@
-"""Describes the runs of the tests as plain values. A run is a list of steps over one transport, such as TLS 1.3. A step
-is one task (a download or upload), with the server's response and the junk that the server sends. Junk is bytes that
-belong to no request."""
+"""Describes the runs of the tests as plain values. A run is a list of steps over one transport, such as TLS 1.3. A
+step is one task, with the server's response and the junk that the server sends. Junk is bytes that belong to no
+request."""
 
 import random
 from dataclasses import dataclass, replace

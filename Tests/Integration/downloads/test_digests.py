@@ -1,5 +1,4 @@
-"""Checksums that the host (the program that embeds the library) states, digests that the server sends (RFC 9530), and
-sizes. The engine is the process that runs the downloads."""
+"""Checksums that the host states, digests that the server sends (RFC 9530), and sizes."""
 
 import base64
 import hashlib

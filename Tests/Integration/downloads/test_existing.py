@@ -2,7 +2,7 @@
 representation.
 
 The validators of a file are the ETag and the Last-Modified of the response. A conditional request contains these
-validators. The engine is the process that runs the downloads.
+validators.
 """
 
 import os

@@ -1,5 +1,4 @@
-"""Destinations on a hung disk. Tasks for other disks continue. When the hung disk works again, its tasks succeed. A
-part file is the unfinished file of a download. The engine is the process that runs the downloads."""
+"""Destinations on a hung disk. Tasks for other disks continue. When the hung disk works again, its tasks succeed."""
 
 import os
 import time

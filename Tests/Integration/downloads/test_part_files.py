@@ -1,6 +1,5 @@
-"""A part file is the unfinished file of a download. The engine is the process that runs the downloads. These tests
-change a part file while the engine does not write to the file. Another program could do the same. A download never
-continues from a changed part file. A store is the directory with all data of an engine."""
+"""The engine is the process that runs the downloads. These tests change a part file while the engine does not write
+to the file. Another program could do the same. A download never continues from a changed part file."""
 
 import os
 import stat

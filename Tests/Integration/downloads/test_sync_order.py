@@ -1,5 +1,5 @@
-"""The order in which an engine (the process that runs the downloads) syncs its files, renames them, and commits to its
-database. The tests read this order from the engine's system calls."""
+"""The order in which an engine syncs its files, renames them, and commits to its database. The tests read this order
+from the engine's system calls."""
 
 import os
 import re

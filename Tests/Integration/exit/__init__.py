@@ -1,1 +1,1 @@
-"""Hosts (processes that embed the library) that return from main during a transfer."""
+"""Hosts that return from main during a transfer."""

@@ -1,1 +1,1 @@
-"""Tests of real hosts with real servers. A host is a process that embeds the library."""
+"""Tests of real hosts with real servers."""

@@ -1,4 +1,4 @@
-"""Networks and activities: their settings are stored, and a due activity starts. An activity is work that repeats."""
+"""Networks and activities: their settings are stored, and a due activity starts."""
 
 from datetime import datetime, timedelta, timezone
 

@@ -1,7 +1,6 @@
-"""Hosts on asyncio: nothing blocks the loop, waits use little processor time, and every wait can be cancelled. A host
-is a program that embeds the library. A condition is a fact about the system, such as power. A wait record describes a
-time in which a task waits. To complete a session is to state that the host has processed all events that it has
-read."""
+"""Hosts on asyncio: nothing blocks the loop, waits use little processor time, and every wait can be cancelled. A
+wait record describes a time in which a task waits. To complete a session is to state that the host has processed all
+events that it has read."""
 
 import asyncio
 import http.server

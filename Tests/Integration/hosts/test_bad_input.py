@@ -1,5 +1,5 @@
-"""Invalid input of a host: each call fails with a clear error, and nothing is lost or partly applied. A host is a
-process that embeds the library. To claim a downloaded file is to move it out of the store."""
+"""Invalid input of a host: each call fails with a clear error, and nothing is lost or partly applied. To claim a
+downloaded file is to move it out of the store."""
 
 import os
 import re

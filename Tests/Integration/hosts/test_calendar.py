@@ -1,8 +1,7 @@
 """The calendar (the date and time of the machine) is set while tasks wait. The engine, which runs the tasks, measures
 times by the boot clock. This clock does not change when the calendar is set.
 
-Debug builds let tests set the calendar (BACKHAUL_CLOCK) and the id of the machine's boot (BACKHAUL_BOOT). The resource
-time-out is the longest permitted time from the enqueue of a task to its end.
+Debug builds let tests set the calendar (BACKHAUL_CLOCK) and the id of the machine's boot (BACKHAUL_BOOT).
 """
 
 import pytest

@@ -1,6 +1,5 @@
-"""Constraints and settings of sessions, requests and networks: they are stored and listed. Invalid ones are refused. A
-condition is a fact about the system, such as its power. A constraint is a demand on the system, such as external power.
-A hold is a demand that the system does not meet now. A host is a process that embeds the library."""
+"""Constraints and settings of sessions, requests and networks: they are stored and listed. Invalid ones are refused.
+A hold is a demand that the system does not meet now."""
 
 import dataclasses
 from datetime import datetime, timedelta, timezone

@@ -1,8 +1,8 @@
 """The engine is killed with SIGKILL exactly between two durable steps, such as a rename of a file and a commit.
 
 In debug builds the environment variable BACKHAUL_CRASH_AT names the point of the kill. With "NAME:4", the process is
-killed when it reaches the point for the fourth time. The engine runs the transfers, here in the process of a host. A
-host is a process that embeds the library. To acknowledge an event is to confirm that it was processed.
+killed when it reaches the point for the fourth time. The engine runs the transfers, here in the process of a host.
+To acknowledge an event is to confirm that it was processed.
 """
 
 import os

@@ -1,9 +1,8 @@
-"""Valid requests to a correct server: the file, the event, and the rules for an existing file. A host is a process that
-embeds the library.
+"""Valid requests to a correct server: the file, the event, and the rules for an existing file.
 
-If a request states no path, the downloaded file stays in the store, which is the directory of the engine's data. Such a
-file is a kept file. To claim a kept file is to move it to a path. An idempotency key is a text in a request. A later
-request with the same text makes no new task. To acknowledge an event is to confirm that it was processed.
+If a request states no path, the downloaded file stays in the store, which is the directory of the engine's data.
+Such a file is a kept file. To claim a kept file is to move it to a path. An idempotency key is a text in a request.
+A later request with the same text makes no new task. To acknowledge an event is to confirm that it was processed.
 """
 
 import os

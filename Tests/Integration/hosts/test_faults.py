@@ -1,5 +1,5 @@
-"""Faults of servers, and how a task ends after each fault. An attempt is one run of a task. The request time-out limits
-the time without a byte. The resource time-out limits the time from the enqueue of a task to its end."""
+"""Faults of servers, and how a task ends after each fault. The request time-out limits the time without a byte. The
+resource time-out limits the time from the enqueue of a task to its end."""
 
 import os
 import socket

@@ -1,5 +1,5 @@
-"""The Python package in the test's own process: threads, closed handles, tickets and waits. A handle is a reference to
-an application or a session. A ticket stands for a command that was sent to the engine."""
+"""The Python package in the test's own process: threads, closed handles, tickets and waits. A ticket stands for a
+command that was sent to the engine."""
 
 import gc
 import os

@@ -90,8 +90,7 @@ def download_with_kills(host, downloads, hosting, content, rate, points):
         for number in range(len(points) + 1):
             one = host()
             killer.engines.put(one.engine().process_id)
-            # If the engine runs in the host (the process that embeds the library), the host may be killed during these
-            # calls.
+            # If the engine runs in the host, the host may be killed during these calls.
             with suppress(HostEnded):
                 if number == 0:
                     one.session(**QUICK)

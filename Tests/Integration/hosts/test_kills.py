@@ -1,7 +1,6 @@
-"""Hosts are killed with SIGKILL at seeded random times. Tests/Soak/kills.py does this for a longer time. A host is a
-process that embeds the library. To acknowledge an event is to confirm that it was processed. A kept file is a
-downloaded file that stays in the store, because the host has given no path for it. A large enqueue is sent in chunks of
-requests."""
+"""Hosts are killed with SIGKILL at seeded random times. Tests/Soak/kills.py does this for a longer time. To
+acknowledge an event is to confirm that it was processed. A kept file is a downloaded file that stays in the store,
+because the host has given no path for it. A large enqueue is sent in chunks of requests."""
 
 import os
 import random

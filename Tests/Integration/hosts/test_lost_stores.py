@@ -1,6 +1,5 @@
-"""Stores are damaged, removed or replaced, some of them while an engine has them open. An engine runs transfers, in a
-host or in a daemon. A store is the directory with the database and the files of an engine. A part file is the
-unfinished file of a download. A host is a process that embeds the library."""
+"""Stores are damaged, removed or replaced, some of them while an engine has them open. An engine runs transfers, in
+a host or in a daemon. A store is the directory with the database and the files of an engine."""
 
 import random
 import shutil

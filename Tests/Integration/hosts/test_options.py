@@ -1,7 +1,7 @@
-"""Options of sessions, requests and the store: they are stored and listed. Options that are invalid or contradict each
-other are refused. A store is the directory with all durable data. A tolerance is a fault of servers that a session
-accepts. An idempotency key is a text in a request. A later request with the same text makes no new task. A group is
-tasks with a common name. The history lists ended tasks."""
+"""Options of sessions, requests and the store: they are stored and listed. Options that are invalid or contradict
+each other are refused. A tolerance is a fault of servers that a session accepts. An idempotency key is a text in a
+request. A later request with the same text makes no new task. A group is tasks with a common name. The history lists
+ended tasks."""
 
 import dataclasses
 

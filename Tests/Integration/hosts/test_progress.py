@@ -1,6 +1,5 @@
-"""Live progress: a host that watches a session gets the newest progress of each task. Progress never delays an event.
-A handle is a host's reference to a session. An observer is a handle that only lists tasks and progress. A host is a
-process that embeds the library."""
+"""Live progress: a host that watches a session gets the newest progress of each task. Progress never delays an
+event. An observer is a handle that only lists tasks and progress."""
 
 import asyncio
 

@@ -1,5 +1,5 @@
-"""Random operations of a host in random order, with kills. The results of the library must equal the results of a small
-reference model. A host is a process that embeds the library."""
+"""Random operations of a host in random order, with kills. The results of the library must equal the results of a
+small reference model."""
 
 import shutil
 import tempfile

@@ -1,6 +1,5 @@
-"""After a power loss, the engine, which runs the downloads, uses only synced bytes. A part file is the unfinished file
-of a download. In debug builds, the variable BACKHAUL_BOOT sets the id of the boot. A host is a process that embeds the
-library."""
+"""After a power loss, the engine, which runs the downloads, uses only synced bytes. In debug builds, the variable
+BACKHAUL_BOOT sets the id of the boot."""
 
 import os
 import sqlite3

@@ -1,8 +1,8 @@
 """A large download by an engine that is killed several times. The server cuts every connection, moves to other
 addresses, and replaces the resource one time. Only after a kill may the engine fetch bytes of the same content twice.
 
-In the suite soak-refetch of `make soak`, the test downloads 1 GiB. In other suites, it downloads 160 MiB. A host is a
-process that embeds the library. The engine, which runs the downloads, is in the host or in a daemon.
+In the suite soak-refetch of `make soak`, the test downloads 1 GiB. In other suites, it downloads 160 MiB. The
+engine, which runs the downloads, is in the host or in a daemon.
 """
 
 import os

@@ -1,6 +1,6 @@
 """A partial download resumes only if a validator (ETag or Last-Modified) shows that the resource is the same. A
-checkpoint is what the store records about the partial file. A host is a process that embeds the library. The engine,
-which runs the downloads, is in the host or in a daemon."""
+checkpoint is what the store records about the partial file. The engine, which runs the downloads, is in the host or
+in a daemon."""
 
 import os
 

@@ -1,11 +1,11 @@
 """Sessions are stored, listed and invalidated. Hosts are notified of sessions with events. The tasks of a session end
 in rounds.
 
-A host is a process that embeds the library. A round begins when a task is added to a session without unfinished tasks,
-and ends when all tasks of the session have ended. A session has one consumer, which reads the session's events.
-Producers may add and control tasks, and observers may only list tasks. To invalidate a session is to end and delete it.
-To attach a session is to open it. To acknowledge an event is to confirm that it was processed. To complete a session is
-to state that all its events were processed.
+A round begins when a task is added to a session without unfinished tasks, and ends when all tasks of the session
+have ended. A session has one consumer, which reads the session's events. Producers may add and control tasks, and
+observers may only list tasks. To invalidate a session is to end and delete it. To attach a session is to open it. To
+acknowledge an event is to confirm that it was processed. To complete a session is to state that all its events were
+processed.
 """
 
 import dataclasses

@@ -1,5 +1,4 @@
-"""Stores that cannot be opened, cannot be written, or become unusable. A store is the directory with all durable data,
-such as the tasks. A host is a process that embeds the library."""
+"""Stores that cannot be opened, cannot be written, or become unusable."""
 
 import os
 import sqlite3

@@ -1,6 +1,6 @@
-"""Several processes use one store. The engine, which runs the transfers, is in one of these processes or in the daemon.
-In both cases all processes behave alike. The consumer of a session is the process that reads the session's events. A
-host is a process that embeds the library."""
+"""Several processes use one store. The engine, which runs the transfers, is in one of these processes or in the
+daemon. In both cases all processes behave alike. The consumer of a session is the process that reads the session's
+events."""
 
 import os
 import signal

@@ -1,7 +1,7 @@
-"""Several processes on one socket: consumers that wait for a session, stopped hosts, progress, and large enqueues that
-need little memory. The consumer of a session is the process that reads the session's events. Only one process at a time
-can be the consumer. An observer only lists tasks and progress. A host is a process that embeds the library. The engine,
-which runs the transfers, is in one of the hosts or in a daemon."""
+"""Several processes on one socket: consumers that wait for a session, stopped hosts, progress, and large enqueues
+that need little memory. The consumer of a session is the process that reads the session's events. Only one process
+at a time can be the consumer. An observer only lists tasks and progress. The engine, which runs the transfers, is in
+one of the hosts or in a daemon."""
 
 import os
 import subprocess

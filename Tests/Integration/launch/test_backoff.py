@@ -1,13 +1,13 @@
 """Launched hosts that fail: the engine launches them again with growing delays. After some failures, the engine stops
 launching them.
 
-A host is a process that embeds the library. The engine runs the transfers. If a session needs its host and no host of
-the application is connected, the engine launches the application's program. This program is then a launched host. A
-round begins when a task is added to a session without unfinished tasks, and ends when all tasks of the session have
-ended. The end of a round causes a launch. The launched host must attach the session, which means to open it. The host
-must also acknowledge the session's events (confirm that they were processed). At the end, the host must complete the
-session (state that all events were processed). A launch has failed if the program attaches no session of the launch in
-time. A launch has also failed if the program ends before it has processed all events of at least one of these sessions.
+The engine runs the transfers. If a session needs its host and no host of the application is connected, the engine
+launches the application's program. This program is then a launched host. A round begins when a task is added to a
+session without unfinished tasks, and ends when all tasks of the session have ended. The end of a round causes a
+launch. The launched host must attach the session, which means to open it. The host must also acknowledge the
+session's events (confirm that they were processed). At the end, the host must complete the session (state that all
+events were processed). A launch has failed if the program attaches no session of the launch in time. A launch has
+also failed if the program ends before it has processed all events of at least one of these sessions.
 """
 
 import signal
@@ -258,10 +258,10 @@ def test_launches_count_as_failed_if_their_hosts_repeat_wrong_credentials(
     until(lambda: host.all_sessions()[0].open_challenges, lambda count: count == 1)
     host.kill()
     observer = hosts.start(observes=True)
-    # Each challenge (a demand for a credential) causes a launch. If the first launched host completes its session
-    # before the server refuses the credential, the first launch does not count as failed. Then the next challenge
-    # causes a launch at once. If the server refuses the credential earlier, the first launch counts as failed. Each
-    # later launch always counts as failed.
+    # Each challenge causes a launch. If the first launched host completes its session before the server refuses the
+    # credential, the first launch does not count as failed. Then the next challenge causes a launch at once. If the
+    # server refuses the credential earlier, the first launch counts as failed. Each later launch always counts as
+    # failed.
     for number in range(3):
         if number == 2 and launches_have_stopped(observer):
             break

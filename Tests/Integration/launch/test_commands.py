@@ -1,6 +1,5 @@
-"""A launch command is a program with its arguments. The engine starts the program when a session needs its host (a
-process that embeds the library). When a host registers an invalid launch command, the command is refused. The error
-message has the reason."""
+"""A launch command is a program with its arguments. The engine starts the program when a session needs its host.
+When a host registers an invalid launch command, the command is refused. The error message has the reason."""
 
 import pytest
 

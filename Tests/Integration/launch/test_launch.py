@@ -1,9 +1,9 @@
 """Launches from end to end.
 
-A host is a process that embeds the library. The engine runs the transfers. If a session needs its host and no host of
-the application is connected, the engine launches the application's program. This program is then a launched host. A
-round begins when a task is added to a session without unfinished tasks, and ends when all tasks of the session have
-ended. The end of a round is a reason for a launch. An observer is a host that only lists tasks.
+The engine runs the transfers. If a session needs its host and no host of the application is connected, the engine
+launches the application's program. This program is then a launched host. A round begins when a task is added to a
+session without unfinished tasks, and ends when all tasks of the session have ended. The end of a round is a reason
+for a launch. An observer is a host that only lists tasks.
 """
 
 import os

@@ -1,6 +1,6 @@
-"""Launches with real transfers. A host (a process that embeds the library) enqueues downloads, and is killed. The
-engine, which is in another process, finishes the transfers. Then the engine launches (starts) the host's program, which
-reads the events. A round ends when all tasks of a session have ended."""
+"""Launches with real transfers. A host enqueues downloads, and is killed. The engine, which is in another process,
+finishes the transfers. Then the engine launches (starts) the host's program, which reads the events. A round ends
+when all tasks of a session have ended."""
 
 import os
 import signal

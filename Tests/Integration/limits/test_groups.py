@@ -1,8 +1,7 @@
-"""A group is a set of tasks with a common group name. When all tasks of a group have ended, the engine (the process
-that runs the tasks) sends an event. Hosts (processes that embed the library) list and control the tasks of a group by
-its name. A session is a named collection of tasks. A round begins when a task is added to a session without unfinished
-tasks, and ends when all tasks of the session have ended. The end of a round has an event, too. To invalidate a session
-is to end and delete it."""
+"""A group is a set of tasks with a common group name. When all tasks of a group have ended, the engine sends an
+event. Hosts list and control the tasks of a group by its name. A round begins when a task is added to a session
+without unfinished tasks, and ends when all tasks of the session have ended. The end of a round has an event, too. To
+invalidate a session is to end and delete it."""
 
 import pytest
 

@@ -1,5 +1,4 @@
-"""Rate limits in bytes per second. The engine (the process that runs the transfers), a session (a named collection of
-tasks) and a task can each have a limit.
+"""Rate limits in bytes per second. The engine, a session and a task can each have a limit.
 
 The tests check that transfers do not exceed a limit. They do not check that transfers reach the limit, because a
 busy machine may be slower.

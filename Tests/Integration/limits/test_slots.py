@@ -1,6 +1,5 @@
-"""How many tasks run at a time, and which tasks run first. A slot is the right of a task to run. A session is a named
-collection of tasks. The engine is the process that runs the tasks. A task with the priority PRIORITY_NOW starts
-immediately, even if its session's limits are reached."""
+"""How many tasks run at a time, and which tasks run first. A slot is the right of a task to run. A task with the
+priority PRIORITY_NOW starts immediately, even if its session's limits are reached."""
 
 import dataclasses
 

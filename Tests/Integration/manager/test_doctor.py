@@ -1,4 +1,4 @@
-"""`backhaul doctor` reports what is wrong, and changes nothing. A host is a process that embeds the library."""
+"""`backhaul doctor` reports what is wrong, and changes nothing."""
 
 import json
 import os

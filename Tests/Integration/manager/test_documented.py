@@ -1,5 +1,5 @@
-"""The unit files of docs/services.md run under the user manager of systemd, with the environment of a system service.
-Only paths and the user are replaced. A host is a process that embeds the library."""
+"""The unit files of docs/services.md run under the user manager of systemd, with the environment of a system
+service. Only paths and the user are replaced."""
 
 import os
 import re

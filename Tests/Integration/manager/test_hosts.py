@@ -1,5 +1,4 @@
-"""Hosts (processes that embed the library) run as services. The tests stop such a service, and check whether the
-transfer of its host continues."""
+"""Hosts run as services. The tests stop such a service, and check whether the transfer of its host continues."""
 
 import os
 

@@ -1,6 +1,5 @@
-"""Hosts that the daemon launches under a user manager run in their own services. A host is a process that embeds the
-library. The daemon launches the host's program when a transfer has ended. A host completes when it states that it has
-processed all events."""
+"""Hosts that the daemon launches under a user manager run in their own services. The daemon launches the host's
+program when a transfer has ended. A host completes when it states that it has processed all events."""
 
 import pytest
 from demo_parts.server import Server

@@ -1,5 +1,5 @@
-"""Compiles and runs the hosts whose code is in the README. A host is a program that embeds the library. The daemon is a
-separate process that runs the downloads. Each host must fetch its file.
+"""Compiles and runs the hosts whose code is in the README. The daemon is a separate process that runs the downloads.
+Each host must fetch its file.
 
 In the code the test replaces https://example.org by the URL of a server on loopback, and /home/me by a folder of the
 test.

@@ -7,8 +7,7 @@ from testbed.network import Network, Unavailable
 
 @pytest.fixture
 def network():
-    """Two network namespaces with a cable between them. Hosts (processes that embed the library) run in the first
-    namespace, and servers in the second."""
+    """Two network namespaces with a cable between them. Hosts run in the first namespace, and servers in the second."""
     try:
         made = Network()
     except Unavailable as reason:

@@ -1,6 +1,5 @@
-"""The stored record of each attempt, and the history: the list of ended tasks whose events were acknowledged. An
-attempt is one run of a task. The engine is the process that runs the tasks. To acknowledge an event is to confirm that
-it was processed."""
+"""The stored record of each attempt, and the history: the list of ended tasks whose events were acknowledged. To
+acknowledge an event is to confirm that it was processed."""
 
 import pytest
 

@@ -1,6 +1,5 @@
-"""Tasks without a network wait until the network is back. This wait is no attempt (no run of the task), so it does not
-reduce the number of attempts that the task has left. A host is a process that embeds the library. The engine is the
-process that runs the tasks."""
+"""Tasks without a network wait until the network is back. This wait is no attempt (no run of the task), so it does
+not reduce the number of attempts that the task has left."""
 
 import time
 

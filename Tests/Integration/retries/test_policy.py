@@ -1,8 +1,7 @@
 """Which errors are retried, how often and when. The session has a policy for retries. A task's own policy overrides the
 session's policy.
 
-An attempt is one run of a task. A slot is the right of a task to run. The resource time-out is the longest permitted
-time from the enqueue of a task to its end. A host is a process that embeds the library.
+A slot is the right of a task to run.
 """
 
 import time

@@ -1,5 +1,4 @@
-"""HTTP/2 streams that the server has not processed. An attempt is one run of a task. A request of a refused stream is
-sent again in the same attempt."""
+"""HTTP/2 streams that the server has not processed. A request of a refused stream is sent again in the same attempt."""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""A transient shortage of memory, epoll watches or descriptors ends no task, and disconnects no client from the engine.
-A *host* is a process that embeds the library. A *client* is the part of the library in a host."""
+"""A transient shortage of memory, epoll watches or descriptors ends no task, and disconnects no client from the
+engine. A *client* is the part of the library in a host."""
 
 import contextlib
 import itertools

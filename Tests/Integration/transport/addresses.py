@@ -47,7 +47,7 @@ class SilentNetwork(Network):
 
     @property
     def prefix(self):
-        """The first words of a command that runs in the namespace of the hosts (the processes that embed the library).
-        The command can resolve the names of this network's servers."""
+        """The first words of a command that runs in the namespace of the hosts. The command can resolve the names of
+        this network's servers."""
         script = 'mount --bind "$0" /etc/hosts && exec "$@"'
         return [*super().prefix, "unshare", "--mount", "sh", "-c", script, str(self._hosts)]

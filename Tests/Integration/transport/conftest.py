@@ -1,6 +1,5 @@
-"""Fixtures for the transport tests: a certificate authority, servers whose certificate can have a fault, and hosts that
-many tests share. The tests also use the fixtures of Tests/Integration/hosts. A host is a process that embeds the
-library."""
+"""Fixtures for the transport tests: a certificate authority, servers whose certificate can have a fault, and hosts
+that many tests share. The tests also use the fixtures of Tests/Integration/hosts."""
 
 import contextlib
 import datetime

@@ -1,5 +1,5 @@
 """Certificate files that hang (a read of the file does not return), are invalid, or change. Such a file affects only
-the sessions that name it. A session is a named collection of tasks. The engine is the process that runs the tasks."""
+the sessions that name it."""
 
 import os
 import shutil

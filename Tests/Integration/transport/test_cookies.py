@@ -1,5 +1,4 @@
-"""Each session has its own cookies. The session's configuration decides how long the cookies are stored. The engine is
-the process that sends the requests and stores the cookies."""
+"""Each session has its own cookies. The session's configuration decides how long the cookies are stored."""
 
 import signal
 import time

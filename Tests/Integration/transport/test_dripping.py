@@ -31,8 +31,8 @@ class Refused:
 
 def test_an_endless_slow_error_page_occupies_the_slot_of_its_task_only_for_a_short_time(
         shared_hosts, misbehaving, downloads):
-    """The slot is occupied for five seconds. The engine runs in the daemon or in the host (the process that embeds the
-    library), and the test checks both cases at the same time."""
+    """The slot is occupied for five seconds. The engine runs in the daemon or in the host, and the test checks both
+    cases at the same time."""
     with ExitStack() as stack:
         servers, refused = [], []
         for hosting in (Hosting.EMBEDDED, Hosting.DAEMON):

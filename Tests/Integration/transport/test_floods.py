@@ -1,7 +1,7 @@
 """A server that sends invalid bytes without end affects only the transfer from this server.
 
-During the flood another session of the same engine downloads from another server, and the test calls functions of the
-library. The engine is the process that runs the transfers. A host is a process that embeds the library.
+During the flood another session of the same engine downloads from another server, and the test calls functions of
+the library.
 """
 
 import signal

@@ -1,5 +1,5 @@
 """An HTTP/2 response that breaks a rule of RFC 9113 ends its task soon. If the server breaks off a transfer with
-RST_STREAM or GOAWAY, the transfer is retried. An attempt is one run of a task.
+RST_STREAM or GOAWAY, the transfer is retried.
 """
 
 import os

@@ -1,5 +1,4 @@
-"""If a server closes an idle connection, the engine (the process that runs the transfers) closes this connection,
-too."""
+"""If a server closes an idle connection, the engine closes this connection, too."""
 
 import threading
 from contextlib import suppress

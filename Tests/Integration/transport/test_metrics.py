@@ -1,5 +1,4 @@
-"""The metrics of each attempt, as hosts (processes that embed the library) read them. An attempt is one run of a
-task."""
+"""The metrics of each attempt, as hosts read them."""
 
 import pytest
 

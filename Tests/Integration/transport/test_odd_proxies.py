@@ -1,5 +1,5 @@
-"""Proxies with an odd response to CONNECT. The engine (the process that runs the transfers) reports no internal error,
-writes no byte of the proxy's response into a file, and sends few requests."""
+"""Proxies with an odd response to CONNECT. The engine reports no internal error, writes no byte of the proxy's
+response into a file, and sends few requests."""
 
 import os
 import socket

@@ -1,5 +1,5 @@
 """Downloads from nginx, Apache httpd and Caddy: complete downloads, and downloads that resume after a kill of the
-engine. The engine is the process that runs the downloads."""
+engine."""
 
 import os
 

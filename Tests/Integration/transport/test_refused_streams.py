@@ -1,5 +1,5 @@
-"""If an HTTP/2 server refuses a request, the server has not processed the request. So the engine (the process that runs
-the transfers) sends the request again at once."""
+"""If an HTTP/2 server refuses a request, the server has not processed the request. So the engine sends the request
+again at once."""
 
 import pytest
 

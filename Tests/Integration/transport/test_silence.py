@@ -113,8 +113,7 @@ class RowRun:
 
 @pytest.fixture(scope="module")
 def runs(authority, library):
-    """Runs the tasks of all rows at the same time in one host (a process that embeds the library). Returns the runs and
-    the events of their tasks."""
+    """Runs the tasks of all rows at the same time in one host. Returns the runs and the events of their tasks."""
     with ExitStack() as stack:
         place = stack.enter_context(new_place())
         (place / "downloads").mkdir()

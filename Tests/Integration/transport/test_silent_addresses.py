@@ -1,5 +1,5 @@
 """Addresses that accept no connection do not disturb other transfers. If some addresses of a host name accept no
-connection, the other addresses of this name are used. A host is a process that embeds the library."""
+connection, the other addresses of this name are used."""
 
 from contextlib import ExitStack
 

@@ -1,5 +1,4 @@
-"""Which certificates are trusted, and which errors other certificates cause. A session is a named collection of tasks.
-The engine is the process that runs the tasks."""
+"""Which certificates are trusted, and which errors other certificates cause."""
 
 import base64
 import hashlib

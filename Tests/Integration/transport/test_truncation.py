@@ -1,5 +1,4 @@
-"""If a body over TLS ends with its connection, the body is complete only after close_notify (RFC 9112, section 9.8). An
-attempt is one run of a task."""
+"""If a body over TLS ends with its connection, the body is complete only after close_notify (RFC 9112, section 9.8)."""
 
 import os
 import socket

@@ -1,5 +1,4 @@
-"""Forms and bodies, read by a parser that is not part of this project. A host is a process that embeds the library. The
-engine is the process that runs the uploads."""
+"""Forms and bodies, read by a parser that is not part of this project."""
 
 import pytest
 

@@ -1,6 +1,5 @@
-"""A store is the directory with all data of an engine, which runs the transfers. If the database of a store was lost or
-is an old copy, the store keeps the request bodies (the data of uploads) that hosts have enqueued. A host is a process
-that embeds the library. The host of these tests lets the engine *consume* the files: move them into the store."""
+"""If the database of a store was lost or is an old copy, the store keeps the request bodies that hosts have
+enqueued. The host of these tests lets the engine *consume* the files: move them into the store."""
 
 import os
 import shutil

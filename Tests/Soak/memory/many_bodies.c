@@ -1,5 +1,5 @@
 /*
- * A host (a program that uses the library) with many open descriptors. Its store, the directory with all data, has many
+ * A host with many open descriptors. Its store, the directory with all data, has many
  * request bodies (the data of uploads).
  *
  *   many_bodies fill|use STORE FOLDER URL DESCRIPTORS BODIES [DAEMON]

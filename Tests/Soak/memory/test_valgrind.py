@@ -1,10 +1,9 @@
-"""Runs hosts (programs that use the library) and engines under valgrind. The engine runs the transfers, either in the
-host or in a daemon. The hosts have many descriptors, and the engines' stores have many request bodies (the data of
-uploads).
+"""Runs hosts and engines under valgrind. The engine runs the transfers, either in the host or in a daemon. The hosts
+have many descriptors, and the engines' stores have many request bodies.
 
 The tests check that programs access memory only inside allocated blocks. With many files, a listing of a directory
-fills the C library's buffer to its last byte. If a program then reads past the end of the last entry, valgrind reports
-this.
+fills the C library's buffer to its last byte. If a program then reads past the end of the last entry, valgrind
+reports this.
 """
 
 import os

@@ -5,9 +5,8 @@ import threading
 from contextlib import closing, suppress
 
 _BACKLOG = 256
-#: The ports of all servers so far. No port is used twice, because the engine (the process that runs the transfers)
-#: remembers facts about an origin. An origin is a scheme, a host name and a port. The engine remembers these facts even
-#: after the server of the origin has ended.
+#: The ports of all servers so far. No port is used twice, because the engine remembers facts about an origin. The
+#: engine remembers these facts even after the server of the origin has ended.
 _ports = set()
 
 

@@ -1,2 +1,1 @@
-"""Tools for tests with real servers and daemons: hosts in separate processes, launches, networks, directories. A host
-is a process that embeds the library."""
+"""Tools for tests with real servers and daemons: hosts in separate processes, launches, networks, directories."""

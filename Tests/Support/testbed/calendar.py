@@ -1,5 +1,5 @@
-"""Sets the calendar clock of hosts that use the debug library. A host is a process that embeds the library. The
-environment variable BACKHAUL_CLOCK names the file that sets the clock."""
+"""Sets the calendar clock of hosts that use the debug library. The environment variable BACKHAUL_CLOCK names the
+file that sets the clock."""
 
 import struct
 import time

@@ -1,6 +1,5 @@
-"""Reads checkpoints from the database of a store while an engine runs. An engine is the process that runs downloads. A
-store is the directory with all data of an engine. A checkpoint states how many bytes of an unfinished download are
-synced."""
+"""Reads checkpoints from the database of a store while an engine runs. A checkpoint states how many bytes of an
+unfinished download are synced."""
 
 import shutil
 import sqlite3

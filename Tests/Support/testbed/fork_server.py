@@ -1,5 +1,5 @@
-"""Starts hosts quickly. A host is a process that embeds the library. A server process imports the library and then
-forks one host for each request. So no new interpreter starts.
+"""Starts hosts quickly. A server process imports the library and then forks one host for each request. So no new
+interpreter starts.
 
 The fork server of Python's multiprocessing is not used, because its children get no standard streams and no separate
 environment.

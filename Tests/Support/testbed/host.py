@@ -1,5 +1,4 @@
-"""The test's side of a host. A host is a process that embeds the library. The host runs separately from the test, and
-performs the test's calls."""
+"""The test's side of a host. The host runs separately from the test, and performs the test's calls."""
 
 import os
 import pickle

@@ -1,7 +1,7 @@
-"""A record of what a host (a process that embeds the library) saw and did: one JSON object in each line.
+"""A record of what a host saw and did: one JSON object in each line.
 
-The host writes each line before it continues. So SIGKILL damages at most the last line. No sync is necessary, because
-the kernel keeps the written lines when the host is killed, and the test runs on the same machine.
+The host writes each line before it continues. So SIGKILL damages at most the last line. No sync is necessary,
+because the kernel keeps the written lines when the host is killed, and the test runs on the same machine.
 """
 
 import json

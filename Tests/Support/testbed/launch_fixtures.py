@@ -26,8 +26,8 @@ def launch_listener(place, hosting):
 
 
 class Hosts:
-    """Starts hosts that use the test's store. Hosts are processes that embed the library. If there is no daemon, the
-    engine runs in the first host. This host belongs to another application than the other hosts.
+    """Starts hosts that use the test's store. If there is no daemon, the engine runs in the first host. This host
+    belongs to another application than the other hosts.
     """
 
     def __init__(self, store, hosting):

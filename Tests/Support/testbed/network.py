@@ -1,5 +1,5 @@
-"""Two network namespaces with a cable (veth) between them. Hosts (processes that embed the library) run in one
-namespace, and servers in the other. A test can unplug the cable and plug it in again."""
+"""Two network namespaces with a cable (veth) between them. Hosts run in one namespace, and servers in the other. A
+test can unplug the cable and plug it in again."""
 
 import ctypes
 import os

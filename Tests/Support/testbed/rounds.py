@@ -1,5 +1,5 @@
-"""Steps that many tests use. A host is a process that embeds the library. A round begins when a task is added to a
-session without unfinished tasks, and ends when all tasks of the session have ended."""
+"""Steps that many tests use. A round begins when a task is added to a session without unfinished tasks, and ends
+when all tasks of the session have ended."""
 
 from backhaul import Role
 

@@ -1,4 +1,4 @@
-"""Short forms for the configuration of a session (a named collection of tasks) or of a task (an upload or download)."""
+"""Short forms for the configuration of a session or of a task."""
 
 from dataclasses import fields, replace
 

@@ -1,6 +1,6 @@
-"""Batches of downloads from correct and faulty servers. For each batch, a host (a process that embeds the library)
-enqueues the downloads, and reads and acknowledges their events. The run kills the host repeatedly. If the transfers run
-in a separate process (the daemon), the run also kills this process."""
+"""Batches of downloads from correct and faulty servers. For each batch, a host enqueues the downloads, and reads and
+acknowledges their events. The run kills the host repeatedly. If the transfers run in a separate process (the
+daemon), the run also kills this process."""
 
 import json
 import os

@@ -4,7 +4,6 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *host* is a process that uses the library.
 @Suite("A time-out of the host")
 struct TimeoutTests {
     @Test("BH_WAIT_DEFAULT is a time-out of 30 seconds")
@@ -83,9 +82,8 @@ struct TextArgumentTests {
     }
 }
 
-/// The *host* is a process that uses the library. The host passes C structs, which begin with their size. An *older*
-/// host was compiled with a header of an earlier version, whose structs have fewer fields. A *newer* host was compiled
-/// with a header of a later version.
+/// The host passes C structs, which begin with their size. An *older* host was compiled with a header of an earlier
+/// version, whose structs have fewer fields. A *newer* host was compiled with a header of a later version.
 @Suite("A struct of the host")
 struct StructArgumentTests {
     private let minimumSize = MemoryLayout<bh_application_options>.size

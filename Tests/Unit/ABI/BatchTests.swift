@@ -4,8 +4,7 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *batch* is a list of items that a function of the library returns: events, tasks or sessions. A *task* is an
-/// upload or download, and a *session* is a named collection of tasks. A *host* is a process that uses the library.
+/// A *batch* is a list of items that a function of the library returns: events, tasks or sessions.
 @Suite("A batch")
 struct BatchTests {
     private func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }

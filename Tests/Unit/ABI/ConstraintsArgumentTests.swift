@@ -5,9 +5,7 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *host* is a process that uses the library. A *constraint* is a demand of a task (an upload or download) on the
-/// system, such as external power. A *budget* limits the bytes that tasks may move over a network in a day or month. An
-/// *activity* is work that repeats.
+/// A *budget* limits the bytes that tasks may move over a network in a day or month.
 @Suite("Constraints, networks and activities of a host")
 struct ConstraintsArgumentTests {
     @Test("the library reads all constraints in a task's policy, and refuses a reserved field that is not 0")

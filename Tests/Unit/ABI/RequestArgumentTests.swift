@@ -5,10 +5,9 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *host* is a process that uses the library. The host passes a request (the description of an upload or download) to
-/// the library. The library sends the request to the engine, which performs the request. By an *idempotency key*, the
-/// engine recognizes a request that is sent again. These tests check what the library sends to the engine. The tests
-/// in C cannot see this.
+/// The host passes a request (the description of an upload or download) to the library. The library sends the request
+/// to the engine, which performs the request. By an *idempotency key*, the engine recognizes a request that is sent
+/// again. These tests check what the library sends to the engine. The tests in C cannot see this.
 @Suite("A request of the host")
 final class RequestArgumentTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

@@ -5,8 +5,7 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *session* is a named collection of uploads and downloads (tasks). A *host* is a process that uses the library. The
-/// host passes the configuration of a session as a C struct.
+/// The host passes the configuration of a session as a C struct.
 @Suite("A session configuration of the host")
 struct ConfigurationArgumentTests {
     private func read(

@@ -5,9 +5,8 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *verb* is a function of the header that sends a command to the engine, which runs the tasks (uploads and
-/// downloads). The *outcome* of a verb is the result of this command. An *enqueue* is a command that stores an array of
-/// requests as tasks.
+/// A *verb* is a function of the header that sends a command to the engine, which runs the tasks. The *outcome* of a
+/// verb is the result of this command. An *enqueue* is a command that stores an array of requests as tasks.
 @Suite("The outcome of a verb")
 struct StartedVerbTests {
     private let refused = Failure(.wrongRole, "an observer changes nothing")

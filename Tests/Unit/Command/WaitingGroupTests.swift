@@ -3,8 +3,7 @@ import Testing
 
 @testable import backhaul
 
-/// The command `backhaul why` groups the waiting transfers of a session, a named collection of transfers. A
-/// *constraint* is a demand on the system, such as external power.
+/// The command `backhaul why` groups the waiting transfers of a session, a named collection of transfers.
 @Suite("Waiting transfers of a session")
 struct WaitingGroupTests {
     private func gathered(_ tasks: [TaskInfo]) -> [WaitingGroup] {
@@ -75,8 +74,7 @@ struct WaitingGroupTests {
     }
 }
 
-/// A *condition* is a fact about the system, such as heat or the battery. A network's *budget* limits the bytes that
-/// may be moved over the network in a day or month.
+/// A network's *budget* limits the bytes that may be moved over the network in a day or month.
 @Suite("Listings of conditions and networks")
 struct ConditionListingTests {
     init() { #expect(isInBerlin) }

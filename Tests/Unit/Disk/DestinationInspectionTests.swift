@@ -4,9 +4,9 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// A *host* is a program that embeds the library. The *engine* performs the host's downloads, here in another process.
-/// A *destination* is the path at which the engine places the file of a finished download. The host sends the path to
-/// the engine, together with the device and inode of the directory that the host sees at this path.
+/// The *engine* performs the host's downloads, here in another process. A *destination* is the path at which the engine
+/// places the file of a finished download. The host sends the path to the engine, together with the device and inode of
+/// the directory that the host sees at this path.
 @Suite("Destinations that an engine in another process checks")
 struct DestinationInspectionTests {
     let scratch: Scratch

@@ -4,8 +4,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// An *activity* is work that repeats. The engine starts it one time in each of its windows of time. A *constraint* is
-/// a demand of a task on the system, such as external power. A task is *held* while the system does not meet its
+/// The engine starts it one time in each of its windows of time. A task is *held* while the system does not meet its
 /// constraints.
 @Suite("Activities of an engine")
 struct ActivityTests {

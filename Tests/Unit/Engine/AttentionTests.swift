@@ -3,9 +3,8 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A session is a named collection of tasks. The session needs the *attention* of its host (the program that embeds the
-/// library), for example if there are new events. Another example is a *waiting consumer*: another process that waits
-/// to read the session's events.
+/// The session needs the *attention* of its host, for example if there are new events. Another example is a *waiting
+/// consumer*: another process that waits to read the session's events.
 @Suite("A host is notified of each session that needs attention")
 struct AttentionTests {
     let store: TestStore

@@ -4,8 +4,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A *constraint* is a demand of a task on the system, such as external power. A task is *held* while the system does
-/// not meet its constraints.
+/// A task is *held* while the system does not meet its constraints.
 @Suite("Tasks with replaced constraints")
 struct ConstraintChangeTests {
     let store: TestStore

@@ -3,10 +3,9 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A *session* is a named collection of tasks. Its *round* ends when all its tasks have ended. A *challenge* is a
-/// demand to the session's host (the program that embeds the library) for a credential, such as a password. An *event*
-/// is a stored message to the host. The host *acknowledges* the event after it has processed the event. The *resource
-/// time-out* is the longest permitted time until a task has ended.
+/// A *session* is a named collection of tasks. Its *round* ends when all its tasks have ended. The host *acknowledges*
+/// the event after it has processed the event. The *resource time-out* is the longest permitted time until a task has
+/// ended.
 @Suite("Credentials")
 struct CredentialTests {
     let store: TestStore

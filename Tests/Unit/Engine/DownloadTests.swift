@@ -3,11 +3,9 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// The host (the program that embeds the library) *enqueues* a request: the engine stores the request as a task. A
-/// *session* is a named collection of tasks. An *event* is a stored message to the host. The host *acknowledges* the
-/// event, and then the engine deletes the event. The *round* of a session ends when all tasks of the session have
-/// ended. A *kept file* is a downloaded file in the store (the engine's directory) for which the host has given no
-/// path. The host can *claim* the file: move it to a path.
+/// The host *enqueues* a request: the engine stores the request as a task. The host *acknowledges* the event, and then
+/// the engine deletes the event. The *round* of a session ends when all tasks of the session have ended. The host can
+/// *claim* the file: move it to a path.
 @Suite("Downloads, from enqueue to acknowledgement")
 struct DownloadTests {
     let store: TestStore

@@ -6,9 +6,8 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// An engine (the part of the library that runs tasks) whose *conditions* the test sets. Conditions are facts about the
-/// system, such as power. The clients of a test connect to the engine's socket in the store, which is the engine's
-/// directory.
+/// An engine (the part of the library that runs tasks) whose *conditions* the test sets. The clients of a test connect
+/// to the engine's socket in the store, which is the engine's directory.
 final class FakeConditionsEngine: Sendable {
     let conditions: FakeConditions
     private let engine: Engine
@@ -40,8 +39,7 @@ final class FakeConditionsEngine: Sendable {
     }
 }
 
-/// The connection of a host (a program that embeds the library) to the engine, with one session. `deinit` closes the
-/// connection.
+/// The connection of a host to the engine, with one session. `deinit` closes the connection.
 final class TestSession {
     let application: ApplicationClient
     let session: SessionClient

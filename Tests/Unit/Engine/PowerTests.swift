@@ -4,9 +4,8 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A *constraint* is a demand of a session or a task on the system, such as external power. A *hold* is a constraint
-/// that the system does not meet now. The tasks with this constraint wait: they are *held*. A *condition* is a fact
-/// about the system. The engine reads a condition if a constraint depends on the condition.
+/// A *hold* is a constraint that the system does not meet now. The tasks with this constraint wait: they are *held*.
+/// The engine reads a condition if a constraint depends on the condition.
 @Suite("Tasks that wait for power")
 struct PowerTests {
     let store: TestStore

@@ -4,9 +4,8 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// A *host* is a program that uses the library. A *session* is a named collection of tasks. A *handle* is a host's
-/// reference to a session. A handle can *watch* the progress of the session's tasks. An *observer* is a handle that
-/// only reads tasks and progress.
+/// A handle can *watch* the progress of the session's tasks. An *observer* is a handle that only reads tasks and
+/// progress.
 @Suite("Progress of tasks, as a host receives it")
 struct ProgressTests {
     let store: TestStore

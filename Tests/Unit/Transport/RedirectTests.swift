@@ -2,8 +2,8 @@ import BackhaulModel
 import BackhaulTransport
 import Testing
 
-/// A *host* is a program that embeds the library. The *host's headers* are the headers that the host sets. A *hop* is
-/// one HTTP request: each redirect needs a further hop. A *delegate* is the object that receives a transfer's response.
+/// The *host's headers* are the headers that the host sets. A *hop* is one HTTP request: each redirect needs a further
+/// hop. A *delegate* is the object that receives a transfer's response.
 @Suite("A redirect")
 struct RedirectTests {
     private static func redirect(to location: String, status: Int = 302, body: String = "") -> String {

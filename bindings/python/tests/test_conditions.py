@@ -1,7 +1,6 @@
 """Every field of constraints, networks and activities is written to a C struct, and is read back unchanged.
 
-A constraint is a demand on the system, such as external power. A hold is a demand that the system does not meet now. A
-wait record describes a time in which a task waits. An activity is work that repeats.
+A hold is a demand that the system does not meet now. A wait record describes a time in which a task waits.
 """
 
 import gc

@@ -1,5 +1,4 @@
-"""Every field of the library's structs is read into a Python object, and every option is written into a struct. An
-activity is work that repeats."""
+"""Every field of the library's structs is read into a Python object, and every option is written into a struct."""
 
 from __future__ import annotations
 

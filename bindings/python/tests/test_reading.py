@@ -1,7 +1,7 @@
 """Structs of the library are converted to Python objects with the right values.
 
-A challenge is a demand for a credential, such as a password. A launch is the start of a program by the engine, because
-sessions need the program. A consumer is the process that reads a session's events.
+A challenge is a demand for a credential, such as a password. A launch is the start of a program by the engine,
+because sessions need the program.
 """
 
 from ctypes import POINTER, Structure, c_char_p, c_uint64, cast, pointer, sizeof

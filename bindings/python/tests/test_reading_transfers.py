@@ -1,7 +1,6 @@
 """Structs for configurations, limits, attempts and groups are converted to Python objects with the right values.
 
-An attempt is one run of a task. A group is tasks with a common name. A refresh is a demand (a challenge) for new
-headers or a new URL.
+A group is tasks with a common name. A refresh is a demand (a challenge) for new headers or a new URL.
 """
 
 from ctypes import c_void_p, cast, create_string_buffer, sizeof

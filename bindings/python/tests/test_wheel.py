@@ -1,5 +1,5 @@
-"""The wheel contains the library and the daemon (the program that performs the transfers), and its file name states the
-platform. The wheel works even if no other part of Backhaul is installed."""
+"""The wheel contains the library and the daemon, and its file name states the platform. The wheel works even if no
+other part of Backhaul is installed."""
 
 import os
 import subprocess

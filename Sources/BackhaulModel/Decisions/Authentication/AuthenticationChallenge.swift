@@ -16,11 +16,11 @@ public struct AuthenticationChallenge: Hashable, Sendable {
     }
 
     /// Returns nil for statuses other than 401 and 407. Also returns nil for a 407 if no proxy is known. Such a 407
-    /// counts as an ordinary status that the task (the download or upload) does not accept.
+    /// counts as an ordinary status that the task does not accept.
     ///
     /// The realm comes from the first of these challenges that exists: usable Digest, Basic, Bearer, any challenge with
     /// a realm. Some servers omit the required field WWW-Authenticate. In this case there is no realm, and the scheme
-    /// is `other`. The host (the program that uses the library) can then respond with headers.
+    /// is `other`. The host can then respond with headers.
     public init?(_ head: ResponseHead) {
         let field: String
         let kind: ProtectionSpace.Kind

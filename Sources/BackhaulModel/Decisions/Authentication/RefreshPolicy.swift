@@ -1,9 +1,8 @@
 /// Decides when a request needs a *refresh*: the headers or the URL have expired, and the host must give new headers or
-/// a new URL. The host is the program that uses the library.
+/// a new URL.
 public enum RefreshPolicy {
-    /// The protection space of a refresh: the tasks (downloads and uploads) that need the same new headers or the same
-    /// new URL from the host. For headers, all tasks of one origin share one space. For a URL, each task has its own
-    /// space.
+    /// The protection space of a refresh: the tasks that need the same new headers or the same new URL from the host.
+    /// For headers, all tasks of one origin share one space. For a URL, each task has its own space.
     public static func space(_ kind: RefreshKind, of task: TaskID, origin: String) -> ProtectionSpace {
         ProtectionSpace(kind: .refresh, origin: origin, realm: nil, task: kind == .url ? task : nil)
     }

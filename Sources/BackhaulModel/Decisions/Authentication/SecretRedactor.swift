@@ -56,8 +56,8 @@ public struct SecretRedactor: Sendable {
     }
 
     /// Returns the head with the secrets redacted in its final URL and in the headers that are needed most
-    /// (`ResponseSummary.chosen`). `requested`: the URL that the host (the program that uses the library) has given. If
-    /// the final URL is the same, it is not redacted, because the host knows it.
+    /// (`ResponseSummary.chosen`). `requested`: the URL that the host has given. If the final URL is the same, it is
+    /// not redacted, because the host knows it.
     public func redacted(_ head: ResponseHead, requested: String) -> ResponseHead {
         guard !secrets.isEmpty else { return head }
         var head = head

@@ -1,6 +1,6 @@
-/// Decides which credential may be sent, and which tasks (downloads and uploads) must wait for a challenge. A challenge
-/// demands a credential from the host, which is the program that uses the library. A credential is valid in a
-/// protection space, which is a realm of a server or proxy.
+/// Decides which credential may be sent, and which tasks must wait for a challenge. A challenge demands a credential
+/// from the host, which is the program that uses the library. A credential is valid in a protection space, which is a
+/// realm of a server or proxy.
 extension SessionCredentials {
     /// The credential that a request for this URL may carry to this server, before a response to this request has
     /// demanded a credential. If only one realm of the server is known, the credential of this realm is returned. If
@@ -20,7 +20,7 @@ extension SessionCredentials {
     public var knowsProxies: Bool { spaces.keys.contains { $0.kind == .proxy } }
 
     /// Whether only one task of the lane may run at a time, because a credential of the lane is missing or has not
-    /// worked yet. A lane is the tasks of one session (a named collection of tasks) for one origin.
+    /// worked yet.
     public func runsOneTask(_ lane: String) -> Bool {
         spaces.contains { $0.value.runsOneTask(lane, isRefresh: $0.key.kind == .refresh) }
     }

@@ -1,9 +1,8 @@
-/// What one session knows about its protection spaces while the engine runs. A session is a named collection of tasks
-/// (downloads and uploads). A protection space is where one credential is valid: a realm of a server or proxy. A
-/// challenge demands a credential from the host, which is the program that uses the library. A lane is the session's
-/// tasks for one origin, so the text of the origin identifies the lane. This type contains the open challenges, the
-/// credentials in use, and the lanes in which only one task may run at a time. This type performs no I/O, and its
-/// `String(describing:)` shows no credential.
+/// What one session knows about its protection spaces while the engine runs. A protection space is where one credential
+/// is valid: a realm of a server or proxy. A challenge demands a credential from the host, which is the program that
+/// uses the library. A lane is the session's tasks for one origin, so the text of the origin identifies the lane. This
+/// type contains the open challenges, the credentials in use, and the lanes in which only one task may run at a time.
+/// This type performs no I/O, and its `String(describing:)` shows no credential.
 public struct SessionCredentials: Sendable {
     /// A credential that may be sent. Its number is the id of its challenge, so earlier and later credentials have
     /// other numbers.

@@ -1,5 +1,5 @@
-/// The paths by which hosts (processes that embed the library) have named each directory. Through symbolic links and
-/// bind mounts, a directory can have several paths.
+/// The paths by which hosts have named each directory. Through symbolic links and bind mounts, a directory can have
+/// several paths.
 public struct DirectoryAliases: Sendable {
     private struct Identity: Hashable {
         var device: UInt64

@@ -1,5 +1,5 @@
 /// Checks of the launch command that an application registers. The command names a program. The engine starts this
-/// program when a session (a named collection of downloads and uploads) needs the program.
+/// program when a session needs the program.
 public enum LaunchCheck {
     public static func check(_ command: LaunchCommand) throws(Failure) {
         try FieldCheck.path(command.program, "launch.program")

@@ -1,6 +1,5 @@
-/// Checks of a host's response to a challenge. A *host* is a process that embeds the library. A *challenge* demands a
-/// credential, new headers or a new URL from the host. No message repeats the text of the response, which may be a
-/// secret.
+/// Checks of a host's response to a challenge. A *challenge* demands a credential, new headers or a new URL from the
+/// host. No message repeats the text of the response, which may be a secret.
 public enum ResponseCheck {
     /// Checks the form of the response, and throws if the response has expired. `now`: the present time in Unix
     /// milliseconds. If it is 0, an expired response passes the check.

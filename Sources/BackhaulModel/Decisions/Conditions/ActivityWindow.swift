@@ -1,6 +1,6 @@
-/// The window of time in which an activity may start. An activity is work that repeats, and starts one time in each
-/// window. From `begin` to `end`, the activity starts if the system meets its constraints (demands such as external
-/// power). From `end`, it starts under any conditions. `begin` and `end` are Unix times in milliseconds.
+/// The window of time in which an activity may start. From `begin` to `end`, the activity starts if the system meets
+/// its constraints (demands such as external power). From `end`, it starts under any conditions. `begin` and `end` are
+/// Unix times in milliseconds.
 public struct ActivityWindow: Hashable, Sendable {
     public var begin: Int64
     public var end: Int64

@@ -1,5 +1,5 @@
-/// Counts the received and sent bytes for each network, local day and session (a named collection of downloads and
-/// uploads). The counts are compared with budgets, which limit the bytes of a day or month.
+/// Counts the received and sent bytes for each network, local day and session. The counts are compared with budgets,
+/// which limit the bytes of a day or month.
 ///
 /// Bytes are counted under the number of the local day. If the clock is set back to an earlier day, the count of that
 /// day continues. For each network, the latest `dayLimit` days with traffic are kept. The limit is a number of days,

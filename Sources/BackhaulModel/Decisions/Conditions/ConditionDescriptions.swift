@@ -1,4 +1,4 @@
-/// The conditions as listings show them. A condition is a fact about the system, such as power or network.
+/// The conditions as listings show them.
 public enum ConditionDescriptions {
     /// Returns one entry for each kind of condition, in the order of their numbers. `bytesPerSecond`: the throughput of
     /// all transfers together; nil if no transfer is measured. `since`: the time at which each condition got its

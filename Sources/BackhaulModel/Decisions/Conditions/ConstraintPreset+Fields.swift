@@ -1,6 +1,6 @@
 extension ConstraintPreset {
-    /// The fields that a preset stands for. A preset is a name for several constraints, which are demands of downloads
-    /// and uploads on the system. The fields are defined only here. The C header describes them at `BH_PRESET_`.
+    /// The fields that a preset stands for. The fields are defined only here. The C header describes them at
+    /// `BH_PRESET_`.
     ///
     /// | preset | fields |
     /// | --- | --- |

@@ -1,5 +1,4 @@
-/// Decides whether tasks (downloads and uploads) may run now, and if not, why. Tasks that may not run are *held*, and
-/// the reason is a *hold*.
+/// Decides whether tasks may run now, and if not, why. Tasks that may not run are *held*, and the reason is a *hold*.
 ///
 /// A condition that cannot be read holds no task. `ConditionsFilter` has already applied hysteresis to the conditions.
 /// This type only adds the margins that depend on a constraint. If tasks are held because of the battery, they continue
@@ -60,9 +59,9 @@ public enum DeferralDecision {
         return budget.hold(expected: budget.isUsedUp ? nil : expected)
     }
 
-    /// The bytes that the host (the program that embeds the library) expects a task to move, for `fits`. Nil if the
-    /// host has stated no number. Also nil if a part of the file has already been transferred. Such a task need not fit
-    /// into the budget of one period: it continues in each period until the budget is used up.
+    /// The bytes that the host expects a task to move, for `fits`. Nil if the host has stated no number. Also nil if a
+    /// part of the file has already been transferred. Such a task need not fit into the budget of one period: it
+    /// continues in each period until the budget is used up.
     public static func stated(received: UInt64?, sent: UInt64?, offset: UInt64) -> UInt64? {
         guard received != nil || sent != nil, offset == 0 else { return nil }
         let (sum, overflow) = (received ?? 0).addingReportingOverflow(sent ?? 0)

@@ -1,6 +1,5 @@
-/// The facts that decide, together with constraints and conditions, whether tasks of a lane are held (may not run). A
-/// lane is the tasks of one session (a named collection of downloads and uploads) for one origin. Constraints are
-/// demands on the system, such as external power. Conditions are the present state of the system.
+/// The facts that decide, together with constraints and conditions, whether tasks of a lane are held (may not run).
+/// Conditions are the present state of the system.
 public struct DeferralFacts {
     /// The present Unix time in milliseconds.
     public var now: Int64

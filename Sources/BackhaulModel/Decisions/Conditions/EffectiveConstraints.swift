@@ -1,6 +1,6 @@
-/// The constraints (demands on the system, such as external power) that apply to a task (download or upload). They
-/// combine the constraints of the task and of its session (a named collection of tasks). Presets, which are names for
-/// several constraints, are replaced by these constraints. For each field, the stricter value counts.
+/// The constraints that apply to a task (download or upload). They combine the constraints of the task and of its
+/// session. Presets, which are names for several constraints, are replaced by these constraints. For each field, the
+/// stricter value counts.
 public struct EffectiveConstraints: Hashable, Sendable {
     public var requiresExternalPower: Bool
     public var requiresUnmetered: Bool

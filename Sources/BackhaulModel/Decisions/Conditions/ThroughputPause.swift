@@ -1,5 +1,4 @@
-/// The pause of lanes whose transfers were too slow. A lane is the tasks (downloads and uploads) of one session for one
-/// origin. A session is a named collection of tasks. After the pause, one task is a *slow probe*: it tests whether the
+/// The pause of lanes whose transfers were too slow. After the pause, one task is a *slow probe*: it tests whether the
 /// transfers are still slow. If they are fast, the lanes are *open*. Times are milliseconds since boot.
 struct ThroughputPause: Equatable, Sendable {
     /// The time at which the pause ends and a slow probe may start; nil if there is no pause now.

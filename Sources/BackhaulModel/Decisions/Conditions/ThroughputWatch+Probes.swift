@@ -1,5 +1,4 @@
-/// Decides which lane may make a slow probe, and applies the result of the probe. A lane is the tasks (downloads and
-/// uploads) of one session for one origin. A session is a named collection of tasks. A slow probe is one transfer of a
+/// Decides which lane may make a slow probe, and applies the result of the probe. A slow probe is one transfer of a
 /// paused lane, which tests whether the transfers are still slow.
 extension ThroughputWatch {
     /// The probe in progress, or the probe for which a task is being searched. There is only one probe at a time.

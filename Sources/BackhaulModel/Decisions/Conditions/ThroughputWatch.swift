@@ -1,7 +1,6 @@
-/// Pauses lanes whose transfers are slower than their minimum rate. A paused lane is *held*. A lane is the tasks
-/// (downloads and uploads) of one session for one origin. A session is a named collection of tasks. The rate is
-/// measured for each origin, and for all origins together. After the pause, one task makes a slow probe: it tests
-/// whether the transfers are still slow. Only one task of all lanes makes a slow probe at a time.
+/// Pauses lanes whose transfers are slower than their minimum rate. A paused lane is *held*. The rate is measured for
+/// each origin, and for all origins together. After the pause, one task makes a slow probe: it tests whether the
+/// transfers are still slow. Only one task of all lanes makes a slow probe at a time.
 ///
 /// Once a second, the watch gets the number of bytes that the transfers of each running lane have moved. A transfer
 /// counts only if it is older than `minimumTransferAge` and has waited only for the network. Time in which it waits for

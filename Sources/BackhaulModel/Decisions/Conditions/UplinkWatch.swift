@@ -3,12 +3,11 @@
 /// one task at a time is the *uplink probe*: it tests whether the uplink works again.
 ///
 /// The watch concerns origins beyond the uplink (`Connectivity.needsNoUplink` is false). It is notified when a response
-/// from such an origin begins, and when an attempt at such an origin ends. An attempt is one run of a task (a download
-/// or upload). All these origins are held (their tasks wait) if 3 different origins have failed within two minutes, and
-/// no origin has responded in this time. If only 2 origins are in use, the failures of these 2 are enough. The failure
-/// of a single origin is not enough. The exception is a response with status 511, which is meant for portals (RFC 6585,
-/// section 6). This response is enough if no origin has responded for two minutes. One proper response, or a change of
-/// the network, releases all origins at once.
+/// from such an origin begins, and when an attempt at such an origin ends. All these origins are held (their tasks
+/// wait) if 3 different origins have failed within two minutes, and no origin has responded in this time. If only 2
+/// origins are in use, the failures of these 2 are enough. The failure of a single origin is not enough. The exception
+/// is a response with status 511, which is meant for portals (RFC 6585, section 6). This response is enough if no
+/// origin has responded for two minutes. One proper response, or a change of the network, releases all origins at once.
 ///
 /// All times are milliseconds since boot.
 public struct UplinkWatch: Sendable {

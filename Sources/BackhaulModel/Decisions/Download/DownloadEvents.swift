@@ -4,7 +4,7 @@ extension DownloadMachine {
     // all bytes have come, the part file is sealed (completely written and synced), and then placed: it gets its final
     // name, at its destination. A *representation* is the content of the server's file at one time.
 
-    /// Where the state machine finds the challenge (the server's demand for a credential) of a response.
+    /// Where the state machine finds the challenge of a response.
     public enum ChallengeSource: Equatable, Sendable {
         /// The head of the response has the challenge.
         case head
@@ -58,8 +58,8 @@ extension DownloadMachine {
         case checkpointRecorded
         case sealed(FinishIntent, Checksum? = nil)
         case intentRecorded
-        /// The host (the program that embeds the library) has cancelled the task, so the store has not recorded the
-        /// finish intent. By this intent, the engine would recognise the sealed file after a crash.
+        /// The host has cancelled the task, so the store has not recorded the finish intent. By this intent, the engine
+        /// would recognise the sealed file after a crash.
         case intentRefused
         case placed
         case discarded
@@ -117,8 +117,8 @@ extension DownloadMachine {
         case stopTransfer
         /// Resumes the paused transfer, because the state machine takes bytes again.
         case resumeTransfer
-        /// Releases the slot (the task's right to run), because the connection is free for another task. An attempt
-        /// returns this action only one time.
+        /// Releases the slot, because the connection is free for another task. An attempt returns this action only one
+        /// time.
         case releaseSlot
         /// Removes the checkpoint and the intent from the store. Results in `forgotten`.
         case forgetCheckpoint

@@ -1,6 +1,6 @@
 /// The functions that end an attempt, which is one run of a download. At each end, the state machine stops the transfer
-/// and releases the slot (the task's right to run). Then it concludes the attempt: it decides the result of the
-/// attempt, and the runner commits this result.
+/// and releases the slot. Then it concludes the attempt: it decides the result of the attempt, and the runner commits
+/// this result.
 extension DownloadMachine {
     /// Enters the next state. If the transfer runs and must not run in the next state, stops the transfer. If the next
     /// state does not hold the slot, releases the slot.

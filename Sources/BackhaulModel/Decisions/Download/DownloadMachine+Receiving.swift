@@ -1,6 +1,5 @@
-/// Passes the bytes of the body through the buffer to the part file (the file of an unfinished download), and records
-/// checkpoints. A *checkpoint* is what the store records about the part file, so that a later attempt can continue it.
-/// An attempt is one run of the download.
+/// Passes the bytes of the body through the buffer to the part file, and records checkpoints. A *checkpoint* is what
+/// the store records about the part file, so that a later attempt can continue it.
 extension DownloadMachine {
     mutating func received(_ count: Int) -> [Action] {
         let count = UInt64(clamping: count)

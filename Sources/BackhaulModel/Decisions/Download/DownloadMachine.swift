@@ -14,7 +14,7 @@ public struct DownloadMachine: Sendable {
     /// The checkpoint, which is what the store has recorded about the part file. It is the latest checkpoint of this
     /// attempt, or the checkpoint with which the attempt began.
     public internal(set) var checkpoint: Checkpoint?
-    /// Where the challenge (the server's demand for a credential) of the next response is found.
+    /// Where the challenge of the next response is found.
     public var challenge = ChallengeSource.head
 
     let intent: FinishIntent?

@@ -1,7 +1,6 @@
 extension DownloadMachine {
     /// The state of an attempt (one run of a download), with the data that exists only in this state. In `preparing`
-    /// and `exchanging`, the attempt has a slot (the task's right to run). When the attempt enters any other state, it
-    /// releases the slot.
+    /// and `exchanging`, the attempt has a slot. When the attempt enters any other state, it releases the slot.
     enum State: Sendable {
         /// The steps that need no server.
         case preparing(Preparation)

@@ -85,9 +85,8 @@ public struct PushCredit: Equatable, Sendable {
         guard let credit, after <= cursor, through > cursor, !isFull else { return nil }
         var push = Push(after: cursor, through: through, events: [])
         for event in events where event.id > cursor {
-            // The event of a challenge (a demand for a credential) is not pushed: a poll must read it. Otherwise
-            // another client could respond to the challenge, and so acknowledge the event, while this client still
-            // buffers the event.
+            // The event of a challenge is not pushed: a poll must read it. Otherwise another client could respond to
+            // the challenge, and so acknowledge the event, while this client still buffers the event.
             if case .challenge = event.kind {
                 isFull = true
                 break

@@ -1,9 +1,7 @@
 /// Finds out whether each session that needs its host has a running host. If so, the engine need not launch the
-/// application. A host is a program that uses the library. A session is a named collection of tasks (downloads and
-/// uploads). Times are milliseconds since boot.
+/// application. Times are milliseconds since boot.
 public struct LaunchCoverage: Equatable, Sendable {
-    /// A session that needs its host, because all its tasks have ended or because it has an open challenge (a demand
-    /// for a credential).
+    /// A session that needs its host, because all its tasks have ended or because it has an open challenge.
     public struct Waiting: Equatable, Sendable {
         /// Whether the session has a consumer (a process that reads the session's events), and this process runs. The
         /// process is connected, or it will connect soon because the former engine has died. A process of the present

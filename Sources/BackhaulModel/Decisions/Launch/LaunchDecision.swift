@@ -39,8 +39,7 @@ public enum LaunchDecision {
         /// Whether a session for which the host was launched is still not completed. A session is completed when a host
         /// has stated that it has processed the session's events.
         public var isOutstanding: Bool
-        /// Whether a session needs its host, because all its tasks have ended or because it has an open challenge (a
-        /// demand for a credential).
+        /// Whether a session needs its host, because all its tasks have ended or because it has an open challenge.
         public var isNeeded: Bool
         /// Whether each session that needs a host already has a running host outside of the launch.
         public var isCovered: Bool

@@ -1,5 +1,4 @@
-/// The facts about a failed attempt. From these facts, `RetryDecision` decides whether the task is retried. A task is
-/// one download or upload, and an attempt is one run of a task.
+/// The facts about a failed attempt. From these facts, `RetryDecision` decides whether the task is retried.
 public struct FailedAttempt: Equatable, Sendable {
     public var failure: Failure
     public var method = "GET"

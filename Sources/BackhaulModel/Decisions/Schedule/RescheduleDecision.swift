@@ -1,5 +1,4 @@
-/// A task (a download or upload) that has not ended, with the facts that matter when its start times change. Times are
-/// Unix milliseconds.
+/// A task that has not ended, with the facts that matter when its start times change. Times are Unix milliseconds.
 public struct ScheduledTask: Equatable, Sendable {
     public enum Standing: Equatable, Sendable {
         /// The task waits for a slot, the right to run.

@@ -1,6 +1,5 @@
-/// Chooses the next task to start, and the next lane whose tasks are loaded from the store. A *lane* is the tasks
-/// (downloads and uploads) of one session for one origin. A session is a named collection of tasks. A *slot* is the
-/// right of a task to run.
+/// Chooses the next task to start, and the next lane whose tasks are loaded from the store. A *slot* is the right of a
+/// task to run.
 extension Schedule {
     public enum Step: Equatable, Sendable {
         case start(Task, Lane)

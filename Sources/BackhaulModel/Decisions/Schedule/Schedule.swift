@@ -1,7 +1,6 @@
-/// Decides which task (download or upload) starts next, without I/O. A *slot* is the right of a task to run. A
-/// *session* is a named collection of tasks. Limits on slots apply to each lane (all tasks of a session for one
-/// origin), to each session and to the engine. The schedule knows only the tasks that were loaded from the store; more
-/// tasks may wait in the store.
+/// Decides which task (download or upload) starts next, without I/O. A *slot* is the right of a task to run. Limits on
+/// slots apply to each lane (all tasks of a session for one origin), to each session and to the engine. The schedule
+/// knows only the tasks that were loaded from the store; more tasks may wait in the store.
 ///
 /// Sessions get slots in rotation, and so do the lanes within a session. After a session or lane has got a slot, it
 /// goes to the end of the rotation. A session or lane whose tasks cannot start now keeps its position. So no task waits

@@ -1,7 +1,7 @@
-/// Rate limits permit a number of bytes per second. This type divides these bytes among the tasks (downloads and
-/// uploads). The engine, each session and each task may have a rate limit. A limit applies to the sum of received and
-/// sent bytes. The bytes of a task count for three limits: the limit of the task, of its session and of the engine. The
-/// parameter `now` of the functions is the time in milliseconds, by a clock that never goes back.
+/// Rate limits permit a number of bytes per second. This type divides these bytes among the tasks. The engine, each
+/// session and each task may have a rate limit. A limit applies to the sum of received and sent bytes. The bytes of a
+/// task count for three limits: the limit of the task, of its session and of the engine. The parameter `now` of the
+/// functions is the time in milliseconds, by a clock that never goes back.
 ///
 /// Each of the three *levels* (task, session, engine) that has a limit is a token bucket. One chunk may overdraw the
 /// bucket, and then later chunks wait. So the rate is kept for chunks of any size. Tasks that share a level move bytes

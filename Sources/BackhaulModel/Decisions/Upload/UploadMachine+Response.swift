@@ -100,7 +100,7 @@ extension UploadMachine {
 
 /// The functions that end an attempt.
 extension UploadMachine {
-    /// Stops the transfer if it still runs, and releases the slot (the task's right to run).
+    /// Stops the transfer if it still runs, and releases the slot.
     private mutating func conclude(_ conclusion: Conclusion, transferHasEnded: Bool = false) -> [Action] {
         let last = state
         state = .concluding(conclusion)

@@ -101,8 +101,7 @@ extension UploadMachine {
     public enum Event: Equatable, Sendable {
         case start
         case opened
-        /// The head of a response. If the task must wait for a credential, the event also has the challenge (the demand
-        /// for the credential).
+        /// The head of a response. If the task must wait for a credential, the event also has the challenge.
         case head(ResponseHead, AuthenticationChallenge?)
         /// Bytes of the response's body.
         case received(count: Int, wasBodySent: Bool = true)

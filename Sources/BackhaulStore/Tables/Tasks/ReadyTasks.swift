@@ -1,8 +1,7 @@
 internal import BackhaulModel
 
 /// Reads rows of the table `tasks` with the help of indexes. Ready tasks (waiting tasks without a delay) are read in
-/// the order in which they get slots. Other functions find tasks by their resource time-outs (the longest permitted
-/// time from the enqueue to the end).
+/// the order in which they get slots. Other functions find tasks by their resource time-outs.
 struct ReadyTasks {
     let connection: Connection
 

@@ -1,1 +1,1 @@
-"""Programs that run as hosts (processes that embed the library), each in its own process."""
+"""Programs that run as hosts, each in its own process."""

@@ -1,11 +1,11 @@
-"""A typical host (a process that embeds the library). It enqueues a list of requests, reads and acknowledges the
-events, and ends when all tasks have ended.
+"""A typical host. It enqueues a list of requests, reads and acknowledges the events, and ends when all tasks have
+ended.
 
 A test may kill this host at any time and start it again. The host writes each event that it saw or acknowledged into a
 journal before its next step. At the end, the test checks the journal.
 
-Usage: python -m testbed.programs.collector PLAN. The JSON file PLAN has the members store, hosting, session, journal,
-configuration, seed, chunk and requests.
+Usage: python -m testbed.programs.collector PLAN. The JSON file PLAN has the members store, hosting, session,
+journal, configuration, seed, chunk and requests.
 """
 
 import json

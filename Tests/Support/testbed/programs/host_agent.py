@@ -1,5 +1,4 @@
-"""A host (a process that embeds the library) that performs the calls of a test. The test sends pickled calls to the
-standard input, one after the other.
+"""A host that performs the calls of a test. The test sends pickled calls to the standard input, one after the other.
 
 The results are values that the test's process can unpickle. The test can observe this process from outside.
 """

@@ -3,8 +3,8 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// A host (a program that uses the library) acknowledges events (stored messages) that it has processed. The engine
-/// counts the acknowledged ids for each handle, which is the host's reference to a session.
+/// A host acknowledges events that it has processed. The engine counts the acknowledged ids for each handle, which is
+/// the host's reference to a session.
 @Suite("The count of acknowledged ids")
 struct AcknowledgementCountTests {
     let client = FakeClient(ClientRegistry())

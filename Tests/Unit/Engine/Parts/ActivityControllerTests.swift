@@ -5,9 +5,8 @@ import Testing
 @testable import BackhaulModel
 @testable import BackhaulStore
 
-/// An *activity* is work that repeats. The engine starts it one time in each of its *windows* of time. The *conditions*
-/// are facts about the system. A *hold* is a demand on the system, such as external power, that the system does not
-/// meet now. The *store* is the database with all activities and tasks.
+/// The engine starts it one time in each of its *windows* of time. The *store* is the database with all activities and
+/// tasks.
 @Suite("The controller of activities")
 struct ActivityControllerTests {
     typealias Found = (open: [OpenActivity], next: Int64?)

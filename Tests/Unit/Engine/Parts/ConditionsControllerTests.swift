@@ -5,10 +5,8 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *hold* is a demand of tasks on the system, such as external power, that the system does not meet now. A
-/// *condition* is a fact about the system, such as power. An *activity* is work that the engine starts repeatedly. To
-/// *load* tasks is to read them from the database. A *budget* limits the bytes that may be moved in a day or month. A
-/// *delayed* task is larger than the remaining budget.
+/// An *activity* is work that the engine starts repeatedly. To *load* tasks is to read them from the database. A
+/// *budget* limits the bytes that may be moved in a day or month. A *delayed* task is larger than the remaining budget.
 @Suite("The evaluation of holds")
 struct ConditionsControllerTests {
     let fixture = ConditionsFixture()

@@ -3,8 +3,7 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// A *condition* is one fact about the system, such as power or the network. The monitor reads conditions from a
-/// *source*. A condition is *pending* until the source has read it.
+/// The monitor reads conditions from a *source*. A condition is *pending* until the source has read it.
 @Suite("The monitor of conditions")
 struct ConditionsMonitorTests {
     let runtime = FakeRuntime()

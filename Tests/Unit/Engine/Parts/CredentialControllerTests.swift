@@ -5,9 +5,8 @@ import Testing
 @testable import BackhaulModel
 @testable import BackhaulStore
 
-/// A *host* is a program that embeds the library. A *challenge* is a demand to the host for a credential or a new URL.
-/// A *parked* task waits until the host has responded to a challenge. A *lane* is the tasks of one session for one
-/// server. To *load* a lane is to read its next tasks from the store, which is the database.
+/// A *parked* task waits until the host has responded to a challenge. To *load* a lane is to read its next tasks from
+/// the store, which is the database.
 @Suite("Tasks and their credentials")
 struct CredentialControllerTests {
     let fixture = EngineFixture()

@@ -4,9 +4,9 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// An *event* is a stored message for a host, which is a program that embeds the library. A *client* is a connected
-/// host. An *announcement* is a message to a client, and reports new events of a session. A *consumer* reads a
-/// session's events. Its *credit* is how many events the engine may send before the consumer demands them.
+/// A *client* is a connected host. An *announcement* is a message to a client, and reports new events of a session. A
+/// *consumer* reads a session's events. Its *credit* is how many events the engine may send before the consumer demands
+/// them.
 @Suite("Announcements of events")
 struct EventPublisherTests {
     let runtime = FakeRuntime()

@@ -4,8 +4,7 @@ import BackhaulStore
 
 @testable import BackhaulEngine
 
-/// A host that is connected to the engine. A host is a program that embeds the library, and the engine runs its tasks.
-/// The fake client stores the messages that it receives from the engine.
+/// A host that is connected to the engine. The fake client stores the messages that it receives from the engine.
 final class FakeClient {
     let id = ConnectionID.next()
     let connection: ClientConnection

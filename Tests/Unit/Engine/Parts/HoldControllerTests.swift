@@ -5,9 +5,8 @@ import Testing
 @testable import BackhaulStore
 
 /// The tasks of a *constraint group* belong to one session and have the same demands on the system (*constraints*). A
-/// *condition* is a fact about the system, such as power. A group is *held* while the system does not meet these
-/// demands. A *probe* is a task that runs although its group is held, to test a server or the network. A *lane* is the
-/// tasks of one session for one server. To *load* a lane is to read its next tasks from the store, which is the
+/// group is *held* while the system does not meet these demands. A *probe* is a task that runs although its group is
+/// held, to test a server or the network. To *load* a lane is to read its next tasks from the store, which is the
 /// database. The loaded tasks are *ready*.
 @Suite("Constraint groups")
 struct HoldControllerTests {

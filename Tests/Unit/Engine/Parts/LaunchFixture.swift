@@ -5,8 +5,7 @@ import BackhaulPlatform
 @testable import BackhaulStore
 
 /// One application with a *launch command*: the program that the engine starts (*launches*) if a session needs its
-/// host. A *host* is a program that embeds the library. The event loop, the store's rows, the programs and the
-/// processes are fakes.
+/// host. The event loop, the store's rows, the programs and the processes are fakes.
 final class LaunchFixture {
     typealias StoredFacts = LaunchedApplication.StoredFacts
 

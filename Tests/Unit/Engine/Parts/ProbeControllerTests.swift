@@ -6,8 +6,7 @@ import Testing
 
 /// The *uplink* is the route from the local network to other networks. While the uplink does not work, the tasks that
 /// need it wait: they have a *hold*. One of them runs as the *uplink probe*, which tests whether the uplink works
-/// again. A *slot* is the right of a task to run. A *lane* is the tasks of one session for one server. The *store* is
-/// the database with all tasks.
+/// again. A *slot* is the right of a task to run. The *store* is the database with all tasks.
 @Suite("Uplink probes")
 struct ProbeControllerTests {
     let fixture = ConditionsFixture()

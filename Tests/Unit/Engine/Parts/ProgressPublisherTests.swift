@@ -4,8 +4,7 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// A *host* is a program that embeds the library. A *handle* is a host's reference to a session. A handle can *watch*
-/// the progress of the session's tasks. A *client* is a connected host.
+/// A handle can *watch* the progress of the session's tasks. A *client* is a connected host.
 @Suite("The publisher of progress")
 struct ProgressPublisherTests {
     let runtime = FakeRuntime()

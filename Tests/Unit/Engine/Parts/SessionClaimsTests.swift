@@ -5,9 +5,8 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *handle* is a program's reference to a session. A *consumer* is a handle that may read the session's events. Only
-/// one handle at a time has this right, the *claim*. A *yield* gives up the claim because another consumer waits for
-/// it.
+/// A *consumer* is a handle that may read the session's events. Only one handle at a time has this right, the *claim*.
+/// A *yield* gives up the claim because another consumer waits for it.
 @Suite("Consumers that wait for a session")
 struct SessionClaimsTests {
     let runtime = FakeRuntime()

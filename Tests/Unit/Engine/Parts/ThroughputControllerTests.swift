@@ -4,9 +4,9 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *lane* is the tasks of one session for one server. A lane is slow if its running tasks transfer fewer bytes per
-/// second than the session requires. The engine then *holds* the lane: its tasks wait. After a pause, one task runs as
-/// a *probe*: it tests whether the lane is still slow.
+/// A lane is slow if its running tasks transfer fewer bytes per second than the session requires. The engine then
+/// *holds* the lane: its tasks wait. After a pause, one task runs as a *probe*: it tests whether the lane is still
+/// slow.
 @Suite("Lanes that are too slow")
 struct ThroughputControllerTests {
     let fixture = ConditionsFixture()

@@ -2,10 +2,8 @@ import Testing
 
 @testable import BackhaulModel
 
-/// The *host* is the program that uses the library. A *task* is an upload or download. An *attempt* is one run of a
-/// task. A *lane* is the tasks of one session for one origin. A *challenge* is a demand for a credential. If the host
-/// chooses *default handling* of a challenge, a task continues without a credential. A *refresh* is a demand to the
-/// host for new headers or a new URL of a request.
+/// A *challenge* is a demand for a credential. If the host chooses *default handling* of a challenge, a task continues
+/// without a credential. A *refresh* is a demand to the host for new headers or a new URL of a request.
 @Suite("Expired credentials, default handling and refreshes")
 struct CredentialLifetimeTests {
     private static let origin = "https://example.org:443"

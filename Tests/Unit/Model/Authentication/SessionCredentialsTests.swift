@@ -2,10 +2,8 @@ import Testing
 
 @testable import BackhaulModel
 
-/// A *lane* is the tasks of one session for one origin (scheme, host name and port). A *challenge* is a demand for a
-/// credential, such as a password. The *host* is the program that uses the library. A challenge is *open* until the
-/// host gives the credential or refuses the challenge. If a *server* refuses a credential, the server sends the
-/// challenge again.
+/// A *challenge* is a demand for a credential, such as a password. A challenge is *open* until the host gives the
+/// credential or refuses the challenge. If a *server* refuses a credential, the server sends the challenge again.
 @Suite("A session's credentials")
 struct SessionCredentialsTests {
     private static let origin = "https://example.org:443"

@@ -1,8 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// An *activity* is work that repeats. It has windows of time, and the engine (the process that runs the tasks) starts
-/// the work one time in each window. The *conditions* are facts about the system, such as power, heat or network.
+/// An *activity* is work that repeats. It has windows of time, and the engine starts the work one time in each window.
 @Suite("Windows of activities")
 struct ActivityWindowTests {
     static let hour: Int64 = 3_600_000

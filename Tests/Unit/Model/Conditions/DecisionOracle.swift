@@ -57,8 +57,8 @@ enum DecisionOracle {
     }
 
     /// Returns the *stated* values of a field: the values that were set in the session and in the task. The values of a
-    /// *preset* (a name for several demands) are not included. Stated values also apply after the task's *latest
-    /// start*, when presets no longer apply.
+    /// *preset* are not included. Stated values also apply after the task's *latest start*, when presets no longer
+    /// apply.
     private static func stated<Value>(_ row: Situation, _ field: (Constraints) -> Value?) -> [Value] {
         [field(row.session), field(row.task.stated)].compactMap(\.self)
     }

@@ -1,8 +1,7 @@
 @testable import BackhaulModel
 import Testing
 
-/// A *condition* is a fact about the system, such as power, heat or network, and a *reading* is its read value. If a
-/// reading is better than the last one, the filter uses it only after it has lasted for the *settling period*.
+/// If a reading is better than the last one, the filter uses it only after it has lasted for the *settling period*.
 /// *Flapping* is frequent changes of a condition.
 @Suite("The filter of conditions")
 struct ConditionsFilterTests {

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// *Quiet hours* are hours in which tasks (uploads and downloads) wait.
+/// *Quiet hours* are hours in which tasks wait.
 @Suite("Quiet hours as text")
 struct QuietHoursTextTests {
     @Test("parsed quiet hours are written as the same text", arguments: [

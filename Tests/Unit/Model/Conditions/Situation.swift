@@ -1,7 +1,7 @@
 import BackhaulModel
 
 /// One row of the table of decisions. A decision says whether a task must wait. The row has the constraints of the
-/// session and the task (demands on the system, such as external power), the conditions of the system, and other facts.
+/// session and the task, the conditions of the system, and other facts.
 struct Situation {
     var session = Constraints()
     var task = TaskConstraints()

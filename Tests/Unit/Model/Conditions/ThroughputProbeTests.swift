@@ -1,9 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A *lane* is the tasks of one session for one origin (scheme, host name and port). If a lane is slow, its tasks are
-/// *held*: they wait until a *pause* is over. A *slow probe* is one task that then tests whether the server is still
-/// slow. The *sentence* of a hold explains why the tasks wait.
+/// If a lane is slow, its tasks are *held*: they wait until a *pause* is over. A *slow probe* is one task that then
+/// tests whether the server is still slow. The *sentence* of a hold explains why the tasks wait.
 @Suite("Probes of slow lanes")
 struct ThroughputProbeTests {
     /// Returns a link with two slow lanes of two origins. The pauses of the two lanes are over.

@@ -2,7 +2,7 @@ import BackhaulModel
 import Testing
 
 /// A simulated link with a watch of *throughput*, which is the bytes per second that the network delivers. A test
-/// reports to the watch how many bytes each lane (the tasks of one session for one server) transfers in each second.
+/// reports to the watch how many bytes each lane transfers in each second.
 struct SlowLink {
     typealias Watch = ThroughputWatch<String>
     static let terms = Watch.Terms(
@@ -45,9 +45,9 @@ struct SlowLink {
     }
 }
 
-/// A *lane* is the tasks of one session for one origin (scheme, host name and port). If a lane is slow, the lane
-/// *pauses*: its tasks are *held*, which means that they do not run. After the pause, a *slow probe* is one task that
-/// tests whether the server is still slow. The *sentence* of a hold explains why the tasks wait.
+/// If a lane is slow, the lane *pauses*: its tasks are *held*, which means that they do not run. After the pause, a
+/// *slow probe* is one task that tests whether the server is still slow. The *sentence* of a hold explains why the
+/// tasks wait.
 @Suite("Throughput that is too low")
 struct ThroughputTests {
     @Test("a lane pauses after a minute below its minimum rate, and its sentence has the measured rate")

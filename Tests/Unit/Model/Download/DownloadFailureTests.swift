@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A download writes its bytes to a *part file*. An *attempt* is one run of the download. A *checkpoint* is what the
-/// database records about the part file: length, ETag or Last-Modified (the *validators*), and checksums.
+/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
+/// length, ETag or Last-Modified (the *validators*), and checksums.
 @Suite("A failed download")
 struct DownloadFailureTests {
     @Test("Before a failed attempt ends, the received bytes are written and synced")

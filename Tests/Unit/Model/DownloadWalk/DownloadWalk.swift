@@ -1,10 +1,9 @@
 import BackhaulModel
 
-/// Simulates one download from its start to its end, with crashes, power losses and faults. An *attempt* is one run of
-/// the download, and its last action is the *conclusion*. The download's state machine returns actions. As in the
-/// library, these actions become operations of the disk, of the database (the *store*) and of the connection to the
-/// server. The simulation performs the operations one at a time, in random order. Bytes are written to a *part file*.
-/// At the end, this file gets its final name.
+/// Simulates one download from its start to its end, with crashes, power losses and faults. The download's state
+/// machine returns actions. As in the library, these actions become operations of the disk, of the database (the
+/// *store*) and of the connection to the server. The simulation performs the operations one at a time, in random order.
+/// Bytes are written to a *part file*. At the end, this file gets its final name.
 struct DownloadWalk {
     /// The task's row in the simulated store.
     struct Row {
@@ -330,8 +329,8 @@ struct DownloadWalk {
         while !storeQueue.isEmpty { performStore() }
         for event in results + [.tick, .cancel, .stop, .concluded, .discarded, .transferComplete] { handle(event) }
         // If the task is cancelled during its attempt, the state machine removes the part file. If the task is
-        // cancelled after the end of the attempt, the engine (the process that runs the tasks) removes the part file.
-        // The simulation has no engine, so the part file may be left.
+        // cancelled after the end of the attempt, the engine removes the part file. The simulation has no engine, so
+        // the part file may be left.
         if row.wasCancelled, disk.part != nil, conclusionCameFirst { mayHavePart = true }
     }
 

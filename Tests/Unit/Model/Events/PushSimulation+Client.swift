@@ -1,7 +1,6 @@
 import BackhaulModel
 
-/// The state of the simulated client. The *client* is the part of the library in the *host*, a program that reads
-/// *events*: stored messages of the engine. The client has one session.
+/// The state of the simulated client. The client has one session.
 struct PushClient {
     var cache = EventCache()
     var known = EventID.zero

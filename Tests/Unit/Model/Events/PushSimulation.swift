@@ -1,7 +1,6 @@
 import BackhaulModel
 
-/// Simulates a store (the database), several engines one after the other, and one client with its host. The *engine* is
-/// the process that runs tasks (uploads and downloads). An *event* is a stored message for the host. The engine may
+/// Simulates a store (the database), several engines one after the other, and one client with its host. The engine may
 /// *push* events: it sends them before the client demands them. The *client* is the part of the library in the *host*,
 /// the program that reads the events. Messages in each direction keep their order. When an engine ends, its messages
 /// are lost. The store performs its jobs in order, and the engine reports commits to the client later. The host polls

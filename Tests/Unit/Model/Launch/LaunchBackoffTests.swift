@@ -1,9 +1,9 @@
 import BackhaulModel
 import Testing
 
-/// A *host* is a process that uses the library. The engine *launches* a host if a session (a named collection of tasks)
-/// needs this host. The *backoff* is the delay until the next launch. The delay grows with the count of launches. A
-/// host *completes* a session if it states that it has processed the session's events.
+/// The engine *launches* a host if a session needs this host. The *backoff* is the delay until the next launch. The
+/// delay grows with the count of launches. A host *completes* a session if it states that it has processed the
+/// session's events.
 @Suite("Launch backoff")
 struct LaunchBackoffTests {
     @Test("the delay until the next launch doubles up to its limit", arguments: [

@@ -1,9 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A *host* is a process that uses the library, and a *consumer* is a host that reads a session's events. A host
-/// *covers* a session (a named collection of tasks) if no other host must be started for the session. A *stopped*
-/// consumer was stopped by a signal (SIGSTOP).
+/// A host *covers* a session if no other host must be started for the session. A *stopped* consumer was stopped by a
+/// signal (SIGSTOP).
 @Suite("Whether sessions have a host")
 struct LaunchCoverageTests {
     private func cover(

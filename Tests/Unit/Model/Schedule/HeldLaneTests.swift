@@ -1,9 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A *lane* is the tasks of one session for one origin (scheme, host name and port). A *slot* is the right of a task to
-/// run. The *schedule* gives the slots to the tasks. A *route* is how the kernel reaches a server. While a lane has no
-/// route, the schedule *holds* it: no further task of the lane starts.
+/// A *slot* is the right of a task to run. The *schedule* gives the slots to the tasks. A *route* is how the kernel
+/// reaches a server. While a lane has no route, the schedule *holds* it: no further task of the lane starts.
 @Suite("Lanes without a route")
 struct HeldLaneTests {
     private func schedule() -> Schedule<String, String, Int> {

@@ -1,8 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// The *schedule* gives slots: a *slot* is the right of a task to run. A *lane* is the tasks of one session for one
-/// origin (scheme, host name and port).
+/// The *schedule* gives slots: a *slot* is the right of a task to run.
 @Suite("Slots under random operations")
 struct ScheduleWalkTests {
     @Test(

@@ -5,7 +5,7 @@ import FoundationNetworking
 import HostTestSupport
 import Testing
 
-/// A *challenge* is the demand of a server or proxy for a credential. The session's delegate responds to the challenge.
+/// The session's delegate responds to the challenge.
 @Suite("Challenges of background sessions", .timeLimit(.minutes(10)))
 struct ChallengeTests {
     private func ending(

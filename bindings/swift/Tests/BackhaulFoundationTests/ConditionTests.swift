@@ -5,8 +5,8 @@ import FoundationNetworking
 import HostTestSupport
 import Testing
 
-/// A *constraint* is a demand on the system, such as external power. While the system does not meet the demand, the
-/// tasks wait. The *engine*, which performs the transfers, stores the constraints.
+/// While the system does not meet the demand, the tasks wait. The *engine*, which performs the transfers, stores the
+/// constraints.
 @Suite("Constraints of background sessions", .timeLimit(.minutes(10)))
 struct ConditionTests {
     /// Makes a session with this configuration. Returns the configuration that the engine has stored for this session.

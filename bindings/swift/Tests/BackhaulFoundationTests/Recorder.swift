@@ -129,8 +129,8 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
     }
 }
 
-/// The server and the application of this process. All tests share one store (a directory with all durable data),
-/// because a process has only one application.
+/// The server and the application of this process. All tests share one store, because a process has only one
+/// application.
 enum World {
     static let server: Server = {
         do {

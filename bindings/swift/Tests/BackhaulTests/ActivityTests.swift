@@ -2,8 +2,7 @@ import Backhaul
 import HostTestSupport
 import Testing
 
-/// An *activity* is work that repeats. Either the activity has a request, or the program gets an event and does the
-/// work.
+/// Either the activity has a request, or the program gets an event and does the work.
 @Suite("Networks and activities", .timeLimit(.minutes(10)))
 struct ActivityTests {
     let server: Server

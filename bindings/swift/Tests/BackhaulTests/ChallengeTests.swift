@@ -3,8 +3,7 @@ import Foundation
 import HostTestSupport
 import Testing
 
-/// A *challenge* is the demand of a server for a credential. The tasks wait until the program responds to the
-/// challenge.
+/// The tasks wait until the program responds to the challenge.
 @Suite("Challenges", .timeLimit(.minutes(10)))
 struct ChallengeTests {
     let server: Server

@@ -3,11 +3,9 @@ import Foundation
 import HostTestSupport
 import Testing
 
-/// A *constraint* is a demand of a task on the system, such as external power. While the system does not meet a
-/// constraint, the task is *held*: it waits. A *hold* is a list entry for held tasks. A *condition* is a fact about the
-/// system. A *wait record* shows when and why a task waited. A task does not start before its *earliest start*. After
-/// its *latest start*, a task no longer waits for a preset, which is a predefined set of constraints. An *activity* is
-/// work that repeats.
+/// While the system does not meet a constraint, the task is *held*: it waits. A *hold* is a list entry for held tasks.
+/// A *wait record* shows when and why a task waited. A task does not start before its *earliest start*. After its
+/// *latest start*, a task no longer waits for a preset, which is a predefined set of constraints.
 @Suite("Constraints, conditions and starts", .timeLimit(.minutes(10)))
 struct ConditionTests {
     let server: Server

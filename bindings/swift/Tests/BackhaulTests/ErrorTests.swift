@@ -3,7 +3,6 @@ import Foundation
 import HostTestSupport
 import Testing
 
-/// The *store* is the directory with all durable data.
 @Suite("Errors", .timeLimit(.minutes(10)))
 struct ErrorTests {
     let server: Server

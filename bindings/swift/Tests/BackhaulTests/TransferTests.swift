@@ -3,8 +3,7 @@ import Foundation
 import HostTestSupport
 import Testing
 
-/// The *store* is a directory with all durable data. The *engine* of a store runs the store's tasks. An *event* is a
-/// stored message, for example that a task has ended. An *attempt* is one run of a task.
+/// The *engine* of a store runs the store's tasks.
 @Suite("Requests, sessions and the store", .timeLimit(.minutes(10)))
 struct TransferTests {
     let server: Server

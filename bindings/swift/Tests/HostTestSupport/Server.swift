@@ -157,7 +157,7 @@ public final class Server: Sendable {
 
     public func url(_ name: String) -> String { "http://127.0.0.1:\(port)/\(name)" }
 
-    /// Returns a path in the server's folder, for a file or a store (the directory with all durable data) of a test.
+    /// Returns a path in the server's folder, for a file or a store of a test.
     public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 }
 

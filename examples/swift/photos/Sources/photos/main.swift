@@ -3,9 +3,8 @@
 //   photos STORE LIST   enqueues the files of LIST and waits for them. Each line is "URL<tab>destination"
 //   photos STORE        attaches to the session of an earlier run, and waits for the remaining files
 //
-// STORE is the directory with all data of the transfers. If the program is killed and started again, no file is lost,
-// and none is downloaded twice. After all files have arrived, a run with the same list downloads the files that have
-// changed.
+// If the program is killed and started again, no file is lost, and none is downloaded twice. After all files have
+// arrived, a run with the same list downloads the files that have changed.
 import Backhaul
 // This import is marked as @preconcurrency, because `stdout` is a global variable. The C library locks the stream.
 @preconcurrency import Glibc
