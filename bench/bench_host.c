@@ -67,7 +67,8 @@ static int wait_and_acknowledge(bh_session *session) {
         size_t count = bh_batch_count(events);
         for (size_t i = 0; i < count; i++) {
             const bh_event *event = bh_batch_event_at(events, i);
-            if (event->kind == BH_EVENT_SESSION_FINISHED) finished = 1;
+            if (event->kind == BH_EVENT_SESSION_FINISHED)
+                finished = 1;
             else if (event->task_state != BH_TASK_SUCCEEDED) {
                 fprintf(stderr, "bench_host: %s: %s\n", event->url, event->error_message);
                 failed++;
@@ -75,7 +76,8 @@ static int wait_and_acknowledge(bh_session *session) {
         }
         if (count)
             check(bh_session_acknowledge_through(session, bh_batch_event_at(events, count - 1)->id, BH_WAIT_DEFAULT,
-                                                 NULL, &error), "acknowledge");
+                                                 NULL, &error),
+                  "acknowledge");
         bh_batch_release(events);
     }
     return failed;

@@ -273,8 +273,8 @@ static void deliver_due(void) {
 /* Sockets. */
 
 static struct sockaddr_in loopback(int port) {
-    return (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                                .sin_port = htons((uint16_t)port)};
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons((uint16_t)port)};
 }
 
 /* Connects to the server with a blocking socket, because the connection takes almost no time on loopback. */
@@ -307,8 +307,10 @@ static void handle(struct source *source, uint32_t events) {
     struct link *link = source->link;
     int number = source->number;
     if (!link) {
-        if (source->file == timer) deliver_due();
-        else accept_link(source);
+        if (source->file == timer)
+            deliver_due();
+        else
+            accept_link(source);
         return;
     }
     if (events & EPOLLERR) fail(link);

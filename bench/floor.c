@@ -89,8 +89,10 @@ static struct body *take(struct queue *queue, int limit) {
     struct body *bodies = queue->first, **rest = &queue->first;
     while (*rest && limit-- > 0) rest = &(*rest)->next;
     queue->first = *rest;
-    if (queue->first) *rest = NULL;
-    else queue->end = &queue->first;
+    if (queue->first)
+        *rest = NULL;
+    else
+        queue->end = &queue->first;
     pthread_mutex_unlock(&queue->mutex);
     return bodies;
 }
@@ -253,8 +255,10 @@ static void record_ends(void) {
 }
 
 static void *write_rows(void *path) {
-    if (recording) replay(recording, path);
-    else record_ends();
+    if (recording)
+        replay(recording, path);
+    else
+        record_ends();
     return path;
 }
 

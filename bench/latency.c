@@ -105,12 +105,15 @@ static void finish_round(bh_session *session, int64_t *first_read) {
         if (count && !*first_read) *first_read = now();
         for (size_t i = 0; i < count; i++) {
             const bh_event *event = bh_batch_event_at(events, i);
-            if (event->kind == BH_EVENT_SESSION_FINISHED) finished = 1;
-            else check(event->status, event->error_message);
+            if (event->kind == BH_EVENT_SESSION_FINISHED)
+                finished = 1;
+            else
+                check(event->status, event->error_message);
         }
         if (count)
             check(bh_session_acknowledge_through(session, bh_batch_event_at(events, count - 1)->id, BH_WAIT_DEFAULT,
-                                                 NULL, &error), "acknowledge");
+                                                 NULL, &error),
+                  "acknowledge");
         bh_batch_release(events);
     }
 }

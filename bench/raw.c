@@ -102,8 +102,10 @@ int main(int argc, char **argv) {
         /* Over HTTP/2, the transfers share a connection, as in the other measured programs. */
         curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
         if (argc > 3) curl_easy_setopt(easy, CURLOPT_CAINFO, argv[3]);
-        if (take_next(list, easy, &slots[i], mode)) curl_multi_add_handle(multi, easy);
-        else curl_easy_cleanup(easy);
+        if (take_next(list, easy, &slots[i], mode))
+            curl_multi_add_handle(multi, easy);
+        else
+            curl_easy_cleanup(easy);
     }
     do {
         CURLMsg *message;

@@ -45,8 +45,10 @@ static void start_recording(sqlite3 *opened) {
         return;
     }
     file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    if (file < 0) stop_recording("the file exists already, or cannot be made");
-    else database = opened;
+    if (file < 0)
+        stop_recording("the file exists already, or cannot be made");
+    else
+        database = opened;
 }
 
 static void flush(void) {
@@ -141,49 +143,46 @@ static int64_t changes(void) { return database ? sqlite3_total_changes64(databas
 
 REPLACE(sqlite3_open_v2, (const char *path, sqlite3 **opened, int flags, const char *system),
         (path, opened, flags, system), if (result == SQLITE_OK) start_recording(*opened))
-REPLACE(sqlite3_close, (sqlite3 *closed), (closed), if (database && closed == database) flush())
-REPLACE(sqlite3_file_control, (sqlite3 *owner, const char *name, int operation, void *value),
+REPLACE(sqlite3_close, (sqlite3 * closed), (closed), if (database && closed == database) flush())
+REPLACE(sqlite3_file_control, (sqlite3 * owner, const char *name, int operation, void *value),
         (owner, name, operation, record_reserve(owner, operation, value)), (void)0)
 REPLACE(sqlite3_exec,
-        (sqlite3 *owner, const char *text, int (*row)(void *, int, char **, char **), void *context, char **error),
+        (sqlite3 * owner, const char *text, int (*row)(void *, int, char **, char **), void *context, char **error),
         (owner, text, row, context, error), {
             if (database && owner == database) add_text(EXECUTE, 0, result, text);
             flush_after_transaction();
         })
-REPLACE(sqlite3_prepare_v2,
-        (sqlite3 *owner, const char *text, int size, sqlite3_stmt **statement, const char **rest),
+REPLACE(sqlite3_prepare_v2, (sqlite3 * owner, const char *text, int size, sqlite3_stmt **statement, const char **rest),
         (owner, text, size, statement, rest), {
             if (database && owner == database && result == SQLITE_OK) add_prepared(*statement, 0, text);
         })
 REPLACE(sqlite3_prepare_v3,
-        (sqlite3 *owner, const char *text, int size, unsigned flags, sqlite3_stmt **statement, const char **rest),
+        (sqlite3 * owner, const char *text, int size, unsigned flags, sqlite3_stmt **statement, const char **rest),
         (owner, text, size, flags, statement, rest), {
             if (database && owner == database && result == SQLITE_OK) add_prepared(*statement, flags, text);
         })
-REPLACE(sqlite3_bind_null, (sqlite3_stmt *statement, int index), (statement, index),
+REPLACE(sqlite3_bind_null, (sqlite3_stmt * statement, int index), (statement, index),
         add_call(BIND_NULL, statement, index, 0, NULL))
-REPLACE(sqlite3_bind_int64, (sqlite3_stmt *statement, int index, sqlite3_int64 value), (statement, index, value),
+REPLACE(sqlite3_bind_int64, (sqlite3_stmt * statement, int index, sqlite3_int64 value), (statement, index, value),
         add_call(BIND_INTEGER, statement, index, value, NULL))
 REPLACE(sqlite3_bind_text64,
-        (sqlite3_stmt *statement, int index, const char *text, sqlite3_uint64 size, void (*release)(void *),
+        (sqlite3_stmt * statement, int index, const char *text, sqlite3_uint64 size, void (*release)(void *),
          unsigned char encoding),
-        (statement, index, text, size, release, encoding),
-        add_call(BIND_TEXT, statement, index, (int64_t)size, text))
+        (statement, index, text, size, release, encoding), add_call(BIND_TEXT, statement, index, (int64_t)size, text))
 REPLACE(sqlite3_bind_blob64,
-        (sqlite3_stmt *statement, int index, const void *blob, sqlite3_uint64 size, void (*release)(void *)),
-        (statement, index, blob, size, release),
-        add_call(BIND_BLOB, statement, index, (int64_t)size, blob))
-REPLACE(sqlite3_bind_zeroblob, (sqlite3_stmt *statement, int index, int size), (statement, index, size),
+        (sqlite3_stmt * statement, int index, const void *blob, sqlite3_uint64 size, void (*release)(void *)),
+        (statement, index, blob, size, release), add_call(BIND_BLOB, statement, index, (int64_t)size, blob))
+REPLACE(sqlite3_bind_zeroblob, (sqlite3_stmt * statement, int index, int size), (statement, index, size),
         add_call(BIND_ZEROBLOB, statement, index, size, NULL))
-REPLACE(sqlite3_step, (sqlite3_stmt *statement), (statement), {
+REPLACE(sqlite3_step, (sqlite3_stmt * statement), (statement), {
     add_call(STEP, statement, result, changes(), NULL);
     flush_after_transaction();
 })
-REPLACE(sqlite3_reset, (sqlite3_stmt *statement), (statement), add_call(RESET, statement, 0, 0, NULL))
-REPLACE(sqlite3_clear_bindings, (sqlite3_stmt *statement), (statement),
+REPLACE(sqlite3_reset, (sqlite3_stmt * statement), (statement), add_call(RESET, statement, 0, 0, NULL))
+REPLACE(sqlite3_clear_bindings, (sqlite3_stmt * statement), (statement),
         add_call(CLEAR_BINDINGS, statement, 0, 0, NULL))
-REPLACE(sqlite3_finalize, (sqlite3_stmt *statement), (statement), add_call(FINALIZE, statement, 0, 0, NULL))
-REPLACE(sqlite3_wal_checkpoint_v2, (sqlite3 *owner, const char *name, int mode, int *size, int *copied),
+REPLACE(sqlite3_finalize, (sqlite3_stmt * statement), (statement), add_call(FINALIZE, statement, 0, 0, NULL))
+REPLACE(sqlite3_wal_checkpoint_v2, (sqlite3 * owner, const char *name, int mode, int *size, int *copied),
         (owner, name, mode, size, copied), {
             if (database && owner == database) add(CHECKPOINT, 0, mode, result, NULL);
         })

@@ -37,7 +37,7 @@ static struct {
     sqlite3_io_methods methods;
     char bytes[LOG_BUFFER]; /* the bytes that are not in the file yet */
     int size;
-    sqlite3_int64 start;    /* the place of the first of these bytes in the file */
+    sqlite3_int64 start; /* the place of the first of these bytes in the file */
 } log_file;
 
 static int flush_log(sqlite3_file *file) {
@@ -147,11 +147,16 @@ static int bind(sqlite3_stmt *statement, const struct operation *operation, cons
     int index = operation->argument;
     sqlite3_uint64 size = (sqlite3_uint64)operation->number;
     switch (operation->kind) {
-    case BIND_INTEGER: return sqlite3_bind_int64(statement, index, operation->number);
-    case BIND_TEXT: return sqlite3_bind_text64(statement, index, bytes, size, SQLITE_TRANSIENT, SQLITE_UTF8);
-    case BIND_BLOB: return sqlite3_bind_blob64(statement, index, bytes, size, SQLITE_TRANSIENT);
-    case BIND_ZEROBLOB: return sqlite3_bind_zeroblob(statement, index, (int)operation->number);
-    default: return sqlite3_bind_null(statement, index);
+    case BIND_INTEGER:
+        return sqlite3_bind_int64(statement, index, operation->number);
+    case BIND_TEXT:
+        return sqlite3_bind_text64(statement, index, bytes, size, SQLITE_TRANSIENT, SQLITE_UTF8);
+    case BIND_BLOB:
+        return sqlite3_bind_blob64(statement, index, bytes, size, SQLITE_TRANSIENT);
+    case BIND_ZEROBLOB:
+        return sqlite3_bind_zeroblob(statement, index, (int)operation->number);
+    default:
+        return sqlite3_bind_null(statement, index);
     }
 }
 
@@ -160,16 +165,21 @@ static void perform(const struct operation *operation, const char *bytes) {
     int argument = operation->argument;
     sqlite3_stmt **statement = &statements[operation->statement];
     switch (operation->kind) {
-    case RESERVE_BYTES: reserve(argument); return;
-    case EXECUTE: require(sqlite3_exec(database, bytes, NULL, NULL, NULL), argument, bytes); return;
+    case RESERVE_BYTES:
+        reserve(argument);
+        return;
+    case EXECUTE:
+        require(sqlite3_exec(database, bytes, NULL, NULL, NULL), argument, bytes);
+        return;
     case PREPARE:
         require(sqlite3_prepare_v3(database, bytes, -1, (unsigned)argument, statement, NULL), SQLITE_OK, bytes);
         return;
     case CHECKPOINT:
-        require(
-            sqlite3_wal_checkpoint_v2(database, "main", argument, NULL, NULL), (int)operation->number, "checkpoint");
+        require(sqlite3_wal_checkpoint_v2(database, "main", argument, NULL, NULL), (int)operation->number,
+                "checkpoint");
         return;
-    default: fail("operation", "its kind is unknown");
+    default:
+        fail("operation", "its kind is unknown");
     }
 }
 
@@ -178,15 +188,22 @@ static void perform_prepared(const struct operation *operation, const char *byte
     sqlite3_stmt *statement = statements[operation->statement];
     if (!statement) fail("operation", "its statement is not prepared");
     switch (operation->kind) {
-    case STEP: step(statement, operation); return;
+    case STEP:
+        step(statement, operation);
+        return;
     /* After a failed step, which is in the recording, these two return the failure again. */
-    case RESET: sqlite3_reset(statement); return;
+    case RESET:
+        sqlite3_reset(statement);
+        return;
     case FINALIZE:
         sqlite3_finalize(statement);
         statements[operation->statement] = NULL;
         return;
-    case CLEAR_BINDINGS: sqlite3_clear_bindings(statement); return;
-    default: require(bind(statement, operation, bytes), SQLITE_OK, sqlite3_sql(statement));
+    case CLEAR_BINDINGS:
+        sqlite3_clear_bindings(statement);
+        return;
+    default:
+        require(bind(statement, operation, bytes), SQLITE_OK, sqlite3_sql(statement));
     }
 }
 
@@ -215,8 +232,10 @@ static void perform_all(const char *recording) {
         const char *bytes = next + sizeof *operation;
         size_t size = sizeof *operation + (has_bytes(operation) ? padded((size_t)operation->number) : 0);
         if (size > rest) fail(recording, "it is damaged");
-        if (uses_prepared(operation)) perform_prepared(operation, bytes);
-        else perform(operation, bytes);
+        if (uses_prepared(operation))
+            perform_prepared(operation, bytes);
+        else
+            perform(operation, bytes);
         next += size;
         rest -= size;
     }

@@ -31,7 +31,8 @@ public final class BusConnection {
         guard let library = BusConnection.library else { return nil }
         var made: OpaquePointer?
         guard library.new(&made) >= 0, let bus = made else { return nil }
-        let isStarted = library.set_address(bus, address) >= 0 && library.set_bus_client(bus, 1) >= 0
+        let isStarted =
+            library.set_address(bus, address) >= 0 && library.set_bus_client(bus, 1) >= 0
             && library.start(bus) >= 0
         let number = isStarted ? library.get_fd(bus) : -1
         guard number >= 0 else {
@@ -68,7 +69,6 @@ public final class BusConnection {
         var peer = bhl_peer()
         return bhl_peer_credential(socket.number, &peer) == 0 ? (peer.pid, peer.uid) : nil
     }
-
 
     /// Sends a call and waits for its reply.
     public func call(

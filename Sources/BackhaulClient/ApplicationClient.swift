@@ -29,13 +29,14 @@ public final class ApplicationClient: Sendable {
             throw Failure(.outOfResources, "the client's thread or descriptor cannot be made: \(error)")
         }
         guard let deadline else { return client }
-        let failure: Failure? = client.state.wait(until: deadline) { state -> Failure?? in
-            switch state.link {
-            case .connected: .some(nil)
-            case .failed(let failure): .some(failure)
-            case .connecting, .closed: nil
-            }
-        } ?? client.timeoutFailure(hasTicket: false)
+        let failure: Failure? =
+            client.state.wait(until: deadline) { state -> Failure?? in
+                switch state.link {
+                case .connected: .some(nil)
+                case .failed(let failure): .some(failure)
+                case .connecting, .closed: nil
+                }
+            } ?? client.timeoutFailure(hasTicket: false)
         if let failure {
             client.close()
             throw failure
@@ -193,9 +194,10 @@ public final class ApplicationClient: Sendable {
         let handle = session.handle
         let waitingFor =
             "another handle still consumes the session \(identifier); the ticket waits until that handle is closed"
-        let ticket = makeTicket(abandoned: { [weak self] in
-            if waits { self?.send(.stopWaiting(handle)) { _ in } }
-        }, waitingFor: waits ? waitingFor : nil)
+        let ticket = makeTicket(
+            abandoned: { [weak self] in
+                if waits { self?.send(.stopWaiting(handle)) { _ in } }
+            }, waitingFor: waits ? waitingFor : nil)
         send(command(handle)) { [state] reply in
             if case .session(_, let isNew, let newest, let unacknowledged) = reply {
                 state.change { $0.attached(handle, newest: newest, unacknowledged: unacknowledged) }

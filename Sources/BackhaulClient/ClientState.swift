@@ -60,7 +60,8 @@ struct ClientState: Sendable {
     }
 
     func hello(process: Int32) -> Hello {
-        Hello(client: client, application: application, process: process, isObserver: isObserver, launch: launch,
+        Hello(
+            client: client, application: application, process: process, isObserver: isObserver, launch: launch,
             closedClients: ClosedClients.all)
     }
 

@@ -81,8 +81,9 @@ final class EnqueueOperation: Sendable {
             send(chunk)
         }
         let outcome: Ticket.Outcome? = state.withLock { state in
-            guard state.isEnded, state.open == 0, state.firstFailure != nil
-                || state.remaining.isEmpty, !state.isCompleted
+            guard state.isEnded, state.open == 0,
+                state.firstFailure != nil
+                    || state.remaining.isEmpty, !state.isCompleted
             else { return nil }
             state.isCompleted = true
             // Chunks after a refused chunk may have been applied already. The outcome also has the results of these

@@ -67,7 +67,7 @@ extension Conditions {
             && memoryPressurePercent.value == other.memoryPressurePercent.value
             && network.value == other.network.value && isMetered.value == other.isMetered.value
             && connectivity.value == other.connectivity.value
-                && isPreparingForSleep.value == other.isPreparingForSleep.value
+            && isPreparingForSleep.value == other.isPreparingForSleep.value
     }
 }
 

@@ -10,13 +10,15 @@ extension Failure {
         return switch error.code {
         case ENOSPC, EDQUOT: .system(.diskFull, code: error.code, sentence + "; free some space on its file system")
         case EIO, EUCLEAN: .system(.diskFailed, code: error.code, sentence + "; check the disk")
-        case EBADF: .system(
-            .diskFailed, code: error.code,
-            "\(error.messageStart) \(subject): the program closed a descriptor of the library; it must "
-                + "not change them")
+        case EBADF:
+            .system(
+                .diskFailed, code: error.code,
+                "\(error.messageStart) \(subject): the program closed a descriptor of the library; it must "
+                    + "not change them")
         case EMFILE, ENFILE, ENOMEM: .system(.outOfResources, code: error.code, sentence)
-        case EACCES, EPERM: .system(
-            .destinationUnavailable, code: error.code, sentence + "; check the permissions of its directory")
+        case EACCES, EPERM:
+            .system(
+                .destinationUnavailable, code: error.code, sentence + "; check the permissions of its directory")
         default: .system(.destinationUnavailable, code: error.code, sentence)
         }
     }

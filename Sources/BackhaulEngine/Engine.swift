@@ -76,10 +76,12 @@ public final class Engine: Sendable {
     /// If the store's file system hangs, the end of the threads takes as long as the hanging call. The caller waits
     /// only until the deadline. The lock is released after the end of the threads in any case.
     public func stop(until deadline: Deadline? = nil) {
-        guard isStopped.withLock({ stopped in
-            defer { stopped = true }
-            return !stopped
-        }) else { return }
+        guard
+            isStopped.withLock({ stopped in
+                defer { stopped = true }
+                return !stopped
+            })
+        else { return }
         guard let deadline else { return end() }
         // If no thread can be started, the caller must wait for the end itself.
         guard let thread = try? Thread(name: "bh-close", body: { [self] in end() }) else { return end() }

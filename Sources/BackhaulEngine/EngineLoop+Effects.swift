@@ -287,12 +287,14 @@ extension EngineLoop {
     /// change the old part file long after the engine has ended.
     func renewParts(named names: Set<String>, then: @escaping @Sendable () -> Void) {
         let changing = base.transfers.tasks { names.contains(base.files.location(of: $0).partName) }
-        runtime.store({ (transaction) throws(Failure) in
-            for task in changing { try transaction.attempts.renewPart(of: task.id) }
-        }, then: { _ in
-            then()
-            return []
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                for task in changing { try transaction.attempts.renewPart(of: task.id) }
+            },
+            then: { _ in
+                then()
+                return []
+            })
     }
 
     // MARK: Listing

@@ -109,27 +109,29 @@ final class EngineLoop {
         }
         let clock = runtime.clocks.reading
         base.calendar.begin(clock)
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.delays.adopt(clock)
-            try transaction.clients.releaseDead()
-            _ = try transaction.delays.releaseUnreachable()
-            try transaction.challenges.rescheduleParked(bootMilliseconds: clock.boot, now: clock.wall)
-            return StoredState(
-                tag: try transaction.leftovers.storeTag(), hasClients: try !transaction.clients.all().isEmpty,
-                sessions: try transaction.sessions.active(),
-                lanes: try transaction.lanes.ready(), sealed: try transaction.tasks.withIntent(),
-                challenges: try transaction.challenges.all(), kept: try transaction.credentials.kept(),
-                nextDue: try transaction.delays.nextDue(),
-                latestStart: try transaction.starts.nextLatestStart(), waits: try transaction.waits.open(),
-                launches: try transaction.launches.all(), limits: try transaction.settings.limits(),
-                networks: (try transaction.settings.networks(), try transaction.settings.usage()))
-        }, then: { [unowned self] result in
-            switch result {
-            case .success(let opening): opened(opening)
-            case .failure(let failure): fail(failure)
-            }
-            return []
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.delays.adopt(clock)
+                try transaction.clients.releaseDead()
+                _ = try transaction.delays.releaseUnreachable()
+                try transaction.challenges.rescheduleParked(bootMilliseconds: clock.boot, now: clock.wall)
+                return StoredState(
+                    tag: try transaction.leftovers.storeTag(), hasClients: try !transaction.clients.all().isEmpty,
+                    sessions: try transaction.sessions.active(),
+                    lanes: try transaction.lanes.ready(), sealed: try transaction.tasks.withIntent(),
+                    challenges: try transaction.challenges.all(), kept: try transaction.credentials.kept(),
+                    nextDue: try transaction.delays.nextDue(),
+                    latestStart: try transaction.starts.nextLatestStart(), waits: try transaction.waits.open(),
+                    launches: try transaction.launches.all(), limits: try transaction.settings.limits(),
+                    networks: (try transaction.settings.networks(), try transaction.settings.usage()))
+            },
+            then: { [unowned self] result in
+                switch result {
+                case .success(let opening): opened(opening)
+                case .failure(let failure): fail(failure)
+                }
+                return []
+            })
     }
 
     private struct StoredState: Sendable {

@@ -37,9 +37,11 @@ final class LibuvLoop: @unchecked Sendable {
     func wake() { uv_async_send(waker) }
 
     deinit {
-        uv_walk(pointer, { handle, _ in
-            if let handle, uv_is_closing(handle) == 0 { LibuvLoop.close(handle) }
-        }, nil)
+        uv_walk(
+            pointer,
+            { handle, _ in
+                if let handle, uv_is_closing(handle) == 0 { LibuvLoop.close(handle) }
+            }, nil)
         // Calls the call-backs of `uv_close`.
         uv_run(pointer, UV_RUN_NOWAIT)
         uv_loop_close(pointer)

@@ -194,12 +194,14 @@ public final class Loop {
         var slept = sleptNow - sleptMilliseconds
         guard abs(slept) > 20, let uv else { return }
         sleptMilliseconds = sleptNow
-        uv_walk(uv.pointer, { handle, slept in
-            guard let handle, let slept, uv_handle_get_type(handle) == UV_TIMER, uv_is_active(handle) != 0
-            else { return }
-            let timer = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_timer_t.self)
-            let left = Int64(clamping: uv_timer_get_due_in(timer)) - slept.load(as: Int64.self)
-            uv_timer_start(timer, timer.pointee.timer_cb, UInt64(max(0, left)), 0)
-        }, &slept)
+        uv_walk(
+            uv.pointer,
+            { handle, slept in
+                guard let handle, let slept, uv_handle_get_type(handle) == UV_TIMER, uv_is_active(handle) != 0
+                else { return }
+                let timer = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_timer_t.self)
+                let left = Int64(clamping: uv_timer_get_due_in(timer)) - slept.load(as: Int64.self)
+                uv_timer_start(timer, timer.pointee.timer_cb, UInt64(max(0, left)), 0)
+            }, &slept)
     }
 }

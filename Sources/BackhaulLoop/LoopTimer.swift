@@ -25,11 +25,13 @@ public final class LoopTimer {
         guard loop.isOpen else { return }
         // If a timer restarted itself with a delay of 0 ms, `uv_run` of libuv 1.44 would never return.
         let delay = max(loop.isCallingTimer ? 1 : 0, milliseconds)
-        uv_timer_start(handle, { handle in
-            guard let data = handle?.pointee.data else { return }
-            // The timer is retained during the call, because the handler may drop the last reference to the timer.
-            Unmanaged<LoopTimer>.fromOpaque(data).takeUnretainedValue().fire()
-        }, UInt64(delay), 0)
+        uv_timer_start(
+            handle,
+            { handle in
+                guard let data = handle?.pointee.data else { return }
+                // The timer is retained during the call, because the handler may drop the last reference to the timer.
+                Unmanaged<LoopTimer>.fromOpaque(data).takeUnretainedValue().fire()
+            }, UInt64(delay), 0)
     }
 
     public func stop() {

@@ -16,8 +16,9 @@ public struct Deadline: Comparable, Sendable {
 
     /// The deadline at a time of the monotonic clock, in microseconds.
     public static func at(monotonicMicroseconds: UInt64) -> Deadline {
-        Deadline(nanoseconds: monotonicMicroseconds.multipliedReportingOverflow(by: 1_000).overflow
-            ? UInt64.max : monotonicMicroseconds * 1_000)
+        Deadline(
+            nanoseconds: monotonicMicroseconds.multipliedReportingOverflow(by: 1_000).overflow
+                ? UInt64.max : monotonicMicroseconds * 1_000)
     }
 
     public var hasPassed: Bool { Clock.read(CLOCK_MONOTONIC) >= nanoseconds }

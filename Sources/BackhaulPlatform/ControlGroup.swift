@@ -85,7 +85,9 @@ public struct ControlGroup: Equatable, Sendable {
 
     /// Where the hierarchy of the service manager may be mounted: alone, beside version 1, or as systemd's named
     /// hierarchy of version 1.
-    private func mounts(of root: Root) -> [String] { [root.groups, root.groups + "/unified", root.groups + "/systemd"] }
+    private func mounts(of root: Root) -> [String] {
+        [root.groups, root.groups + "/unified", root.groups + "/systemd"]
+    }
 
     /// Whether the process is frozen, because its group or a group above its group is frozen (cgroup.freeze of version
     /// 2, or the freezer of version 1).

@@ -21,10 +21,11 @@ public enum ProcessOrigin {
         withoutActuallyEscaping(body) { body in
             // Unsafe: the closure is used only until the call returns.
             withUnsafePointer(to: body) { pointer in
-                bhl_call_on_new_thread({ argument in
-                    // Unsafe: the argument is the pointer to the closure.
-                    argument?.assumingMemoryBound(to: (() -> Void).self).pointee()
-                }, UnsafeMutableRawPointer(mutating: pointer))
+                bhl_call_on_new_thread(
+                    { argument in
+                        // Unsafe: the argument is the pointer to the closure.
+                        argument?.assumingMemoryBound(to: (() -> Void).self).pointee()
+                    }, UnsafeMutableRawPointer(mutating: pointer))
             }
         }
     }

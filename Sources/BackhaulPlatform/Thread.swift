@@ -31,13 +31,15 @@ public final class Thread: @unchecked Sendable {
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         let start = Unmanaged.passRetained(Start(name: name, body: body, hasEnded: hasEnded))
-        let result = pthread_create(&handle, nil, { argument in
-            let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
-            pthread_setname_np(pthread_self(), start.name)
-            start.body()
-            start.hasEnded.change { $0 = true }
-            return nil
-        }, start.toOpaque())
+        let result = pthread_create(
+            &handle, nil,
+            { argument in
+                let start = Unmanaged<Start>.fromOpaque(argument!).takeRetainedValue()
+                pthread_setname_np(pthread_self(), start.name)
+                start.body()
+                start.hasEnded.change { $0 = true }
+                return nil
+            }, start.toOpaque())
         guard result == 0 else {
             start.release()
             throw SystemError(code: result, messageStart: "cannot start a thread")

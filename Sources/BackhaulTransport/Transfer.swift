@@ -168,7 +168,8 @@ public final class Transfer {
         guard !socket.isMultiplexed else { return true }
         switch easy.pendingInput(
             on: socket, isEncrypted: origin.scheme == "https" || identity.isProxyEncrypted,
-            isNested: identity.isNested(for: origin)) {
+            isNested: identity.isNested(for: origin))
+        {
         case .none: return true
         // On a new connection, a part of a TLS record is harmless: it may belong to a TLS session ticket. If the server
         // has closed a new connection, libcurl itself reports this. So a new connection stays in use in both cases.

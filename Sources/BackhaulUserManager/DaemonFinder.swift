@@ -23,7 +23,8 @@ public struct DaemonFinder: Sendable {
         } else if let environment, !environment.isEmpty {
             paths = [environment]
         } else {
-            paths = Self.pathsBeside(image)
+            paths =
+                Self.pathsBeside(image)
                 + ["/usr/local", "/usr"].map { "\($0)/libexec/backhaul/\(Self.programName)" }
         }
     }

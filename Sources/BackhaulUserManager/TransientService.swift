@@ -94,7 +94,9 @@ public struct TransientService: Equatable, Sendable {
 
     private var execution: BusValue {
         // The manager replaces variables in arguments (systemd.service(5), "Command lines"). "$$" stands for one "$".
-        let words = [program] + arguments.map { $0.split(separator: "$", omittingEmptySubsequences: false) }
+        let words =
+            [program]
+            + arguments.map { $0.split(separator: "$", omittingEmptySubsequences: false) }
             .map { $0.joined(separator: "$$") }
         return .structure([.string(program), .strings(words), .bool(false)])
     }

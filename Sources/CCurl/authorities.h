@@ -25,7 +25,7 @@ static inline int bhl_authorities_load(struct bhl_authorities *functions, const 
     void *library = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
     if (!library) return 0;
     int found = 1;
-#define BHL_LOAD(member, name) \
+#define BHL_LOAD(member, name)                                                                                         \
     found &= (functions->member = (__typeof__(functions->member))dlsym(library, name)) != NULL
     BHL_LOAD(new_store, "X509_STORE_new");
     BHL_LOAD(free_store, "X509_STORE_free");
@@ -45,9 +45,8 @@ static inline int bhl_authorities_load(struct bhl_authorities *functions, const 
 // Makes an OpenSSL store (X509_STORE) with all certificates in a PEM text, for any number of connections. Returns NULL
 // if there is no certificate, or if a certificate cannot be read. If a certificate cannot be read, `count` is the
 // number of certificates before the unreadable one.
-static inline void *bhl_authorities_make(
-    const struct bhl_authorities *functions, const void *text, int size, int *count
-) {
+static inline void *bhl_authorities_make(const struct bhl_authorities *functions, const void *text, int size,
+                                         int *count) {
     *count = 0;
     void *store = functions->new_store(), *source = functions->new_source(text, size), *certificate;
     int is_whole = store && source;

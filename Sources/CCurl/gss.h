@@ -8,8 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bhl_gss_buffer { size_t length; void *value; };
-struct bhl_gss_oid { uint32_t length; void *elements; };
+struct bhl_gss_buffer {
+    size_t length;
+    void *value;
+};
+struct bhl_gss_oid {
+    uint32_t length;
+    void *elements;
+};
 
 struct bhl_gss {
     uint32_t (*import_name)(uint32_t *, struct bhl_gss_buffer *, struct bhl_gss_oid *, void **);
@@ -33,16 +39,15 @@ static inline int bhl_gss_load(struct bhl_gss *gss) {
     gss->release_name = (__typeof__(gss->release_name))dlsym(library, "gss_release_name");
     gss->delete_context = (__typeof__(gss->delete_context))dlsym(library, "gss_delete_sec_context");
     gss->hostbased_service = (struct bhl_gss_oid **)dlsym(library, "GSS_C_NT_HOSTBASED_SERVICE");
-    return gss->import_name && gss->init && gss->display && gss->release_buffer && gss->release_name
-        && gss->delete_context && gss->hostbased_service;
+    return gss->import_name && gss->init && gss->display && gss->release_buffer && gss->release_name &&
+           gss->delete_context && gss->hostbased_service;
 }
 
 // Returns the first token for a service such as "HTTP@example.org". The token is made from the user's own Kerberos
 // tickets. The caller must free the token with free(). On a failure, returns NULL and writes a reason. The call may
 // block while it uses the network.
-static inline unsigned char *bhl_gss_token(
-    const struct bhl_gss *gss, const char *service, size_t *size, char *reason, size_t reason_size
-) {
+static inline unsigned char *bhl_gss_token(const struct bhl_gss *gss, const char *service, size_t *size, char *reason,
+                                           size_t reason_size) {
     // The object identifier of SPNEGO (RFC 4178) is 1.3.6.1.5.5.2.
     struct bhl_gss_oid mechanism = {6, (void *)"\x2b\x06\x01\x05\x05\x02"};
     struct bhl_gss_buffer name_text = {strlen(service), (void *)service}, token = {0, NULL};

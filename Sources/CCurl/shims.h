@@ -119,8 +119,8 @@ static inline int bhl_listen_locally(uint16_t *port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
     int number = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (number >= 0 && !bind(number, (struct sockaddr *)&address, size) && !listen(number, 1)
-        && !getsockname(number, (struct sockaddr *)&address, &size)) {
+    if (number >= 0 && !bind(number, (struct sockaddr *)&address, size) && !listen(number, 1) &&
+        !getsockname(number, (struct sockaddr *)&address, &size)) {
         *port = ntohs(address.sin_port);
         return number;
     }

@@ -29,8 +29,8 @@ struct bhl_tls {
     long (*control)(void *session, int command, long number, void *pointer);
 };
 
-typedef void (*bhl_tls_record)(
-    int is_written, int version, int type, const void *bytes, size_t size, void *session, void *receiver);
+typedef void (*bhl_tls_record)(int is_written, int version, int type, const void *bytes, size_t size, void *session,
+                               void *receiver);
 
 // Sets all members and returns 1. Returns 0 if no library with this name is loaded, or if a function is missing.
 static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_name) {
@@ -39,7 +39,7 @@ static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_na
     int found = 1;
 // dlsym(3) also searches the libraries on which OpenSSL's TLS library depends. So dlsym also finds the BIO functions,
 // which are in libcrypto.
-#define BHL_LOAD(member, name) \
+#define BHL_LOAD(member, name)                                                                                         \
     found &= (functions->member = (__typeof__(functions->member))dlsym(library, name)) != NULL
     BHL_LOAD(version, "SSL_get_version");
     BHL_LOAD(cipher, "SSL_get_current_cipher");
@@ -73,9 +73,8 @@ static inline void *bhl_tls_session(CURL *easy) {
 }
 
 // Reads the TLS version and the cipher. The strings are constants of OpenSSL. Returns 0 if a string is missing.
-static inline int bhl_tls_describe(
-    const struct bhl_tls *functions, const void *session, const char **version, const char **cipher
-) {
+static inline int bhl_tls_describe(const struct bhl_tls *functions, const void *session, const char **version,
+                                   const char **cipher) {
     *version = functions->version(session);
     *cipher = functions->cipher_name(functions->cipher(session));
     return *version && *cipher;
@@ -96,9 +95,8 @@ static inline int bhl_tls_is_closed(const struct bhl_tls *functions, const void 
 
 // Makes OpenSSL call `function` for each record of the session, with `receiver` as an argument. The command 16 is
 // SSL_CTRL_SET_MSG_CALLBACK_ARG.
-static inline void bhl_tls_report_records(
-    const struct bhl_tls *functions, void *session, bhl_tls_record function, void *receiver
-) {
+static inline void bhl_tls_report_records(const struct bhl_tls *functions, void *session, bhl_tls_record function,
+                                          void *receiver) {
     functions->set_record_function(session, (void *)function);
     functions->control(session, 16, 0, receiver);
 }

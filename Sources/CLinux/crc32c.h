@@ -21,8 +21,8 @@ static inline uint32_t bhl_crc32c_plain(uint32_t crc, const unsigned char *bytes
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2")))
-static inline uint32_t bhl_crc32c_fast(uint32_t crc, const unsigned char *bytes, size_t size) {
+__attribute__((target("sse4.2"))) static inline uint32_t bhl_crc32c_fast(uint32_t crc, const unsigned char *bytes,
+                                                                         size_t size) {
     uint64_t sum = crc;
     for (; size >= 8; size -= 8, bytes += 8) {
         uint64_t word;

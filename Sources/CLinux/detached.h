@@ -143,8 +143,8 @@ static inline void bhl_start_detached(struct bhl_detached *start) {
     start->descriptor = -1;
     start->error = 0;
     start->step = BHL_STEP_MEMORY;
-    void *stacks = mmap(NULL, 2 * BHL_DETACHED_STACK, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    void *stacks =
+        mmap(NULL, 2 * BHL_DETACHED_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stacks == MAP_FAILED) {
         start->error = errno;
         return;
@@ -157,11 +157,12 @@ static inline void bhl_start_detached(struct bhl_detached *start) {
     start->step = BHL_STEP_CLONE;
     // The flags contain no exit signal. So the host gets no SIGCHLD, and a waitpid(-1) of the host does not find this
     // child (wait(2)).
-    pid_t parent = clone(bhl_detached_parent, start->stack + 2 * BHL_DETACHED_STACK,
-                         CLONE_VM | CLONE_VFORK | CLONE_FILES, start);
+    pid_t parent =
+        clone(bhl_detached_parent, start->stack + 2 * BHL_DETACHED_STACK, CLONE_VM | CLONE_VFORK | CLONE_FILES, start);
     if (parent < 0) start->error = errno;
     // waitpid(3) is not used, because it is a cancellation point.
-    while (parent > 0 && syscall(SYS_wait4, parent, NULL, __WALL, NULL) < 0 && errno == EINTR) {}
+    while (parent > 0 && syscall(SYS_wait4, parent, NULL, __WALL, NULL) < 0 && errno == EINTR) {
+    }
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, 8);
     munmap(stacks, 2 * BHL_DETACHED_STACK);
     if (start->error != 0 && start->descriptor >= 0) {

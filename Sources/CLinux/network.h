@@ -21,8 +21,7 @@ static inline int bhl_watch_routes(void) {
     struct sockaddr_nl address;
     memset(&address, 0, sizeof address);
     address.nl_family = AF_NETLINK;
-    address.nl_groups =
-        RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE;
+    address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE;
     if (bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
     int code = errno;
     close(descriptor);

@@ -129,7 +129,11 @@ static inline int bhl_home_directory(char *out, size_t size) {
     return 0;
 }
 
-struct bhl_peer { pid_t pid; uid_t uid; gid_t gid; };
+struct bhl_peer {
+    pid_t pid;
+    uid_t uid;
+    gid_t gid;
+};
 static inline int bhl_peer_credential(int descriptor, struct bhl_peer *out) {
     socklen_t size = sizeof *out; // the layout of struct ucred
     return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, out, &size);
@@ -145,7 +149,10 @@ static inline int bhl_errno(void) { return errno; }
 // decide which form is declared.
 static inline void bhl_strerror(int code, char *buffer, size_t size) {
     const char *text = strerrordesc_np(code);
-    if (text) snprintf(buffer, size, "%s", text); else snprintf(buffer, size, "error %d", code);
+    if (text)
+        snprintf(buffer, size, "%s", text);
+    else
+        snprintf(buffer, size, "error %d", code);
 }
 
 extern int accept4(int descriptor, struct sockaddr *address, socklen_t *size, int flags);

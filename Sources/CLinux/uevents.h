@@ -36,7 +36,11 @@ static inline int bhl_watch_devices(void) {
 // ENOBUFS if messages were lost.
 static inline ssize_t bhl_next_device_event(int descriptor, char *buffer, size_t size) {
     // This is the layout of struct ucred, which libc declares only if _GNU_SOURCE is defined.
-    struct { pid_t process; uid_t user; gid_t group; } sender = {0, (uid_t)-1, (gid_t)-1};
+    struct {
+        pid_t process;
+        uid_t user;
+        gid_t group;
+    } sender = {0, (uid_t)-1, (gid_t)-1};
     union {
         struct cmsghdr head;
         char bytes[CMSG_SPACE(sizeof sender)];

@@ -55,12 +55,12 @@ CALL(bh_application_set_launch, bh_application, return bh_application_set_launch
 CALL(bh_store_set_limits, bh_application, bh_limits limits = BH_INIT(bh_limits);
      return bh_store_set_limits(self, &limits, timeout_ms, error);)
 CALL(bh_application_next_ticket, bh_application, bh_ticket *ticket = UNTOUCHED;
-     bh_status status = bh_application_next_ticket(self, &ticket, error);
-     CHECK(status == BH_OK || ticket == UNTOUCHED); return status;)
+     bh_status status = bh_application_next_ticket(self, &ticket, error); CHECK(status == BH_OK || ticket == UNTOUCHED);
+     return status;)
 CALL(bh_session_create, bh_application, bh_session_configuration configuration = BH_INIT(bh_session_configuration);
      bh_session *session = UNTOUCHED; bh_session_disposition disposition = -7; configuration.identifier = "s";
-     bh_status status =
-         bh_session_create(self, &configuration, BH_ROLE_OBSERVE, timeout_ms, &session, &disposition, error);
+     bh_status status = bh_session_create(self, &configuration, BH_ROLE_OBSERVE, timeout_ms, &session, &disposition,
+                                          error);
      CHECK(status == BH_OK || (session == UNTOUCHED && disposition == -7)); return status;)
 CALL_OUT(bh_session_attach, bh_application, bh_session *, UNTOUCHED, "s", BH_ROLE_OBSERVE, timeout_ms)
 CALL(bh_application_close, bh_application, bh_application_close(self); return BH_INVALID_HANDLE;)
@@ -72,8 +72,7 @@ CALL(bh_session_set_configuration, bh_session,
      bh_session_configuration configuration = BH_INIT(bh_session_configuration);
      return bh_session_set_configuration(self, &configuration, timeout_ms, error);)
 CALL(bh_session_complete, bh_session, return bh_session_complete(self, timeout_ms, error);)
-CALL(bh_session_invalidate, bh_session,
-     return bh_session_invalidate(self, BH_INVALIDATE_CANCEL, timeout_ms, error);)
+CALL(bh_session_invalidate, bh_session, return bh_session_invalidate(self, BH_INVALIDATE_CANCEL, timeout_ms, error);)
 CALL(bh_session_enqueue, bh_session, bh_request request = idle_request(); bh_batch *results = UNTOUCHED;
      bh_status status = bh_session_enqueue(self, &request, 1, timeout_ms, &results, error);
      CHECK(status == BH_OK || results == UNTOUCHED || (results == NULL && timeout_ms != BH_START)); return status;)

@@ -27,6 +27,6 @@ CALL_BATCH(bh_task_waits, bh_session, 1, timeout_ms)
 
 #define CONDITION_CALLS                                                                                                \
     ENTRY(bh_store_conditions, APPLICATION, STARTS), ENTRY(bh_store_holds, APPLICATION, STARTS),                       \
-    ENTRY(bh_store_networks, APPLICATION, STARTS), ENTRY(bh_store_set_network, APPLICATION, STARTS),                   \
-    ENTRY(bh_session_activities, SESSION, STARTS), ENTRY(bh_session_set_activity, SESSION, STARTS),                    \
-    ENTRY(bh_session_remove_activity, SESSION, STARTS), ENTRY(bh_task_waits, SESSION, STARTS)
+        ENTRY(bh_store_networks, APPLICATION, STARTS), ENTRY(bh_store_set_network, APPLICATION, STARTS),               \
+        ENTRY(bh_session_activities, SESSION, STARTS), ENTRY(bh_session_set_activity, SESSION, STARTS),                \
+        ENTRY(bh_session_remove_activity, SESSION, STARTS), ENTRY(bh_task_waits, SESSION, STARTS)

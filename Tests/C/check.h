@@ -31,8 +31,7 @@ static char untouched;
 #define CHECK_STATUS(expected, call)                                                                                   \
     do {                                                                                                               \
         bh_status wanted_ = (expected), got_ = (call);                                                                 \
-        if (got_ != wanted_)                                                                                           \
-            FAIL("%s: %s instead of %s", #call, bh_status_name(got_), bh_status_name(wanted_));                        \
+        if (got_ != wanted_) FAIL("%s: %s instead of %s", #call, bh_status_name(got_), bh_status_name(wanted_));       \
     } while (0)
 
 struct test {

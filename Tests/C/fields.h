@@ -16,8 +16,9 @@ static bh_error error = BH_INIT(bh_error);
 
 /* Creates a session with the given configuration. Returns the stored configuration, which is in the batch (a list
  * that the library returns). */
-static inline const bh_session_configuration *stored_configuration(
-    bh_application *application, const bh_session_configuration *given, bh_session **session, bh_batch **batch) {
+static inline const bh_session_configuration *stored_configuration(bh_application *application,
+                                                                   const bh_session_configuration *given,
+                                                                   bh_session **session, bh_batch **batch) {
     CHECK_STATUS(BH_OK, bh_session_create(application, given, BH_ROLE_PRODUCE, 20000, session, NULL, &error));
     CHECK_STATUS(BH_OK, bh_session_get_configuration(*session, 20000, batch, &error));
     return bh_batch_configuration_at(*batch, 0);

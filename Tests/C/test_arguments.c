@@ -73,8 +73,7 @@ static void invalid_configurations_and_roles_of_a_session_are_refused(void) {
     bh_session *session = (void *)&error;
     bh_session_configuration good = BH_INIT(bh_session_configuration), changed;
     good.identifier = "gallery";
-#define CREATE(configuration, role)                                                                                    \
-    bh_session_create(application, configuration, role, 5000, &session, NULL, &error)
+#define CREATE(configuration, role) bh_session_create(application, configuration, role, 5000, &session, NULL, &error)
 #define CHANGED(field, value) (changed = good, changed.field = (value), &changed)
     CHECK_REFUSED("configuration", CREATE(NULL, BH_ROLE_CONSUME));
     CHECK_REFUSED("session", bh_session_create(application, &good, BH_ROLE_CONSUME, 5000, NULL, NULL, &error));

@@ -107,8 +107,7 @@ static void start_times_and_expected_sizes_are_checked_and_read_back(void) {
     CHECK(task->earliest_start_ms == 4000000000000 && task->latest_start_ms == 4000000000000);
     CHECK(task->expected_bytes_received == UINT64_MAX && task->expected_bytes_sent == 1);
     bh_batch_release(tasks);
-#define CHECK_BAD(word)                                                                                                \
-    CHECK_REFUSED(word, bh_session_enqueue(session, &request, 1, 20000, NULL, &error))
+#define CHECK_BAD(word) CHECK_REFUSED(word, bh_session_enqueue(session, &request, 1, 20000, NULL, &error))
     request.latest_start_ms = 3999999999999;
     CHECK_BAD("earliest_start_ms");
     request.latest_start_ms = -1;
@@ -202,8 +201,7 @@ static void the_error_for_an_invalid_activity_names_the_field(void) {
     bh_application_close(application);
 }
 
-MAIN(TEST(session_constraints_are_read_back_unchanged),
-     TEST(the_error_for_an_invalid_constraint_names_the_field),
+MAIN(TEST(session_constraints_are_read_back_unchanged), TEST(the_error_for_an_invalid_constraint_names_the_field),
      TEST(start_times_and_expected_sizes_are_checked_and_read_back),
      TEST(the_error_for_invalid_network_settings_names_the_field),
      TEST(the_error_for_an_invalid_activity_names_the_field))

@@ -61,18 +61,15 @@ static void an_unknown_field_of_an_argument_must_be_0(void) {
     CHECK_LATER(bh_limits, "limits", limits, bh_store_set_limits(application, argument, 20000, &error));
     CHECK_LATER(bh_network, "network", network, bh_store_set_network(application, argument, 20000, &error));
     CHECK_LATER(bh_activity, "activity", activity, bh_session_set_activity(session, argument, 20000, &error));
-    CHECK_LATER(bh_launch_command, "launch", command,
-                bh_application_set_launch(application, argument, 20000, &error));
-    CHECK_LATER(bh_task_selection, "selection", selection,
-                bh_tasks_suspend(session, argument, 20000, NULL, &error));
+    CHECK_LATER(bh_launch_command, "launch", command, bh_application_set_launch(application, argument, 20000, &error));
+    CHECK_LATER(bh_task_selection, "selection", selection, bh_tasks_suspend(session, argument, 20000, NULL, &error));
     CHECK_LATER(bh_request, "request", request, bh_session_enqueue(session, argument, 1, 20000, NULL, &error));
     bh_application_options options = BH_INIT(bh_application_options);
     options.identifier = "org.example.tests";
     options.store = store;
     options.hosting = BH_HOSTING_EMBEDDED;
     CHECK_LATER(bh_application_options, "options", options,
-                (bh_application_close(other), other = NULL,
-                 bh_application_open(argument, 20000, &other, &error)));
+                (bh_application_close(other), other = NULL, bh_application_open(argument, 20000, &other, &error)));
     CHECK(other == NULL);
     bh_application_close(application);
 }
@@ -389,14 +386,13 @@ MAIN(TEST(bh_init_and_the_initializer_macro_give_the_same_struct), TEST(an_unkno
      TEST(an_unknown_field_of_a_struct_that_a_field_points_to_must_be_0),
      TEST(an_unknown_field_of_a_response_to_a_challenge_must_be_0),
      TEST(a_call_fills_an_error_struct_of_a_later_header_and_keeps_its_unknown_fields),
-     TEST(reserved_fields_of_a_session_must_be_0),
-     TEST(reserved_fields_of_a_policy_must_be_0), TEST(reserved_fields_of_limits_must_be_0),
-     TEST(reserved_fields_of_a_network_must_be_0), TEST(reserved_fields_of_a_selection_must_be_0),
+     TEST(reserved_fields_of_a_session_must_be_0), TEST(reserved_fields_of_a_policy_must_be_0),
+     TEST(reserved_fields_of_limits_must_be_0), TEST(reserved_fields_of_a_network_must_be_0),
+     TEST(reserved_fields_of_a_selection_must_be_0),
      TEST(the_struct_size_of_the_first_request_is_the_stride_of_the_array),
      TEST(the_struct_size_of_the_first_part_is_the_stride_of_the_array),
      TEST(an_element_with_another_struct_size_than_the_first_is_refused),
-     TEST(nothing_is_read_past_the_end_of_an_array),
-     TEST(an_invalid_first_struct_size_of_an_array_is_refused),
+     TEST(nothing_is_read_past_the_end_of_an_array), TEST(an_invalid_first_struct_size_of_an_array_is_refused),
      TEST(an_item_that_is_read_with_a_smaller_size_has_only_the_first_fields),
      TEST(an_item_that_is_read_with_a_larger_size_ends_with_zeros_and_can_be_passed_back),
      TEST(an_item_of_another_kind_or_past_the_end_of_the_list_is_null))

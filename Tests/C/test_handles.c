@@ -7,8 +7,17 @@ static bh_error error = BH_INIT(bh_error);
 static void null_is_refused_as_a_handle(void) { expect_all(ALL_KINDS, NULL, BH_INVALID_HANDLE); }
 
 static void a_pointer_that_was_never_a_handle_is_refused(void) {
-    static const uintptr_t values[] = {1, 8, 16, 4096, 0xDEADBEEF, UINTPTR_MAX, UINTPTR_MAX - 15, UINTPTR_MAX / 2,
-                                       (uintptr_t)1 << 46, ((uintptr_t)1 << 46) + 1, ((uintptr_t)1 << 46) + (1 << 20)};
+    static const uintptr_t values[] = {1,
+                                       8,
+                                       16,
+                                       4096,
+                                       0xDEADBEEF,
+                                       UINTPTR_MAX,
+                                       UINTPTR_MAX - 15,
+                                       UINTPTR_MAX / 2,
+                                       (uintptr_t)1 << 46,
+                                       ((uintptr_t)1 << 46) + 1,
+                                       ((uintptr_t)1 << 46) + (1 << 20)};
     bh_application *application = open_application();
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         expect_all(ALL_KINDS, (void *)values[i], BH_INVALID_HANDLE);
@@ -140,9 +149,8 @@ static void a_success_resets_only_the_status_and_the_ticket_of_a_reused_error_st
 }
 
 MAIN(TEST(null_is_refused_as_a_handle), TEST(a_pointer_that_was_never_a_handle_is_refused),
-     TEST(random_values_are_refused_as_handles),
-     TEST(a_handle_of_another_kind_is_refused), TEST(a_closed_handle_is_always_refused),
-     TEST(closing_an_application_ends_its_sessions_and_tickets_but_no_batches),
+     TEST(random_values_are_refused_as_handles), TEST(a_handle_of_another_kind_is_refused),
+     TEST(a_closed_handle_is_always_refused), TEST(closing_an_application_ends_its_sessions_and_tickets_but_no_batches),
      TEST(handles_may_be_closed_in_any_order_and_more_than_once), TEST(a_call_without_an_error_struct_is_valid),
      TEST(an_error_struct_of_a_wrong_size_is_not_changed),
      TEST(a_success_resets_only_the_status_and_the_ticket_of_a_reused_error_struct))

@@ -73,8 +73,7 @@ static void next_ticket_never_returns_a_released_ticket(void) {
     bh_application_close(application);
 }
 
-#define START_CREATE()                                                                                                 \
-    bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_START, NULL, NULL, &error)
+#define START_CREATE() bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_START, NULL, NULL, &error)
 
 static void a_session_can_be_taken_from_its_ticket_only_one_time(void) {
     bh_application *application = open_application();
@@ -402,8 +401,7 @@ static void closing_does_not_wait_for_an_engine_that_is_stopped(void) {
 
 MAIN(TEST(the_end_of_an_operation_makes_the_event_descriptor_of_the_application_readable),
      TEST(next_ticket_returns_a_ticket_as_soon_as_a_wait_has_returned_its_result),
-     TEST(next_ticket_never_returns_a_released_ticket),
-     TEST(a_session_can_be_taken_from_its_ticket_only_one_time),
+     TEST(next_ticket_never_returns_a_released_ticket), TEST(a_session_can_be_taken_from_its_ticket_only_one_time),
      TEST(a_session_that_was_not_taken_is_closed_with_its_ticket),
      TEST(a_batch_can_be_taken_from_its_ticket_only_one_time),
      TEST(each_function_of_a_ticket_returns_the_error_of_its_operation),

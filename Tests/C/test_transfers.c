@@ -240,9 +240,7 @@ static void limits_are_read_back_unchanged(void) {
     bh_application_close(application);
 }
 
-MAIN(TEST(a_configuration_is_read_back_unchanged),
-     TEST(a_struct_shorter_than_in_version_1_0_of_the_header_is_refused),
-     TEST(fields_that_are_0_are_read_back_with_their_defaults),
-     TEST(the_error_for_an_invalid_setting_names_the_field),
-     TEST(the_error_for_an_invalid_request_names_the_field),
-     TEST(a_request_with_every_option_is_accepted_and_listed), TEST(limits_are_read_back_unchanged))
+MAIN(TEST(a_configuration_is_read_back_unchanged), TEST(a_struct_shorter_than_in_version_1_0_of_the_header_is_refused),
+     TEST(fields_that_are_0_are_read_back_with_their_defaults), TEST(the_error_for_an_invalid_setting_names_the_field),
+     TEST(the_error_for_an_invalid_request_names_the_field), TEST(a_request_with_every_option_is_accepted_and_listed),
+     TEST(limits_are_read_back_unchanged))

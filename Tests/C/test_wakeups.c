@@ -278,8 +278,7 @@ static void an_event_loop_that_reads_a_thousand_events_has_no_empty_wakeup(void)
     struct host host = open_host();
     bh_request request = idle_request();
     for (int i = 0; i < COUNT; i++)
-        bh_ticket_release(
-            ticket_of(bh_session_enqueue(host.session, &request, 1, BH_START, NULL, &error), &error));
+        bh_ticket_release(ticket_of(bh_session_enqueue(host.session, &request, 1, BH_START, NULL, &error), &error));
     ticket_of(bh_tasks_cancel(host.session, NULL, BH_START, NULL, &error), &error);
     /* One event for the end of each task, and one for the end of all. */
     while (host.events < COUNT + 1) run_once(&host);

@@ -1,7 +1,6 @@
 """Options of transfers, sessions (named collections of transfers) and the store are stored and shown. A group is a
 set of transfers with a common name. A consumed file is moved into the store when its upload is enqueued."""
 
-import base64
 import hashlib
 import http.server
 import threading

@@ -56,7 +56,7 @@ BUSY = {"pressure/cpu": "some avg10=80.00 avg60=80.00 avg300=80.00 total=1"}
 
 def these_hours():
     """Quiet hours that include the current time."""
-    now = datetime.datetime.now(datetime.timezone.utc)
+    now = datetime.datetime.now(datetime.UTC)
     hour = datetime.timedelta(hours=2)
     return f"{now - hour:%H:%M}-{now + hour:%H:%M}"
 

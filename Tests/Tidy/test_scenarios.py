@@ -1,6 +1,5 @@
 """docs/conditions.md shows what the tests in Tests/Integration/conditions have recorded: which tasks wait, and why."""
 
-from tree import PROJECT
 
 from conditions.document import PAGE, TITLE, page
 

@@ -3,7 +3,7 @@ durable."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
+from collections.abc import Callable
 
 #: How many transfers run at the same time.
 AT_ONCE = 32

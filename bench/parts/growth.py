@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import log10
 from operator import mul
 from statistics import median
-from typing import Callable
+from collections.abc import Callable
 
 from daemons import daemons_of, end_daemons
 

@@ -8,7 +8,7 @@ import subprocess
 import sysconfig
 import tempfile
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
@@ -16,7 +16,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 class LibraryHook(BuildHookInterface[Any]):
     PLUGIN_NAME = "custom"
 
-    def initialize(self, version: str, build_data: Dict[str, Any]) -> None:
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             # An editable package loads the library from BACKHAUL_LIBRARY or the system, so the wheel has no library.
             return
@@ -32,7 +32,7 @@ class LibraryHook(BuildHookInterface[Any]):
             path = self._strip(self._find(variable, built), name, options)
             build_data["force_include"][str(path)] = f"backhaul/{name}"
 
-    def finalize(self, version: str, build_data: Dict[str, Any], artifact_path: str) -> None:
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if version != "editable":
             self._stripped.cleanup()
 
@@ -42,7 +42,7 @@ class LibraryHook(BuildHookInterface[Any]):
             raise RuntimeError(f"{path} is not there: run `make` first, or set {variable} to its path.")
         return path
 
-    def _strip(self, path: Path, name: str, options: List[str]) -> Path:
+    def _strip(self, path: Path, name: str, options: list[str]) -> Path:
         """Copies the file without its symbols. `make install` uses the same options."""
         copy = Path(self._stripped.name) / name
         subprocess.run(["strip", *options, "-o", copy, path], check=True)

@@ -83,7 +83,8 @@ static void enqueue_list(bh_session *session, const char *path) {
 }
 
 static int show(const bh_event *event) {
-    if (event->kind == BH_EVENT_SESSION_FINISHED) dprintf(log_file, "round %" PRIu64 " finished\n", event->round);
+    if (event->kind == BH_EVENT_SESSION_FINISHED)
+        dprintf(log_file, "round %" PRIu64 " finished\n", event->round);
     else if (event->task_state == BH_TASK_SUCCEEDED)
         dprintf(log_file, "done %" PRIu64 " %" PRIu64 " %s\n", event->task_id, event->size, event->path);
     else
@@ -128,8 +129,10 @@ int main(int argc, char **argv) {
         for (size_t i = 0; i < count; i++) finished |= show(bh_batch_event_at(events, i));
         if (count)
             check(bh_session_acknowledge_through(session, bh_batch_event_at(events, count - 1)->id, BH_WAIT_DEFAULT,
-                                                 NULL, &error), "acknowledge");
-        else if (argc == 3) finished = 1; /* all events were read */
+                                                 NULL, &error),
+                  "acknowledge");
+        else if (argc == 3)
+            finished = 1; /* all events were read */
         bh_batch_release(events);
     }
     check(bh_session_complete(session, BH_WAIT_DEFAULT, &error), "complete the session");

@@ -110,7 +110,7 @@ static void name_of(const char *url, char name[NAME_SIZE]) {
     path = path ? path + 3 : url;
     size_t length = strcspn(path, "?#"), start = length;
     while (start > 0 && path[start - 1] != '/') start--;
-    if (start == 0) start = length; /* the URL has no path */
+    if (start == 0) start = length;                                       /* the URL has no path */
     if (length - start > NAME_SIZE - 1) start = length - (NAME_SIZE - 1); /* keeps the end with the file type */
     size_t size = length - start;
     memcpy(name, path + start, size);
@@ -167,7 +167,8 @@ static void handle_events(int32_t timeout_ms) {
         for (size_t i = 0; i < count; i++) use(bh_batch_event_at(events, i));
         if (count > 0)
             check(bh_session_acknowledge_through(session(), bh_batch_event_at(events, count - 1)->id, BH_WAIT_DEFAULT,
-                                                 NULL, &error), "acknowledge");
+                                                 NULL, &error),
+                  "acknowledge");
         bh_batch_release(events);
     }
 }

@@ -103,7 +103,8 @@ int main(int argc, char **argv) {
         for (size_t i = 0; i < count; i++) finished |= show(bh_batch_event_at(events, i));
         if (count)
             check(bh_session_acknowledge_through(session, bh_batch_event_at(events, count - 1)->id, BH_WAIT_DEFAULT,
-                                                 NULL, &error), "acknowledge");
+                                                 NULL, &error),
+                  "acknowledge");
         else { /* if an earlier run has acknowledged the last event, no task is left */
             bh_batch *tasks = NULL;
             check(bh_session_tasks(session, NULL, 0, 1, BH_WAIT_DEFAULT, &tasks, &error), "list the tasks");

@@ -44,12 +44,14 @@ enum BusName: CaseIterable, Hashable {
         switch self {
         case .networkManager:
             // NetworkManager gets its name before its objects exist, so the signal about new objects is needed too.
-            let added = "type='signal',sender='\(text)',interface='org.freedesktop.DBus.ObjectManager',"
+            let added =
+                "type='signal',sender='\(text)',interface='org.freedesktop.DBus.ObjectManager',"
                 + "member='InterfacesAdded',arg0path='\(path)'"
-            return [owner, added] + [manager, BusName.connection].map {
-                "type='signal',sender='\(text)',interface='org.freedesktop.DBus.Properties',"
-                    + "member='PropertiesChanged',arg0='\($0)'"
-            }
+            return [owner, added]
+                + [manager, BusName.connection].map {
+                    "type='signal',sender='\(text)',interface='org.freedesktop.DBus.Properties',"
+                        + "member='PropertiesChanged',arg0='\($0)'"
+                }
         case .logind:
             return [owner, "type='signal',sender='\(text)',interface='\(manager)',member='PrepareForSleep'"]
         }

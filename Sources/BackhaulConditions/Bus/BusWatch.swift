@@ -27,9 +27,11 @@ public final class BusWatch: Sendable {
         guard BusConnection.isLibraryPresent, let shared = try? Shared(subscriptions) else { return nil }
         let place = address.map(BusAddress.local(_:)) ?? BusAddress.system
         guard
-            let thread = try? Thread(name: "backhaul-bus", body: {
-                BusClient(address: place, shared: shared).run()
-            })
+            let thread = try? Thread(
+                name: "backhaul-bus",
+                body: {
+                    BusClient(address: place, shared: shared).run()
+                })
         else { return nil }
         return BusWatch(shared, thread)
     }

@@ -33,7 +33,8 @@ enum DestinationInspection {
         do throws(SystemError) {
             guard let status = try files.status(of: path) else {
                 return unavailable(
-                    ENOENT, "the engine does not see the directory \(path), which the program that asked for the "
+                    ENOENT,
+                    "the engine does not see the directory \(path), which the program that asked for the "
                         + "download sees; start both in the same mount namespace")
             }
             guard status.device == destination.directoryDevice, status.inode == destination.directoryInode else {
@@ -44,7 +45,8 @@ enum DestinationInspection {
         } catch {
             guard error.code == EACCES || error.code == EROFS else { return .disk(error, path) }
             return unavailable(
-                error.code, "the engine may not write into the directory \(path), although the program that asked for "
+                error.code,
+                "the engine may not write into the directory \(path), although the program that asked for "
                     + "the download may; start the engine with the same groups and mounts, or let its user write")
         }
     }

@@ -326,7 +326,8 @@ final class OpenPart {
         lastWritten = FileTimes(status)
         guard status.size == length else { throw markFailed(.changedExternally(path)) }
         let intent = FinishIntent(device: status.device, inode: status.inode, size: length)
-        let new = isNew
+        let new =
+            isNew
             ? PendingSyncs.NewFile(directory: try directories.directory(of: location.destination), size: length) : nil
         return (file, new, SealedFile(intent: intent, checksum: try digest?.finish()))
     }

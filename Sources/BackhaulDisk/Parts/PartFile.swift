@@ -79,11 +79,12 @@ public final class PartFile: Sendable {
     public func append(_ bytes: [UInt8], then: @escaping @Sendable (Result<PartLength, Failure>) -> Void) {
         worker.post { [id, location] context in
             let part = context.part(id, location)
-            then(context.changing(location) {
-                Result { () throws(Failure) in
-                    PartLength(try part.append(bytes, &context.directories), part.fingerprint)
-                }
-            })
+            then(
+                context.changing(location) {
+                    Result { () throws(Failure) in
+                        PartLength(try part.append(bytes, &context.directories), part.fingerprint)
+                    }
+                })
         }
     }
 
@@ -121,9 +122,10 @@ public final class PartFile: Sendable {
     ) {
         worker.post { [id, location] context in
             let part = context.part(id, location)
-            then(Result { () throws(Failure) in
-                try part.checkSpace(bytes, ofFileOf: size, replacesPart: replacesPart, &context.directories)
-            })
+            then(
+                Result { () throws(Failure) in
+                    try part.checkSpace(bytes, ofFileOf: size, replacesPart: replacesPart, &context.directories)
+                })
         }
     }
 
@@ -189,7 +191,8 @@ public final class PartFile: Sendable {
                 Result { () throws(Failure) in
                     let directory = try context.directories.directory(of: location.destination)
                     return try PlaceOperation(
-                        files: context.files, location: location, intent: intent).inspect(in: directory)
+                        files: context.files, location: location, intent: intent
+                    ).inspect(in: directory)
                 })
         }
     }

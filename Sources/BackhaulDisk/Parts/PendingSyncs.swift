@@ -83,8 +83,9 @@ struct PendingSyncs {
         let device = directory.status.device
         let together = new.filter { $0.directory.status.device == device }
         let bytes = together.reduce(0) { $0 + $1.size }
-        guard decision.syncsTogether(
-            files: together.count, bytes: bytes, dirty: self.files.batchSync.dirtyBytes()),
+        guard
+            decision.syncsTogether(
+                files: together.count, bytes: bytes, dirty: self.files.batchSync.dirtyBytes()),
             (try? self.files.syncFileSystem(directory.number)) != nil
         else { return nil }
         return device

@@ -46,7 +46,10 @@ struct PlaceOperation {
                 return FileStamp(part)
             }
             if let final = try files.status(
-                in: directory.number, name), final.matches(intent) { return FileStamp(final) }
+                in: directory.number, name), final.matches(intent)
+            {
+                return FileStamp(final)
+            }
         } catch {
             throw error.code == EEXIST ? .exists(path) : .disk(error, path)
         }

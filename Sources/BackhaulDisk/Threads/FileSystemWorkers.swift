@@ -21,8 +21,9 @@ final class FileSystemWorkers: Sendable {
         self.journal = journal
         let activities = (0...max(1, count)).map { _ in DiskActivity() }
         first = try Self.worker("backhaul-disk0", files, journal, activities[0])
-        threads = Lock(Threads(
-            workers: [first] + Array(repeating: nil, count: max(1, count) - 1), activities: activities))
+        threads = Lock(
+            Threads(
+                workers: [first] + Array(repeating: nil, count: max(1, count) - 1), activities: activities))
     }
 
     func worker(for name: String) -> Worker<DiskContext> {

@@ -58,15 +58,17 @@ final class ActivityController {
     func check() {
         guard !isEnding(), state.begin() else { return }
         let now = runtime.clocks.wallMilliseconds
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.activities.open(now: now)
-        }, then: { [unowned self] result in
-            switch result {
-            case .success(let (open, next)): return found(open, next: next)
-            // If the store cannot be read, the next check follows after a pause.
-            case .failure: return endCheck(untilNext: Self.pauseMilliseconds)
-            }
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.activities.open(now: now)
+            },
+            then: { [unowned self] result in
+                switch result {
+                case .success(let (open, next)): return found(open, next: next)
+                // If the store cannot be read, the next check follows after a pause.
+                case .failure: return endCheck(untilNext: Self.pauseMilliseconds)
+                }
+            })
     }
 
     /// Checks which activities are due, after a command has set an activity. The command may have removed the cause of
@@ -160,23 +162,25 @@ final class ActivityController {
     private func start(_ activity: OpenActivity, then others: ArraySlice<OpenActivity>) {
         let (now, clocks) = (calendar.milliseconds, runtime.clocks)
         let clock = clocks.reading
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.activities.start(activity, now: transaction.calendar(now, clocks), clock: clock)
-        }, then: { [unowned self] result in
-            var effects: [EngineEffect] = []
-            switch result {
-            case .success(let start):
-                retryTimes[activity.id] = nil
-                if let start { effects = started(start) }
-            case .failure(let failure): note(failure, of: activity)
-            }
-            guard let next = others.first else {
-                state.checkAgain()
-                return effects + endCheck(untilNext: nil)
-            }
-            self.start(next, then: others.dropFirst())
-            return effects
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.activities.start(activity, now: transaction.calendar(now, clocks), clock: clock)
+            },
+            then: { [unowned self] result in
+                var effects: [EngineEffect] = []
+                switch result {
+                case .success(let start):
+                    retryTimes[activity.id] = nil
+                    if let start { effects = started(start) }
+                case .failure(let failure): note(failure, of: activity)
+                }
+                guard let next = others.first else {
+                    state.checkAgain()
+                    return effects + endCheck(untilNext: nil)
+                }
+                self.start(next, then: others.dropFirst())
+                return effects
+            })
     }
 
     private func started(_ start: ActivityStart) -> [EngineEffect] {

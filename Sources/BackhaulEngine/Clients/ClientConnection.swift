@@ -92,7 +92,8 @@ final class ClientConnection {
         let greatest = acknowledgement.greatest
         handles[handle]?.greatestAcknowledged = max(attached.greatestAcknowledged ?? .zero, greatest)
         return (
-            acknowledgement.count(after: attached.greatestAcknowledged) ?? 0, greatest >= attached.pushCredit.newest)
+            acknowledgement.count(after: attached.greatestAcknowledged) ?? 0, greatest >= attached.pushCredit.newest
+        )
     }
 
     func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }

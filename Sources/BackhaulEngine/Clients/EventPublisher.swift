@@ -113,12 +113,14 @@ final class EventPublisher {
         else { return }
         connection.setReadingAhead(handle, true)
         let (id, session, pushCredit) = (connection.id, attached.session, attached.pushCredit)
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.events.poll(session, after: pushCredit.cursor, maximum: pushCredit.room)
-        }, then: { [unowned self] result in
-            hasRead(result, of: pushCredit, id, handle)
-            return []
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.events.poll(session, after: pushCredit.cursor, maximum: pushCredit.room)
+            },
+            then: { [unowned self] result in
+                hasRead(result, of: pushCredit, id, handle)
+                return []
+            })
     }
 
     private func hasRead(

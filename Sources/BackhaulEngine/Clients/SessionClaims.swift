@@ -122,9 +122,10 @@ final class SessionClaims {
         queue.isDue = false
         queues[name] = queue
         let open = first.open
-        runtime.store({ (transaction) throws(Failure) in
-            try open(transaction, name.application, consumer)
-        }, then: { [unowned self] result in finishedAttempt(first, consumer, result) })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try open(transaction, name.application, consumer)
+            }, then: { [unowned self] result in finishedAttempt(first, consumer, result) })
     }
 
     private func finishedAttempt(
@@ -159,12 +160,15 @@ final class SessionClaims {
 
     /// Releases a session again: it was opened for a handle, but the client has cancelled the wait meanwhile.
     private func returnSession(_ opened: OpenedSession, _ consumer: ConsumerIdentity, _ name: NamedSession) {
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.clients.releaseHandle(client: consumer.client, handle: consumer.handle, session: opened.id)
-        }, then: { [unowned self] _ in
-            released(name)
-            return []
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.clients.releaseHandle(
+                    client: consumer.client, handle: consumer.handle, session: opened.id)
+            },
+            then: { [unowned self] _ in
+                released(name)
+                return []
+            })
     }
 
     /// Asks the consumer to give up the session, by a yield notice. If the consumer is not connected, the engine
@@ -196,14 +200,16 @@ final class SessionClaims {
 
     private func releaseDisconnected() {
         let present = clients.clients
-        runtime.storeWithRetry({ (transaction) throws(Failure) in
-            for known in try transaction.clients.all() where !present.contains(known.client) {
-                try transaction.clients.release(known.client)
-            }
-        }, then: { [unowned self] _ in
-            releasedAll()
-            return []
-        })
+        runtime.storeWithRetry(
+            { (transaction) throws(Failure) in
+                for known in try transaction.clients.all() where !present.contains(known.client) {
+                    try transaction.clients.release(known.client)
+                }
+            },
+            then: { [unowned self] _ in
+                releasedAll()
+                return []
+            })
     }
 
     // MARK: Cancelled waits

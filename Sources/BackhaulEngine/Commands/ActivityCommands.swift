@@ -22,18 +22,20 @@ struct ActivityCommands {
     private func set(_ activity: Activity, _ origin: Origin?, in session: SessionID) {
         engine.base.calendar.check()
         let clock = engine.runtime.clocks.reading
-        call.applyOnce({ (transaction) throws(Failure) in
-            let now = try transaction.delays.wallBeforeStep(clock)
-            try transaction.activities.set(activity, origin: origin, in: session, now: now)
-            return (.done, nil)
-        }, then: { _ in engine.hosts.activities.activityChanged() })
+        call.applyOnce(
+            { (transaction) throws(Failure) in
+                let now = try transaction.delays.wallBeforeStep(clock)
+                try transaction.activities.set(activity, origin: origin, in: session, now: now)
+                return (.done, nil)
+            }, then: { _ in engine.hosts.activities.activityChanged() })
     }
 
     func removeActivity(_ identifier: String, in session: SessionID) {
-        call.applyOnce({ (transaction) throws(Failure) in
-            try transaction.activities.remove(identifier, in: session)
-            return (.done, nil)
-        }, then: { _ in engine.hosts.activities.check() })
+        call.applyOnce(
+            { (transaction) throws(Failure) in
+                try transaction.activities.remove(identifier, in: session)
+                return (.done, nil)
+            }, then: { _ in engine.hosts.activities.check() })
     }
 
     func activities(of session: SessionID) {

@@ -22,22 +22,24 @@ struct BodyCommands {
         call.connection.isIngestingBodies = true
         let requests = needed.map { items[$0].0 }
         let command = call.commandID
-        engine.runtime.store({ (transaction) throws(Failure) -> Set<Int>? in
-            if let command, try transaction.commands.reply(to: command) != nil { return nil }
-            return try transaction.tasks.positionsWithKnownKey(session, requests)
-        }, then: { result in
-            guard call.isConnected else { return [] }
-            switch result {
-            case .failure(let failure): refuse(failure)
-            // If the result is nil, the client has repeated a command that was already performed. Then no file has to
-            // be taken into the store.
-            case .success(nil): insert(items, into: session, bodies: IngestedBodies())
-            case .success(let known?):
-                let unknown = needed.enumerated().filter { !known.contains($0.offset) }.map(\.element)
-                take(items, unknown, into: session)
-            }
-            return []
-        })
+        engine.runtime.store(
+            { (transaction) throws(Failure) -> Set<Int>? in
+                if let command, try transaction.commands.reply(to: command) != nil { return nil }
+                return try transaction.tasks.positionsWithKnownKey(session, requests)
+            },
+            then: { result in
+                guard call.isConnected else { return [] }
+                switch result {
+                case .failure(let failure): refuse(failure)
+                // If the result is nil, the client has repeated a command that was already performed. Then no file has
+                // to be taken into the store.
+                case .success(nil): insert(items, into: session, bodies: IngestedBodies())
+                case .success(let known?):
+                    let unknown = needed.enumerated().filter { !known.contains($0.offset) }.map(\.element)
+                    take(items, unknown, into: session)
+                }
+                return []
+            })
     }
 
     private func take(_ items: [(Request, Origin)], _ positions: [Int], into session: SessionID) {
@@ -69,8 +71,10 @@ struct BodyCommands {
                     .map(UInt64.init)
                 refuse(failure)
             case .success(let files):
-                insert(items, into: session, bodies: IngestedBodies(
-                    ingested: ingested, files: files, positions: owners))
+                insert(
+                    items, into: session,
+                    bodies: IngestedBodies(
+                        ingested: ingested, files: files, positions: owners))
             }
             return []
         }

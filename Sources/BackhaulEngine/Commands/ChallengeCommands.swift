@@ -28,26 +28,28 @@ struct ChallengeCommands {
         var origin: Origin?
         if case .url(let url) = response { origin = try URLParser.origin(of: url) }
         let openChallenge = Lock<Challenge?>(nil)
-        call.applyOnce({ [origin] (transaction) throws(Failure) in
-            let challenge = try transaction.challenges.openChallenge(id, of: session)
-            try ResponseCheck.check(response, for: challenge)
-            openChallenge.withLock { $0 = challenge }
-            if response == .refuse {
-                return (.done, try transaction.challenges.failTasks(of: challenge, in: session, now: now))
-            }
-            try transaction.write(response, lifetime, to: challenge, origin, of: session)
-            return (.done, try transaction.challenges.releaseTasks(of: challenge, in: session, now: now))
-        }, then: { change in
-            guard let change, let challenge = openChallenge.withLock({ $0 }) else { return }
-            if response == .refuse {
-                engine.queue(engine.base.credentials.refused(challenge, session))
-                engine.apply(change, tasksEndedOrStopped: .cancel)
-            } else {
-                engine.queue(engine.base.credentials.responded(to: challenge, response, lifetime, session))
-                engine.tasks.scheduler.tasksWait(in: change.lanes, reload: false)
-                engine.announce(change)
-            }
-        })
+        call.applyOnce(
+            { [origin] (transaction) throws(Failure) in
+                let challenge = try transaction.challenges.openChallenge(id, of: session)
+                try ResponseCheck.check(response, for: challenge)
+                openChallenge.withLock { $0 = challenge }
+                if response == .refuse {
+                    return (.done, try transaction.challenges.failTasks(of: challenge, in: session, now: now))
+                }
+                try transaction.write(response, lifetime, to: challenge, origin, of: session)
+                return (.done, try transaction.challenges.releaseTasks(of: challenge, in: session, now: now))
+            },
+            then: { change in
+                guard let change, let challenge = openChallenge.withLock({ $0 }) else { return }
+                if response == .refuse {
+                    engine.queue(engine.base.credentials.refused(challenge, session))
+                    engine.apply(change, tasksEndedOrStopped: .cancel)
+                } else {
+                    engine.queue(engine.base.credentials.responded(to: challenge, response, lifetime, session))
+                    engine.tasks.scheduler.tasksWait(in: change.lanes, reload: false)
+                    engine.announce(change)
+                }
+            })
     }
 }
 

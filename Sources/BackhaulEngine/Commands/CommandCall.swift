@@ -64,10 +64,12 @@ final class CommandCall {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, reply: @escaping (Value) -> Reply
     ) {
-        engine.runtime.store(body, then: { [self] result in
-            self.reply(result.map(reply))
-            return []
-        })
+        engine.runtime.store(
+            body,
+            then: { [self] result in
+                self.reply(result.map(reply))
+                return []
+            })
     }
 
     func read(_ body: @escaping @Sendable (Transaction) throws(Failure) -> Reply) {
@@ -92,26 +94,28 @@ final class CommandCall {
         beforeReply: @escaping ReplyBarrier = { reply in reply() }
     ) {
         let (command, repliedThrough) = (commandID, repliedThrough)
-        engine.runtime.store({ (transaction) throws(Failure) -> Applied in
-            if let command {
-                try transaction.commands.forget(command.client, through: repliedThrough)
-                if let bytes = try transaction.commands.reply(to: command) {
-                    return Applied(reply: try Wire.decodeReply(bytes), change: nil, isNew: false)
+        engine.runtime.store(
+            { (transaction) throws(Failure) -> Applied in
+                if let command {
+                    try transaction.commands.forget(command.client, through: repliedThrough)
+                    if let bytes = try transaction.commands.reply(to: command) {
+                        return Applied(reply: try Wire.decodeReply(bytes), change: nil, isNew: false)
+                    }
                 }
-            }
-            let (reply, change) = try body(transaction)
-            if let command { try transaction.commands.remember(command, reply: Wire.encodeReply(reply)) }
-            return Applied(reply: reply, change: change, isNew: true)
-        }, mayBeDelayed: mayBeDelayed, then: { [self] result in
-            if case .success(let applied) = result {
-                if applied.isNew { then(applied.change) }
-                always(applied.reply)
-                // Events that the command caused are sent before its reply.
-                engine.queue(engine.clients.events.flushAnnouncements())
-            }
-            beforeReply { [self] in reply(result.map(\.reply)) }
-            return []
-        })
+                let (reply, change) = try body(transaction)
+                if let command { try transaction.commands.remember(command, reply: Wire.encodeReply(reply)) }
+                return Applied(reply: reply, change: change, isNew: true)
+            }, mayBeDelayed: mayBeDelayed,
+            then: { [self] result in
+                if case .success(let applied) = result {
+                    if applied.isNew { then(applied.change) }
+                    always(applied.reply)
+                    // Events that the command caused are sent before its reply.
+                    engine.queue(engine.clients.events.flushAnnouncements())
+                }
+                beforeReply { [self] in reply(result.map(\.reply)) }
+                return []
+            })
     }
 
     /// Checks the directories in which the requests' downloads are to be placed, each one time, on a disk thread. If a

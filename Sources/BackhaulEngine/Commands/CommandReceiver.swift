@@ -64,12 +64,14 @@ final class CommandReceiver {
         // sessions.
         guard !clients.registry.clients.contains(hello.client) else { return }
         let application = hello.application
-        engine.runtime.storeWithRetry({ (transaction) throws(Failure) in
-            try transaction.clients.release(hello.client)
-        }, then: { _ in
-            clients.claims.released(in: application)
-            return []
-        })
+        engine.runtime.storeWithRetry(
+            { (transaction) throws(Failure) in
+                try transaction.clients.release(hello.client)
+            },
+            then: { _ in
+                clients.claims.released(in: application)
+                return []
+            })
     }
 
     func received(_ message: ClientMessage, from id: ConnectionID) {
@@ -127,17 +129,19 @@ final class CommandReceiver {
         let application = hello.application
         let connected = clients.registry.clients
         let closedClients = hello.closedClients.filter { !connected.contains($0) }
-        engine.runtime.storeWithRetry({ (transaction) throws(Failure) in
-            try transaction.clients.releaseClosed(closedClients, of: process)
-            return try transaction.sessions.withEvents(application: application)
-        }, then: { waitingEvents in
-            if !closedClients.isEmpty { clients.claims.released(in: application) }
-            for waiting in waitingEvents {
-                clients.registry[id]?.deliver(
-                    .notice(.event(identifier: waiting.identifier, newest: waiting.newestEvent)))
-            }
-            return []
-        })
+        engine.runtime.storeWithRetry(
+            { (transaction) throws(Failure) in
+                try transaction.clients.releaseClosed(closedClients, of: process)
+                return try transaction.sessions.withEvents(application: application)
+            },
+            then: { waitingEvents in
+                if !closedClients.isEmpty { clients.claims.released(in: application) }
+                for waiting in waitingEvents {
+                    clients.registry[id]?.deliver(
+                        .notice(.event(identifier: waiting.identifier, newest: waiting.newestEvent)))
+                }
+                return []
+            })
     }
 
     /// Handles the hello again after a delay, because /proc could not be read: the engine has too little memory or too

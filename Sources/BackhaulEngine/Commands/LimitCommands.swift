@@ -9,10 +9,11 @@ struct LimitCommands {
 
     func setLimits(_ limits: EngineLimits) throws(Failure) {
         try LimitsCheck.check(limits)
-        call.applyOnce({ (transaction) throws(Failure) in
-            try transaction.settings.setLimits(limits)
-            return (.done, nil)
-        }, then: { _ in call.engine.limits(limits) })
+        call.applyOnce(
+            { (transaction) throws(Failure) in
+                try transaction.settings.setLimits(limits)
+                return (.done, nil)
+            }, then: { _ in call.engine.limits(limits) })
     }
 
     func limits() {

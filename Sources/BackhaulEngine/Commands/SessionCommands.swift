@@ -52,22 +52,24 @@ struct SessionCommands {
         // If other handles already wait for the right to read the session's events, this opening waits behind them.
         if waits, engine.clients.claims.count(of: name) > 0 { return engine.clients.claims.wait(opening) }
         if waits { call.connection.startOpening(handle) }
-        engine.runtime.store({ (transaction) throws(Failure) in
-            try body(transaction, application, consumer)
-        }, then: { result in
-            let isWanted = call.isConnected && call.connection.stopOpening(handle)
-            switch result {
-            case .success(let opened): engine.opened(opened, opening, consumer)
-            case .failure(let failure) where waits && failure.status == .inUse:
-                if isWanted {
-                    engine.clients.claims.wait(opening)
-                } else {
-                    call.reply(.failure(SessionClaims.cancelledWait))
+        engine.runtime.store(
+            { (transaction) throws(Failure) in
+                try body(transaction, application, consumer)
+            },
+            then: { result in
+                let isWanted = call.isConnected && call.connection.stopOpening(handle)
+                switch result {
+                case .success(let opened): engine.opened(opened, opening, consumer)
+                case .failure(let failure) where waits && failure.status == .inUse:
+                    if isWanted {
+                        engine.clients.claims.wait(opening)
+                    } else {
+                        call.reply(.failure(SessionClaims.cancelledWait))
+                    }
+                case .failure(let failure): call.reply(.failure(failure))
                 }
-            case .failure(let failure): call.reply(.failure(failure))
-            }
-            return []
-        })
+                return []
+            })
     }
 
     func close(_ handle: HandleID) {
@@ -80,15 +82,17 @@ struct SessionCommands {
             engine.clients.progress.stop(address)
             engine.clients.registry.detached(address, from: attached.session)
         }
-        engine.runtime.store({ (transaction) throws(Failure) in
-            try transaction.clients.releaseHandle(client: client, handle: handle)
-        }, then: { result in
-            call.reply(result.map { _ in .done })
-            if case .success(let identifier?) = result {
-                engine.clients.claims.released(NamedSession(application: application, identifier: identifier))
-            }
-            return []
-        })
+        engine.runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.clients.releaseHandle(client: client, handle: handle)
+            },
+            then: { result in
+                call.reply(result.map { _ in .done })
+                if case .success(let identifier?) = result {
+                    engine.clients.claims.released(NamedSession(application: application, identifier: identifier))
+                }
+                return []
+            })
     }
 
     func stopWaiting(_ handle: HandleID) {
@@ -106,31 +110,35 @@ struct SessionCommands {
 
     func update(_ configuration: SessionConfiguration, of session: SessionID) {
         let (now, clocks) = (engine.base.calendar.milliseconds, engine.runtime.clocks)
-        call.applyOnce({ (transaction) throws(Failure) in
-            try transaction.sessions.update(session, configuration)
-            let now = try transaction.calendar(now, clocks)
-            let boot = clocks.bootMilliseconds
-            // A task that waits for a credential is due at the end of its resource time-out (the longest time from the
-            // enqueue to the end). This time-out may have changed.
-            try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: boot, now: now)
-            try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: boot, now: now)
-            return (.done, nil)
-        }, then: { _ in
-            engine.remember(configuration, of: session)
-            engine.queue([.checkCalendar, .releaseDue])
-        })
+        call.applyOnce(
+            { (transaction) throws(Failure) in
+                try transaction.sessions.update(session, configuration)
+                let now = try transaction.calendar(now, clocks)
+                let boot = clocks.bootMilliseconds
+                // A task that waits for a credential is due at the end of its resource time-out (the longest time from
+                // the enqueue to the end). This time-out may have changed.
+                try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: boot, now: now)
+                try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: boot, now: now)
+                return (.done, nil)
+            },
+            then: { _ in
+                engine.remember(configuration, of: session)
+                engine.queue([.checkCalendar, .releaseDue])
+            })
     }
 
     func invalidate(_ session: SessionID, cancelTasks: Bool) {
         // The waiting ends are stored first, so that the command does not cancel a task that has ended.
         engine.tasks.endings.flush()
-        call.applyOnce({ [clocks = engine.runtime.clocks] (transaction) throws(Failure) in
-            let change = try transaction.sessions.invalidate(
-                session, cancelTasks: cancelTasks, now: clocks.wallMilliseconds)
-            return (.done, change)
-        }, then: { change in
-            if let change { engine.apply(change, tasksEndedOrStopped: cancelTasks ? .cancel : nil) }
-        })
+        call.applyOnce(
+            { [clocks = engine.runtime.clocks] (transaction) throws(Failure) in
+                let change = try transaction.sessions.invalidate(
+                    session, cancelTasks: cancelTasks, now: clocks.wallMilliseconds)
+                return (.done, change)
+            },
+            then: { change in
+                if let change { engine.apply(change, tasksEndedOrStopped: cancelTasks ? .cancel : nil) }
+            })
     }
 
     // MARK: Events and progress
@@ -152,26 +160,30 @@ struct SessionCommands {
         // a client may acknowledge each event alone, and wait for each reply. If such a client has further events, the
         // acknowledgement is not delayed.
         let (count, includesNewest) = call.connection.recordAcknowledgement(acknowledgement, by: handle)
-        let mayBeDelayed = (count >= Self.fewestDelayedEvents || includesNewest)
+        let mayBeDelayed =
+            (count >= Self.fewestDelayedEvents || includesNewest)
             && engine.tasks.endings.expectsFurtherEnds
         let returns = Lock(false)
-        call.applyOnce({ (transaction) throws(Failure) in
-            let change = try transaction.events.acknowledge(session, acknowledgement)
-            return (.count(UInt64(change.count)), change)
-        }, mayBeDelayed: mayBeDelayed, then: { change in
-            guard let change else { return }
-            CrashPoint.afterAcknowledge.reach()
-            if !change.removedKept.isEmpty { engine.housekeeping.leftovers.sweep() }
-            if change.sessionRemoved { engine.removed(change) }
-            returns.withLock { $0 = change.returnsBodies }
-        }, beforeReply: { reply in
-            // Consumed files (moved into the store for uploads) are moved back before the reply is sent.
-            guard returns.withLock(\.self) else { return reply() }
-            engine.housekeeping.requestBodies.returnBodies {
-                reply()
-                return []
-            }
-        })
+        call.applyOnce(
+            { (transaction) throws(Failure) in
+                let change = try transaction.events.acknowledge(session, acknowledgement)
+                return (.count(UInt64(change.count)), change)
+            }, mayBeDelayed: mayBeDelayed,
+            then: { change in
+                guard let change else { return }
+                CrashPoint.afterAcknowledge.reach()
+                if !change.removedKept.isEmpty { engine.housekeeping.leftovers.sweep() }
+                if change.sessionRemoved { engine.removed(change) }
+                returns.withLock { $0 = change.returnsBodies }
+            },
+            beforeReply: { reply in
+                // Consumed files (moved into the store for uploads) are moved back before the reply is sent.
+                guard returns.withLock(\.self) else { return reply() }
+                engine.housekeeping.requestBodies.returnBodies {
+                    reply()
+                    return []
+                }
+            })
     }
 
     func watchProgress(_ handle: HandleID, _ milliseconds: UInt32) throws(Failure) {
@@ -185,14 +197,18 @@ struct SessionCommands {
 
     func list() {
         let application = call.connection.application ?? ""
-        call.read({ (transaction) throws(Failure) in
-            (infos: try transaction.sessions.infos(application: application),
-             storedFacts: try transaction.storedFacts(application))
-        }, reply: { listing in
-            var infos = engine.clients.withWaiting(listing.infos, of: application)
-            engine.hosts.launches.describe(&infos, of: application, listing.storedFacts)
-            return .sessions(infos)
-        })
+        call.read(
+            { (transaction) throws(Failure) in
+                (
+                    infos: try transaction.sessions.infos(application: application),
+                    storedFacts: try transaction.storedFacts(application)
+                )
+            },
+            reply: { listing in
+                var infos = engine.clients.withWaiting(listing.infos, of: application)
+                engine.hosts.launches.describe(&infos, of: application, listing.storedFacts)
+                return .sessions(infos)
+            })
     }
 }
 

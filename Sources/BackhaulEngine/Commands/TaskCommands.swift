@@ -45,20 +45,22 @@ struct TaskCommands {
         let aliases = aliases(of: items)
         let hasKey = items.contains { $0.0.idempotencyKey != nil }
         let running = hasKey ? engine.base.transfers.tasks(of: session) : []
-        call.applyOnce({ (transaction) throws(Failure) in
-            let applied = try transaction.tasks.enqueue(
-                items, in: session, aliases: aliases, now: transaction.calendar(now, clocks), clock: clock,
-                isLaunched: isLaunched, running: running)
-            enqueued.withLock { $0 = applied }
-            try with(transaction, applied.results)
-            return (.enqueued(applied.results), nil)
-        }, then: { _ in
-            CrashPoint.afterEnqueue.reach()
-            let enqueued = enqueued.withLock { $0 }
-            engine.tasks.scheduler.tasksWait(in: enqueued.lanes, reload: hasPriority)
-            engine.tasks.scheduler.due(at: enqueued.nextDue)
-            engine.queue(engine.tasks.deadlines.latestStart(at: enqueued.nextLatestStart))
-        }, beforeReply: beforeReply)
+        call.applyOnce(
+            { (transaction) throws(Failure) in
+                let applied = try transaction.tasks.enqueue(
+                    items, in: session, aliases: aliases, now: transaction.calendar(now, clocks), clock: clock,
+                    isLaunched: isLaunched, running: running)
+                enqueued.withLock { $0 = applied }
+                try with(transaction, applied.results)
+                return (.enqueued(applied.results), nil)
+            },
+            then: { _ in
+                CrashPoint.afterEnqueue.reach()
+                let enqueued = enqueued.withLock { $0 }
+                engine.tasks.scheduler.tasksWait(in: enqueued.lanes, reload: hasPriority)
+                engine.tasks.scheduler.due(at: enqueued.nextDue)
+                engine.queue(engine.tasks.deadlines.latestStart(at: enqueued.nextLatestStart))
+            }, beforeReply: beforeReply)
     }
 
     /// Several paths may lead to one destination. Returns each destination's paths, except the path in its request. The
@@ -76,23 +78,25 @@ struct TaskCommands {
 
     func list(_ selection: TaskSelection, after: TaskID, maximum: Int, of session: SessionID) {
         let running = engine.base.transfers.tasks(of: session)
-        call.read({ [clocks = engine.runtime.clocks] (transaction) throws(Failure) in
-            try transaction.listing.tasks(
-                of: session, selection, after: after, maximum: maximum, running: running,
-                bootMilliseconds: clocks.bootMilliseconds, now: clocks.wallMilliseconds)
-        }, reply: { listing in
-            var tasks: [TaskInfo] = []
-            tasks.reserveCapacity(listing.tasks.count)
-            // Each task is changed in place, because copying a task is slow.
-            for (index, place) in listing.places.enumerated() {
-                tasks.append(listing.tasks[index])
-                engine.base.transfers[tasks[index].id]?.addProgress(to: &tasks[index])
-                engine.explainer.explain(&tasks[index], place, of: session)
-            }
-            let fitting = Wire.countThatFits(tasks)
-            if fitting == tasks.count { return .tasks(tasks, more: listing.more) }
-            return .tasks(Array(tasks.prefix(fitting)), more: true)
-        })
+        call.read(
+            { [clocks = engine.runtime.clocks] (transaction) throws(Failure) in
+                try transaction.listing.tasks(
+                    of: session, selection, after: after, maximum: maximum, running: running,
+                    bootMilliseconds: clocks.bootMilliseconds, now: clocks.wallMilliseconds)
+            },
+            reply: { listing in
+                var tasks: [TaskInfo] = []
+                tasks.reserveCapacity(listing.tasks.count)
+                // Each task is changed in place, because copying a task is slow.
+                for (index, place) in listing.places.enumerated() {
+                    tasks.append(listing.tasks[index])
+                    engine.base.transfers[tasks[index].id]?.addProgress(to: &tasks[index])
+                    engine.explainer.explain(&tasks[index], place, of: session)
+                }
+                let fitting = Wire.countThatFits(tasks)
+                if fitting == tasks.count { return .tasks(tasks, more: listing.more) }
+                return .tasks(Array(tasks.prefix(fitting)), more: true)
+            })
     }
 
     func control(_ control: TaskControl, _ selection: TaskSelection, in session: SessionID) {
@@ -102,43 +106,46 @@ struct TaskCommands {
         engine.base.calendar.check()
         let (calendar, clocks) = (engine.base.calendar.milliseconds, engine.runtime.clocks)
         let held = control == .resume ? engine.conditionParts.probes.heldByUplink(of: session) : [:]
-        call.applyOnce({ (transaction) throws(Failure) in
-            let change = try transaction.control.apply(
-                control, to: selection, of: session, running: running, now: clocks.wallMilliseconds,
-                calendar: transaction.calendar(calendar, clocks), bootMilliseconds: clocks.bootMilliseconds, held: held)
-            return (.count(change.count + change.held), change)
-        }, then: { change in
-            guard let change else { return }
-            switch control {
-            case .cancel: engine.apply(change, tasksEndedOrStopped: .cancel)
-            case .suspend: engine.apply(change, tasksEndedOrStopped: .stop)
-            case .setAside:
-                engine.apply(change, tasksEndedOrStopped: .stop)
-                engine.tasks.scheduler.due(at: change.nextDue)
-            case .resume:
-                engine.queue(engine.tasks.reachability.retryNow(change.lanes))
-                if change.held > 0 { engine.queue(engine.conditionParts.uplink.probeNow()) }
-                engine.apply(change)
-                engine.tasks.scheduler.due(at: change.nextDue)
-            case .setRate(let rate):
-                engine.setRate(rate, ofTasks: change.tasks)
-                engine.apply(change)
-            case .setConstraints:
-                engine.queue([.restated(change.restated)])
-                engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
-                engine.apply(change)
-            case .reschedule:
-                engine.queue([.restated(change.restated)])
-                engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
-                engine.apply(change)
-                engine.tasks.scheduler.due(at: change.nextDue)
-                engine.queue(engine.tasks.deadlines.latestStart(at: change.restated.next))
-            case .setPriority(let priority):
-                engine.base.transfers.change(change.tasks) { $0.request.priority = priority }
-                engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
-                engine.apply(change)
-            }
-        })
+        call.applyOnce(
+            { (transaction) throws(Failure) in
+                let change = try transaction.control.apply(
+                    control, to: selection, of: session, running: running, now: clocks.wallMilliseconds,
+                    calendar: transaction.calendar(calendar, clocks), bootMilliseconds: clocks.bootMilliseconds,
+                    held: held)
+                return (.count(change.count + change.held), change)
+            },
+            then: { change in
+                guard let change else { return }
+                switch control {
+                case .cancel: engine.apply(change, tasksEndedOrStopped: .cancel)
+                case .suspend: engine.apply(change, tasksEndedOrStopped: .stop)
+                case .setAside:
+                    engine.apply(change, tasksEndedOrStopped: .stop)
+                    engine.tasks.scheduler.due(at: change.nextDue)
+                case .resume:
+                    engine.queue(engine.tasks.reachability.retryNow(change.lanes))
+                    if change.held > 0 { engine.queue(engine.conditionParts.uplink.probeNow()) }
+                    engine.apply(change)
+                    engine.tasks.scheduler.due(at: change.nextDue)
+                case .setRate(let rate):
+                    engine.setRate(rate, ofTasks: change.tasks)
+                    engine.apply(change)
+                case .setConstraints:
+                    engine.queue([.restated(change.restated)])
+                    engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
+                    engine.apply(change)
+                case .reschedule:
+                    engine.queue([.restated(change.restated)])
+                    engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
+                    engine.apply(change)
+                    engine.tasks.scheduler.due(at: change.nextDue)
+                    engine.queue(engine.tasks.deadlines.latestStart(at: change.restated.next))
+                case .setPriority(let priority):
+                    engine.base.transfers.change(change.tasks) { $0.request.priority = priority }
+                    engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
+                    engine.apply(change)
+                }
+            })
     }
 
     /// Records the identity of the file (the claim's intent), moves the file out of the store, and then records the
@@ -150,46 +157,51 @@ struct TaskCommands {
     ) throws(Failure) {
         try engine.base.files.checkIsOutside(destination)
         let directory = engine.services.directory
-        engine.runtime.store({ (transaction) throws(Failure) -> (TaskRecord, path: String, intent: FinishIntent?)? in
-            let isClaimed = try transaction.destinations.checkClaim(task, session: session, path: destination.path)
-            guard !isClaimed else { return nil }
-            guard let record = try transaction.tasks.find(task) else { return nil }
-            let intent = try transaction.destinations.claimIntent(of: task)
-            if record.outcome?.state != .succeeded, let consumed = try transaction.bodies.storedFile(of: task) {
-                return (record, directory.bodyFile(named: consumed), intent)
-            }
-            return (record, directory.keptFile(of: task), intent)
-        }, then: { result in
-            switch result {
-            case .failure(let failure): call.reply(.failure(failure))
-            case .success(nil): call.reply(.success(.done))
-            case .success(let (record, path, intent)?):
-                let target = PartLocation(
-                    destination: destination, partName: engine.base.files.partName(of: task, record.task.part),
-                    mode: record.task.request.mode, replace: ifExists == .replace)
-                let moved = engine.runtime.returning { (moved: Result<Void, Failure>) in
-                    switch moved {
-                    case .failure(let failure): call.reply(.failure(failure))
-                    case .success:
-                        engine.runtime.store({ (transaction) throws(Failure) in
-                            try transaction.destinations.recordClaim(task, path: destination.path)
-                        }, then: { result in
-                            call.reply(result.map { .done })
-                            return []
-                        })
-                    }
-                    return []
+        engine.runtime.store(
+            { (transaction) throws(Failure) -> (TaskRecord, path: String, intent: FinishIntent?)? in
+                let isClaimed = try transaction.destinations.checkClaim(task, session: session, path: destination.path)
+                guard !isClaimed else { return nil }
+                guard let record = try transaction.tasks.find(task) else { return nil }
+                let intent = try transaction.destinations.claimIntent(of: task)
+                if record.outcome?.state != .succeeded, let consumed = try transaction.bodies.storedFile(of: task) {
+                    return (record, directory.bodyFile(named: consumed), intent)
                 }
-                engine.services.disk.moveKept(
-                    from: path, to: target, intent: intent,
-                    record: { [store = engine.services.store] intent, recorded in
-                        store.perform({ (transaction) throws(Failure) in
-                            try transaction.destinations.recordClaimIntent(
-                                task, intent, session: session, path: destination.path)
-                        }, then: recorded)
-                    }, then: moved)
-            }
-            return []
-        })
+                return (record, directory.keptFile(of: task), intent)
+            },
+            then: { result in
+                switch result {
+                case .failure(let failure): call.reply(.failure(failure))
+                case .success(nil): call.reply(.success(.done))
+                case .success(let (record, path, intent)?):
+                    let target = PartLocation(
+                        destination: destination, partName: engine.base.files.partName(of: task, record.task.part),
+                        mode: record.task.request.mode, replace: ifExists == .replace)
+                    let moved = engine.runtime.returning { (moved: Result<Void, Failure>) in
+                        switch moved {
+                        case .failure(let failure): call.reply(.failure(failure))
+                        case .success:
+                            engine.runtime.store(
+                                { (transaction) throws(Failure) in
+                                    try transaction.destinations.recordClaim(task, path: destination.path)
+                                },
+                                then: { result in
+                                    call.reply(result.map { .done })
+                                    return []
+                                })
+                        }
+                        return []
+                    }
+                    engine.services.disk.moveKept(
+                        from: path, to: target, intent: intent,
+                        record: { [store = engine.services.store] intent, recorded in
+                            store.perform(
+                                { (transaction) throws(Failure) in
+                                    try transaction.destinations.recordClaimIntent(
+                                        task, intent, session: session, path: destination.path)
+                                }, then: recorded)
+                        }, then: moved)
+                }
+                return []
+            })
     }
 }

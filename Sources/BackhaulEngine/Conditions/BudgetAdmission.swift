@@ -89,14 +89,16 @@ final class BudgetAdmission {
             rows[task] = journal.begin(WaitScope(lane.session, task: task), hold).row
         }
         let ids = tasks.map(\.task)
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.delays.begin(ids, until: due, for: .budget)
-        }, then: { result in
-            // If the store could not record the delay, the next load of the lane returns the same tasks. So this load
-            // comes after a pause.
-            guard case .success = result else { return [.reloadLater([lane.id])] }
-            return [.due(at: due), .tasksWait(in: [lane.id], reload: false)]
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.delays.begin(ids, until: due, for: .budget)
+            },
+            then: { result in
+                // If the store could not record the delay, the next load of the lane returns the same tasks. So this
+                // load comes after a pause.
+                guard case .success = result else { return [.reloadLater([lane.id])] }
+                return [.due(at: due), .tasksWait(in: [lane.id], reload: false)]
+            })
     }
 
     // MARK: Judging delayed tasks
@@ -132,29 +134,33 @@ final class BudgetAdmission {
     }
 
     private func evaluate(by terms: Terms, after last: DelayedTask?) {
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.delays.evaluate(for: .budget, after: last) { task in
-                guard let mine = terms[task.session], DeferralDecision.fits(task.statedBytes, mine.budgets) != nil
-                else { return nil }
-                return mine.end
-            }
-        }, then: { [unowned self] result in
-            guard case .success(let evaluated) = result else {
-                // The store is full or fails for now. Until the store can be read, the engine assumes that there are
-                // delayed tasks.
-                delayed = .some
-                return [.retryLater { [unowned self] in evaluate(by: terms, after: last) }]
-            }
-            if evaluated.next != nil { pass?.hasRemaining = true }
-            let effects: [EngineEffect] = [.due(at: evaluated.next), .tasksWait(in: evaluated.lanes, reload: false)]
-            guard let last = evaluated.last else { return effects + endPass() }
-            if pass?.isOutdated == true {
-                pass?.hasRemaining = true
-                return effects + endPass()
-            }
-            evaluate(by: terms, after: last)
-            return effects
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.delays.evaluate(for: .budget, after: last) { task in
+                    guard let mine = terms[task.session], DeferralDecision.fits(task.statedBytes, mine.budgets) != nil
+                    else { return nil }
+                    return mine.end
+                }
+            },
+            then: { [unowned self] result in
+                guard case .success(let evaluated) = result else {
+                    // The store is full or fails for now. Until the store can be read, the engine assumes that there
+                    // are delayed tasks.
+                    delayed = .some
+                    return [.retryLater { [unowned self] in evaluate(by: terms, after: last) }]
+                }
+                if evaluated.next != nil { pass?.hasRemaining = true }
+                let effects: [EngineEffect] = [
+                    .due(at: evaluated.next), .tasksWait(in: evaluated.lanes, reload: false),
+                ]
+                guard let last = evaluated.last else { return effects + endPass() }
+                if pass?.isOutdated == true {
+                    pass?.hasRemaining = true
+                    return effects + endPass()
+                }
+                evaluate(by: terms, after: last)
+                return effects
+            })
     }
 
     private func endPass() -> [EngineEffect] {

@@ -171,7 +171,8 @@ final class ConditionsController {
             parts.monitor.nextCheck, parts.throughput.nextProbe(since: judged), parts.uplink.nextProbe(since: judged),
             parts.holds.nextIdle, parts.budgets.readsNetworkUntil,
         ]
-        let waits = bootTimes.map { $0.map { $0 - runtime.now } }
+        let waits =
+            bootTimes.map { $0.map { $0 - runtime.now } }
             + [deadlines.untilNext, parts.holds.nextChange.map { $0 - runtime.clocks.wallMilliseconds }]
         guard let next = waits.compactMap(\.self).min() else {
             timer?.stop()

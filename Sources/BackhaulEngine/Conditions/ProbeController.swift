@@ -117,18 +117,20 @@ final class ProbeController {
         var known: Set<TaskID> = []
         running.visit { if $0.lane == key.lane { known.insert($0.id) } }
         let (calendar, clocks) = (calendar.milliseconds, runtime.clocks)
-        runtime.store({ [known] (transaction) throws(Failure) -> (task: StoredTask?, nextDue: Int64?) in
-            let first = try transaction.lanes.firstWaitingTask(of: key.lane, stating: key.constraints, notIn: known)
-            guard let first else { return (nil, nil) }
-            let clock = StartClock(clocks, calendar: try transaction.calendar(calendar, clocks))
-            let task = try transaction.starts.startable([first], clock).first
-            return (task, task == nil ? try transaction.delays.nextDue() : nil)
-        }, then: { [unowned self] result in
-            loading.remove(key.lane)
-            guard case .success(let found) = result else { return probeNotStarted(key, kind) }
-            guard let task = found.task else { return [.due(at: found.nextDue)] + probeNotStarted(key, kind) }
-            return [.startProbe(task, key, kind)]
-        })
+        runtime.store(
+            { [known] (transaction) throws(Failure) -> (task: StoredTask?, nextDue: Int64?) in
+                let first = try transaction.lanes.firstWaitingTask(of: key.lane, stating: key.constraints, notIn: known)
+                guard let first else { return (nil, nil) }
+                let clock = StartClock(clocks, calendar: try transaction.calendar(calendar, clocks))
+                let task = try transaction.starts.startable([first], clock).first
+                return (task, task == nil ? try transaction.delays.nextDue() : nil)
+            },
+            then: { [unowned self] result in
+                loading.remove(key.lane)
+                guard case .success(let found) = result else { return probeNotStarted(key, kind) }
+                guard let task = found.task else { return [.due(at: found.nextDue)] + probeNotStarted(key, kind) }
+                return [.startProbe(task, key, kind)]
+            })
     }
 
     /// Releases the slot of a probe that cannot start, and schedules the load of the lane's waiting tasks.

@@ -59,15 +59,17 @@ final class UsageLedger {
         let removed = usage.takeRemoved()
         guard !entries.isEmpty || !removed.isEmpty else { return }
         isSaving = true
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.settings.saveUsage(entries, removing: removed)
-        }, then: { [unowned self] result in
-            isSaving = false
-            if case .failure = result {
-                usage.failedToSave(entries)
-                startTimer(isSoon: false)
-            }
-            return []
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.settings.saveUsage(entries, removing: removed)
+            },
+            then: { [unowned self] result in
+                isSaving = false
+                if case .failure = result {
+                    usage.failedToSave(entries)
+                    startTimer(isSoon: false)
+                }
+                return []
+            })
     }
 }

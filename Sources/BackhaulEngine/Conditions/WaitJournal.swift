@@ -31,16 +31,18 @@ final class WaitJournal {
         }
         let row = rows.begin()
         let now = runtime.clocks.wallMilliseconds
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.waits.begin(scope, hold.reason, hold.sentence, now: now)
-        }, then: { [unowned self] result in
-            guard case .success(let id) = result else {
-                rows.insertFailed(row)
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.waits.begin(scope, hold.reason, hold.sentence, now: now)
+            },
+            then: { [unowned self] result in
+                guard case .success(let id) = result else {
+                    rows.insertFailed(row)
+                    return []
+                }
+                if let end = rows.inserted(row, id) { self.end(id, at: end) }
                 return []
-            }
-            if let end = rows.inserted(row, id) { self.end(id, at: end) }
-            return []
-        })
+            })
         return (row, now)
     }
 

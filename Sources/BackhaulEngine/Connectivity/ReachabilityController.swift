@@ -112,14 +112,18 @@ final class ReachabilityController {
     private func retryAll() -> [EngineEffect] {
         pacing.noteCheck(at: runtime.now)
         let effects = release()
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.delays.releaseUnreachable()
-        }, then: { [unowned self] result in
-            // If the store is full or failing for now, the tasks that wait for a route were not released. One second
-            // later, the check of due tasks releases those tasks whose delay is over.
-            guard case .success(let lanes) = result else { return [.due(at: runtime.now + 1_000)] }
-            return [.tasksWait(in: lanes, reload: false), .endWaits(rows.keys.filter { !lanes.contains($0) }.sorted())]
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.delays.releaseUnreachable()
+            },
+            then: { [unowned self] result in
+                // If the store is full or failing for now, the tasks that wait for a route were not released. One
+                // second later, the check of due tasks releases those tasks whose delay is over.
+                guard case .success(let lanes) = result else { return [.due(at: runtime.now + 1_000)] }
+                return [
+                    .tasksWait(in: lanes, reload: false), .endWaits(rows.keys.filter { !lanes.contains($0) }.sorted()),
+                ]
+            })
         return effects + [.schedule]
     }
 
@@ -168,13 +172,15 @@ final class ReachabilityController {
         let candidates = affected.filter { rows[$0] != nil }
         guard !candidates.isEmpty else { return }
         let now = runtime.clocks.wallMilliseconds
-        runtime.storeWithRetry({ (transaction) throws(Failure) in
-            try transaction.delays.unreachableLanes(among: candidates)
-        }, then: { [unowned self] waiting in
-            let free = candidates.subtracting(waiting).filter { !isRunning($0) }
-            let effects = retryNow(free)
-            for lane in free.sorted() { endWaitIfIdle(lane, since: now) }
-            return effects + [.schedule]
-        })
+        runtime.storeWithRetry(
+            { (transaction) throws(Failure) in
+                try transaction.delays.unreachableLanes(among: candidates)
+            },
+            then: { [unowned self] waiting in
+                let free = candidates.subtracting(waiting).filter { !isRunning($0) }
+                let effects = retryNow(free)
+                for lane in free.sorted() { endWaitIfIdle(lane, since: now) }
+                return effects + [.schedule]
+            })
     }
 }

@@ -48,21 +48,25 @@ final class CookieController {
     func forget(_ session: SessionID) { jars[session] = nil }
 
     private func load(_ session: SessionID) {
-        runtime.storeWithRetry({ (transaction) throws(Failure) in
-            try transaction.cookies.all(of: session)
-        }, then: { [unowned self] lines in
-            jars[session]?.jar.add(lines)
-            jars[session]?.stored.formUnion(lines)
-            return []
-        })
+        runtime.storeWithRetry(
+            { (transaction) throws(Failure) in
+                try transaction.cookies.all(of: session)
+            },
+            then: { [unowned self] lines in
+                jars[session]?.jar.add(lines)
+                jars[session]?.stored.formUnion(lines)
+                return []
+            })
     }
 
     private func noteChange(of session: SessionID) {
         changed.insert(session)
-        let timer = timer ?? runtime.timer { [unowned self] in
-            save()
-            return []
-        }
+        let timer =
+            timer
+            ?? runtime.timer { [unowned self] in
+                save()
+                return []
+            }
         self.timer = timer
         if !timer.isRunning { timer.start(milliseconds: Self.delayMilliseconds) }
     }
@@ -85,9 +89,10 @@ final class CookieController {
         guard !added.isEmpty || !removed.isEmpty else { return }
         jars[session]?.stored = wanted
         // If a cookie cannot be stored, its server sets it again when the next engine sends a request.
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.cookies.change(of: session, adding: added, removing: removed)
-        }, then: { _ in [] })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.cookies.change(of: session, adding: added, removing: removed)
+            }, then: { _ in [] })
     }
 
     func close() { timer?.stop() }

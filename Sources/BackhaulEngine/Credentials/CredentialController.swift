@@ -212,13 +212,16 @@ final class CredentialController {
         let ids = tasks.map(\.id)
         let lanes = Set(tasks.map(\.lane))
         let now = calendar.milliseconds
-        runtime.store({ [clocks = runtime.clocks] (transaction) throws(Failure) in
-            try transaction.challenges.parkWithoutAttempt(
-                ids, for: challenge, bootMilliseconds: clocks.bootMilliseconds, now: transaction.calendar(now, clocks))
-        }, then: { result in
-            guard case .success(let next) = result else { return [.reloadLater(lanes)] }
-            return [.due(at: next), .tasksWait(in: lanes, reload: false)]
-        })
+        runtime.store(
+            { [clocks = runtime.clocks] (transaction) throws(Failure) in
+                try transaction.challenges.parkWithoutAttempt(
+                    ids, for: challenge, bootMilliseconds: clocks.bootMilliseconds,
+                    now: transaction.calendar(now, clocks))
+            },
+            then: { result in
+                guard case .success(let next) = result else { return [.reloadLater(lanes)] }
+                return [.due(at: next), .tasksWait(in: lanes, reload: false)]
+            })
     }
 
     /// Opens the challenge before a request is sent, because the credential of the tasks has expired.
@@ -228,17 +231,19 @@ final class CredentialController {
         guard let first = tasks.first else { return [] }
         let (ids, session, now) = (tasks.map(\.id), first.session, calendar.milliseconds)
         let lanes = Set(tasks.map(\.lane))
-        runtime.store({ [clocks = runtime.clocks] (transaction) throws(Failure) in
-            try transaction.challenges.open(
-                authChallenge, for: ids, replacing: replacing, bootMilliseconds: clocks.bootMilliseconds,
-                now: transaction.calendar(now, clocks))
-        }, then: { [unowned self] result in
-            let effects = commitChallenge(authChallenge.space, (try? result.get())??.challenge, session)
-            guard case .success(let parked) = result else { return effects + [.reloadLater(lanes)] }
-            let all = lanes.union(parked?.change.lanes ?? [])
-            return effects + [.due(at: parked?.nextDue), .tasksWait(in: all, reload: true)]
-                + (parked.map { $0.isNew ? [.announce($0.change)] : [] } ?? [])
-        })
+        runtime.store(
+            { [clocks = runtime.clocks] (transaction) throws(Failure) in
+                try transaction.challenges.open(
+                    authChallenge, for: ids, replacing: replacing, bootMilliseconds: clocks.bootMilliseconds,
+                    now: transaction.calendar(now, clocks))
+            },
+            then: { [unowned self] result in
+                let effects = commitChallenge(authChallenge.space, (try? result.get())??.challenge, session)
+                guard case .success(let parked) = result else { return effects + [.reloadLater(lanes)] }
+                let all = lanes.union(parked?.change.lanes ?? [])
+                return effects + [.due(at: parked?.nextDue), .tasksWait(in: all, reload: true)]
+                    + (parked.map { $0.isNew ? [.announce($0.change)] : [] } ?? [])
+            })
         return noteChallenge(authChallenge, first)
     }
 }

@@ -40,14 +40,16 @@ final class CalendarWatch {
         let reading = runtime.clocks.reading
         guard !isApplyingStep, abs(reading.wall - reading.boot - offset) >= ClockStep.tolerance else { return }
         isApplyingStep = true
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.delays.adopt(reading)
-        }, then: { [unowned self] result in
-            isApplyingStep = false
-            guard case .success(let step) = result else { return [] }
-            offset = reading.wall - reading.boot
-            return [.calendarStepped(by: step)]
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.delays.adopt(reading)
+            },
+            then: { [unowned self] result in
+                isApplyingStep = false
+                guard case .success(let step) = result else { return [] }
+                offset = reading.wall - reading.boot
+                return [.calendarStepped(by: step)]
+            })
     }
 }
 

@@ -70,13 +70,15 @@ final class IdleMonitor {
 
     private func lingerIsOver() -> [EngineEffect] {
         guard let facts = facts(), IdleExitPolicy.mayExit(facts) else { return [] }
-        runtime.store({ (transaction) throws(Failure) in
-            (tasks: try transaction.lanes.anyStarts(), activities: try transaction.activities.hasAny())
-        }, then: { [unowned self] result in
-            // If the store cannot be read now, the linger time starts again.
-            guard case .success(let waiting) = result else { return [.mayBeIdle] }
-            return decide(tasksWait: waiting.tasks, activitiesWait: waiting.activities)
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                (tasks: try transaction.lanes.anyStarts(), activities: try transaction.activities.hasAny())
+            },
+            then: { [unowned self] result in
+                // If the store cannot be read now, the linger time starts again.
+                guard case .success(let waiting) = result else { return [.mayBeIdle] }
+                return decide(tasksWait: waiting.tasks, activitiesWait: waiting.activities)
+            })
         return []
     }
 

@@ -49,9 +49,10 @@ final class LeftoverSweeper {
     }
 
     private func readNext(after last: Leftover?) {
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.leftovers.all(after: last, limit: Self.batchSize)
-        }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.leftovers.all(after: last, limit: Self.batchSize)
+            }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
     }
 
     private func remove(_ leftovers: [Leftover]) -> [EngineEffect] {
@@ -70,13 +71,15 @@ final class LeftoverSweeper {
     }
 
     private func forget(_ removed: [Leftover], then last: Leftover) {
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.leftovers.forget(removed)
-        }, then: { [unowned self] result in
-            guard case .success = result else { return end() }
-            readNext(after: last)
-            return []
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.leftovers.forget(removed)
+            },
+            then: { [unowned self] result in
+                guard case .success = result else { return end() }
+                readNext(after: last)
+                return []
+            })
     }
 
     private func end() -> [EngineEffect] {

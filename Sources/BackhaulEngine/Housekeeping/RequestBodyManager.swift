@@ -57,11 +57,13 @@ final class RequestBodyManager {
     /// Handles the files of an earlier engine: files without a task, and old names of files that are in the store.
     func sweepAtStart() {
         returnBodies()
-        disk.names(in: directory.bodiesPath, then: runtime.returning { [unowned self] names in
-            // Files of this engine are left out, because they may belong to tasks that are not in the store yet.
-            quarantineUnknown(names.filter { !$0.hasPrefix(prefix) && $0 != BodyName.lost })
-            return []
-        })
+        disk.names(
+            in: directory.bodiesPath,
+            then: runtime.returning { [unowned self] names in
+                // Files of this engine are left out, because they may belong to tasks that are not in the store yet.
+                quarantineUnknown(names.filter { !$0.hasPrefix(prefix) && $0 != BodyName.lost })
+                return []
+            })
         sweep()
     }
 
@@ -69,15 +71,19 @@ final class RequestBodyManager {
     /// database may have been lost or replaced by an old copy.
     private func quarantineUnknown(_ names: [String]) {
         guard !names.isEmpty else { return }
-        runtime.storeWithRetry({ (transaction) throws(Failure) in
-            try transaction.bodies.unknown(among: names)
-        }, then: { [unowned self] unknown in
-            disk.quarantine(unknown, in: directory.bodiesPath, then: runtime.returning { [unowned self] moved in
-                if moved > 0 { logLost(moved) }
+        runtime.storeWithRetry(
+            { (transaction) throws(Failure) in
+                try transaction.bodies.unknown(among: names)
+            },
+            then: { [unowned self] unknown in
+                disk.quarantine(
+                    unknown, in: directory.bodiesPath,
+                    then: runtime.returning { [unowned self] moved in
+                        if moved > 0 { logLost(moved) }
+                        return []
+                    })
                 return []
             })
-            return []
-        })
     }
 
     private func logLost(_ count: Int) {
@@ -90,21 +96,24 @@ final class RequestBodyManager {
     /// Removes each named file that no task needs.
     func discardUnused(_ names: [String]) {
         guard !names.isEmpty else { return }
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.bodies.addLeftovers(among: names)
-        }, then: { [unowned self] _ in
-            sweep()
-            return []
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.bodies.addLeftovers(among: names)
+            },
+            then: { [unowned self] _ in
+                sweep()
+                return []
+            })
     }
 
     func sweep() {
         if hasUnreturned { returnBodies() }
         guard !isSweeping else { return }
         isSweeping = true
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.bodies.leftovers(limit: Self.batchSize)
-        }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.bodies.leftovers(limit: Self.batchSize)
+            }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
     }
 
     private func remove(_ names: [String]) -> [EngineEffect] {
@@ -113,47 +122,57 @@ final class RequestBodyManager {
             return [.mayBeIdle]
         }
         // A file that cannot be removed is forgotten, too. It is in the store, where the next engine finds it.
-        disk.remove(names.map(directory.bodyFile), then: runtime.returning { [unowned self] _ in
-            forget(names)
-            return []
-        })
+        disk.remove(
+            names.map(directory.bodyFile),
+            then: runtime.returning { [unowned self] _ in
+                forget(names)
+                return []
+            })
         return []
     }
 
     private func forget(_ names: [String]) {
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.bodies.forgetLeftovers(names)
-        }, then: { [unowned self] result in
-            isSweeping = false
-            guard case .success = result else { return [.mayBeIdle] }
-            sweep()
-            return []
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.bodies.forgetLeftovers(names)
+            },
+            then: { [unowned self] result in
+                isSweeping = false
+                guard case .success = result else { return [.mayBeIdle] }
+                sweep()
+                return []
+            })
     }
 
     /// Removes the old names of consumed files, and then calls `then`. If a name cannot be removed now, the removal is
     /// tried again with the next consumed file, and when the next engine starts.
     func removeConsumed(after path: String = "", then: @escaping () -> [EngineEffect]) {
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.bodies.consumed(after: path, limit: Self.batchSize)
-        }, then: { [unowned self] result in
-            guard case .success(let files) = result, let last = files.last?.path else { return then() }
-            disk.removeConsumed(files, then: runtime.returning { [unowned self] done in
-                forgetConsumed(done, through: last, then: then)
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.bodies.consumed(after: path, limit: Self.batchSize)
+            },
+            then: { [unowned self] result in
+                guard case .success(let files) = result, let last = files.last?.path else { return then() }
+                disk.removeConsumed(
+                    files,
+                    then: runtime.returning { [unowned self] done in
+                        forgetConsumed(done, through: last, then: then)
+                        return []
+                    })
                 return []
             })
-            return []
-        })
     }
 
     private func forgetConsumed(_ done: [BodyFile], through last: String, then: @escaping () -> [EngineEffect]) {
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.bodies.forgetConsumed(done)
-        }, then: { [unowned self] result in
-            guard case .success = result else { return then() }
-            removeConsumed(after: last, then: then)
-            return []
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.bodies.forgetConsumed(done)
+            },
+            then: { [unowned self] result in
+                guard case .success = result else { return then() }
+                removeConsumed(after: last, then: then)
+                return []
+            })
     }
 
     // MARK: Return of consumed files
@@ -179,27 +198,33 @@ final class RequestBodyManager {
     }
 
     private func returnBodies(after name: String) {
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.bodies.bodiesToReturn(after: name, limit: Self.batchSize)
-        }, then: { [unowned self] result in
-            guard case .success(let bodies) = result, let last = bodies.last?.name else { return endReturnPass() }
-            disk.returnBodies(bodies, from: directory.bodiesPath, then: runtime.returning { [unowned self] outcomes in
-                bodiesReturned(outcomes, through: last)
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.bodies.bodiesToReturn(after: name, limit: Self.batchSize)
+            },
+            then: { [unowned self] result in
+                guard case .success(let bodies) = result, let last = bodies.last?.name else { return endReturnPass() }
+                disk.returnBodies(
+                    bodies, from: directory.bodiesPath,
+                    then: runtime.returning { [unowned self] outcomes in
+                        bodiesReturned(outcomes, through: last)
+                        return []
+                    })
                 return []
             })
-            return []
-        })
     }
 
     private func bodiesReturned(_ outcomes: [(body: ReturnedBody, failure: Failure?)], through name: String) {
         for case (let body, let failure?) in outcomes { note(failure, of: body) }
         let done = outcomes.filter { $0.failure == nil }.map(\.body.name)
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.bodies.forgetReturned(done)
-        }, then: { [unowned self] _ in
-            returnBodies(after: name)
-            return []
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.bodies.forgetReturned(done)
+            },
+            then: { [unowned self] _ in
+                returnBodies(after: name)
+                return []
+            })
     }
 
     private func note(_ failure: Failure, of body: ReturnedBody) {

@@ -140,13 +140,15 @@ final class LaunchController {
         guard let application = applications[name], application.check.begin() else { return }
         application.wakeAt = nil
         let addsToLaunch = application.isHostRunning
-        runtime.store({ (transaction) throws(Failure) in
-            if addsToLaunch { try transaction.launches.listWaiting(of: name) }
-            return try transaction.storedFacts(name)
-        }, then: { [unowned self] result in
-            checked(at: name, result)
-            return [.mayBeIdle]
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                if addsToLaunch { try transaction.launches.listWaiting(of: name) }
+                return try transaction.storedFacts(name)
+            },
+            then: { [unowned self] result in
+                checked(at: name, result)
+                return [.mayBeIdle]
+            })
     }
 
     private func checked(at name: String, _ result: Result<LaunchedApplication.StoredFacts, Failure>) {
@@ -233,12 +235,14 @@ final class LaunchController {
         let name = application.name
         let before = application.begin(now: runtime.now)
         let (backoff, secret) = (application.stored.backoff, runtime.random())
-        runtime.store({ [clocks = runtime.clocks] (transaction) throws(Failure) in
-            try transaction.launches.begin(of: name, secret: secret, backoff: backoff, now: clocks.wallMilliseconds)
-        }, then: { [unowned self] result in
-            began(name, result, before)
-            return []
-        })
+        runtime.store(
+            { [clocks = runtime.clocks] (transaction) throws(Failure) in
+                try transaction.launches.begin(of: name, secret: secret, backoff: backoff, now: clocks.wallMilliseconds)
+            },
+            then: { [unowned self] result in
+                began(name, result, before)
+                return []
+            })
     }
 
     private func began(_ name: String, _ result: Result<StoredLaunch?, Failure>, _ before: LaunchBackoff) {

@@ -135,7 +135,8 @@ final class LaunchedApplication {
         guard case .living(let living) = run, processes.isEmpty, !isConnected() else { return }
         run = .ended
         guard living.terminatedAt == nil else { return }
-        stored.errorMessage = living.hasAttached
+        stored.errorMessage =
+            living.hasAttached
             ? "the launched program ended without completing its sessions"
             : "the launched program ended before it attached a session"
     }
@@ -194,7 +195,8 @@ final class LaunchedApplication {
         var waiting: [LaunchCoverage.Waiting] = []
         for session in storedFacts.waiting {
             let consumer = session.consumer.flatMap { processes.contains($0) ? nil : $0 }
-            let since = session.launchIfStoppedMilliseconds > 0
+            let since =
+                session.launchIfStoppedMilliseconds > 0
                 ? consumer.flatMap { stopped.check(at: $0.processID, now: now) } : nil
             waiting.append(
                 .init(

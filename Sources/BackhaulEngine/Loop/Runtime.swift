@@ -108,12 +108,14 @@ extension Runtime {
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
         then: @escaping (Value) -> [EngineEffect]
     ) {
-        store(body, then: { [unowned self] result in
-            switch result {
-            case .success(let value): return then(value)
-            case .failure(let failure) where failure.endsStore: return []
-            case .failure: return [.retryLater { [unowned self] in storeWithRetry(body, then: then) }]
-            }
-        })
+        store(
+            body,
+            then: { [unowned self] result in
+                switch result {
+                case .success(let value): return then(value)
+                case .failure(let failure) where failure.endsStore: return []
+                case .failure: return [.retryLater { [unowned self] in storeWithRetry(body, then: then) }]
+                }
+            })
     }
 }

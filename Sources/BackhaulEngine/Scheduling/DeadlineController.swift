@@ -64,12 +64,14 @@ final class DeadlineController {
     }
 
     private func readNextEnd(of session: SessionID) {
-        runtime.storeWithRetry({ (transaction) throws(Failure) in
-            try transaction.tasks.nextTimeoutEnd(of: session)
-        }, then: { [unowned self] end in
-            nextEnds[session] = end
-            return [.scheduleCheck]
-        })
+        runtime.storeWithRetry(
+            { (transaction) throws(Failure) in
+                try transaction.tasks.nextTimeoutEnd(of: session)
+            },
+            then: { [unowned self] end in
+                nextEnds[session] = end
+                return [.scheduleCheck]
+            })
     }
 
     /// Removes the sessions that have no held tasks any more from `nextEnds`. `sessions`: the sessions with held tasks.
@@ -84,12 +86,14 @@ final class DeadlineController {
         let now = calendar.milliseconds
         for (session, end) in nextEnds.sorted(by: { $0.key < $1.key }) where end <= now {
             nextEnds[session] = nil
-            runtime.storeWithRetry({ (transaction) throws(Failure) in
-                try transaction.tasks.overdue(of: session, limit: Self.overdueLimit, now: now)
-            }, then: { [unowned self] overdue in
-                // A longer time-out, or a clock step, may have moved the end since the store was read.
-                [.endOverdue(overdue.filter(isOverdue)), .tasksHeld(of: session)]
-            })
+            runtime.storeWithRetry(
+                { (transaction) throws(Failure) in
+                    try transaction.tasks.overdue(of: session, limit: Self.overdueLimit, now: now)
+                },
+                then: { [unowned self] overdue in
+                    // A longer time-out, or a clock step, may have moved the end since the store was read.
+                    [.endOverdue(overdue.filter(isOverdue)), .tasksHeld(of: session)]
+                })
         }
     }
 
@@ -117,13 +121,15 @@ final class DeadlineController {
         let now = runtime.clocks.wallMilliseconds
         guard let next = latestStart, next <= now else { return }
         latestStart = nil
-        runtime.store({ (transaction) throws(Failure) in
-            try transaction.starts.applyLatestStarts(now: now)
-        }, then: { [unowned self] result in
-            // If the store cannot commit now, the work is tried again after `retryMilliseconds`.
-            guard case .success(let moved) = result else { return latestStart(at: now + Self.retryMilliseconds) }
-            return [.restated(moved), .tasksWait(in: moved.lanes, reload: true)] + latestStart(at: moved.next)
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.starts.applyLatestStarts(now: now)
+            },
+            then: { [unowned self] result in
+                // If the store cannot commit now, the work is tried again after `retryMilliseconds`.
+                guard case .success(let moved) = result else { return latestStart(at: now + Self.retryMilliseconds) }
+                return [.restated(moved), .tasksWait(in: moved.lanes, reload: true)] + latestStart(at: moved.next)
+            })
     }
 
     // MARK: Checks

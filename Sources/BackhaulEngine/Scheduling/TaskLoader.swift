@@ -53,24 +53,26 @@ final class TaskLoader {
         let held = parts.holds.beginLoad(of: lane)
         let (calendar, clocks) = (calendar.milliseconds, runtime.clocks)
         let stated = scheduler.lanes[lane].map { parts.holds.stated(in: $0.session) } ?? [:]
-        runtime.store({ [known] (transaction) throws(Failure) in
-            let tasks = try transaction.lanes.waitingTasks(of: lane, limit: limit, afterKnown: known, notOf: held)
-            let startable = try transaction.starts.startable(
-                tasks, StartClock(clocks, calendar: transaction.calendar(calendar, clocks)))
-            let constraints = try transaction.lanes.waitingConstraints(of: lane)
-            return Loaded(
-                tasks: startable, isAll: tasks.count < limit, constraints: constraints,
-                stated: try transaction.constraints.stored(constraints.filter { stated[$0] == nil }),
-                nextDue: startable.count < tasks.count ? try transaction.delays.nextDue() : nil)
-        }, then: { [unowned self] result in
-            parts.holds.endLoad(of: lane)
-            guard case .success(let loaded) = result else {
-                // The store cannot be read for now. The lane is loaded again after a second.
-                scheduler.loaded(lane, [], isAll: false)
-                return [.reloadLater([lane])]
-            }
-            return take(loaded, of: lane)
-        })
+        runtime.store(
+            { [known] (transaction) throws(Failure) in
+                let tasks = try transaction.lanes.waitingTasks(of: lane, limit: limit, afterKnown: known, notOf: held)
+                let startable = try transaction.starts.startable(
+                    tasks, StartClock(clocks, calendar: transaction.calendar(calendar, clocks)))
+                let constraints = try transaction.lanes.waitingConstraints(of: lane)
+                return Loaded(
+                    tasks: startable, isAll: tasks.count < limit, constraints: constraints,
+                    stated: try transaction.constraints.stored(constraints.filter { stated[$0] == nil }),
+                    nextDue: startable.count < tasks.count ? try transaction.delays.nextDue() : nil)
+            },
+            then: { [unowned self] result in
+                parts.holds.endLoad(of: lane)
+                guard case .success(let loaded) = result else {
+                    // The store cannot be read for now. The lane is loaded again after a second.
+                    scheduler.loaded(lane, [], isAll: false)
+                    return [.reloadLater([lane])]
+                }
+                return take(loaded, of: lane)
+            })
     }
 
     private func take(_ loaded: Loaded, of lane: LaneID) -> [EngineEffect] {

@@ -69,15 +69,17 @@ final class TaskScheduler {
         let unknown = ids.filter { lanes[$0] == nil }
         for id in ids { if let lane = lanes[id] { add(lane, reload: reload) } }
         if !unknown.isEmpty {
-            runtime.storeWithRetry({ (transaction) throws(Failure) in
-                var found: [Lane] = []
-                for id in unknown { if let lane = try transaction.lanes.find(id) { found.append(lane) } }
-                return found
-            }, then: { [unowned self] found in
-                for lane in found { add(lane, reload: false) }
-                plan()
-                return []
-            })
+            runtime.storeWithRetry(
+                { (transaction) throws(Failure) in
+                    var found: [Lane] = []
+                    for id in unknown { if let lane = try transaction.lanes.find(id) { found.append(lane) } }
+                    return found
+                },
+                then: { [unowned self] found in
+                    for lane in found { add(lane, reload: false) }
+                    plan()
+                    return []
+                })
         }
         plan()
     }
@@ -222,23 +224,25 @@ final class TaskScheduler {
     func releaseDue() {
         nextDue = nil
         let now = runtime.clocks.bootMilliseconds
-        runtime.store({ (transaction) throws(Failure) in
-            (
-                lanes: try transaction.delays.releaseDue(bootMilliseconds: now),
-                overdue: try transaction.delays.overdueAside(bootMilliseconds: now),
-                next: try transaction.delays.nextDue()
-            )
-        }, then: { [unowned self] result in
-            guard case .success(let (lanes, overdue, next)) = result else {
-                // If the store cannot commit now, the work is tried again after `retryMilliseconds`.
-                due(at: now + Self.retryMilliseconds)
-                return []
-            }
-            tasksWait(in: lanes.union(lanesToReload), reload: false)
-            lanesToReload = []
-            plan()
-            due(at: next)
-            return [.retryRoutes(lanes), .endOverdue(overdue), .mayBeIdle]
-        })
+        runtime.store(
+            { (transaction) throws(Failure) in
+                (
+                    lanes: try transaction.delays.releaseDue(bootMilliseconds: now),
+                    overdue: try transaction.delays.overdueAside(bootMilliseconds: now),
+                    next: try transaction.delays.nextDue()
+                )
+            },
+            then: { [unowned self] result in
+                guard case .success(let (lanes, overdue, next)) = result else {
+                    // If the store cannot commit now, the work is tried again after `retryMilliseconds`.
+                    due(at: now + Self.retryMilliseconds)
+                    return []
+                }
+                tasksWait(in: lanes.union(lanesToReload), reload: false)
+                lanesToReload = []
+                plan()
+                due(at: next)
+                return [.retryRoutes(lanes), .endOverdue(overdue), .mayBeIdle]
+            })
     }
 }

@@ -214,14 +214,16 @@ final class DownloadRunner: TransferRunner {
 
     private func forgetCheckpoint() {
         let id = attempt.task.id
-        attempt.store({ (transaction) throws(Failure) in
-            try transaction.attempts.forgetProgress(id)
-        }, then: { [self] result in
-            switch result {
-            case .success: handle(.forgotten)
-            case .failure(let failure): handle(.diskFailed(failure))
-            }
-        })
+        attempt.store(
+            { (transaction) throws(Failure) in
+                try transaction.attempts.forgetProgress(id)
+            },
+            then: { [self] result in
+                switch result {
+                case .success: handle(.forgotten)
+                case .failure(let failure): handle(.diskFailed(failure))
+                }
+            })
     }
 
     private func recordCheckpoint(_ checkpoint: Checkpoint) {
@@ -230,12 +232,14 @@ final class DownloadRunner: TransferRunner {
         let progress = AttemptProgress(
             attempts: attempt.requests, bytesReceived: bytesReceived, furthestOffset: machine.furthest,
             madeProgress: machine.madeProgress, attempt: storedAttempt(.stopped))
-        attempt.store({ (transaction) throws(Failure) in
-            try transaction.attempts.recordCheckpoint(id, checkpoint, progress)
-        }, then: { [self] _ in
-            CrashPoint.afterCheckpoint.reach()
-            handle(.checkpointRecorded)
-        })
+        attempt.store(
+            { (transaction) throws(Failure) in
+                try transaction.attempts.recordCheckpoint(id, checkpoint, progress)
+            },
+            then: { [self] _ in
+                CrashPoint.afterCheckpoint.reach()
+                handle(.checkpointRecorded)
+            })
     }
 
     private var responseSummary: ResponseSummary {
@@ -253,19 +257,21 @@ final class DownloadRunner: TransferRunner {
         let stored = storedAttempt(.end)
         attempt.exchange.recorded = stored
         let mayBeDelayed = !hasSentUnrepeatableRequest && attempt.services.endings.expectsFurtherEnds
-        attempt.store({ (transaction) throws(Failure) in
-            try transaction.attempts.recordIntent(
-                id, intent, response: response, checksum: checksum, attempts: attempts, bytesReceived: bytes,
-                attempt: stored)
-        }, mayBeDelayed: mayBeDelayed, then: { [self] result in
-            switch result {
-            case .success(let isRecorded):
-                attempt.commitSucceeded()
-                handle(isRecorded ? .intentRecorded : .intentRefused)
-            case .failure(let failure):
-                attempt.retryCommit(after: failure) { [unowned self] in recordIntent(intent) }
-            }
-        })
+        attempt.store(
+            { (transaction) throws(Failure) in
+                try transaction.attempts.recordIntent(
+                    id, intent, response: response, checksum: checksum, attempts: attempts, bytesReceived: bytes,
+                    attempt: stored)
+            }, mayBeDelayed: mayBeDelayed,
+            then: { [self] result in
+                switch result {
+                case .success(let isRecorded):
+                    attempt.commitSucceeded()
+                    handle(isRecorded ? .intentRecorded : .intentRefused)
+                case .failure(let failure):
+                    attempt.retryCommit(after: failure) { [unowned self] in recordIntent(intent) }
+                }
+            })
     }
 
     // MARK: The file at the destination
@@ -273,14 +279,16 @@ final class DownloadRunner: TransferRunner {
     private func findKnownRepresentation() {
         let task = attempt.task
         let (session, path, url) = (task.session, location.destination.path, task.request.url)
-        attempt.store({ (transaction) throws(Failure) in
-            try transaction.destinations.representation(at: path, of: url, in: session)
-        }, then: { [self] result in
-            // Without the record, the whole file is fetched. This is always correct.
-            guard case .success(let stored?) = result else { return handle(.knownRepresentationFound(nil)) }
-            known = stored
-            checkKnownFile { .knownRepresentationFound($0 ? stored.representation : nil) }
-        })
+        attempt.store(
+            { (transaction) throws(Failure) in
+                try transaction.destinations.representation(at: path, of: url, in: session)
+            },
+            then: { [self] result in
+                // Without the record, the whole file is fetched. This is always correct.
+                guard case .success(let stored?) = result else { return handle(.knownRepresentationFound(nil)) }
+                known = stored
+                checkKnownFile { .knownRepresentationFound($0 ? stored.representation : nil) }
+            })
     }
 
     /// Checks whether the file at the destination is still the recorded file.

@@ -78,21 +78,23 @@ final class EndingWriter {
     private func write(_ endings: [Ending], of session: SessionID, mayBeDelayed: Bool) {
         let readsEvents = events.pushes(session)
         beingWrittenCount += endings.count
-        runtime.store({ [clocks = runtime.clocks] (transaction) throws(Failure) in
-            for ending in endings { try ending.also?(transaction) }
-            return try transaction.endings.record(
-                endings.map(\.end), now: clocks.wallMilliseconds, readsEvents: readsEvents)
-        }, mayBeDelayed: mayBeDelayed, then: { [unowned self] result in
-            beingWrittenCount -= endings.count
-            switch result {
-            case .success(let change):
-                // A test may choose the end after which it kills the process. So each end of the transaction is
-                // counted.
-                for _ in endings { CrashPoint.afterEnd.reach() }
-                return [.ended(endings, change)]
-            // After a failure, each end is written alone. So an end that cannot be written delays no other end.
-            case .failure(let failure): return endings.map { .notEnded($0, failure) }
-            }
-        })
+        runtime.store(
+            { [clocks = runtime.clocks] (transaction) throws(Failure) in
+                for ending in endings { try ending.also?(transaction) }
+                return try transaction.endings.record(
+                    endings.map(\.end), now: clocks.wallMilliseconds, readsEvents: readsEvents)
+            }, mayBeDelayed: mayBeDelayed,
+            then: { [unowned self] result in
+                beingWrittenCount -= endings.count
+                switch result {
+                case .success(let change):
+                    // A test may choose the end after which it kills the process. So each end of the transaction is
+                    // counted.
+                    for _ in endings { CrashPoint.afterEnd.reach() }
+                    return [.ended(endings, change)]
+                // After a failure, each end is written alone. So an end that cannot be written delays no other end.
+                case .failure(let failure): return endings.map { .notEnded($0, failure) }
+                }
+            })
     }
 }

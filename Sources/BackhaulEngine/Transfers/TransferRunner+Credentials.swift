@@ -78,20 +78,25 @@ extension TransferRunner {
         _ wait: CredentialController.ParkingDecision.Wait
     ) {
         let id = attempt.task.id
-        attempt.store({ [clocks = attempt.services.runtime.clocks] (transaction) throws(Failure) in
-            try transaction.challenges.park(
-                id, record, for: authChallenge, failures: wait.failures, known: wait.known, replacing: wait.replacing,
-                bootMilliseconds: clocks.bootMilliseconds, now: transaction.calendar(wait.now, clocks))
-        }, then: { [self] result in
-            switch result {
-            case .success(.superseded(let closed)):
-                attempt.emit(.challengeClosed(closed))
-                attempt.emit(.decideParking(authChallenge, checkpoint))
-            case .success(let parking): parked(authChallenge, parking.parked)
-            case .failure(let failure):
-                attempt.retryCommit(after: failure) { [unowned self] in park(authChallenge, checkpoint, record, wait) }
-            }
-        })
+        attempt.store(
+            { [clocks = attempt.services.runtime.clocks] (transaction) throws(Failure) in
+                try transaction.challenges.park(
+                    id, record, for: authChallenge, failures: wait.failures, known: wait.known,
+                    replacing: wait.replacing,
+                    bootMilliseconds: clocks.bootMilliseconds, now: transaction.calendar(wait.now, clocks))
+            },
+            then: { [self] result in
+                switch result {
+                case .success(.superseded(let closed)):
+                    attempt.emit(.challengeClosed(closed))
+                    attempt.emit(.decideParking(authChallenge, checkpoint))
+                case .success(let parking): parked(authChallenge, parking.parked)
+                case .failure(let failure):
+                    attempt.retryCommit(after: failure) { [unowned self] in
+                        park(authChallenge, checkpoint, record, wait)
+                    }
+                }
+            })
     }
 
     private func parked(_ authChallenge: AuthenticationChallenge, _ parked: ParkedTask?) {

@@ -117,20 +117,22 @@ extension TransferRunner {
     func commit(_ record: AttemptRecord) {
         let (id, lane) = (attempt.task.id, attempt.task.lane)
         if record.nextAttempt != nil || record.reason != .none { attempt.stoppedState = (.waiting, record.reason) }
-        attempt.store({ (transaction) throws(Failure) in
-            try transaction.attempts.record(id, record)
-        }, then: { [self] result in
-            switch result {
-            case .success:
-                process(.concluded)
-                attempt.emit(.due(at: record.nextAttempt))
-                // If the task has no delay, it waits for a slot again. So the scheduler must load it from the database
-                // again. If the task was suspended or has ended meanwhile, the load skips it.
-                if record.nextAttempt == nil { attempt.emit(.tasksWait(in: [lane], reload: false)) }
-            case .failure(let failure):
-                attempt.retryCommit(after: failure) { [unowned self] in commit(record) }
-            }
-        })
+        attempt.store(
+            { (transaction) throws(Failure) in
+                try transaction.attempts.record(id, record)
+            },
+            then: { [self] result in
+                switch result {
+                case .success:
+                    process(.concluded)
+                    attempt.emit(.due(at: record.nextAttempt))
+                    // If the task has no delay, it waits for a slot again. So the scheduler must load it from the
+                    // database again. If the task was suspended or has ended meanwhile, the load skips it.
+                    if record.nextAttempt == nil { attempt.emit(.tasksWait(in: [lane], reload: false)) }
+                case .failure(let failure):
+                    attempt.retryCommit(after: failure) { [unowned self] in commit(record) }
+                }
+            })
     }
 
     var bytesReceived: UInt64 { attempt.task.bytesReceived &+ receivedInAttempt }

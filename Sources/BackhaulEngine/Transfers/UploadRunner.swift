@@ -84,17 +84,19 @@ final class UploadRunner: TransferRunner {
     /// the server may have processed the request.
     private func recordAndStart() {
         let (id, attempts) = (attempt.task.id, attempt.task.attempts &+ 1)
-        attempt.store({ (transaction) throws(Failure) in
-            try transaction.attempts.recordUnderWay(id, attempts: attempts)
-        }, then: { [self] result in
-            guard machine.phase == .sending else { return }
-            switch result {
-            case .success: startTransfer()
-            case .failure(let failure):
-                attempt.exchange.failureContext.isUnprocessed = true
-                handle(.transferFailed(failure, isTransient: true))
-            }
-        })
+        attempt.store(
+            { (transaction) throws(Failure) in
+                try transaction.attempts.recordUnderWay(id, attempts: attempts)
+            },
+            then: { [self] result in
+                guard machine.phase == .sending else { return }
+                switch result {
+                case .success: startTransfer()
+                case .failure(let failure):
+                    attempt.exchange.failureContext.isUnprocessed = true
+                    handle(.transferFailed(failure, isTransient: true))
+                }
+            })
     }
 
     private func startTransfer() {

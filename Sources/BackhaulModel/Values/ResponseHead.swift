@@ -75,7 +75,8 @@ public struct ResponseField: Equatable, Sendable {
 
     /// The value without control characters, and with U+FFFD in place of bytes that are not UTF-8.
     public var plainText: String {
-        isClean ? String(decoding: value, as: UTF8.self)
+        isClean
+            ? String(decoding: value, as: UTF8.self)
             : String(decoding: value.filter(Self.isPrintable), as: UTF8.self)
     }
 

@@ -73,7 +73,8 @@ public struct ActivityOperations {
         // An activity that does not repeat has only one window, so its event is inserted even if an earlier event is
         // not acknowledged.
         if !activity.hasRequest, activity.repeats, let next = activity.next(now: clock.wall),
-            try tables.events.hasActivity(activity.identifier, of: activity.session) {
+            try tables.events.hasActivity(activity.identifier, of: activity.session)
+        {
             try tables.activities.skip(activity.id, to: next)
             return nil
         }

@@ -55,7 +55,8 @@ public struct StartOperations {
         let timeout = options.policy.resourceTimeoutMilliseconds
         guard latest != nil || earliest != nil || timeout != nil else { return }
         // A suspended task starts to wait for its earliest start when it is resumed.
-        let due = request.startsSuspended
+        let due =
+            request.startsSuspended
             ? nil : earliest.map { Self.due(at: $0, bootMilliseconds: terms.clock.boot, now: wall) }
         terms.hasLatestStart = terms.hasLatestStart || latest != nil
         terms.hasDelayed = terms.hasDelayed || due != nil

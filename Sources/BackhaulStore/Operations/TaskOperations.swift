@@ -39,7 +39,8 @@ public struct TaskOperations {
         let hasDelivered = try tables.delivered.hasAny(session)
         for (request, origin) in requests {
             if hasDelivered, let key = request.idempotencyKey,
-                let task = try tables.delivered.find(key, in: session) {
+                let task = try tables.delivered.find(key, in: session)
+            {
                 results.append(Enqueued(task: task, disposition: .existing, state: .succeeded))
                 continue
             }
@@ -154,7 +155,8 @@ public struct TaskOperations {
             // If a task has failed or was cancelled, its key is free after its own end is acknowledged. If a task has
             // succeeded, its key is free only after the end of the round is acknowledged.
             let isFreedByAcknowledgement = found.state == .failed || found.state == .cancelled
-            let advice = isFreedByAcknowledgement
+            let advice =
+                isFreedByAcknowledgement
                 ? "that task has failed or was cancelled: acknowledge the event about its end, or use another key"
                 : "give each request a key of its own"
             throw Failure(

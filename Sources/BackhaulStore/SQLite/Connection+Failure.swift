@@ -22,7 +22,8 @@ extension Connection {
         case SQLITE_CANTOPEN where systemCode == EMFILE || systemCode == ENFILE:
             return (
                 .outOfResources,
-                "the store's database cannot be opened: too many open files; raise their limit (ulimit -n)")
+                "the store's database cannot be opened: too many open files; raise their limit (ulimit -n)"
+            )
         case SQLITE_CANTOPEN:
             return (.storeUnavailable, "the store's database cannot be opened (\(reason)); check its permissions")
         case SQLITE_BUSY, SQLITE_LOCKED:

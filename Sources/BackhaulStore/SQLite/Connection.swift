@@ -41,10 +41,12 @@ final class Connection {
         frames = .allocate(capacity: 1)
         frames.initialize(to: 0)
         // This hook replaces SQLite's own hook, which would run a checkpoint during a commit while callers wait.
-        sqlite3_wal_hook(database, { frames, _, _, count in
-            frames?.assumingMemoryBound(to: Int32.self).pointee = count
-            return SQLITE_OK
-        }, frames)
+        sqlite3_wal_hook(
+            database,
+            { frames, _, _, count in
+                frames?.assumingMemoryBound(to: Int32.self).pointee = count
+                return SQLITE_OK
+            }, frames)
     }
 
     deinit {

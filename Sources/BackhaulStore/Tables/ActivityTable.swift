@@ -94,10 +94,12 @@ struct ActivityTable {
             AND activities.constraints_id = constraints.id)
         """
 
-    private static let columns = ["session_id"] + NewRow.names {
-        let times = ActivityTimes(first: nil, next: 0)
-        Activity(identifier: "", intervalMilliseconds: 0).write(nil, .session, times, to: &$0)
-    }
+    private static let columns =
+        ["session_id"]
+        + NewRow.names {
+            let times = ActivityTimes(first: nil, next: 0)
+            Activity(identifier: "", intervalMilliseconds: 0).write(nil, .session, times, to: &$0)
+        }
     private static let write = Query(
         """
         INSERT INTO activities (\(columns.joined(separator: ", ")))

@@ -52,7 +52,9 @@ struct ConstraintsTable {
 
     private static let values = columns.enumerated().map(parameter).joined(separator: ", ")
     private static let isGiven = columns.enumerated().map { "\($1) = \(parameter($0, $1))" }.joined(separator: " AND ")
-    private static let read = "session_id, " + Row.columns(TaskConstraints.init(row:))
+    private static let read =
+        "session_id, "
+        + Row.columns(TaskConstraints.init(row:))
         .map { "nullif(\($0), \(unsetValue($0))) AS \($0)" }.joined(separator: ", ")
     private static let insert = Query("INSERT INTO constraints (session_id, \(names)) VALUES (?1, \(values))")
     private static let find = Query("SELECT id FROM constraints WHERE session_id = ?1 AND \(isGiven)")

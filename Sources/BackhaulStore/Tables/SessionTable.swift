@@ -37,7 +37,8 @@ struct SessionTable {
     func isCreator(_ consumer: ConsumerIdentity, of session: SessionID) throws(Failure) -> Bool {
         try connection.first(
             Self.selectCreated, .id(session), .bits(consumer.client.high), .bits(consumer.client.low),
-            .bits(consumer.handle.rawValue)) { row throws(Failure) in row.flag() } ?? false
+            .bits(consumer.handle.rawValue)
+        ) { row throws(Failure) in row.flag() } ?? false
     }
 
     func names(of session: SessionID) throws(Failure) -> SessionNames? {

@@ -6,9 +6,11 @@ extension Transport {
         _ transfer: Transfer, _ credentials: HopCredentials, _ route: ProxyRoute?
     ) throws(Failure) {
         let server = credentials.needsToken ? transfer.origin.server : nil
-        let proxy = credentials.needsProxyToken ? try route.map { route throws(Failure) in
-            try URLParser.origin(of: route.url).server
-        } : nil
+        let proxy =
+            credentials.needsProxyToken
+            ? try route.map { route throws(Failure) in
+                try URLParser.origin(of: route.url).server
+            } : nil
         try fetch(server, transfer) { [weak self] transfer, token in
             do throws(Failure) {
                 try self?.fetch(proxy, transfer) { transfer, proxyToken in

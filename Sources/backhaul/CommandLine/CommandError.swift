@@ -31,9 +31,11 @@ extension BackhaulError {
     var spoken: BackhaulError { withMessage(OptionNaming.spoken(message)) }
 
     var json: JSON {
-        .record("bh_error", [
-            ("status", .string(status.name)), ("domain", .string(domain.word)), ("detail", .integer(detail)),
-            ("index", index.map { .number($0) } ?? .null), ("message", .string(message)),
-        ])
+        .record(
+            "bh_error",
+            [
+                ("status", .string(status.name)), ("domain", .string(domain.word)), ("detail", .integer(detail)),
+                ("index", index.map { .number($0) } ?? .null), ("message", .string(message)),
+            ])
     }
 }

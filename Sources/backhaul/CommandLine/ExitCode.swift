@@ -33,15 +33,15 @@ extension ExitCode {
     /// The status, in JSON, of an error that the command itself found.
     var status: Status {
         switch self {
-            case .done: .ok
-            case .usage: .invalidArgument
-            case .notFound, .endUnknown: .notFound
-            case .refused: .wrongState
-            case .tryAgainLater: .timeout
-            case .storeUnusable: .storeUnavailable
-            case .credentialNeeded: .authenticationRequired
-            case .transferFailed, .libraryFailed: .internal
-            }
+        case .done: .ok
+        case .usage: .invalidArgument
+        case .notFound, .endUnknown: .notFound
+        case .refused: .wrongState
+        case .tryAgainLater: .timeout
+        case .storeUnusable: .storeUnavailable
+        case .credentialNeeded: .authenticationRequired
+        case .transferFailed, .libraryFailed: .internal
+        }
     }
 
     /// The exit code for a status of the library.

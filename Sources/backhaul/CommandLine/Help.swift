@@ -37,7 +37,8 @@ enum Help {
             text += "\nOptions of the session:\n" + list(description.sessionOptions)
         }
         if !description.variantOptions.isEmpty {
-            text += "\nOptions with which these transfers run in a session of their own:\n"
+            text +=
+                "\nOptions with which these transfers run in a session of their own:\n"
                 + list(description.variantOptions)
         }
         text += "\nOptions of every command:\n" + list(OptionDescription.common)

@@ -18,7 +18,8 @@ struct URLArgument {
         if colon == nil && !rest.isEmpty {
             advice = "this is no URL, because it begins with no scheme; write https://\(rest)"
         } else if user != nil {
-            advice = "a URL has no user and no password here, because listings and logs show it; leave them out, and "
+            advice =
+                "a URL has no user and no password here, because listings and logs show it; leave them out, and "
                 + "when the server asks, type them at the terminal or run `backhaul respond CHALLENGE --user NAME`"
         } else {
             advice = nil

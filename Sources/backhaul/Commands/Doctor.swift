@@ -18,8 +18,10 @@ struct Doctor: DescribedCommand {
         let store = DoctorStore(path: path, makesParents: context.makesParents)
         var findings = [DoctorSystem.versions] + store.findings
         let engine = try DoctorEngine(store, context)
-        findings += engine.findings + [DoctorSystem.daemon] + DoctorSystem.manager(
-            isDaemonSeparate: engine.isSeparateService)
+        findings +=
+            engine.findings + [DoctorSystem.daemon]
+            + DoctorSystem.manager(
+                isDaemonSeparate: engine.isSeparateService)
         findings += store.log
         try context.output.result(lines: findings.map { context.output.isJSON ? $0.json.text : $0.line })
         let isStoreUnusable = findings.contains { $0.level == .error && $0.subject == "store" }

@@ -29,7 +29,8 @@ struct DoctorEngine {
         } catch {
             guard case .failure(let failure) = error else { throw error }
             // This check starts no engine. If the engine has ended meanwhile, the status is `.daemonUnavailable`.
-            findings += failure.status == .daemonUnavailable && !store.isLocked
+            findings +=
+                failure.status == .daemonUnavailable && !store.isLocked
                 ? [DoctorEngine.none(store, context)] : [.error("engine", failure.message), store.socket]
         }
     }

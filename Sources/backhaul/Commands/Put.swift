@@ -112,7 +112,8 @@ struct Put: DescribedCommand {
         for byte in name.utf8 {
             let scalar = Unicode.Scalar(byte)
             let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
-            text += isPlain || "-._~".unicodeScalars.contains(scalar)
+            text +=
+                isPlain || "-._~".unicodeScalars.contains(scalar)
                 ? String(scalar) : "%" + Text.hexadecimal(UInt32(byte), digits: 2).uppercased()
         }
         return text

@@ -27,7 +27,8 @@ struct Reschedule: DescribedCommand {
 
     init(_ arguments: Arguments) throws(CommandError) {
         options = try ControlOptions(arguments, "reschedule")
-        earliest = ["", "now", "none"].contains(arguments.value("earliest-start"))
+        earliest =
+            ["", "now", "none"].contains(arguments.value("earliest-start"))
             ? 0 : try arguments.time("earliest-start")
         latest =
             switch arguments.value("latest-start") {
@@ -55,7 +56,9 @@ struct Reschedule: DescribedCommand {
             let running = try running(session)
             change.running = running
             if let earliest, earliest > Clock.wallMilliseconds, running > 0 {
-                let (verb, attempts) = running == 1 ? ("is running and continues", "its next attempt waits")
+                let (verb, attempts) =
+                    running == 1
+                    ? ("is running and continues", "its next attempt waits")
                     : ("are running and continue", "their next attempts wait")
                 change.remark = "\(running) of them \(verb); \(attempts) until \(Text.dateAndTime(earliest))."
             }

@@ -16,9 +16,11 @@ struct Sessions: DescribedCommand {
             if context.output.isJSON {
                 try context.output.result(lines: sessions.map { $0.json.text })
             } else if !sessions.isEmpty {
-                let rows = [("SESSION", "LIVE", "EVENTS", "REMARKS")] + sessions.map {
-                    (Text.visible($0.identifier), String($0.liveTasks), String($0.events), $0.remarks)
-                }
+                let rows =
+                    [("SESSION", "LIVE", "EVENTS", "REMARKS")]
+                    + sessions.map {
+                        (Text.visible($0.identifier), String($0.liveTasks), String($0.events), $0.remarks)
+                    }
                 try context.output.result(
                     lines: rows.map {
                         Text.padded($0.0, columns: 32) + Text.padded(left: $0.1, columns: 8)

@@ -26,15 +26,18 @@ extension AdviceTable {
         // The advice is one command for all tasks with this constraint. If one of these tasks has a preset, the command
         // must override the preset.
         let stated = asking.map(\.constraints).first { $0.preset != nil } ?? first
-        let numbers = waitExplanation.count <= waitExplanation.transfers.count
+        let numbers =
+            waitExplanation.count <= waitExplanation.transfers.count
             ? asking.map { "\($0.id)" } : ["TASK..."]
         let who = isOne ? "It asks" : "They ask"
         return [
             Advice(
                 "\(who) for this \(isOne ? "itself" : "themselves") (\(Text.visible(asked.text))). Let "
                     + "\(it) \(anyway.replacing("as they are", with: isOne ? "as it is" : "as they are"))\(kept):",
-                command(["constrain"] + numbers + overridingOptions(
-                    to: stated, nothing: ["default", "default", "default"])))
+                command(
+                    ["constrain"] + numbers
+                        + overridingOptions(
+                            to: stated, nothing: ["default", "default", "default"])))
         ]
     }
 

@@ -49,12 +49,14 @@ struct WaitingGroup {
     }
 
     func json(_ waitExplanation: WaitExplanation) -> JSON {
-        .excerpt("bh_hold", [
-            ("reason_text", text.isEmpty ? .null : .string(text)), ("reason", .word(reason)),
-            ("began_ms", .number(waitExplanation.began)),
-            ("next_check_ms", .number(nextCheck)), ("tasks", .number(count)),
-            ("first_tasks", .array(first.map { .id($0.id) })),
-            ("advice", .array(waitExplanation.advice.map { $0.json })),
-        ])
+        .excerpt(
+            "bh_hold",
+            [
+                ("reason_text", text.isEmpty ? .null : .string(text)), ("reason", .word(reason)),
+                ("began_ms", .number(waitExplanation.began)),
+                ("next_check_ms", .number(nextCheck)), ("tasks", .number(count)),
+                ("first_tasks", .array(first.map { .id($0.id) })),
+                ("advice", .array(waitExplanation.advice.map { $0.json })),
+            ])
     }
 }

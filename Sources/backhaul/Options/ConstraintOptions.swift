@@ -3,12 +3,13 @@ import Backhaul
 /// The options for constraints. `get`, `add` and `put` apply them to the new transfers, `configure` to the session, and
 /// `constrain` to existing transfers. The value `default` and an empty value remove a constraint.
 struct ConstraintOptions {
-    static let descriptions = [
-        OptionDescription(
-            "discretionary", nil, nil,
-            "wait for external power, an unmetered network, a machine that is not hot, and 10 kB a second"),
-        OptionDescription("overnight", nil, nil, "wait for the same, and for the time from 23:00 to 07:00"),
-    ] + Constraints.settings.map(\.option)
+    static let descriptions =
+        [
+            OptionDescription(
+                "discretionary", nil, nil,
+                "wait for external power, an unmetered network, a machine that is not hot, and 10 kB a second"),
+            OptionDescription("overnight", nil, nil, "wait for the same, and for the time from 23:00 to 07:00"),
+        ] + Constraints.settings.map(\.option)
 
     /// The changes that the given options make.
     private let changes: [ConstraintSetting.Change]

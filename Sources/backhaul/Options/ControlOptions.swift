@@ -66,7 +66,9 @@ struct ControlOptions {
         try context.forEachSession(application, role: .produce) { (session) throws(CommandError) in
             var named: [TaskInfo] = []
             if !ids.isEmpty {
-                try session.forEachPage(TaskSelection(ids: ids)) { named += $0; return true }
+                try session.forEachPage(TaskSelection(ids: ids)) {
+                    named += $0; return true
+                }
             }
             missing.subtract(named.map { $0.id })
             if ids.isEmpty || !named.isEmpty { sessions.append((session, named)) }

@@ -112,11 +112,12 @@ struct DownloadOptions {
             return urls.map { _ in withoutDots(directory) }
         }
         let destinations = urls.map { url in
-            let destination = if let output {
-                output.hasPrefix("/") ? output : Paths.join(directory, output)
-            } else {
-                Paths.join(directory, FileName.from(url: url))
-            }
+            let destination =
+                if let output {
+                    output.hasPrefix("/") ? output : Paths.join(directory, output)
+                } else {
+                    Paths.join(directory, FileName.from(url: url))
+                }
             return withoutDots(destination)
         }
         try checkNames(destinations, urls)

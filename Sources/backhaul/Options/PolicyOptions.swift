@@ -14,29 +14,33 @@ extension SessionConfiguration: PolicySettings {}
 /// The options for HTTP, limits and retries. `get`, `add` and `put` apply them to the new transfers, and `configure`
 /// applies them to all transfers of the session. An empty value is the default: for a transfer, the session's setting.
 struct PolicyOptions {
-    static let descriptions = [
-        OptionDescription("retry", nil, "NUMBER", "give up after this number of retries without progress"),
-        OptionDescription(
-            "attempts", nil, "NUMBER", "the same, but with the first attempt: --attempts 1 is --retry 0; 0: no limit"),
-        OptionDescription("retry-delay", nil, "SECONDS", "the delay before the first retry; it doubles (1)"),
-        OptionDescription("retry-max-delay", nil, "SECONDS", "the longest such delay (600)"),
-        OptionDescription("retry-jitter", nil, "PERCENT", "how much of each delay is random (50)"),
-        OptionDescription(
-            "retry-errors", nil, "LIST",
-            "the errors that are retried: name, connection, lost, timeout, tls, status, bad_response; or none"),
-        OptionDescription("retry-status", nil, "LIST", "the statuses that are retried (408,425,429,500,502-504)"),
-        OptionDescription("retry-unsafe", nil, nil, "retry POST and PATCH even if the server may have processed them"),
-        OptionDescription("accept-status", nil, "LIST", "the statuses that mean success (200-299)"),
-        OptionDescription("request-timeout", nil, "SECONDS", "the longest time without a byte (60)"),
-        OptionDescription("max-time", "m", "SECONDS", "the longest time for the whole transfer, from now on (7 days)"),
-        OptionDescription("http1.1", nil, nil, "use HTTP/1.1"),
-        OptionDescription("http2", nil, nil, "use HTTP/2 over TLS, and HTTP/1.1 without TLS"),
-        OptionDescription("http2-prior-knowledge", nil, nil, "use HTTP/2 without negotiation, even without TLS"),
-        OptionDescription("redirects", nil, "follow|same_origin|none", "which redirects are followed (follow)"),
-        OptionDescription("max-redirs", nil, "NUMBER", "how many redirects are followed (20); 0: none"),
-        OptionDescription("max-filesize", nil, "BYTES", "fail for larger files, such as 500k, 10M or 2G"),
-        OptionDescription("limit-rate", nil, "BYTES", "per second, sent and received, such as 500k, 10M or 2G"),
-    ] + ConstraintOptions.descriptions
+    static let descriptions =
+        [
+            OptionDescription("retry", nil, "NUMBER", "give up after this number of retries without progress"),
+            OptionDescription(
+                "attempts", nil, "NUMBER",
+                "the same, but with the first attempt: --attempts 1 is --retry 0; 0: no limit"),
+            OptionDescription("retry-delay", nil, "SECONDS", "the delay before the first retry; it doubles (1)"),
+            OptionDescription("retry-max-delay", nil, "SECONDS", "the longest such delay (600)"),
+            OptionDescription("retry-jitter", nil, "PERCENT", "how much of each delay is random (50)"),
+            OptionDescription(
+                "retry-errors", nil, "LIST",
+                "the errors that are retried: name, connection, lost, timeout, tls, status, bad_response; or none"),
+            OptionDescription("retry-status", nil, "LIST", "the statuses that are retried (408,425,429,500,502-504)"),
+            OptionDescription(
+                "retry-unsafe", nil, nil, "retry POST and PATCH even if the server may have processed them"),
+            OptionDescription("accept-status", nil, "LIST", "the statuses that mean success (200-299)"),
+            OptionDescription("request-timeout", nil, "SECONDS", "the longest time without a byte (60)"),
+            OptionDescription(
+                "max-time", "m", "SECONDS", "the longest time for the whole transfer, from now on (7 days)"),
+            OptionDescription("http1.1", nil, nil, "use HTTP/1.1"),
+            OptionDescription("http2", nil, nil, "use HTTP/2 over TLS, and HTTP/1.1 without TLS"),
+            OptionDescription("http2-prior-knowledge", nil, nil, "use HTTP/2 without negotiation, even without TLS"),
+            OptionDescription("redirects", nil, "follow|same_origin|none", "which redirects are followed (follow)"),
+            OptionDescription("max-redirs", nil, "NUMBER", "how many redirects are followed (20); 0: none"),
+            OptionDescription("max-filesize", nil, "BYTES", "fail for larger files, such as 500k, 10M or 2G"),
+            OptionDescription("limit-rate", nil, "BYTES", "per second, sent and received, such as 500k, 10M or 2G"),
+        ] + ConstraintOptions.descriptions
 
     private let attempts: Int??
     private let firstDelay: Duration??

@@ -4,25 +4,26 @@ import Backhaul
 /// `put`, they apply to the transfers of the command, which then belong to a variant of the session (`SessionVariant`).
 struct SessionOptions {
     /// The options of `get`, `add` and `put`.
-    static let descriptions = [
-        OptionDescription(
-            "credentials", nil, "ask|fail", "when a server asks for a credential: wait for one (ask), or fail"),
-        OptionDescription(
-            "proxy", "x", "URL", "http://, https://, socks5:// or socks5h://...; none (as the environment says)"),
-        OptionDescription(
-            "proxy-user", "U", "USER[:PASSWORD]",
-            "for the proxy. Other users may see a command line: see --proxy-password-file"),
-        OptionDescription(
-            "proxy-password-file", nil, "FILE", "the password is the first line of FILE; '-' is standard input"),
-        OptionDescription("noproxy", nil, "LIST", "names and addresses that need no proxy"),
-        OptionDescription("cacert", nil, "FILE", "trust these certificates (PEM) instead of the system's"),
-        OptionDescription("ca-file", nil, "FILE", "the same"),
-        OptionDescription("cert", "E", "FILE", "the client's certificate (PEM)"),
-        OptionDescription("key", nil, "FILE", "its key (PEM), unless that is in the same file"),
-        OptionDescription("pinnedpubkey", nil, "HASHES", "the server's key is one of sha256//BASE64;..."),
-        OptionDescription("tlsv1.2", nil, nil, "TLS 1.2 or newer (the default)"),
-        OptionDescription("tlsv1.3", nil, nil, "TLS 1.3 or newer"),
-    ] + transferSettings.map(\.option)
+    static let descriptions =
+        [
+            OptionDescription(
+                "credentials", nil, "ask|fail", "when a server asks for a credential: wait for one (ask), or fail"),
+            OptionDescription(
+                "proxy", "x", "URL", "http://, https://, socks5:// or socks5h://...; none (as the environment says)"),
+            OptionDescription(
+                "proxy-user", "U", "USER[:PASSWORD]",
+                "for the proxy. Other users may see a command line: see --proxy-password-file"),
+            OptionDescription(
+                "proxy-password-file", nil, "FILE", "the password is the first line of FILE; '-' is standard input"),
+            OptionDescription("noproxy", nil, "LIST", "names and addresses that need no proxy"),
+            OptionDescription("cacert", nil, "FILE", "trust these certificates (PEM) instead of the system's"),
+            OptionDescription("ca-file", nil, "FILE", "the same"),
+            OptionDescription("cert", "E", "FILE", "the client's certificate (PEM)"),
+            OptionDescription("key", nil, "FILE", "its key (PEM), unless that is in the same file"),
+            OptionDescription("pinnedpubkey", nil, "HASHES", "the server's key is one of sha256//BASE64;..."),
+            OptionDescription("tlsv1.2", nil, nil, "TLS 1.2 or newer (the default)"),
+            OptionDescription("tlsv1.3", nil, nil, "TLS 1.3 or newer"),
+        ] + transferSettings.map(\.option)
 
     /// The options of `configure`.
     static let allDescriptions = descriptions + sessionSettings.map(\.option)
@@ -115,7 +116,9 @@ struct SessionOptions {
         clientKey = try SessionOptions.path(arguments, "key")
         pins = arguments.value("pinnedpubkey")
         let resetsTLS = arguments.isReset("tlsv1.2") || arguments.isReset("tlsv1.3")
-        minimumTLS = arguments.has("tlsv1.3") ? .tls1_3
+        minimumTLS =
+            arguments.has("tlsv1.3")
+            ? .tls1_3
             : arguments.has("tlsv1.2") ? .tls1_2 : resetsTLS ? .some(nil) : nil
         var changes: [SessionSetting.Change] = []
         for setting in SessionOptions.settings {

@@ -38,11 +38,14 @@ extension Challenge {
     }
 
     var json: JSON {
-        .record("bh_challenge", [
-            ("id", .id(id)), ("kind", .word(kind)), ("schemes", .strings(schemes.members)),
-            ("origin", .string(origin)), ("realm", .optional(realm)), ("url", .optional(url)),
-            ("task_id", .id(taskID)), ("waiting_tasks", .number(waitingTasks)), ("time_ms", .number(timeMilliseconds)),
-            ("failures", .number(failures)),
-        ])
+        .record(
+            "bh_challenge",
+            [
+                ("id", .id(id)), ("kind", .word(kind)), ("schemes", .strings(schemes.members)),
+                ("origin", .string(origin)), ("realm", .optional(realm)), ("url", .optional(url)),
+                ("task_id", .id(taskID)), ("waiting_tasks", .number(waitingTasks)),
+                ("time_ms", .number(timeMilliseconds)),
+                ("failures", .number(failures)),
+            ])
     }
 }

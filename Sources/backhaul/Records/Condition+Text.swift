@@ -18,29 +18,37 @@ extension Condition {
     var isKnown: Bool { value != nil }
 
     var json: JSON {
-        .record("bh_condition", [
-            ("kind", .word(kind)), ("is_known", .bool(isKnown)), ("value", .number(value)), ("name", .optional(name)),
-            ("text", .string(text)), ("source", .string(source)), ("since_ms", .number(unlessZero: sinceMilliseconds)),
-        ])
+        .record(
+            "bh_condition",
+            [
+                ("kind", .word(kind)), ("is_known", .bool(isKnown)), ("value", .number(value)),
+                ("name", .optional(name)),
+                ("text", .string(text)), ("source", .string(source)),
+                ("since_ms", .number(unlessZero: sinceMilliseconds)),
+            ])
     }
 }
 
 extension Hold {
     var json: JSON {
-        .record("bh_hold", [
-            ("application", .string(application)), ("session", .string(session)), ("origin", .optional(origin)),
-            ("reason_text", .string(reason.text)), ("reason", .word(reason.code)),
-            ("began_ms", .number(unlessZero: beganMilliseconds)),
-            ("next_check_ms", .number(reason.nextAttemptMilliseconds)), ("tasks", .number(tasks)),
-        ])
+        .record(
+            "bh_hold",
+            [
+                ("application", .string(application)), ("session", .string(session)), ("origin", .optional(origin)),
+                ("reason_text", .string(reason.text)), ("reason", .word(reason.code)),
+                ("began_ms", .number(unlessZero: beganMilliseconds)),
+                ("next_check_ms", .number(reason.nextAttemptMilliseconds)), ("tasks", .number(tasks)),
+            ])
     }
 }
 
 extension Backhaul.Wait {
     var json: JSON {
-        .record("bh_wait_record", [
-            ("reason", .word(code)), ("reason_text", .optional(text.isEmpty ? nil : text)),
-            ("began_ms", .number(beganMilliseconds)), ("ended_ms", .number(endedMilliseconds)),
-        ])
+        .record(
+            "bh_wait_record",
+            [
+                ("reason", .word(code)), ("reason_text", .optional(text.isEmpty ? nil : text)),
+                ("began_ms", .number(beganMilliseconds)), ("ended_ms", .number(endedMilliseconds)),
+            ])
     }
 }

@@ -8,11 +8,13 @@ extension Enqueued {
 
     /// - Parameter transfer: The enqueued transfer.
     func json(_ transfer: Transfer) -> JSON {
-        .record("bh_enqueued", [
-            ("task_id", .id(taskID)), ("url", .string(transfer.url)),
-            ("destination", .optional(transfer.destination)), ("event_id", .id(eventID)),
-            ("disposition", .string(isNew ? "new" : "existing")),
-            ("task_state", .word(state ?? (transfer.request.startsSuspended ? .suspended : .waiting))),
-        ])
+        .record(
+            "bh_enqueued",
+            [
+                ("task_id", .id(taskID)), ("url", .string(transfer.url)),
+                ("destination", .optional(transfer.destination)), ("event_id", .id(eventID)),
+                ("disposition", .string(isNew ? "new" : "existing")),
+                ("task_state", .word(state ?? (transfer.request.startsSuspended ? .suspended : .waiting))),
+            ])
     }
 }

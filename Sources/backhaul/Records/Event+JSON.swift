@@ -26,24 +26,26 @@ extension Event {
         case .unknown(_, let number):
             (kind, round, time) = ("unknown_\(number)", 0, 0)
         }
-        return .record("bh_event", [
-            ("id", .id(id)), ("time_ms", .number(time)), ("round", .number(round)), ("task_id", .id(end?.taskID)),
-            ("kind", .string(kind)), ("task_kind", .word(unlessNil: end?.kind)),
-            ("task_state", .word(unlessNil: end?.state)), ("status", end.map { .status($0.error) } ?? .null),
-            ("error_domain", .word(unlessNil: end?.error?.domain)), ("http_status", .number(end?.httpStatus)),
-            ("error_detail", .number(end?.error?.detail)), ("error_message", .optional(end?.error?.spoken.message)),
-            ("url", .optional(end?.url)), ("final_url", .optional(end?.finalURL)),
-            ("path", .optional(end?.path ?? end?.bodyPath)), ("media_type", .optional(end?.mediaType)),
-            ("checksum", .optional(end?.checksum)), ("idempotency_key", .optional(end?.idempotencyKey)),
-            ("user_data", .bytes(end?.userData)), ("size", .number(end?.size)),
-            ("bytes_received", .number(end?.bytesReceived)), ("bytes_sent", .number(end?.bytesSent)),
-            ("headers", end.map { .array($0.headers.map(\.json)) } ?? .null),
-            ("error_body", .bytes(end?.errorBody)), ("response_body", .bytes(end?.responseBody)),
-            ("attempts", .number(end?.attempts)), ("challenge", challenge?.json ?? .null),
-            ("group", .optional(end?.group ?? group?.group)), ("group_succeeded", .number(group?.succeeded)),
-            ("group_failed", .number(group?.failed)), ("group_cancelled", .number(group?.cancelled)),
-            ("activity", .optional(activity)),
-        ])
+        return .record(
+            "bh_event",
+            [
+                ("id", .id(id)), ("time_ms", .number(time)), ("round", .number(round)), ("task_id", .id(end?.taskID)),
+                ("kind", .string(kind)), ("task_kind", .word(unlessNil: end?.kind)),
+                ("task_state", .word(unlessNil: end?.state)), ("status", end.map { .status($0.error) } ?? .null),
+                ("error_domain", .word(unlessNil: end?.error?.domain)), ("http_status", .number(end?.httpStatus)),
+                ("error_detail", .number(end?.error?.detail)), ("error_message", .optional(end?.error?.spoken.message)),
+                ("url", .optional(end?.url)), ("final_url", .optional(end?.finalURL)),
+                ("path", .optional(end?.path ?? end?.bodyPath)), ("media_type", .optional(end?.mediaType)),
+                ("checksum", .optional(end?.checksum)), ("idempotency_key", .optional(end?.idempotencyKey)),
+                ("user_data", .bytes(end?.userData)), ("size", .number(end?.size)),
+                ("bytes_received", .number(end?.bytesReceived)), ("bytes_sent", .number(end?.bytesSent)),
+                ("headers", end.map { .array($0.headers.map(\.json)) } ?? .null),
+                ("error_body", .bytes(end?.errorBody)), ("response_body", .bytes(end?.responseBody)),
+                ("attempts", .number(end?.attempts)), ("challenge", challenge?.json ?? .null),
+                ("group", .optional(end?.group ?? group?.group)), ("group_succeeded", .number(group?.succeeded)),
+                ("group_failed", .number(group?.failed)), ("group_cancelled", .number(group?.cancelled)),
+                ("activity", .optional(activity)),
+            ])
     }
 }
 

@@ -7,14 +7,16 @@ extension LaunchInfo {
     var variables: [String] { environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } }
 
     var json: JSON {
-        .record("bh_launch_info", [
-            ("application", .string(application)), ("program", .string(program)),
-            ("arguments", .strings(arguments)), ("environment", .strings(variables)),
-            ("working_directory", .optional(workingDirectory)), ("state", .word(state)),
-            ("launches", .number(launches)), ("next_launch_ms", .number(nextLaunchMilliseconds)),
-            ("process_id", .number(processID)), ("started_ms", .number(startedMilliseconds)),
-            ("error_message", .optional(errorMessage)),
-        ])
+        .record(
+            "bh_launch_info",
+            [
+                ("application", .string(application)), ("program", .string(program)),
+                ("arguments", .strings(arguments)), ("environment", .strings(variables)),
+                ("working_directory", .optional(workingDirectory)), ("state", .word(state)),
+                ("launches", .number(launches)), ("next_launch_ms", .number(nextLaunchMilliseconds)),
+                ("process_id", .number(processID)), ("started_ms", .number(startedMilliseconds)),
+                ("error_message", .optional(errorMessage)),
+            ])
     }
 
     /// The reason why the program cannot be started. Nil if this process finds no reason.

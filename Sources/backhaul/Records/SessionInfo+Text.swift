@@ -9,15 +9,17 @@ extension SessionInfo {
     }
 
     var json: JSON {
-        .record("bh_session_info", [
-            ("identifier", .string(identifier)), ("round", .number(round)), ("live_tasks", .number(liveTasks)),
-            ("events", .number(events)), ("open_challenges", .number(openChallenges)),
-            ("created_ms", .number(createdMilliseconds)), ("consumer", .number(consumer)),
-            ("consumer_stopped_ms", .number(consumerStoppedMilliseconds)),
-            ("next_launch_ms", .number(nextLaunchMilliseconds)), ("attention", .strings(attention)),
-            ("launch_state", .word(launchState)), ("waiting_consumers", .number(waitingConsumers)),
-            ("is_invalidated", .bool(isInvalidated)),
-        ])
+        .record(
+            "bh_session_info",
+            [
+                ("identifier", .string(identifier)), ("round", .number(round)), ("live_tasks", .number(liveTasks)),
+                ("events", .number(events)), ("open_challenges", .number(openChallenges)),
+                ("created_ms", .number(createdMilliseconds)), ("consumer", .number(consumer)),
+                ("consumer_stopped_ms", .number(consumerStoppedMilliseconds)),
+                ("next_launch_ms", .number(nextLaunchMilliseconds)), ("attention", .strings(attention)),
+                ("launch_state", .word(launchState)), ("waiting_consumers", .number(waitingConsumers)),
+                ("is_invalidated", .bool(isInvalidated)),
+            ])
     }
 
     /// Remarks for the user about the session's state, such as "read by process 12; finished; program starts in 40 s".

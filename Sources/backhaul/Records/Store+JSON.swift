@@ -4,34 +4,41 @@ extension Network {
     var kindWord: String? { kind?.members.first }
 
     var json: JSON {
-        .record("bh_network", [
-            ("name", .string(name)), ("metered", .choice(isMetered)), ("month_starts_on", .number(monthStartsOn ?? 1)),
-            ("budget", budget.json), ("kind", .optional(kindWord)), ("is_current", .bool(isCurrent)),
-            ("used_today", .number(usedToday)), ("used_this_month", .number(usedThisMonth)),
-            ("day_ends_ms", .number(dayEndsMilliseconds)), ("month_ends_ms", .number(monthEndsMilliseconds)),
-        ])
+        .record(
+            "bh_network",
+            [
+                ("name", .string(name)), ("metered", .choice(isMetered)),
+                ("month_starts_on", .number(monthStartsOn ?? 1)),
+                ("budget", budget.json), ("kind", .optional(kindWord)), ("is_current", .bool(isCurrent)),
+                ("used_today", .number(usedToday)), ("used_this_month", .number(usedThisMonth)),
+                ("day_ends_ms", .number(dayEndsMilliseconds)), ("month_ends_ms", .number(monthEndsMilliseconds)),
+            ])
     }
 }
 
 extension Backhaul.Limits {
     var json: JSON {
-        .record("bh_limits", [
-            ("bytes_per_second", .number(bytesPerSecond)), ("maximum_running_tasks", .number(maximumRunningTasks)),
-            ("maximum_connections", .number(maximumConnections)),
-            ("connections_per_origin", .number(connectionsPerOrigin)),
-        ])
+        .record(
+            "bh_limits",
+            [
+                ("bytes_per_second", .number(bytesPerSecond)), ("maximum_running_tasks", .number(maximumRunningTasks)),
+                ("maximum_connections", .number(maximumConnections)),
+                ("connections_per_origin", .number(connectionsPerOrigin)),
+            ])
     }
 }
 
 extension ActivityInfo {
     var json: JSON {
-        .record("bh_activity", [
-            ("identifier", .string(identifier)), ("interval_ms", .milliseconds(interval)),
-            ("tolerance_ms", .milliseconds(tolerance)), ("repeats", .bool(repeats)),
-            ("quality_of_service", .word(qualityOfService)), ("next_ms", .number(unlessZero: nextMilliseconds)),
-            ("next_ends_ms", .number(unlessZero: nextEndsMilliseconds)),
-            ("last_started_ms", .number(lastStartedMilliseconds)), ("last_task", .id(lastTask)),
-            ("url", .optional(url)),
-        ])
+        .record(
+            "bh_activity",
+            [
+                ("identifier", .string(identifier)), ("interval_ms", .milliseconds(interval)),
+                ("tolerance_ms", .milliseconds(tolerance)), ("repeats", .bool(repeats)),
+                ("quality_of_service", .word(qualityOfService)), ("next_ms", .number(unlessZero: nextMilliseconds)),
+                ("next_ends_ms", .number(unlessZero: nextEndsMilliseconds)),
+                ("last_started_ms", .number(lastStartedMilliseconds)), ("last_task", .id(lastTask)),
+                ("url", .optional(url)),
+            ])
     }
 }

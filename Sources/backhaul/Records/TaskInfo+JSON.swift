@@ -20,21 +20,24 @@ extension TaskInfo {
     var source: FileSource? { hasEnded ? TaskEnding(self).source : nil }
 
     var json: JSON {
-        .record("bh_task_info", [
-            ("id", .id(id)), ("round", .number(round)), ("kind", .word(kind)), ("state", .word(state)),
-            ("reason", reason.map { .word($0.code) } ?? .null), ("status", .status(error)),
-            ("reason_text", .optional(reasonText)), ("error_message", .optional(errorMessage)),
-            ("next_attempt_ms", .number(nextAttempt)), ("url", .string(url)), ("destination", .optional(destination)),
-            ("path", .optional(path)), ("idempotency_key", .optional(idempotencyKey)), ("group", .optional(group)),
-            ("user_data", .bytes(userData)), ("priority", .number(priority)), ("http_status", .number(httpStatus)),
-            ("attempts", .number(attempts)), ("offset", .number(offset)), ("size", .number(size)),
-            ("body_sent", .number(bodySent)), ("body_size", .number(bodySize)),
-            ("bytes_per_second", .number(bytesPerSecond)), ("enqueued_ms", .number(enqueuedMilliseconds)),
-            ("ended_ms", .number(endedMilliseconds)), ("earliest_start_ms", .number(earliestStartMilliseconds)),
-            ("latest_start_ms", .number(latestStartMilliseconds)),
-            ("expected_bytes_received", .number(expectedBytesReceived)),
-            ("expected_bytes_sent", .number(expectedBytesSent)),
-            ("constraints", constraints == Constraints() ? .null : constraints.json),
-        ])
+        .record(
+            "bh_task_info",
+            [
+                ("id", .id(id)), ("round", .number(round)), ("kind", .word(kind)), ("state", .word(state)),
+                ("reason", reason.map { .word($0.code) } ?? .null), ("status", .status(error)),
+                ("reason_text", .optional(reasonText)), ("error_message", .optional(errorMessage)),
+                ("next_attempt_ms", .number(nextAttempt)), ("url", .string(url)),
+                ("destination", .optional(destination)),
+                ("path", .optional(path)), ("idempotency_key", .optional(idempotencyKey)), ("group", .optional(group)),
+                ("user_data", .bytes(userData)), ("priority", .number(priority)), ("http_status", .number(httpStatus)),
+                ("attempts", .number(attempts)), ("offset", .number(offset)), ("size", .number(size)),
+                ("body_sent", .number(bodySent)), ("body_size", .number(bodySize)),
+                ("bytes_per_second", .number(bytesPerSecond)), ("enqueued_ms", .number(enqueuedMilliseconds)),
+                ("ended_ms", .number(endedMilliseconds)), ("earliest_start_ms", .number(earliestStartMilliseconds)),
+                ("latest_start_ms", .number(latestStartMilliseconds)),
+                ("expected_bytes_received", .number(expectedBytesReceived)),
+                ("expected_bytes_sent", .number(expectedBytesSent)),
+                ("constraints", constraints == Constraints() ? .null : constraints.json),
+            ])
     }
 }

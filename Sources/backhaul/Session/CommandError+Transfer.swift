@@ -17,7 +17,8 @@ extension CommandError {
         } else if transfer.url.isEmpty {
             return self
         } else if failure.status == .keyConflict, let destination = transfer.destination {
-            reason = "\(destination) is the file of another transfer of this session, with another URL or "
+            reason =
+                "\(destination) is the file of another transfer of this session, with another URL or "
                 + "other options, that has not ended or whose end is not acknowledged; `backhaul wait` waits for "
                 + "it and acknowledges its end, and `backhaul cancel NUMBER` cancels it (`backhaul tasks` shows "
                 + "its number)"

@@ -43,7 +43,8 @@ struct DownloadList {
                     transfers[position].former = later
                     again.append(position)
                 } else if let ending = try DownloadList.ending(
-                    of: result, transfer, session, context, application) {
+                    of: result, transfer, session, context, application)
+                {
                     if result.isAcknowledged { former.append(ending) } else { enqueued[result.taskID] = transfer }
                 } else {
                     transfers[position].former = result.taskID
@@ -91,7 +92,8 @@ struct DownloadList {
     ) throws(CommandError) -> Ending? {
         guard found.state == .succeeded, !transfer.replaces else { return nil }
         if !found.isAcknowledged,
-            let task = try session.tasks(.ids(found.taskID), maximum: 1).first {
+            let task = try session.tasks(.ids(found.taskID), maximum: 1).first
+        {
             // The engine has compared the two requests.
             return FormerDownloads.isUnchanged(task) ? Ending(task) : nil
         }

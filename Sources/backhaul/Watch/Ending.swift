@@ -52,8 +52,11 @@ struct Ending {
         url = transfer?.url ?? ""
         path = size == nil ? nil : transfer?.destination
         state = size == nil ? nil : .succeeded
-        error = size != nil ? nil : BackhaulError(
-            .notFound, message: "Another process acknowledged the end of task \(id) before it was seen here.")
+        error =
+            size != nil
+            ? nil
+            : BackhaulError(
+                .notFound, message: "Another process acknowledged the end of task \(id) before it was seen here.")
         self.size = size ?? 0
         (httpStatus, attempts, errorBody, responseBody, source) = (nil, 0, nil, nil, nil)
     }
@@ -79,15 +82,20 @@ struct Ending {
     }
 
     var json: JSON {
-        .excerpt("bh_event", [
-            ("task_id", .id(taskID)), ("task_state", .word(state)), ("status", .status(error)),
-            ("http_status", .number(httpStatus)), ("error_message", .optional(error?.message)),
-            ("url", .optional(url.unlessEmpty)), ("path", .optional(path)), ("size", .number(size)),
-            ("error_body", ErrorBody.text(errorBody).map { .string($0) } ?? .bytes(errorBody)),
-            ("error_body_encoding", .optional(errorBody.map { ErrorBody.text($0) == nil ? "base64" : "utf-8" })),
-            ("response_body", ErrorBody.text(responseBody).map { .string($0) } ?? .bytes(responseBody)),
-            ("response_body_encoding", .optional(responseBody.map { ErrorBody.text($0) == nil ? "base64" : "utf-8" })),
-            ("attempts", .number(attempts)),
-        ])
+        .excerpt(
+            "bh_event",
+            [
+                ("task_id", .id(taskID)), ("task_state", .word(state)), ("status", .status(error)),
+                ("http_status", .number(httpStatus)), ("error_message", .optional(error?.message)),
+                ("url", .optional(url.unlessEmpty)), ("path", .optional(path)), ("size", .number(size)),
+                ("error_body", ErrorBody.text(errorBody).map { .string($0) } ?? .bytes(errorBody)),
+                ("error_body_encoding", .optional(errorBody.map { ErrorBody.text($0) == nil ? "base64" : "utf-8" })),
+                ("response_body", ErrorBody.text(responseBody).map { .string($0) } ?? .bytes(responseBody)),
+                (
+                    "response_body_encoding",
+                    .optional(responseBody.map { ErrorBody.text($0) == nil ? "base64" : "utf-8" })
+                ),
+                ("attempts", .number(attempts)),
+            ])
     }
 }

@@ -121,7 +121,8 @@ final class Watch {
                 noteRemaining("The time ran out. ")
                 try reportFailures()
                 throw .stopped(
-                    .tryAgainLater, "not everything has ended within the time given by --timeout"
+                    .tryAgainLater,
+                    "not everything has ended within the time given by --timeout"
                         + (failureNotes.last.map { "; the last error: \($0)" } ?? "") + "")
             }
             let pause = min(nextPoll - now, deadline.map { $0 - now } ?? Int64.max)
@@ -226,7 +227,8 @@ final class Watch {
         try drain()
         if suspended.isEmpty { return true }
         throw .stopped(
-            .tryAgainLater, "only suspended transfers are left in session \(context.sessionName); `backhaul resume` "
+            .tryAgainLater,
+            "only suspended transfers are left in session \(context.sessionName); `backhaul resume` "
                 + "continues them")
     }
 

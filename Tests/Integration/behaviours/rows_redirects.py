@@ -65,7 +65,7 @@ ROWS = [
         to("{other}/real"), GOOD, session={"headers": {"X-Session": "1"}},
         asked=({"x-session": "1"}, {"x-session": None})),
     Row("redirect-chain", "redirects nine times: the task follows all redirects",
-        {"file": (redirect("{base}/1"),), **{str(n): (redirect("{base}/%d" % (n + 1)),) for n in range(1, 9)},
+        {"file": (redirect("{base}/1"),), **{str(n): (redirect(f"{{base}}/{n + 1}"),) for n in range(1, 9)},
          "9": (whole(FILE),)}, GOOD),
     Row("redirect-loop", "redirects to the same URL each time: the task fails at the limit of redirects",
         {"file": (redirect("{base}/file"),)},

@@ -9,7 +9,7 @@ import struct
 import tempfile
 import time
 from contextlib import ExitStack
-from datetime import datetime, timezone
+from datetime import datetime, UTC
 from pathlib import Path
 
 from backhaul import Hosting, TaskState
@@ -50,7 +50,7 @@ class Calendar:
 
     def set(self, text):
         """Sets the calendar to a time in UTC, such as "2026-11-19 21:04"."""
-        moment = datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
+        moment = datetime.fromisoformat(text).replace(tzinfo=UTC)
         self.moved = round((moment.timestamp() - time.time()) * 1_000)
         self._write(self.moved)
 

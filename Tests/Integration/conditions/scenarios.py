@@ -3,7 +3,7 @@ records: the times in which the download waited, with their reasons."""
 
 import subprocess
 import time
-from datetime import datetime, timezone
+from datetime import datetime, UTC
 
 from backhaul import Budget, Constraints, Policy, Reason
 from conditions.buses import NO, YES
@@ -168,7 +168,7 @@ def overnight():
         record.begin(env, env.calendar)
         record.step("the download is enqueued, on battery")
         download = Download(env, host, size=1_000_000, policy=Policy(constraints=Constraints(preset="overnight")),
-                            latest_start=datetime(2026, 11, 20, 6, 30, tzinfo=timezone.utc))
+                            latest_start=datetime(2026, 11, 20, 6, 30, tzinfo=UTC))
         download.wait_for_reason(Reason.QUIET_HOURS)
         record.add_waits(host.waits(download.id))
         env.calendar.set("2026-11-19 23:00")

@@ -5,8 +5,8 @@ no download: they test only the functions that decide whether a task waits.
 """
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
-from typing import Callable, Optional
+from datetime import datetime, timedelta, UTC
+from collections.abc import Callable
 
 from backhaul import Constraints, NetworkKind, Policy, Reason, TaskState
 from conditions.buses import FULL, NO, PORTAL, YES
@@ -29,7 +29,7 @@ class Row:
     restore: Callable
     #: The preset that contains the constraint, or None if no preset contains it. `loosened` has fields that override
     #: the constraint of the preset, so that the task does not wait.
-    preset: Optional[str] = None
+    preset: str | None = None
     loosened: dict = field(default_factory=dict)
     bus: bool = False
     #: Whether the test sets the calendar: the date and time that the engine sees.
@@ -41,7 +41,7 @@ class Row:
 
 def around_now():
     """Returns quiet hours (hours in which tasks wait) that include the current time."""
-    now, hour = datetime.now(timezone.utc), timedelta(hours=1)
+    now, hour = datetime.now(UTC), timedelta(hours=1)
     return f"{now - hour:%H:%M}-{now + hour:%H:%M}"
 
 
@@ -90,8 +90,8 @@ ROWS = [
 class Outcome:
     """The outcome of one task: why the task waited while the condition was bad, and the task's state at the end."""
 
-    waited_for: Optional[Reason]
-    ended: Optional[TaskState]
+    waited_for: Reason | None
+    ended: TaskState | None
 
 
 def levels(row):

@@ -5,7 +5,7 @@ session states the constraint. A preset is a name for several constraints. A bud
 moved in a day or month. After its latest start, a task is no longer delayed by a preset.
 """
 
-from datetime import datetime, timezone
+from datetime import datetime, UTC
 
 import pytest
 
@@ -20,7 +20,7 @@ WITH_CALENDAR.update({"latest_start_of_a_sessions_task", "earliest_start", "cale
 
 
 def at(text):
-    return datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 @simulation

@@ -5,14 +5,13 @@ import threading
 import time
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Optional
 from urllib.parse import parse_qs, urlsplit
 
 
 @dataclass(frozen=True)
 class ReceivedRequest:
     path: str
-    token: Optional[str]
+    token: str | None
     offset: int
     status: int
     headers: dict

@@ -1,6 +1,6 @@
 """Networks and activities: their settings are stored, and a due activity starts."""
 
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta, UTC
 
 import pytest
 
@@ -19,7 +19,7 @@ from backhaul import (
 )
 
 URL = "http://127.0.0.1:9/never"
-LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=timezone.utc)
+LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=UTC)
 
 
 @pytest.mark.both_hostings

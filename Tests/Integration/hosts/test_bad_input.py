@@ -308,8 +308,8 @@ def test_an_empty_list_of_tasks_selects_no_task(session):
 
 def test_invalid_handles_are_refused(session):
     details = new_error()
-    for pointer in (0, 1, 0xDEAD_BEEF_0000_0001, 2**64 - 1):
-        handle = _ctypes.bh_session(pointer)
+    for number in (0, 1, 0xDEAD_BEEF_0000_0001, 2**64 - 1):
+        handle = _ctypes.bh_session(number)
         status = loaded.bh_session_complete(handle, 1_000, byref(details))
         assert status in (Status.INVALID_HANDLE, Status.INVALID_ARGUMENT)
         loaded.bh_session_close(handle)
@@ -318,7 +318,7 @@ def test_invalid_handles_are_refused(session):
 
 def test_a_call_after_close_is_refused(application, misbehaving):
     session = application.session("gallery")
-    raw = _ctypes.bh_session(session._handle.pointer.value)
+    raw = _ctypes.bh_session(session._handle.number.value)
     url = misbehaving.serve("/a", Content(10))
     session.close()
     with pytest.raises(InvalidHandle):

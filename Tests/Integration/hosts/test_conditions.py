@@ -2,7 +2,7 @@
 A hold is a demand that the system does not meet now."""
 
 import dataclasses
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta, UTC
 
 import pytest
 
@@ -25,7 +25,7 @@ from backhaul import (
 )
 
 URL = "http://127.0.0.1:9/never"
-LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=timezone.utc)
+LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=UTC)
 
 
 @pytest.mark.both_hostings

@@ -1,6 +1,5 @@
 """The library works in unusual hosts, and does not disturb their processes."""
 
-import os
 import signal
 import subprocess
 import sys

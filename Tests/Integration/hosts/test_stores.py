@@ -4,7 +4,6 @@ import os
 import sqlite3
 import subprocess
 import threading
-from contextlib import closing
 
 import pytest
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backhaul import Attention, Hosting, InUse, Request, Role, TaskState
+from backhaul import Attention, InUse, Request, Role, TaskState
 from servers import child
 from servers.behaviour import Behaviour
 from servers.content import Content

@@ -2,7 +2,6 @@
 transfers of hosts, which are processes that embed the library. The daemon launches a host when a session needs this
 host."""
 
-import json
 
 import pytest
 

@@ -5,7 +5,7 @@ import socket
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Callable
+from collections.abc import Callable
 
 from servers.accepting import AcceptingServer
 from servers.proxy import join

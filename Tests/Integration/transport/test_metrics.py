@@ -2,7 +2,7 @@
 
 import pytest
 
-from backhaul import Proxy, Status, TaskState
+from backhaul import Proxy, Status
 
 from servers.behaviour import Behaviour, redirect
 from servers.content import Content

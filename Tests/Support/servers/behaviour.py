@@ -1,7 +1,6 @@
 """The faults that a misbehaving server can apply to one request, as plain values."""
 
 from dataclasses import dataclass, field
-from typing import Optional
 
 from servers.content import Content
 
@@ -12,13 +11,13 @@ class Behaviour:
     and the right length."""
 
     #: The status in place of 200, 206 or 416. The response then has the body ``body``.
-    status: Optional[int] = None
+    status: int | None = None
     #: The body of a response with ``status``.
     body: bytes = b""
     #: Header fields to add or replace. If a value is None, the header field is left out.
     headers: dict = field(default_factory=dict)
     #: The content that replaces the resource.
-    content: Optional[Content] = None
+    content: Content | None = None
     #: Whether the server responds to a range request with 200 and the complete content.
     ignores_range: bool = False
     #: Whether the server sends a range without a check of If-Range.
@@ -33,17 +32,17 @@ class Behaviour:
     #: Whether the body has Transfer-Encoding: chunked.
     chunked: bool = False
     #: The number of bytes of the body after which the connection ends.
-    drop_after: Optional[int] = None
+    drop_after: int | None = None
     #: Whether the connection ends with a reset.
     reset: bool = False
     #: The number of bytes of the body after which the server stops sending. The connection stays open.
-    stall_after: Optional[int] = None
+    stall_after: int | None = None
     #: Whether the server sends nothing, not even a status line.
     silent: bool = False
     #: The rate, in bytes per second, at which the body is sent.
-    pace: Optional[int] = None
+    pace: int | None = None
     #: The bytes that are sent in place of a response, before the connection ends.
-    raw: Optional[bytes] = None
+    raw: bytes | None = None
     #: Whether the server sends a header that never ends.
     endless_header: bool = False
 

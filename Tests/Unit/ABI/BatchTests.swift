@@ -67,8 +67,9 @@ struct BatchTests {
 
     @Test("in a batch, the event of a finished session has no values in the fields for tasks")
     func finished() throws {
-        let batch = try Batch(.events(
-            [Event(id: EventID(rawValue: 9), round: 3, timeMilliseconds: 5, kind: .sessionFinished)], more: false))
+        let batch = try Batch(
+            .events(
+                [Event(id: EventID(rawValue: 9), round: 3, timeMilliseconds: 5, kind: .sessionFinished)], more: false))
         // The structs have pointers into the batch.
         defer { withExtendedLifetime(batch) {} }
         let event = try #require(batch.event(at: 0)).pointee
@@ -134,8 +135,9 @@ struct BatchTests {
     @Test("user data in a batch may be larger than a block of the batch's memory, and is aligned to 16 bytes")
     func large() throws {
         let large = [UInt8](repeating: 3, count: 200_000)
-        let batch = try Batch(.events(
-            [[1], large, [2, 2]].map { ended(1, Outcome(state: .cancelled), userData: $0) }, more: false))
+        let batch = try Batch(
+            .events(
+                [[1], large, [2, 2]].map { ended(1, Outcome(state: .cancelled), userData: $0) }, more: false))
         for (index, size) in [1, 200_000, 2].enumerated() {
             // The structs have pointers into the batch.
             defer { withExtendedLifetime(batch) {} }

@@ -22,12 +22,13 @@ struct Header {
             return (String(match.1), fields)
         }
         let names = structs.map(\.name)
-        embedded = Dictionary(uniqueKeysWithValues: text.matches(of: #/(?s)typedef struct (bh_\w+) \{(.*?)\} \w+;/#)
-            .flatMap { match in
-                match.2.matches(of: #/(?m)^ +(bh_\w+) (\w+);/#).filter { names.contains(String($0.1)) }.map {
-                    ("\(match.1).\($0.2)", String($0.1))
-                }
-            })
+        embedded = Dictionary(
+            uniqueKeysWithValues: text.matches(of: #/(?s)typedef struct (bh_\w+) \{(.*?)\} \w+;/#)
+                .flatMap { match in
+                    match.2.matches(of: #/(?m)^ +(bh_\w+) (\w+);/#).filter { names.contains(String($0.1)) }.map {
+                        ("\(match.1).\($0.2)", String($0.1))
+                    }
+                })
         let statuses = text.matches(of: #/X\((\w+), \d+,/#).map { "BH_\($0.1)" }
         let items = text.matches(of: #/X\((\w+), \w+, bh_\w+, \d+\)/#).map { "BH_ITEM_\($0.1)" }
         let enumerators = text.matches(of: #/(?m)(BH_\w+) = -?\w/#).map { String($0.1) }
@@ -49,7 +50,8 @@ struct Header {
     func comment(of path: String, in type: String) -> String {
         let (field, rest) = (path.prefix { $0 != "." }, path.drop { $0 != "." }.dropFirst())
         if !rest.isEmpty { return comment(of: String(rest), in: embedded["\(type).\(field)"] ?? "") }
-        let comment = text.components(separatedBy: "typedef struct \(type) {").last?
+        let comment =
+            text.components(separatedBy: "typedef struct \(type) {").last?
             .components(separatedBy: "} \(type);").first?.components(separatedBy: " \(field);").last ?? ""
         guard let start = comment.firstMatch(of: #/\A *\/\*(?s)(.*?)\*\//#) else { return "" }
         return start.1.split(whereSeparator: \.isWhitespace).joined(separator: " ")

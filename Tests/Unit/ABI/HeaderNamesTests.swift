@@ -24,9 +24,10 @@ struct HeaderNamesTests {
     private func expectEqual<Value: CaseIterable & RawRepresentable>(
         _ type: Value.Type, _ prefix: String, except others: (String) -> Bool = { _ in false }
     ) where Value.RawValue == Int32 {
-        let cases = Dictionary(uniqueKeysWithValues: Value.allCases.map {
-            (prefix + upperSnake("\($0)"), Int($0.rawValue))
-        })
+        let cases = Dictionary(
+            uniqueKeysWithValues: Value.allCases.map {
+                (prefix + upperSnake("\($0)"), Int($0.rawValue))
+            })
         #expect(constants.filter { $0.key.hasPrefix(prefix) && !others($0.key) } == cases)
     }
 

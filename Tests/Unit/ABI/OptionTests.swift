@@ -69,9 +69,10 @@ extension SessionConfiguration {
     fileprivate var contents: [String: FieldContent] {
         var lister = Lister()
         visitedFields(with: &lister)
-        return Dictionary(uniqueKeysWithValues: lister.options.compactMap { option in
-            option.standard.map { (option.name, $0) }
-        })
+        return Dictionary(
+            uniqueKeysWithValues: lister.options.compactMap { option in
+                option.standard.map { (option.name, $0) }
+            })
     }
 }
 

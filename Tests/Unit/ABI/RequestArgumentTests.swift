@@ -37,7 +37,9 @@ final class RequestArgumentTests {
     @Test("the library reads each field of a host's request")
     func fields() throws {
         let path = folder.appending(path: "file").path
-        var headers = [bh_header(name: text("Accept"), value: text("*/*")), bh_header(name: text("X"), value: text(""))]
+        var headers = [
+            bh_header(name: text("Accept"), value: text("*/*")), bh_header(name: text("X"), value: text("")),
+        ]
         var data: [UInt8] = [0, 1, 255]
         let request = try headers.withUnsafeMutableBufferPointer { headers in
             try data.withUnsafeMutableBufferPointer { data in

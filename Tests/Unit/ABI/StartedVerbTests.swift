@@ -27,8 +27,9 @@ struct StartedVerbTests {
 
     @Test("the outcome of a failed enqueue has the failure, and the number of applied requests is 0")
     func failedEnqueue() throws {
-        guard case .enqueued(let applied, let failure) = try StartedVerb.Kind.enqueue.checked(
-            .reply(.failed(refused)))
+        guard
+            case .enqueued(let applied, let failure) = try StartedVerb.Kind.enqueue.checked(
+                .reply(.failed(refused)))
         else {
             Issue.record("another outcome")
             return
@@ -38,8 +39,9 @@ struct StartedVerbTests {
 
     @Test("the outcome of a verb that returns one task is this task")
     func oneTask() throws {
-        guard case .reply(.tasks(let tasks, let more)) = try StartedVerb.Kind.oneTask.checked(
-            .reply(.tasks([task], more: true)))
+        guard
+            case .reply(.tasks(let tasks, let more)) = try StartedVerb.Kind.oneTask.checked(
+                .reply(.tasks([task], more: true)))
         else {
             Issue.record("another outcome")
             return

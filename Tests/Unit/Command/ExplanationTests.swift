@@ -66,16 +66,18 @@ struct ExplanationTests {
         #expect(!lines.contains { $0.contains(" cancel ") })
     }
 
-    @Test("an explanation advises the option that overrides the transfer's own constraint", arguments: [
-        (Reason.power, "--external-power yes", "--external-power no"),
-        (Reason.metered, "--unmetered yes", "--unmetered no"),
-        (Reason.heat, "--maximum-heat nominal", "--maximum-heat serious"),
-        (Reason.battery, "--minimum-battery 80", "--minimum-battery default"),
-        (Reason.network, "--networks wifi", "--networks default"),
-        (Reason.pressure, "--maximum-io-pressure 20", "--maximum-io-pressure default"),
-        (Reason.throughput, "--minimum-rate 5000", "--minimum-rate default"),
-        (Reason.quietHours, "--quiet-hours 08:00-18:00", "--quiet-hours default"),
-    ])
+    @Test(
+        "an explanation advises the option that overrides the transfer's own constraint",
+        arguments: [
+            (Reason.power, "--external-power yes", "--external-power no"),
+            (Reason.metered, "--unmetered yes", "--unmetered no"),
+            (Reason.heat, "--maximum-heat nominal", "--maximum-heat serious"),
+            (Reason.battery, "--minimum-battery 80", "--minimum-battery default"),
+            (Reason.network, "--networks wifi", "--networks default"),
+            (Reason.pressure, "--maximum-io-pressure 20", "--maximum-io-pressure default"),
+            (Reason.throughput, "--minimum-rate 5000", "--minimum-rate default"),
+            (Reason.quietHours, "--quiet-hours 08:00-18:00", "--quiet-hours default"),
+        ])
     func ofTransfer(reason: Reason, given: String, change: String) {
         let lines = explanation(task(reason, next: evening + hour, stated: everything)).lines
         #expect(lines.contains("      backhaul constrain 12 \(change) --session photos"))
@@ -83,11 +85,13 @@ struct ExplanationTests {
         #expect(lines.count { $0.hasPrefix("      backhaul ") } == 1)
     }
 
-    @Test("an explanation advises an option that overrides the transfer's preset", arguments: [
-        (Reason.power, "--external-power no"), (Reason.metered, "--unmetered no"),
-        (Reason.heat, "--maximum-heat serious"), (Reason.throughput, "--minimum-rate 1"),
-        (Reason.quietHours, "--preset discretionary"),
-    ])
+    @Test(
+        "an explanation advises an option that overrides the transfer's preset",
+        arguments: [
+            (Reason.power, "--external-power no"), (Reason.metered, "--unmetered no"),
+            (Reason.heat, "--maximum-heat serious"), (Reason.throughput, "--minimum-rate 1"),
+            (Reason.quietHours, "--preset discretionary"),
+        ])
     func ownPreset(reason: Reason, change: String) {
         var stated = Constraints()
         stated.preset = .overnight
@@ -121,11 +125,13 @@ struct ExplanationTests {
         return stated
     }
 
-    @Test("an explanation advises the option that overrides the session's preset", arguments: [
-        (Reason.power, "--external-power no"), (Reason.metered, "--unmetered no"),
-        (Reason.heat, "--maximum-heat serious"), (Reason.throughput, "--minimum-rate 1"),
-        (Reason.quietHours, "--preset discretionary"),
-    ])
+    @Test(
+        "an explanation advises the option that overrides the session's preset",
+        arguments: [
+            (Reason.power, "--external-power no"), (Reason.metered, "--unmetered no"),
+            (Reason.heat, "--maximum-heat serious"), (Reason.throughput, "--minimum-rate 1"),
+            (Reason.quietHours, "--preset discretionary"),
+        ])
     func preset(reason: Reason, options: String) {
         var facts = WaitFacts()
         facts.requirements.constraints.preset = .overnight
@@ -301,8 +307,9 @@ struct ExplanationTests {
         #expect(ended.contains("It has waited:"))
         #expect(ended.contains("  20 Nov 11:10 - 20:10           9 h  waited for external power"))
         #expect(!ended.contains("What you can do:"))
-        #expect(explanation(task(.stalled, state: .running)).lines[0]
-            .hasSuffix(" waits for a server that sends nothing any more."))
+        #expect(
+            explanation(task(.stalled, state: .running)).lines[0]
+                .hasSuffix(" waits for a server that sends nothing any more."))
     }
 
     @Test("an explanation escapes control characters")

@@ -45,8 +45,9 @@ import Testing
                 "PrimaryConnection": readings.network.source,
             ][name]
             #expect(
-                source == (value == nil
-                    ? "NetworkManager has no \(name)" : "NetworkManager's \(name) is none that is documented"))
+                source
+                    == (value == nil
+                        ? "NetworkManager has no \(name)" : "NetworkManager's \(name) is none that is documented"))
             #expect(readings.isSettled)
         }
     }
@@ -124,8 +125,9 @@ import Testing
         #expect(view.update(properties: .properties(["PreparingForSleep": .bool(false)])) == [.inhibit])
         view.update(inhibit: .refused(name: "org.freedesktop.DBus.Error.AccessDenied", sentence: "Permission denied"))
         #expect(
-            view.reading.0 == Reading(
-                false, source: "logind, which does not delay sleep: it refuses: Permission denied"))
+            view.reading.0
+                == Reading(
+                    false, source: "logind, which does not delay sleep: it refuses: Permission denied"))
         #expect(view.prepare(true, isDelayed: false).isEmpty)
         #expect(view.reading.0.value == true)
         #expect(view.prepare(false, isDelayed: false) == [.inhibit])
@@ -134,7 +136,8 @@ import Testing
     @Test("without a valid reply of logind, the condition `sleep` is unknown until logind announces a sleep")
     func silentLogind() {
         for reply in [.properties([:]), .properties(["PreparingForSleep": .uint32(1)]), .timedOut, .malformed]
-            as [BusReply] {
+            as [BusReply]
+        {
             var view = LogindView()
             _ = view.update(.present(owner: ":1.1"))
             #expect(!view.reading.isSettled)

@@ -25,18 +25,22 @@ func uevent(_ subsystem: String, _ device: String) -> [CChar] {
 /// such as power and heat. It reads only the *needed* conditions, on which tasks depend.
 @Suite("Device events of the kernel")
 struct DeviceEventsTests {
-    @Test("only device events of power supplies and thermal sensors are used", arguments: [
-        ("power_supply", .powerSupply), ("thermal", .thermal), ("block", []), ("power", []),
-        ("", []),
-    ] as [(String, DeviceEvents.Subsystems)])
+    @Test(
+        "only device events of power supplies and thermal sensors are used",
+        arguments: [
+            ("power_supply", .powerSupply), ("thermal", .thermal), ("block", []), ("power", []),
+            ("", []),
+        ] as [(String, DeviceEvents.Subsystems)])
     func subsystems(_ name: String, _ subsystems: DeviceEvents.Subsystems) {
         let message = uevent(name, "AC").map { UInt8(bitPattern: $0) }
         #expect(DeviceEvents.subsystem(of: message) == subsystems)
     }
 
-    @Test("malformed device events are ignored", arguments: [
-        [], [0], [0, 0, 0], Array("libudev".utf8), Array("SUBSYSTEM=power_suppl".utf8), [255, 254, 0, 253],
-    ])
+    @Test(
+        "malformed device events are ignored",
+        arguments: [
+            [], [0], [0, 0, 0], Array("libudev".utf8), Array("SUBSYSTEM=power_suppl".utf8), [255, 254, 0, 253],
+        ])
     func nonsense(_ message: [UInt8]) { #expect(DeviceEvents.subsystem(of: message) == []) }
 
     @Test("the descriptor of device events is closed on exec, and a read from the descriptor does not block")

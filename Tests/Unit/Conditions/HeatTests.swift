@@ -21,28 +21,35 @@ struct HeatTests {
         HeatState.read(SystemTree(root: tree.root), after: before)
     }
 
-    @Test("the trip points of a thermal zone determine the thermal state", arguments: [
-        ("20000", ThermalState.nominal), ("84999", .nominal), ("85000", .fair), ("94999", .fair), ("95000", .serious),
-        ("101999", .serious), ("102000", .critical), ("120000", .critical), ("-20000", .nominal),
-    ])
+    @Test(
+        "the trip points of a thermal zone determine the thermal state",
+        arguments: [
+            ("20000", ThermalState.nominal), ("84999", .nominal), ("85000", .fair), ("94999", .fair),
+            ("95000", .serious),
+            ("101999", .serious), ("102000", .critical), ("120000", .critical), ("-20000", .nominal),
+        ])
     func levels(_ temperature: String, _ level: ThermalState) {
         let tree = FakeTree()
         tree.zone(0, HeatTests.processor(temperature))
         #expect(HeatTests.state(tree).thermalState.value == level)
     }
 
-    @Test("a thermal zone with only a critical trip point becomes serious ten degrees below that point", arguments: [
-        ("94999", ThermalState.nominal), ("95000", .serious), ("101999", .serious), ("102000", .critical),
-    ])
+    @Test(
+        "a thermal zone with only a critical trip point becomes serious ten degrees below that point",
+        arguments: [
+            ("94999", ThermalState.nominal), ("95000", .serious), ("101999", .serious), ("102000", .critical),
+        ])
     func criticalAlone(_ temperature: String, _ level: ThermalState) {
         let tree = FakeTree()
         tree.zone(0, ["temp": temperature, "trip_point_0_type": "critical", "trip_point_0_temp": "105000"])
         #expect(HeatTests.state(tree).thermalState.value == level)
     }
 
-    @Test("a thermal zone with an implausible temperature is ignored", arguments: [
-        "-40000", "0", "200000", "-274000", "151000", "-31000", "", "abc", "99999999999999999999", "1e5", "85.0",
-    ])
+    @Test(
+        "a thermal zone with an implausible temperature is ignored",
+        arguments: [
+            "-40000", "0", "200000", "-274000", "151000", "-31000", "", "abc", "99999999999999999999", "1e5", "85.0",
+        ])
     func implausible(_ temperature: String) {
         let tree = FakeTree()
         tree.zone(0, HeatTests.processor(temperature))
@@ -51,11 +58,13 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == .fair)
     }
 
-    @Test("implausible trip points of a thermal zone are ignored", arguments: [
-        ("critical", "0"), ("critical", "-274000"), ("critical", "201000"), ("critical", "20800"), ("hot", "10000"),
-        ("passive", "0"), ("passive", "-5000"), ("active", "250000"), ("critical", ""), ("unheard-of", "50000"),
-        ("critical", "-9223372036854775808"), ("hot", "9223372036854775807"),
-    ])
+    @Test(
+        "implausible trip points of a thermal zone are ignored",
+        arguments: [
+            ("critical", "0"), ("critical", "-274000"), ("critical", "201000"), ("critical", "20800"), ("hot", "10000"),
+            ("passive", "0"), ("passive", "-5000"), ("active", "250000"), ("critical", ""), ("unheard-of", "50000"),
+            ("critical", "-9223372036854775808"), ("hot", "9223372036854775807"),
+        ])
     func implausibleTrips(_ type: String, _ temperature: String) {
         let tree = FakeTree()
         tree.zone(0, ["temp": "60000", "trip_point_0_type": type, "trip_point_0_temp": temperature])
@@ -85,24 +94,28 @@ struct HeatTests {
             state.thermalState.source == "\(tree.root)/class/thermal/thermal_zone3 (x86_pkg_temp, 96 degrees)")
     }
 
-    @Test("a thermal state ends some degrees (the hysteresis, at least two) below its start temperature", arguments: [
-        ("93000", ThermalState.serious, ThermalState.serious), ("92001", .serious, .serious),
-        ("92000", .serious, .fair), ("80001", .serious, .fair), ("80000", .serious, .nominal),
-        ("100001", .critical, .critical), ("100000", .critical, .serious), ("93000", .fair, .fair),
-        ("84000", .nominal, .nominal),
-    ])
+    @Test(
+        "a thermal state ends some degrees (the hysteresis, at least two) below its start temperature",
+        arguments: [
+            ("93000", ThermalState.serious, ThermalState.serious), ("92001", .serious, .serious),
+            ("92000", .serious, .fair), ("80001", .serious, .fair), ("80000", .serious, .nominal),
+            ("100001", .critical, .critical), ("100000", .critical, .serious), ("93000", .fair, .fair),
+            ("84000", .nominal, .nominal),
+        ])
     func hysteresis(_ temperature: String, _ before: ThermalState, _ level: ThermalState) {
         let tree = FakeTree()
         tree.zone(0, HeatTests.processor(temperature))
         #expect(HeatTests.state(tree, after: ["thermal_zone0": before]).thermalState.value == level)
     }
 
-    @Test("a throttled processor has the thermal state fair, and a running fan changes no state", arguments: [
-        ("Processor", "1", ThermalState.fair), ("thermal-cpufreq-0", "2", .fair), ("intel_powerclamp", "20", .fair),
-        ("intel_powerclamp", "-1", .nominal), ("cpufreq-cpu4", "0", .nominal), ("Fan", "3", .nominal),
-        ("pwm-fan", "255", .nominal), ("LCD", "7", .nominal), ("TCC Offset", "10", .nominal),
-        ("Processor", "99", .nominal), ("Processor", "", .nominal), ("Processor", "abc", .nominal),
-    ])
+    @Test(
+        "a throttled processor has the thermal state fair, and a running fan changes no state",
+        arguments: [
+            ("Processor", "1", ThermalState.fair), ("thermal-cpufreq-0", "2", .fair), ("intel_powerclamp", "20", .fair),
+            ("intel_powerclamp", "-1", .nominal), ("cpufreq-cpu4", "0", .nominal), ("Fan", "3", .nominal),
+            ("pwm-fan", "255", .nominal), ("LCD", "7", .nominal), ("TCC Offset", "10", .nominal),
+            ("Processor", "99", .nominal), ("Processor", "", .nominal), ("Processor", "abc", .nominal),
+        ])
     func cooling(_ type: String, _ state: String, _ level: ThermalState) {
         let tree = FakeTree()
         tree.zone(0, HeatTests.processor("50000"))

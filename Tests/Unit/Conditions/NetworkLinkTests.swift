@@ -28,8 +28,9 @@ struct NetworkLinkTests {
         LinkCase("a wireless card that has a folder phy80211", ["type": "1", "phy80211/name": "phy0"], .wifi),
         LinkCase("an old wireless card", ["type": "1", "wireless/status": "0"], .wifi),
         LinkCase("a modem", ["type": "1", "uevent": "DEVTYPE=wwan"], .cellular, metered: true),
-        LinkCase("a modem without link-layer headers", ["type": "65534", "uevent": "DEVTYPE=wwan"], .cellular,
-                 metered: true),
+        LinkCase(
+            "a modem without link-layer headers", ["type": "65534", "uevent": "DEVTYPE=wwan"], .cellular,
+            metered: true),
         LinkCase("a modem of the kernel's type raw IP", ["type": "519"], .cellular, metered: true),
         LinkCase("a dial-up modem", ["type": "512"], .cellular, metered: true),
         LinkCase("a phone over Bluetooth", ["type": "1", "uevent": "DEVTYPE=bluetooth"], .bluetooth, metered: true),
@@ -53,9 +54,11 @@ struct NetworkLinkTests {
         #expect(found.isMetered == link.isMetered)
     }
 
-    @Test("if /sys is missing, the kernel's type number gives the kind of a network device", arguments: [
-        (1, NetworkKinds.ethernet), (512, .cellular), (65_534, .tunnel), (nil, .other),
-    ] as [(Int?, NetworkKinds)])
+    @Test(
+        "if /sys is missing, the kernel's type number gives the kind of a network device",
+        arguments: [
+            (1, NetworkKinds.ethernet), (512, .cellular), (65_534, .tunnel), (nil, .other),
+        ] as [(Int?, NetworkKinds)])
     func withoutSystem(_ type: Int?, _ kind: NetworkKinds) {
         let files = SystemTree(root: "/nowhere")
         let found = NetworkLink.read(DefaultRoute.Link(name: "if0", type: type), system: files, processes: files)

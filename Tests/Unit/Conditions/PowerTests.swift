@@ -43,12 +43,15 @@ struct PowerTests {
             "a laptop whose battery discharges although it is plugged in",
             [("AC", Supplies.mains("1")), ("BAT0", Supplies.battery("Discharging", "40"))],
             external: true, percent: 40),
-        Supplies("a full battery without any other supply", [("BAT0", Supplies.battery("Full", "100"))],
-                 external: true, percent: 100),
-        Supplies("a discharging battery without any other supply", [("BAT0", Supplies.battery("Discharging", "7"))],
-                 external: false, percent: 7),
-        Supplies("a battery of unknown status without any other supply", [("BAT0", Supplies.battery("Unknown", "7"))],
-                 external: true, percent: 7),
+        Supplies(
+            "a full battery without any other supply", [("BAT0", Supplies.battery("Full", "100"))],
+            external: true, percent: 100),
+        Supplies(
+            "a discharging battery without any other supply", [("BAT0", Supplies.battery("Discharging", "7"))],
+            external: false, percent: 7),
+        Supplies(
+            "a battery of unknown status without any other supply", [("BAT0", Supplies.battery("Unknown", "7"))],
+            external: true, percent: 7),
         Supplies(
             "a laptop with power over one of two USB ports",
             [
@@ -63,8 +66,9 @@ struct PowerTests {
             "a charging battery beside a USB port without power",
             [("ucsi1", ["type": "USB", "online": "0"]), ("BAT0", Supplies.battery("Charging", "50"))],
             external: true, percent: 50),
-        Supplies("a desktop with an unused USB port", [("ucsi1", ["type": "USB", "online": "0"])],
-                 external: true, percent: nil),
+        Supplies(
+            "a desktop with an unused USB port", [("ucsi1", ["type": "USB", "online": "0"])],
+            external: true, percent: nil),
         Supplies(
             "a phone on its charging pad",
             [("wireless", ["type": "Wireless", "online": "1"]), ("battery", Supplies.battery("Charging", "12"))],
@@ -82,7 +86,8 @@ struct PowerTests {
                 ("hid-mouse", ["type": "Battery", "scope": "Device", "status": "Discharging", "capacity": "3"]),
                 ("wacom", ["type": "USB", "scope": "Device", "online": "0"]),
             ], external: true, percent: nil),
-        Supplies("a machine without a battery whose mains supply reports no power", [("AC", Supplies.mains("0"))],
+        Supplies(
+            "a machine without a battery whose mains supply reports no power", [("AC", Supplies.mains("0"))],
             external: true, percent: nil),
         Supplies(
             "a discharging battery beside an empty battery bay",
@@ -123,9 +128,11 @@ struct PowerTests {
         #expect(state.batteryPercent.value == machine.percent, "\(state.batteryPercent.source)")
     }
 
-    @Test("if a battery reports an implausible charge, the charge is unknown", arguments: [
-        "-5", "250", "abc", "", "1e9", "99999999999999999999", "0x20", "50%", "\u{0}", "nan",
-    ])
+    @Test(
+        "if a battery reports an implausible charge, the charge is unknown",
+        arguments: [
+            "-5", "250", "abc", "", "1e9", "99999999999999999999", "0x20", "50%", "\u{0}", "nan",
+        ])
     func nonsense(_ capacity: String) {
         let tree = FakeTree()
         tree.supply("BAT0", Supplies.battery("Discharging", capacity))
@@ -149,9 +156,11 @@ struct PowerTests {
         #expect(PowerState.read(SystemTree(root: tree.root)).batteryPercent.value == percent)
     }
 
-    @Test("if the energy values of a battery give no plausible charge, the charge is unknown", arguments: [
-        ("10", "0"), ("10", "-40"), ("-10", "40"), ("10", ""), ("99999999999999999", "1"), ("x", "40"),
-    ])
+    @Test(
+        "if the energy values of a battery give no plausible charge, the charge is unknown",
+        arguments: [
+            ("10", "0"), ("10", "-40"), ("-10", "40"), ("10", ""), ("99999999999999999", "1"), ("x", "40"),
+        ])
     func amounts(_ now: String, _ full: String) {
         let tree = FakeTree()
         tree.supply("BAT0", ["type": "Battery", "status": "Discharging", "energy_now": now, "energy_full": full])

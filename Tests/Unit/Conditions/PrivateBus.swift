@@ -49,7 +49,8 @@ final class PrivateBus {
     /// Calls a method of the object `bus`, `network` or `logind`. Returns the result in Python's notation.
     @discardableResult
     func call(_ name: String, _ method: String, _ words: String..., at location: SourceLocation = #_sourceLocation)
-        throws -> String {
+        throws -> String
+    {
         let line = ([name, method] + words).joined(separator: "\t") + "\n"
         try #require(send(socket, line, line.utf8.count, Int32(MSG_NOSIGNAL)) == line.utf8.count)
         let reply = try #require(PrivateBus.line(replies), sourceLocation: location)

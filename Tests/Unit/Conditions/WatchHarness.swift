@@ -20,7 +20,8 @@ final class WatchContext {
     ) {
         watch = ConditionsWatch(
             loop: loop, roots: roots,
-            log: { [unowned self] in log.append($0.message) }, interval: interval, startBus: { _, subscriptions in
+            log: { [unowned self] in log.append($0.message) }, interval: interval,
+            startBus: { _, subscriptions in
                 bus?.started(subscriptions)
                 return bus
             }, readSystem: readSystem,

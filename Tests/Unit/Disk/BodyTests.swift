@@ -144,10 +144,11 @@ struct BodyTests {
         try write([1], to: store.path("database"))
         let file = try BodyCheck.check(path: store.path("database"))
         let folder = try #require(try FileSystem().status(of: store.path))
-        #expect(await status {
-            _ = try await ingest(
-                [IngestedBody(file, .consume, name: "c")], forbidden: [(folder.device, folder.inode)])
-        } == .bodyUnavailable)
+        #expect(
+            await status {
+                _ = try await ingest(
+                    [IngestedBody(file, .consume, name: "c")], forbidden: [(folder.device, folder.inode)])
+            } == .bodyUnavailable)
         #expect(store.names() == ["database"])
     }
 

@@ -31,25 +31,32 @@ import Testing
         #expect(destination.directoryDevice == UInt64(status.st_dev))
     }
 
-    @Test("a malformed destination path is refused as an invalid argument", arguments: [
-        "", "file", "./file", "../file", "/", "/tmp/", "/tmp/.", "/tmp/..", "/tmp/a\u{0}b",
-        "/tmp/" + String(repeating: "n", count: 256), "/" + String(repeating: "d/", count: 2_048) + "f",
-    ])
+    @Test(
+        "a malformed destination path is refused as an invalid argument",
+        arguments: [
+            "", "file", "./file", "../file", "/", "/tmp/", "/tmp/.", "/tmp/..", "/tmp/a\u{0}b",
+            "/tmp/" + String(repeating: "n", count: 256), "/" + String(repeating: "d/", count: 2_048) + "f",
+        ])
     func malformed(path: String) {
         #expect(failure(path)?.status == .invalidArgument)
         #expect(failure(path)?.message.hasPrefix("the destination ") == true)
     }
 
-    @Test("if the server names the file, the path of the destination directory may end with slashes", arguments: [
-        "", "/", "//",
-    ])
+    @Test(
+        "if the server names the file, the path of the destination directory may end with slashes",
+        arguments: [
+            "", "/", "//",
+        ])
     func directory(_ slashes: String) throws {
         var check = DestinationCheck()
         let destination = try check.check(directory: scratch.path + slashes)
         #expect(destination.path == scratch.path + "/")
         #expect(destination.directory == scratch.path && destination.name.isEmpty)
-        #expect(try destination.directoryInode == DestinationCheck.check(
-            path: scratch.path("x"), ifExists: .fail).directoryInode)
+        #expect(
+            try destination.directoryInode
+                == DestinationCheck.check(
+                    path: scratch.path("x"), ifExists: .fail
+                ).directoryInode)
         #expect(throws: Failure.self) { try check.check(directory: scratch.path("nowhere")) }
         #expect(throws: Failure.self) { try check.check(directory: "relative") }
         #expect(try check.check(directory: "/").path == "/")

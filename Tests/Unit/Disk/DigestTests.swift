@@ -26,13 +26,15 @@ struct DigestTests {
         return try digester.finish()
     }
 
-    @Test("the digests of the text `abc` equal the examples of the standard (FIPS 180-4)", arguments: [
-        ("sha-256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", Checksum.Algorithm.sha256),
-        (
-            "sha-512:ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd"
-                + "454d4423643ce80e2a9ac94fa54ca49f", .sha512
-        ),
-    ])
+    @Test(
+        "the digests of the text `abc` equal the examples of the standard (FIPS 180-4)",
+        arguments: [
+            ("sha-256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", Checksum.Algorithm.sha256),
+            (
+                "sha-512:ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3f"
+                    + "eebbd454d4423643ce80e2a9ac94fa54ca49f", .sha512
+            ),
+        ])
     func standard(_ expected: String, _ algorithm: Checksum.Algorithm) throws {
         #expect(try digest(Array("abc".utf8), algorithm).text == expected)
     }

@@ -62,10 +62,12 @@ import Testing
         #expect(try await part.append([1]) == 1)
     }
 
-    @Test("system errors become failures with a matching status", arguments: [
-        (EIO, Status.diskFailed), (EROFS, .destinationUnavailable), (EACCES, .destinationUnavailable),
-        (EMFILE, .outOfResources), (ENOSPC, .diskFull), (ENAMETOOLONG, .destinationUnavailable),
-    ])
+    @Test(
+        "system errors become failures with a matching status",
+        arguments: [
+            (EIO, Status.diskFailed), (EROFS, .destinationUnavailable), (EACCES, .destinationUnavailable),
+            (EMFILE, .outOfResources), (ENOSPC, .diskFull), (ENAMETOOLONG, .destinationUnavailable),
+        ])
     func kinds(code: Int32, expected: Status) async throws {
         faults.fail(.create, with: code)
         let location = try scratch.location("file")
@@ -146,7 +148,8 @@ import Testing
                 }
             }
         }
-        #expect(outcomes.wait(until: timeLimit) { $0.count == 3 ? $0 : nil } == [.diskFailed, .diskFailed, .diskFailed])
+        #expect(
+            outcomes.wait(until: timeLimit) { $0.count == 3 ? $0 : nil } == [.diskFailed, .diskFailed, .diskFailed])
     }
 
     @Test("a file is placed by a link if the system cannot rename without replacing", arguments: [EINVAL, ENOSYS])

@@ -192,7 +192,8 @@ private func claim(
 ) async throws -> [FinishIntent] {
     let intents = Lock<[FinishIntent]>([])
     var (source, directory) = (stat(), stat())
-    let isCopied = lstat(path, &source) == 0 && stat(target.destination.directory, &directory) == 0
+    let isCopied =
+        lstat(path, &source) == 0 && stat(target.destination.directory, &directory) == 0
         && source.st_dev != directory.st_dev
     try await result { then in
         threads.moveKept(

@@ -17,10 +17,12 @@ struct MountTableTests {
         MountTable.find(path, in: MountTable.parse(Array(Self.text.utf8)))
     }
 
-    @Test("a path belongs to its longest mount point; of two equal mount points, the later one counts", arguments: [
-        ("/", 0x801), ("/home/me", 0x801), ("/mntx/file", 0x801), ("/mnt", 40), ("/mnt/file", 40),
-        ("/mnt/a disk", 0x821), ("/mnt/a disk/file", 0x821), ("/mnt/a diskette", 40),
-    ] as [(String, UInt64)])
+    @Test(
+        "a path belongs to its longest mount point; of two equal mount points, the later one counts",
+        arguments: [
+            ("/", 0x801), ("/home/me", 0x801), ("/mntx/file", 0x801), ("/mnt", 40), ("/mnt/file", 40),
+            ("/mnt/a disk", 0x821), ("/mnt/a disk/file", 0x821), ("/mnt/a diskette", 40),
+        ] as [(String, UInt64)])
     func longest(path: String, expected: UInt64) {
         #expect(device(path) == expected)
     }

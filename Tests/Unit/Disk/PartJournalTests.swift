@@ -58,7 +58,8 @@ struct PartJournalTests {
         #expect(try await continued(fingerprints) == [1, 2, 3, 4, 5, 6])
     }
 
-    @Test("after a kill, bytes that follow the last recorded write are cut off from a part file", arguments: [1, 5_000])
+    @Test(
+        "after a kill, bytes that follow the last recorded write are cut off from a part file", arguments: [1, 5_000])
     func dropsTail(count: Int) async throws {
         let fingerprints = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in

@@ -36,9 +36,11 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 6])
     }
 
-    @Test("a download starts at byte 0 if its part file is shorter than the synced length", arguments: [
-        TrustedLength.synced(6), .allWritten(atLeastSynced: 6),
-    ])
+    @Test(
+        "a download starts at byte 0 if its part file is shorter than the synced length",
+        arguments: [
+            TrustedLength.synced(6), .allWritten(atLeastSynced: 6),
+        ])
     func tooShort(trusted: TrustedLength) async throws {
         try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
         #expect(try await part.openResuming(trusting: trusted) == 0)
@@ -54,9 +56,11 @@ import Testing
         #expect(contents(scratch.partPath(location)) == [9])
     }
 
-    @Test("if the part file is missing, a download starts at byte 0, and opening creates no file", arguments: [
-        TrustedLength.synced(6), .allWritten(atLeastSynced: 0), .nothing,
-    ])
+    @Test(
+        "if the part file is missing, a download starts at byte 0, and opening creates no file",
+        arguments: [
+            TrustedLength.synced(6), .allWritten(atLeastSynced: 0), .nothing,
+        ])
     func absent(trusted: TrustedLength) async throws {
         #expect(try await part.openResuming(trusting: trusted) == 0)
         #expect(scratch.names().isEmpty)

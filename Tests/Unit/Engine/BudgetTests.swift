@@ -35,8 +35,10 @@ struct BudgetTests {
         var last: TaskID?
         for name in ["a", "b", "c"] {
             origin.serve("/\(name)", .init(bytes: pattern(50_000)))
-            engine.setConditions(pending: .network) { $0.network = Reading(
-                Network(name: "d0", kind: .wifi), source: "test") }
+            engine.setConditions(pending: .network) {
+                $0.network = Reading(
+                    Network(name: "d0", kind: .wifi), source: "test")
+            }
             let task = try host.enqueue(store.request(origin.url("/\(name)"), name))[0]
             engine.setConditions { $0 = .pluggedIn }
             if name != "c" { #expect(waitUntil { (try? host.info(task).state) == .succeeded }, "\(name)") }

@@ -103,9 +103,10 @@ struct ClientStateTests {
     mutating func refusedHandle() throws {
         let (handle, descriptor) = try attach("s")
         let next = connect()
-        #expect(next.commands.map(\.command) == [
-            .attachSession(identifier: "s", .consume, handle, waits: false),
-        ])
+        #expect(
+            next.commands.map(\.command) == [
+                .attachSession(identifier: "s", .consume, handle, waits: false)
+            ])
         let failure = Failure(.storeFull, "the disk is full")
         _ = state.replied(next.commands[0].sequence, .failed(failure))
         #expect(next.commands.last?.command == .closeSession(handle))
@@ -163,8 +164,9 @@ struct SocketClientTransportTests {
             client: .random(), application: "org.example.other", process: ProcessIdentity.current.processID,
             isObserver: false, launch: nil, closedClients: [])
         transport.send(.hello(hello))
-        transport.send(.command(
-            sequence: 1, repliedThrough: 0, .control(HandleID(rawValue: 1), .cancel, TaskSelection(ids: ids))))
+        transport.send(
+            .command(
+                sequence: 1, repliedThrough: 0, .control(HandleID(rawValue: 1), .cancel, TaskSelection(ids: ids))))
         transport.send(.command(sequence: 2, repliedThrough: 0, .sessions))
         var reader = FrameReader()
         var replies: [UInt64: Reply] = [:]

@@ -56,8 +56,9 @@ final class TestSession {
     }
 
     func info(_ task: TaskID) throws -> TaskInfo {
-        guard case .tasks(let tasks, _) = try reply(
-            session.tasks(TaskSelection(ids: [task]), after: .zero, maximum: 1))
+        guard
+            case .tasks(let tasks, _) = try reply(
+                session.tasks(TaskSelection(ids: [task]), after: .zero, maximum: 1))
         else { throw Unexpected() }
         return try #require(tasks.first)
     }

@@ -243,9 +243,11 @@ struct NetworkTests {
         #expect(try host.holds().isEmpty)
     }
 
-    @Test("the download of a file that is larger than the budget continues with each new budget", arguments: [
-        nil, UInt64(3_000_000),
-    ])
+    @Test(
+        "the download of a file that is larger than the budget continues with each new budget",
+        arguments: [
+            nil, UInt64(3_000_000),
+        ])
     func largerThanBudget(stated: UInt64?) throws {
         let bytes = pattern(3_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_500_000))

@@ -37,8 +37,9 @@ struct ProgressTests {
             last = try session.pollProgress(until: deadline).last ?? last
         }
         #expect(
-            last == Progress(
-                task: task, state: .succeeded, reason: .none, offset: 400_000, size: 400_000, bytesPerSecond: 0))
+            last
+                == Progress(
+                    task: task, state: .succeeded, reason: .none, offset: 400_000, size: 400_000, bytesPerSecond: 0))
         #expect(!isReadable(descriptor))
     }
 

@@ -56,11 +56,12 @@ struct RepeatedEnqueueTests {
         defer { application.close() }
         let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
         let task = try enqueue(session, [try store.request(origin.url("/a"), "a")])[0].task
-        #expect(waitUntil {
-            let listing = try? reply(session.tasks(TaskSelection(), after: .zero, maximum: 1))
-            guard case .tasks(let tasks, _) = listing else { return false }
-            return tasks.first?.reason == .retry
-        })
+        #expect(
+            waitUntil {
+                let listing = try? reply(session.tasks(TaskSelection(), after: .zero, maximum: 1))
+                guard case .tasks(let tasks, _) = listing else { return false }
+                return tasks.first?.reason == .retry
+            })
         #expect(store.names(in: store.files).count == 1)
         _ = try reply(session.control(.cancel, TaskSelection(ids: [task])))
         #expect(waitUntil { store.names(in: store.files).isEmpty })

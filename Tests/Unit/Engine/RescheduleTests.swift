@@ -30,8 +30,9 @@ struct RescheduleTests {
         request.options.earliestStartMilliseconds = later
         let task = try host.enqueue(request)[0]
         _ = try host.waits(task, for: .earliestStart)
-        guard case .count(1) = try reply(
-            host.session.control(.reschedule(Rescheduling(earliest: .to(nil))), all))
+        guard
+            case .count(1) = try reply(
+                host.session.control(.reschedule(Rescheduling(earliest: .to(nil))), all))
         else { throw Unexpected() }
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
     }

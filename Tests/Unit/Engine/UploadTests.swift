@@ -83,7 +83,8 @@ struct UploadTests {
         let type = try #require(received.value("content-type"))
         #expect(type.hasPrefix("multipart/form-data; boundary="))
         let boundary = "--" + type.dropFirst("multipart/form-data; boundary=".count)
-        let head = "\(boundary)\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nGröße\r\n\(boundary)\r\n"
+        let head =
+            "\(boundary)\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nGröße\r\n\(boundary)\r\n"
             + "Content-Disposition: form-data; name=\"file%22s\"; filename=\"photo %221%22.jpg\"\r\n"
             + "Content-Type: image/jpeg\r\n\r\n"
         #expect(received.body == Array(head.utf8) + photo + Array("\r\n\(boundary)--\r\n".utf8))
@@ -104,14 +105,16 @@ struct UploadTests {
     func changedMeanwhile() throws {
         let file = try store.file("d", pattern(4_000_000))
         let path = file.path
-        origin.script("/d", [
-            .init(meanwhile: {
-                let stream = fopen(path, "r+")
-                fseek(stream, 3_900_000, SEEK_SET)
-                fputc(7, stream)
-                fclose(stream)
-            })
-        ])
+        origin.script(
+            "/d",
+            [
+                .init(meanwhile: {
+                    let stream = fopen(path, "r+")
+                    fseek(stream, 3_900_000, SEEK_SET)
+                    fputc(7, stream)
+                    fclose(stream)
+                })
+            ])
         let task = try run(upload("/d", .file(file, .reference)))
         #expect(task.outcome.failure?.status == .bodyChanged)
         #expect(waitUntil { origin.received.count == 1 })
@@ -228,16 +231,18 @@ struct UploadTests {
         var keepsBody: Bool
     }
 
-    @Test("a redirect keeps or changes method and body as RFC 9110 specifies", arguments: [
-        Followed(status: 301, method: "POST", then: "GET", keepsBody: false),
-        Followed(status: 302, method: "POST", then: "GET", keepsBody: false),
-        Followed(status: 303, method: "POST", then: "GET", keepsBody: false),
-        Followed(status: 303, method: "PUT", then: "GET", keepsBody: false),
-        Followed(status: 301, method: "PUT", then: "PUT", keepsBody: true),
-        Followed(status: 302, method: "PATCH", then: "PATCH", keepsBody: true),
-        Followed(status: 307, method: "POST", then: "POST", keepsBody: true),
-        Followed(status: 308, method: "PUT", then: "PUT", keepsBody: true),
-    ])
+    @Test(
+        "a redirect keeps or changes method and body as RFC 9110 specifies",
+        arguments: [
+            Followed(status: 301, method: "POST", then: "GET", keepsBody: false),
+            Followed(status: 302, method: "POST", then: "GET", keepsBody: false),
+            Followed(status: 303, method: "POST", then: "GET", keepsBody: false),
+            Followed(status: 303, method: "PUT", then: "GET", keepsBody: false),
+            Followed(status: 301, method: "PUT", then: "PUT", keepsBody: true),
+            Followed(status: 302, method: "PATCH", then: "PATCH", keepsBody: true),
+            Followed(status: 307, method: "POST", then: "POST", keepsBody: true),
+            Followed(status: 308, method: "PUT", then: "PUT", keepsBody: true),
+        ])
     func redirected(_ case: Followed) throws {
         let bytes = pattern(400_000)
         origin.script("/from", [.init(status: `case`.status, fields: "Location: /to\r\n")])

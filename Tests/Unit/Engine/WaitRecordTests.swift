@@ -61,9 +61,10 @@ struct WaitRecordTests {
         }
         _ = try reply(host.session.control(.resume, TaskSelection()))
         _ = try host.waits(task, for: .battery)
-        #expect(waitUntil {
-            (try? waits(host, task).filter { $0.endedMilliseconds == nil }.map(\.reason)) == [.battery]
-        })
+        #expect(
+            waitUntil {
+                (try? waits(host, task).filter { $0.endedMilliseconds == nil }.map(\.reason)) == [.battery]
+            })
     }
 
     @Test("a suspended task has no open wait record for its budget")
@@ -79,8 +80,9 @@ struct WaitRecordTests {
         _ = try host.waits(task, for: .budget)
         _ = try reply(host.session.control(.suspend, TaskSelection()))
         _ = try host.waits(task, for: .suspended)
-        #expect(waitUntil {
-            (try? waits(host, task).filter { $0.endedMilliseconds == nil }.map(\.reason)) == [.suspended]
-        })
+        #expect(
+            waitUntil {
+                (try? waits(host, task).filter { $0.endedMilliseconds == nil }.map(\.reason)) == [.suspended]
+            })
     }
 }

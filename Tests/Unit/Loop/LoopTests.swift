@@ -165,9 +165,10 @@ struct LoopTests {
         }
         await thread.ask { _ in }
         await thread.ask { _ in }
-        #expect(seen.withLock { $0 } == [
-            "job 1", "job 2", "end of jobs", "end of jobs", "body", "end of body", "body", "end of body",
-        ])
+        #expect(
+            seen.withLock { $0 } == [
+                "job 1", "job 2", "end of jobs", "end of jobs", "body", "end of body", "body", "end of body",
+            ])
         thread.stop()
     }
 
@@ -177,15 +178,16 @@ struct LoopTests {
         let thread = try startLoop()
         let calls: Int = await thread.event { context, done in
             var count = 0
-            context.kept.append(try! context.loop.watch(pair.near, .readable) { interest in
-                #expect(interest == .readable)
-                count += 1
-                guard count == 3 else { return }
-                var byte: UInt8 = 0
-                read(pair.near, &byte, 1)
-                context.kept = []
-                done(count)
-            })
+            context.kept.append(
+                try! context.loop.watch(pair.near, .readable) { interest in
+                    #expect(interest == .readable)
+                    count += 1
+                    guard count == 3 else { return }
+                    var byte: UInt8 = 0
+                    read(pair.near, &byte, 1)
+                    context.kept = []
+                    done(count)
+                })
             pair.send()
         }
         #expect(calls == 3)
@@ -225,11 +227,12 @@ struct LoopTests {
             var count = 0
             var watches: [Watch] = []
             for pair in [one, two] {
-                watches.append(try! context.loop.watch(pair.near, .readable) { _ in
-                    count += 1
-                    for watch in watches { watch.cancel() }
-                    context.loop.afterThisIteration { done(count) }
-                })
+                watches.append(
+                    try! context.loop.watch(pair.near, .readable) { _ in
+                        count += 1
+                        for watch in watches { watch.cancel() }
+                        context.loop.afterThisIteration { done(count) }
+                    })
             }
             one.send()
             two.send()
@@ -303,12 +306,13 @@ struct LoopTests {
             var seen: [Interest] = []
             // The write end of a pipe without a reader has an error.
             close(reader)
-            context.kept.append(try! context.loop.watch(writer, [.readable, .writable]) { interest in
-                seen.append(interest)
-                guard seen.count == 3 else { return }
-                context.kept = []
-                done(seen)
-            })
+            context.kept.append(
+                try! context.loop.watch(writer, [.readable, .writable]) { interest in
+                    seen.append(interest)
+                    guard seen.count == 3 else { return }
+                    context.kept = []
+                    done(seen)
+                })
         }
         #expect(seen == Array(repeating: [.readable, .writable], count: 3))
         thread.stop()

@@ -19,7 +19,8 @@ struct ClockStepTests {
                 reading(Self.year2026, 5_000), reading(Self.year2026 + day + slewed, 5_000 + day)) == 0)
     }
 
-    @Test("within one boot, a jump of the wall clock relative to the boot clock is a clock step",
+    @Test(
+        "within one boot, a jump of the wall clock relative to the boot clock is a clock step",
         arguments: [-86_400_000, 60_000])
     func jumps(by distance: Int64) {
         #expect(
@@ -29,8 +30,9 @@ struct ClockStepTests {
 
     @Test("if a clock shows 1970 and is set to the present time, the difference is the clock step")
     func starts() {
-        #expect(ClockStep.between(reading(300_000, 300_000), reading(Self.year2026, 400_000))
-            == Self.year2026 - 400_000)
+        #expect(
+            ClockStep.between(reading(300_000, 300_000), reading(Self.year2026, 400_000))
+                == Self.year2026 - 400_000)
     }
 
     @Test("the time between two boots is no clock step")

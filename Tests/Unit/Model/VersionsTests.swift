@@ -11,7 +11,8 @@ import Testing
     ) -> VersionNegotiation.Action {
         let versions = Versions(wire: wire, library: library)
         return VersionNegotiation.action(
-            own: own, engine: Welcome(
+            own: own,
+            engine: Welcome(
                 versions: versions, isDaemon: isDaemon, process: 7), mayRequestExit: mayRequestExit)
     }
 

@@ -219,7 +219,11 @@ struct ActivityTests {
         #expect(try infos(store, session)[0].qualityOfService == .utility)
         try set(store, activity { $0.firstMilliseconds = 8_000 }, session, at: 5_000)
         #expect(try next() == 8_000)
-        try set(store, activity { $0.intervalMilliseconds = 60_000; $0.toleranceMilliseconds = 1 }, session, at: 5_000)
+        try set(
+            store,
+            activity {
+                $0.intervalMilliseconds = 60_000; $0.toleranceMilliseconds = 1
+            }, session, at: 5_000)
         #expect(try next() == 65_000)
     }
 

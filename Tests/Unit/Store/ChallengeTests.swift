@@ -192,8 +192,9 @@ struct ChallengeTests {
         #expect(try store.control(session, .resume).count == 0)
         #expect(try store.control(session, .suspend, TaskSelection(ids: [ids[0]])).closedChallenges.isEmpty)
         #expect(try store.control(session, .cancel, TaskSelection(ids: [ids[1]])).closedChallenges.isEmpty)
-        #expect(try store.end(ids[2], Outcome(state: .failed, failure: .init(.resourceTimeout, "")))?
-            .closedChallenges == [])
+        #expect(
+            try store.end(ids[2], Outcome(state: .failed, failure: .init(.resourceTimeout, "")))?
+                .closedChallenges == [])
         #expect(try challenges(store, session)[0].waitingTasks == 1)
         #expect(try store.control(session, .suspend).closedChallenges == [open.id])
         #expect(try challenges(store, session).isEmpty)

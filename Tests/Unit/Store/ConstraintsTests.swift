@@ -44,9 +44,11 @@ struct ConstraintsTests {
     }
 
     private func constraints(of task: TaskID, _ store: TestStore) throws -> ConstraintsID {
-        try #require(try store.run { (transaction) throws(Failure) in
-            try transaction.tasks.find(task)
-        }).task.constraints
+        try #require(
+            try store.run { (transaction) throws(Failure) in
+                try transaction.tasks.find(task)
+            }
+        ).task.constraints
     }
 
     @Test("constraints are stored and read with all fields")
@@ -59,10 +61,11 @@ struct ConstraintsTests {
         let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) })
         #expect(record.task.request == request)
         #expect(record.task.request.options.policy.constraints == everything)
-        #expect(try store.constraints(of: [task]) == [
-            StoredConstraints(
-                id: record.task.constraints, session: session, constraints: TaskConstraints(everything)),
-        ])
+        #expect(
+            try store.constraints(of: [task]) == [
+                StoredConstraints(
+                    id: record.task.constraints, session: session, constraints: TaskConstraints(everything))
+            ])
     }
 
     @Test("the first waiting task with given constraints is found even if other tasks are before it")

@@ -39,11 +39,12 @@ struct DatabaseTests {
             }
             return values
         }
-        #expect(values == [
-            "journal_mode": "wal", "synchronous": "2", "locking_mode": "exclusive", "foreign_keys": "1",
-            "mmap_size": "0", "temp_store": "2", "trusted_schema": "0",
-            "application_id": "\(Schema.applicationID)", "user_version": "\(Schema.version())",
-        ])
+        #expect(
+            values == [
+                "journal_mode": "wal", "synchronous": "2", "locking_mode": "exclusive", "foreign_keys": "1",
+                "mmap_size": "0", "temp_store": "2", "trusted_schema": "0",
+                "application_id": "\(Schema.applicationID)", "user_version": "\(Schema.version())",
+            ])
     }
 
     @Test("a database of another program is refused and not changed")

@@ -126,10 +126,12 @@ struct DirectoryTests {
         }
     }
 
-    @Test("a new store on a network file system is refused and removed, and the error names a remedy", arguments: [
-        (0x6969, "NFS"), (0xFF53_4D42, "CIFS"), (0xFE53_4D42, "SMB"), (0x0102_1997, "9P"), (0x00C3_6400, "Ceph"),
-        (0x5346_414F, "AFS"), (0x0BD0_0BD0, "Lustre"), (0x0116_1970, "GFS2"), (0x7461_636F, "OCFS2"),
-    ] as [(UInt32, String)])
+    @Test(
+        "a new store on a network file system is refused and removed, and the error names a remedy",
+        arguments: [
+            (0x6969, "NFS"), (0xFF53_4D42, "CIFS"), (0xFE53_4D42, "SMB"), (0x0102_1997, "9P"), (0x00C3_6400, "Ceph"),
+            (0x5346_414F, "AFS"), (0x0BD0_0BD0, "Lustre"), (0x0116_1970, "GFS2"), (0x7461_636F, "OCFS2"),
+        ] as [(UInt32, String)])
     func network(magic: UInt32, name: String) throws {
         let failure = #expect(throws: Failure.self) {
             try StoreDirectory.open(path: path) { _ in FileSystemType(magic: magic) }
@@ -140,9 +142,11 @@ struct DirectoryTests {
         #expect(mode(path) == nil)
     }
 
-    @Test("a store on a local file system or on FUSE is opened", arguments: [
-        0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0x6573_5546, 0x2FC1_2FC1,
-    ] as [UInt32])
+    @Test(
+        "a store on a local file system or on FUSE is opened",
+        arguments: [
+            0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0x6573_5546, 0x2FC1_2FC1,
+        ] as [UInt32])
     func local(magic: UInt32) throws {
         _ = try StoreDirectory.open(path: path) { _ in FileSystemType(magic: magic) }
     }

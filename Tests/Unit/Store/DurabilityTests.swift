@@ -34,15 +34,17 @@ struct DurabilityTests {
                 kill(getpid(), SIGKILL)
             }
             for chunk in 0..<100_000 {
-                store.thread.perform({ (transaction) throws(Failure) in
-                    let requests = (0..<10).map { (Request.numbered(chunk * 10 + $0), Origin.example) }
-                    return try transaction.tasks.enqueue(requests, in: session, now: 1).results.count
-                }, then: { result in
-                    guard case .success = result else { return }
-                    let line = "\(chunk)\n"
-                    write(notes, line, line.utf8.count)
-                    confirmed.change { $0 += 1 }
-                })
+                store.thread.perform(
+                    { (transaction) throws(Failure) in
+                        let requests = (0..<10).map { (Request.numbered(chunk * 10 + $0), Origin.example) }
+                        return try transaction.tasks.enqueue(requests, in: session, now: 1).results.count
+                    },
+                    then: { result in
+                        guard case .success = result else { return }
+                        let line = "\(chunk)\n"
+                        write(notes, line, line.utf8.count)
+                        confirmed.change { $0 += 1 }
+                    })
             }
             victim.join()
         }
@@ -79,23 +81,25 @@ struct DurabilityTests {
             let ids = try store.enqueue((0..<500).map { .numbered($0) }, in: session)
             let count = Lock(0)
             for (position, id) in ids.enumerated() {
-                store.thread.perform({ (transaction) throws(Failure) in
-                    let change = try transaction.endings.record(id, Outcome(state: .succeeded), now: 1)
-                    if position % 3 == 0, let newest = change?.newestEvent {
-                        _ = try transaction.events.acknowledge(session, .ids([newest]))
-                        return true
-                    }
-                    return false
-                }, then: { result in
-                    guard let isAcknowledged = try? result.get() else { return }
-                    let line = "\(isAcknowledged ? -Int(id.rawValue) : Int(id.rawValue))\n"
-                    write(notes, line, line.utf8.count)
-                    let total = count.withLock { value in
-                        value += 1
-                        return value
-                    }
-                    if total == 250 { kill(getpid(), SIGKILL) }
-                })
+                store.thread.perform(
+                    { (transaction) throws(Failure) in
+                        let change = try transaction.endings.record(id, Outcome(state: .succeeded), now: 1)
+                        if position % 3 == 0, let newest = change?.newestEvent {
+                            _ = try transaction.events.acknowledge(session, .ids([newest]))
+                            return true
+                        }
+                        return false
+                    },
+                    then: { result in
+                        guard let isAcknowledged = try? result.get() else { return }
+                        let line = "\(isAcknowledged ? -Int(id.rawValue) : Int(id.rawValue))\n"
+                        write(notes, line, line.utf8.count)
+                        let total = count.withLock { value in
+                            value += 1
+                            return value
+                        }
+                        if total == 250 { kill(getpid(), SIGKILL) }
+                    })
             }
             pause()
         }

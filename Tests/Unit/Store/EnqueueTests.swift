@@ -106,9 +106,11 @@ struct EnqueueTests {
         #expect(try found() == existing(.succeeded))
     }
 
-    @Test("if a request with a known idempotency key has a changed field, the refusal names this field", arguments: [
-        "url", "destination", "if_exists", "mode", "headers", "user_data",
-    ])
+    @Test(
+        "if a request with a known idempotency key has a changed field, the refusal names this field",
+        arguments: [
+            "url", "destination", "if_exists", "mode", "headers", "user_data",
+        ])
     func keyConflict(field: String) throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

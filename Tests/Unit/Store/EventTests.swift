@@ -24,12 +24,19 @@ struct EventTests {
     func event() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        let id = try store.enqueue([.numbered(1) { $0.userData = [] ; $0.idempotencyKey = "k" }], in: session)[0]
+        let id = try store.enqueue(
+            [
+                .numbered(1) {
+                    $0.userData = []; $0.idempotencyKey = "k"
+                }
+            ], in: session)[0]
         let change = try #require(try store.end(id, finished()))
         let events = try store.events(of: session)
         #expect(events.count == 2)
-        #expect(events[0].task == EndedTask(
-            id: id, url: "https://example.org/files/1", idempotencyKey: "k", userData: [], outcome: finished()))
+        #expect(
+            events[0].task
+                == EndedTask(
+                    id: id, url: "https://example.org/files/1", idempotencyKey: "k", userData: [], outcome: finished()))
         #expect(events[0].round == 1)
         #expect(events[0].timeMilliseconds == 3_000)
         #expect(events[1].kind == .sessionFinished)
@@ -249,9 +256,10 @@ struct EventTests {
         let leftovers = try store.run { (transaction) throws(Failure) in try transaction.leftovers.all(limit: 10) }
         #expect(leftovers.map(\.task) == [ids[0], ids[1]])
         for (last, rest) in [(leftovers[0], [leftovers[1]]), (leftovers[1], [])] {
-            #expect(try store.run { (transaction) throws(Failure) in
-                try transaction.leftovers.all(after: last, limit: 10)
-            } == rest)
+            #expect(
+                try store.run { (transaction) throws(Failure) in
+                    try transaction.leftovers.all(after: last, limit: 10)
+                } == rest)
         }
         #expect(leftovers.map(\.kind) == [.kept, .part(destinationPath: "/home/someone/files/1")])
         try store.run { (transaction) throws(Failure) in try transaction.leftovers.forget([leftovers[0]]) }
@@ -297,12 +305,14 @@ struct EventTests {
         }
         #expect(last.events.count == 3)
         #expect(!last.more)
-        #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.events.poll(session, after: EventID(rawValue: .max), maximum: .max).events
-        }.isEmpty)
-        #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.events.count(of: session, through: EventID(rawValue: 10))
-        } == 10)
+        #expect(
+            try store.run { (transaction) throws(Failure) in
+                try transaction.events.poll(session, after: EventID(rawValue: .max), maximum: .max).events
+            }.isEmpty)
+        #expect(
+            try store.run { (transaction) throws(Failure) in
+                try transaction.events.count(of: session, through: EventID(rawValue: 10))
+            } == 10)
     }
 
     @Test("an invalidated session is removed at its last acknowledgement, and its identifier is free again")
@@ -329,9 +339,10 @@ struct EventTests {
     func invalidatedEmpty() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.sessions.invalidate(session, cancelTasks: false, now: 5).sessionRemoved
-        })
+        #expect(
+            try store.run { (transaction) throws(Failure) in
+                try transaction.sessions.invalidate(session, cancelTasks: false, now: 5).sessionRemoved
+            })
         #expect(try store.info(session) == nil)
     }
 }

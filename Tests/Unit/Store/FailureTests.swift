@@ -16,14 +16,16 @@ private let foreignKeyError = SQLITE_CONSTRAINT | 3 << 8
 
 @Suite("Failures of SQLite")
 struct FailureTests {
-    @Test("each failure of SQLite becomes a status of the API", arguments: [
-        (SQLITE_FULL, 0, .storeFull), (writeError, EDQUOT, .storeFull), (writeError, EIO, .engineFailed),
-        (syncError, EIO, .engineFailed), (SQLITE_CORRUPT, 0, .storeDamaged), (SQLITE_NOTADB, 0, .storeDamaged),
-        (checksumError, 0, .storeDamaged), (checksumError, ENOSPC, .storeDamaged),
-        (SQLITE_READONLY, 0, .storeReadOnly), (SQLITE_CANTOPEN, 0, .storeUnavailable),
-        (SQLITE_BUSY, 0, .storeUnavailable), (SQLITE_NOMEM, 0, .outOfResources), (SQLITE_ERROR, 0, .internal),
-        (foreignKeyError, 0, .internal),
-    ] as [(Int32, Int32, Status)])
+    @Test(
+        "each failure of SQLite becomes a status of the API",
+        arguments: [
+            (SQLITE_FULL, 0, .storeFull), (writeError, EDQUOT, .storeFull), (writeError, EIO, .engineFailed),
+            (syncError, EIO, .engineFailed), (SQLITE_CORRUPT, 0, .storeDamaged), (SQLITE_NOTADB, 0, .storeDamaged),
+            (checksumError, 0, .storeDamaged), (checksumError, ENOSPC, .storeDamaged),
+            (SQLITE_READONLY, 0, .storeReadOnly), (SQLITE_CANTOPEN, 0, .storeUnavailable),
+            (SQLITE_BUSY, 0, .storeUnavailable), (SQLITE_NOMEM, 0, .outOfResources), (SQLITE_ERROR, 0, .internal),
+            (foreignKeyError, 0, .internal),
+        ] as [(Int32, Int32, Status)])
     func statuses(code: Int32, systemCode: Int32, status: Status) {
         let failure = Connection.failure(code, reason: "because", systemCode: systemCode)
         #expect(failure.status == status)

@@ -43,9 +43,10 @@ struct ForeignWriteTests {
             let store = try TestStore(path)
             #expect(try filled.contents(of: store) == filled.expected)
             #expect(try store.run { (transaction) throws(Failure) in transaction.connection.hasChecksums })
-            #expect(try store.run { (transaction) throws(Failure) in
-                try transaction.connection.pragma("PRAGMA journal_mode")
-            } == "wal")
+            #expect(
+                try store.run { (transaction) throws(Failure) in
+                    try transaction.connection.pragma("PRAGMA journal_mode")
+                } == "wal")
             try store.session("another")
             store.close()
             #expect(try names(path) == ["backhaul.sqlite3", "lock"])
@@ -154,9 +155,10 @@ struct ForeignWriteTests {
         try await makeKilled()
         try withPlainSQLite(file, "SELECT count(*) FROM tasks")
         #expect(try names(scratch.path) == ["backhaul.sqlite3", "lock"])
-        #expect(try TestStore(scratch.path).run { (transaction) throws(Failure) in
-            try transaction.connection.pragma("SELECT count(*) FROM sessions")
-        } == "2")
+        #expect(
+            try TestStore(scratch.path).run { (transaction) throws(Failure) in
+                try transaction.connection.pragma("SELECT count(*) FROM sessions")
+            } == "2")
         try expectRestored(filled)
     }
 

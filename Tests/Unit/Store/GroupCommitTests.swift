@@ -43,22 +43,25 @@ struct GroupCommitTests {
     func savepoints() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        let results = gather(store, [
-            Body { (transaction) throws(Failure) in
-                try transaction.tasks.enqueue([(.numbered(1), .example)], in: session, now: 1).results.count
-            },
-            Body(Self.failing),
-            Body { (transaction) throws(Failure) in
-                try transaction.tasks.enqueue([(.numbered(2), .example)], in: session, now: 1).results.count
-            },
-        ])
+        let results = gather(
+            store,
+            [
+                Body { (transaction) throws(Failure) in
+                    try transaction.tasks.enqueue([(.numbered(1), .example)], in: session, now: 1).results.count
+                },
+                Body(Self.failing),
+                Body { (transaction) throws(Failure) in
+                    try transaction.tasks.enqueue([(.numbered(2), .example)], in: session, now: 1).results.count
+                },
+            ])
         #expect(results == [.success(1), .failure(Failure(.wrongState, "changed its mind")), .success(1)])
         store.close()
         let again = try TestStore(scratch.path)
         #expect(try again.tasks(of: session).count == 2)
-        #expect(try again.run { (transaction) throws(Failure) in
-            try transaction.sessions.infos(application: "org.example").map(\.identifier)
-        } == ["gallery"])
+        #expect(
+            try again.run { (transaction) throws(Failure) in
+                try transaction.sessions.infos(application: "org.example").map(\.identifier)
+            } == ["gallery"])
     }
 
     @Test("reading the store writes no byte to the disk")
@@ -86,12 +89,14 @@ struct GroupCommitTests {
 
     /// Posts a body that enqueues a task and may be delayed. Sets the lock's value when the body's result arrives.
     private func enqueueWithDelay(_ store: TestStore, in session: SessionID, _ isCommitted: Lock<Bool>) {
-        store.thread.perform({ (transaction) throws(Failure) in
-            try transaction.tasks.enqueue([(.numbered(1), .example)], in: session, now: 1).results.count
-        }, mayBeDelayed: true, then: { result in
-            let isStored = (try? result.get()) == 1
-            isCommitted.change { $0 = isStored }
-        })
+        store.thread.perform(
+            { (transaction) throws(Failure) in
+                try transaction.tasks.enqueue([(.numbered(1), .example)], in: session, now: 1).results.count
+            }, mayBeDelayed: true,
+            then: { result in
+                let isStored = (try? result.get()) == 1
+                isCommitted.change { $0 = isStored }
+            })
     }
 
     @Test("a body that may be delayed runs before the next body, in the same transaction")
@@ -189,9 +194,10 @@ struct GroupCommitTests {
         let session = try store.session()
         let results = Lock<[Bool]>([])
         for number in 0..<20 {
-            store.thread.perform({ (transaction) throws(Failure) in
-                try transaction.tasks.enqueue([(.numbered(number), .example)], in: session, now: 1).results.count
-            }, then: { result in results.change { $0.append((try? result.get()) == 1) } })
+            store.thread.perform(
+                { (transaction) throws(Failure) in
+                    try transaction.tasks.enqueue([(.numbered(number), .example)], in: session, now: 1).results.count
+                }, then: { result in results.change { $0.append((try? result.get()) == 1) } })
         }
         store.close()
         #expect(results.withLock { $0 } == [Bool](repeating: true, count: 20))

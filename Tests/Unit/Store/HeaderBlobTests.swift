@@ -32,20 +32,24 @@ struct HeaderBlobTests {
         }
     }
 
-    @Test("header fields are packed and unpacked without a change", arguments: [
-        [], [HeaderField("A", "")], [HeaderField("", "")], [HeaderField("", "x"), HeaderField("B", "y")], response,
-        [HeaderField("ETag", "\"x\""), HeaderField("Däta", String(repeating: "y", count: 70_000))],
-        [HeaderField(String(repeating: "n", count: 65_535), ""), HeaderField("Date", "")],
-        [HeaderField("é", "e\u{301}"), HeaderField("e\u{301}", "é"), HeaderField("\u{0}", "日本\u{1F600}\r\n")],
-    ] as [[HeaderField]])
+    @Test(
+        "header fields are packed and unpacked without a change",
+        arguments: [
+            [], [HeaderField("A", "")], [HeaderField("", "")], [HeaderField("", "x"), HeaderField("B", "y")], response,
+            [HeaderField("ETag", "\"x\""), HeaderField("Däta", String(repeating: "y", count: 70_000))],
+            [HeaderField(String(repeating: "n", count: 65_535), ""), HeaderField("Date", "")],
+            [HeaderField("é", "e\u{301}"), HeaderField("e\u{301}", "é"), HeaderField("\u{0}", "日本\u{1F600}\r\n")],
+        ] as [[HeaderField]])
     func roundTrip(fields: [HeaderField]) throws {
         #expect(try isUnchanged(fields))
         #expect((HeaderBlob.pack(fields) == nil) == fields.isEmpty)
     }
 
-    @Test("texts of all lengths around the limits are packed and unpacked without a change", arguments: [
-        1, 126, 127, 128, 129, 255, 256, 16_383, 16_384, 65_536, 70_000,
-    ])
+    @Test(
+        "texts of all lengths around the limits are packed and unpacked without a change",
+        arguments: [
+            1, 126, 127, 128, 129, 255, 256, 16_383, 16_384, 65_536, 70_000,
+        ])
     func lengths(_ count: Int) throws {
         let text = String(repeating: "a", count: count)
         #expect(try isUnchanged([HeaderField(text, text), HeaderField("Date", "ü" + text)]))
@@ -66,11 +70,14 @@ struct HeaderBlobTests {
         }
     }
 
-    @Test("damaged bytes are reported", arguments: [
-        // A name without a value, a text without its bytes, and lengths that are incomplete or larger than the blob.
-        [0], [1, 65], [1, 65, 3, 1, 2], [1, 65, 0x80], [0x80], [255, 255, 255, 255, 15, 65],
-        [255, 255, 255, 255, 255, 255, 255, 255, 127, 65], [1, 65, 1, 66, 1, 67],
-    ] as [[UInt8]])
+    @Test(
+        "damaged bytes are reported",
+        arguments: [
+            // A name without a value, a text without its bytes, and lengths that are incomplete or larger than the
+            // blob.
+            [0], [1, 65], [1, 65, 3, 1, 2], [1, 65, 0x80], [0x80], [255, 255, 255, 255, 15, 65],
+            [255, 255, 255, 255, 255, 255, 255, 255, 127, 65], [1, 65, 1, 66, 1, 67],
+        ] as [[UInt8]])
     func damaged(_ bytes: [UInt8]) {
         #expect(isDamaged(bytes))
     }

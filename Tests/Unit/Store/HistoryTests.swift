@@ -53,11 +53,13 @@ struct HistoryTests {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
         let task = try store.enqueue(
-            [.numbered(1) {
-                $0.userData = [1, 2]
-                $0.idempotencyKey = "k"
-                $0.priority = 4
-            }], in: session)[0]
+            [
+                .numbered(1) {
+                    $0.userData = [1, 2]
+                    $0.idempotencyKey = "k"
+                    $0.priority = 4
+                }
+            ], in: session)[0]
         var outcome = Outcome(state: .failed, failure: Failure(.httpStatus, "404", domain: .http, detail: 404))
         outcome.response.httpStatus = 404
         outcome.attempts = 3

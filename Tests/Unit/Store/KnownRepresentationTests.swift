@@ -66,9 +66,11 @@ struct KnownRepresentationTests {
         #expect(try known(store, session) == nil)
     }
 
-    @Test("a response with an unusable entity tag makes no known representation", arguments: [
-        "", String(repeating: "x", count: 1_025), "\"\u{FFFD}\"", "a\u{1}",
-    ])
+    @Test(
+        "a response with an unusable entity tag makes no known representation",
+        arguments: [
+            "", String(repeating: "x", count: 1_025), "\"\u{FFFD}\"", "a\u{1}",
+        ])
     func unusable(_ tag: String) throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -104,7 +106,8 @@ struct KnownRepresentationTests {
         func fail(_ status: Status) throws -> Bool? {
             try store.run { (transaction) throws(Failure) in
                 try transaction.attempts.record(
-                    id, AttemptRecord(
+                    id,
+                    AttemptRecord(
                         attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0,
                         failure: Failure(status, "it broke")))
                 return try transaction.tasks.find(id)?.task.hadMismatch

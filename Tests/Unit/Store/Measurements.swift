@@ -63,34 +63,44 @@ struct Measurements {
         stat(scratch.path + "/" + Schema.fileName, &status)
         print("database: \(status.st_size >> 20) MiB")
         let lane = try store.run { (transaction) throws(Failure) in try transaction.lanes.ready()[0].id }
-        printRate("128 waiting tasks", 100, try seconds {
-            for _ in 0..<100 {
-                try store.run { (transaction) throws(Failure) in
-                    try transaction.lanes.waitingTasks(of: lane, limit: 128)
+        printRate(
+            "128 waiting tasks", 100,
+            try seconds {
+                for _ in 0..<100 {
+                    try store.run { (transaction) throws(Failure) in
+                        try transaction.lanes.waitingTasks(of: lane, limit: 128)
+                    }
                 }
-            }
-        })
+            })
         printRate("list 1,000 tasks", 20, try seconds { for _ in 0..<20 { _ = try store.tasks(of: session) } })
         printRate("suspend all", count, try seconds { try store.control(session, .suspend) })
         printRate("resume all", count, try seconds { try store.control(session, .resume) })
         let ends = 20_000
         let done = Lock(0)
-        printRate("ends with everything gathered", ends, seconds {
-            for id in 1...ends {
-                store.thread.perform({ (transaction) throws(Failure) in
-                    try transaction.endings.record(TaskID(rawValue: UInt64(id)), Outcome(state: .succeeded), now: 5)
-                }, then: { _ in done.change { $0 += 1 } })
-            }
-            _ = done.wait(until: nil) { $0 == ends ? true : nil }
-        })
-        printRate("ends one by one", 200, try seconds {
-            for id in ends + 1...ends + 200 { try store.end(TaskID(rawValue: UInt64(id))) }
-        })
-        printRate("acknowledge in batches of 1,000", ends, try seconds {
-            for last in stride(from: 1_000, through: ends, by: 1_000) {
-                try store.acknowledge(session, .through(EventID(rawValue: UInt64(last))))
-            }
-        })
+        printRate(
+            "ends with everything gathered", ends,
+            seconds {
+                for id in 1...ends {
+                    store.thread.perform(
+                        { (transaction) throws(Failure) in
+                            try transaction.endings.record(
+                                TaskID(rawValue: UInt64(id)), Outcome(state: .succeeded), now: 5)
+                        }, then: { _ in done.change { $0 += 1 } })
+                }
+                _ = done.wait(until: nil) { $0 == ends ? true : nil }
+            })
+        printRate(
+            "ends one by one", 200,
+            try seconds {
+                for id in ends + 1...ends + 200 { try store.end(TaskID(rawValue: UInt64(id))) }
+            })
+        printRate(
+            "acknowledge in batches of 1,000", ends,
+            try seconds {
+                for last in stride(from: 1_000, through: ends, by: 1_000) {
+                    try store.acknowledge(session, .through(EventID(rawValue: UInt64(last))))
+                }
+            })
         printRate("cancel all", count - ends - 200, try seconds { try store.control(session, .cancel) })
         let newest = try store.info(session)!.newestEvent
         printRate("acknowledge all", count - ends, try seconds { try store.acknowledge(session, .through(newest)) })
@@ -102,8 +112,10 @@ struct Measurements {
         let scratch = Scratch()
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        printRate("enqueue one by one", 500, try seconds {
-            for number in 0..<500 { try store.enqueue([.numbered(number)], in: session) }
-        })
+        printRate(
+            "enqueue one by one", 500,
+            try seconds {
+                for number in 0..<500 { try store.enqueue([.numbered(number)], in: session) }
+            })
     }
 }

@@ -33,8 +33,9 @@ struct MigrationTests {
 
     private static func expectMigrated(_ store: TestStore, _ session: SessionID) throws {
         #expect(try store.tasks(of: session).count == 100)
-        #expect(try text("SELECT count(*) FROM places JOIN tasks ON id = task_id AND place = destination", of: store)
-            == "100")
+        #expect(
+            try text("SELECT count(*) FROM places JOIN tasks ON id = task_id AND place = destination", of: store)
+                == "100")
         #expect(try text("SELECT count(*) FROM tasks WHERE colour = 'blue'", of: store) == "100")
         #expect(try text("SELECT count(*) FROM sqlite_schema WHERE name = 'limits'", of: store) == "0")
         #expect(try text("PRAGMA user_version", of: store) == "\(Schema.version(after: next))")
@@ -105,10 +106,12 @@ private enum StatementKiller {
         left = count
         typealias Entry = @convention(c) (OpaquePointer?, OpaquePointer?, OpaquePointer?) -> Int32
         let entry: Entry = { database, _, _ in
-            sqlite3_trace_v2(database, UInt32(SQLITE_TRACE_STMT), { _, _, statement, _ in
-                StatementKiller.count(OpaquePointer(statement))
-                return 0
-            }, nil)
+            sqlite3_trace_v2(
+                database, UInt32(SQLITE_TRACE_STMT),
+                { _, _, statement, _ in
+                    StatementKiller.count(OpaquePointer(statement))
+                    return 0
+                }, nil)
             return SQLITE_OK
         }
         // SQLite calls the entry point of an automatic extension for each new connection. Its type has no parameters.

@@ -15,10 +15,11 @@ struct MissingFileTests {
         rename(other, "\(path)/\(name)")
     }
 
-    @Test("after a file is removed or replaced, the next change fails with the file's name, and then all calls fail",
+    @Test(
+        "after a file is removed or replaced, the next change fails with the file's name, and then all calls fail",
         arguments: [
-        (Schema.fileName, false), (Schema.fileName, true), (Schema.walName, false), (Schema.walName, true),
-    ])
+            (Schema.fileName, false), (Schema.fileName, true), (Schema.walName, false), (Schema.walName, true),
+        ])
     func files(name: String, isReplaced: Bool) throws {
         let store = try TestStore(path)
         let session = try store.session()

@@ -44,7 +44,8 @@ struct QueryPlanTests {
                 validator: Validator(entityTag: "\"a\""), finalURL: "u", size: 1, syncedOffset: 1, bootID: "b")
             try transaction.attempts.recordCheckpoint(ids[0], checkpoint)
             try transaction.attempts.record(
-                ids[0], AttemptRecord(
+                ids[0],
+                AttemptRecord(
                     attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 1, nextAttempt: 5, reason: .retry))
             _ = try transaction.delays.nextDue()
             try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: 1, now: 1)
@@ -62,7 +63,8 @@ struct QueryPlanTests {
             let record = AttemptRecord(attempts: 1, attemptsWithoutProgress: 0, bytesReceived: 0)
             let parked = try transaction.challenges.park(
                 ids[6], record, for: authChallenge, replacing: ChallengeID(rawValue: 7),
-                bootMilliseconds: 1, now: 1).parked
+                bootMilliseconds: 1, now: 1
+            ).parked
             let open = try transaction.challenges.find(parked?.challenge ?? ChallengeID(rawValue: 0))
             if let open {
                 _ = try transaction.challenges.parkWithoutAttempt([ids[7]], for: open.id, bootMilliseconds: 1, now: 1)

@@ -136,10 +136,12 @@ struct RefreshTests {
         var stays: Bool
     }
 
-    @Test("a task with a new URL keeps only a checkpoint that has a strong entity tag and a size", arguments: [
-        CheckpointCase(tag: "\"a\"", size: 9, stays: true), CheckpointCase(tag: "\"a\"", size: nil, stays: false),
-        CheckpointCase(modified: "Fri, 20 Nov 2026 08:00:00 GMT", size: 9, stays: false),
-    ])
+    @Test(
+        "a task with a new URL keeps only a checkpoint that has a strong entity tag and a size",
+        arguments: [
+            CheckpointCase(tag: "\"a\"", size: 9, stays: true), CheckpointCase(tag: "\"a\"", size: nil, stays: false),
+            CheckpointCase(modified: "Fri, 20 Nov 2026 08:00:00 GMT", size: 9, stays: false),
+        ])
     func checkpoints(_ row: CheckpointCase) throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -35,9 +35,10 @@ struct ReleasedStoreTests {
         try SampleStore.fill(present)
         #expect(try SampleStore.contents(of: store) == SampleStore.contents(of: present))
         #expect(try SampleStore.columns(of: store) == SampleStore.columns(of: present))
-        #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.connection.pragma("PRAGMA integrity_check")
-        } == "ok")
+        #expect(
+            try store.run { (transaction) throws(Failure) in
+                try transaction.connection.pragma("PRAGMA integrity_check")
+            } == "ok")
     }
 
     /// While the newest version is not released, a change of the schema changes its statements, too. After the release,

@@ -76,9 +76,10 @@ struct SessionTests {
         let id = try create(store, configuration, .of(1)).id
         let plain = SessionConfiguration(identifier: "gallery")
         try store.run { (transaction) throws(Failure) in try transaction.sessions.update(id, plain) }
-        #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.sessions.configuration(of: id)
-        } == plain)
+        #expect(
+            try store.run { (transaction) throws(Failure) in
+                try transaction.sessions.configuration(of: id)
+            } == plain)
         let failure = #expect(throws: Failure.self) {
             try store.run { (transaction) throws(Failure) in
                 try transaction.sessions.update(id, SessionConfiguration(identifier: "other"))
@@ -102,9 +103,10 @@ struct SessionTests {
         let theirs = try create(store, SessionConfiguration(identifier: "caf\u{E9}"), .of(1), application: "org.other")
         #expect(theirs.isNew)
         #expect(theirs.id != mine)
-        #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.sessions.infos(application: "org.example").count
-        } == 2)
+        #expect(
+            try store.run { (transaction) throws(Failure) in
+                try transaction.sessions.infos(application: "org.example").count
+            } == 2)
     }
 
     @Test("attaching to an unknown session fails with the status `notFound`")
@@ -167,12 +169,14 @@ struct SessionTests {
         _ = try attach(store, .of(1, client: 2))
     }
 
-    @Test("if a consumer's process is dead, its claim is released", arguments: [
-        ProcessIdentity(processID: getpid(), startTime: 1, bootID: ProcessIdentity.currentBootID),
-        ProcessIdentity(processID: .max, startTime: .max, bootID: ProcessIdentity.currentBootID),
-        ProcessIdentity(
-            processID: getpid(), startTime: ProcessIdentity.current.startTime, bootID: "an earlier boot"),
-    ])
+    @Test(
+        "if a consumer's process is dead, its claim is released",
+        arguments: [
+            ProcessIdentity(processID: getpid(), startTime: 1, bootID: ProcessIdentity.currentBootID),
+            ProcessIdentity(processID: .max, startTime: .max, bootID: ProcessIdentity.currentBootID),
+            ProcessIdentity(
+                processID: getpid(), startTime: ProcessIdentity.current.startTime, bootID: "an earlier boot"),
+        ])
     func dead(process: ProcessIdentity) throws {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1, process: process)).id
@@ -197,14 +201,16 @@ struct SessionTests {
         let infos = try store.run { (transaction) throws(Failure) in
             try transaction.sessions.infos(application: "org.example")
         }
-        #expect(infos == [
-            SessionInfo(
-                identifier: "empty", round: 0, liveTasks: 0, events: 0, hasFinishedRound: false, isInvalidating: false,
-                consumer: 0, createdMilliseconds: 42, newestEvent: .zero),
-            SessionInfo(
-                identifier: "gallery", round: 1, liveTasks: 1, events: 1, hasFinishedRound: false,
-                isInvalidating: false, consumer: Int64(getpid()), createdMilliseconds: 42, newestEvent: newest),
-        ])
+        #expect(
+            infos == [
+                SessionInfo(
+                    identifier: "empty", round: 0, liveTasks: 0, events: 0, hasFinishedRound: false,
+                    isInvalidating: false,
+                    consumer: 0, createdMilliseconds: 42, newestEvent: .zero),
+                SessionInfo(
+                    identifier: "gallery", round: 1, liveTasks: 1, events: 1, hasFinishedRound: false,
+                    isInvalidating: false, consumer: Int64(getpid()), createdMilliseconds: 42, newestEvent: newest),
+            ])
         let active = try store.run { (transaction) throws(Failure) in try transaction.sessions.active() }
         #expect(active.map(\.id) == [id])
         #expect(active.first?.configuration == configuration)
@@ -215,9 +221,10 @@ struct SessionTests {
         #expect(waiting.map(\.newestEvent) == [newest])
         try store.end(tasks[1])
         #expect(try store.info(id)?.hasFinishedRound == true)
-        #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.sessions.info(of: SessionID(rawValue: 77)) == nil
-        })
+        #expect(
+            try store.run { (transaction) throws(Failure) in
+                try transaction.sessions.info(of: SessionID(rawValue: 77)) == nil
+            })
     }
 
     @Test("a handle can attach to an invalidated session, but cannot create the session again")
@@ -278,9 +285,10 @@ struct CommandTests {
                     [(.numbered(1), .example), (.numbered(1), .example)], in: session, now: 1)
             }
         }
-        #expect(try store.run { (transaction) throws(Failure) in
-            try transaction.commands.reply(to: command(1))
-        } == nil)
+        #expect(
+            try store.run { (transaction) throws(Failure) in
+                try transaction.commands.reply(to: command(1))
+            } == nil)
     }
 
     @Test("a command whose sequence number is out of range is refused without a crash")

@@ -97,7 +97,8 @@ struct SuspendedTimeTests {
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         try store.run { (transaction) throws(Failure) in
             try transaction.attempts.record(
-                task, AttemptRecord(
+                task,
+                AttemptRecord(
                     attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 900_000, reason: .retry))
         }
         func due(_ change: (inout SessionConfiguration) -> Void) throws -> Int64? {

@@ -31,9 +31,10 @@ struct WaitTests {
         // The tasks are enqueued at 2,000 ms.
         let plain = try store.enqueue([.numbered(1)], in: session)[0]
         let stating = try store.enqueue([.stating(2, .overnight)], in: session)[0]
-        let record = try #require(try store.run { (transaction) throws(Failure) in
-            try transaction.tasks.find(stating)
-        })
+        let record = try #require(
+            try store.run { (transaction) throws(Failure) in
+                try transaction.tasks.find(stating)
+            })
         let constraints = record.task.constraints
         try wait(store, WaitScope(session, constraints: .session), .power, from: 1_000, to: 20_000)
         try wait(store, WaitScope(session, constraints: constraints), .metered, from: 30_000, to: 40_000)

@@ -24,9 +24,11 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("a connection is not reused if unexpected bytes arrive while it is idle", arguments: [
-        Self.stray, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "\r\n", "H",
-    ])
+    @Test(
+        "a connection is not reused if unexpected bytes arrive while it is idle",
+        arguments: [
+            Self.stray, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "\r\n", "H",
+        ])
     func strayWhileIdle(stray: String) async throws {
         let firstHasEnded = Lock(false)
         try await withServer { connection in
@@ -52,18 +54,21 @@ struct ConnectionReuseTests {
     private func withBrokenReuse(
         by bytes: String, _ body: (RawServer, TransferClient) async throws -> Void
     ) async throws {
-        try await withServer({ connection in
-            guard connection.readRequest() != nil else { return }
-            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
-            while connection.readRequest() != nil { connection.send(bytes) }
-        }, body)
+        try await withServer(
+            { connection in
+                guard connection.readRequest() != nil else { return }
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
+                while connection.readRequest() != nil { connection.send(bytes) }
+            }, body)
     }
 
     /// A server can send the end of a response late, after the client has sent the next request on the connection. Then
     /// the next bytes that the client receives are not HTTP.
-    @Test("if a response on a reused connection is not HTTP, the request is repeated on a new connection", arguments: [
-        "0123456789\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nbroken\r\n\r\n",
-    ])
+    @Test(
+        "if a response on a reused connection is not HTTP, the request is repeated on a new connection",
+        arguments: [
+            "0123456789\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nbroken\r\n\r\n",
+        ])
     func brokenResponse(bytes: String) async throws {
         try await withBrokenReuse(by: bytes) { server, transferClient in
             _ = await transferClient.fetch(server.url)
@@ -98,12 +103,14 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("a connection is not reused if additional bytes arrive together with a response", arguments: [
-        "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n0\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nTrailer: 1\r\n\r\n",
-    ])
+    @Test(
+        "a connection is not reused if additional bytes arrive together with a response",
+        arguments: [
+            "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nTrailer: 1\r\n\r\n",
+        ])
     func excessInOneSegment(response: String) async throws {
         try await withServer { connection in
             while connection.readRequest() != nil { connection.send(response + "HTTP/1.1 200 OK\r\nContent-Le") }

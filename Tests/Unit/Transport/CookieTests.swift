@@ -55,9 +55,11 @@ struct CookieTests {
         }
     }
 
-    @Test("cookies for other domains and cookies that break the rules of their name prefix are refused", arguments: [
-        "a=1; Domain=example.org", "a=1; Domain=com", "a=1; Domain=0.0.1", "__Host-a=1; Path=/", "__Secure-a=1",
-    ])
+    @Test(
+        "cookies for other domains and cookies that break the rules of their name prefix are refused",
+        arguments: [
+            "a=1; Domain=example.org", "a=1; Domain=com", "a=1; Domain=0.0.1", "__Host-a=1; Path=/", "__Secure-a=1",
+        ])
     func refused(_ cookie: String) async throws {
         try await withServer(Self.server(["/set": [cookie]])) { server, transferClient in
             let jar = CookieBox()

@@ -49,8 +49,8 @@ struct CurlReading {
 
     private let receive: curl_write_callback = { data, size, count, receiver in
         guard let data, let receiver else { return 0 }
-        Unmanaged<Body>.fromOpaque(receiver).takeUnretainedValue().bytes
-            += UnsafeRawBufferPointer(start: data, count: size &* count)
+        Unmanaged<Body>.fromOpaque(receiver).takeUnretainedValue().bytes += UnsafeRawBufferPointer(
+            start: data, count: size &* count)
         return size &* count
     }
 }

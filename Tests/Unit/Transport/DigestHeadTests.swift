@@ -55,7 +55,8 @@ struct DigestHeadTests {
         try await withServer { connection in
             while let request = connection.readRequest() {
                 connection.send(
-                    request.contains("Authorization") ? "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfile"
+                    request.contains("Authorization")
+                        ? "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfile"
                         : "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n"
                             + "Transfer-Encoding: chunked\r\n\r\n0\r\nHTTP/1.1 404 No: x\r\n\r\n")
             }

@@ -152,9 +152,11 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("a response that is not HTTP is a protocol error", arguments: [
-        "220 ftp.example ready\r\n", "\u{1}\u{2}\u{3}\r\n\r\n", "<html>an answer of HTTP/0.9</html>",
-    ])
+    @Test(
+        "a response that is not HTTP is a protocol error",
+        arguments: [
+            "220 ftp.example ready\r\n", "\u{1}\u{2}\u{3}\r\n\r\n", "<html>an answer of HTTP/0.9</html>",
+        ])
     func garbage(response: String) async throws {
         try await withServer { connection in
             _ = connection.readRequest()

@@ -44,44 +44,48 @@ struct OutgoingRequestTests {
     @Test("an upload does not time out while the server reads slowly")
     func slowServer() async throws {
         let size = 6 << 20
-        try await withServer({ connection in
-            // The server's kernel buffers the bytes that the server has not read. The client does not notice when the
-            // server reads bytes from this buffer. The client notices only that the kernel accepts more bytes. So the
-            // buffer is small: the kernel can accept more bytes soon after the server has read some.
-            var room: Int32 = 32 << 10
-            setsockopt(connection.descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
-            _ = connection.readRequest()
-            var buffer = [UInt8](repeating: 0, count: 64 << 10)
-            var taken = 0
-            while taken < size {
-                usleep(20_000)
-                let count = recv(connection.descriptor, &buffer, buffer.count, 0)
-                if count <= 0 { return }
-                taken += count
-            }
-            connection.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
-        }, { server, transferClient in
-            let record = await Self.send(UInt64(size), to: server, transferClient)
-            #expect(record.end == .complete && record.head?.status == 201, "\(String(describing: record.end))")
-            let metrics = record.metrics
-            #expect(metrics.requestBodyBytes == UInt64(size))
-            #expect((metrics.requestEnd ?? 0) >= (metrics.requestStart ?? .max))
-        })
+        try await withServer(
+            { connection in
+                // The server's kernel buffers the bytes that the server has not read. The client does not notice when
+                // the server reads bytes from this buffer. The client notices only that the kernel accepts more bytes.
+                // So the buffer is small: the kernel can accept more bytes soon after the server has read some.
+                var room: Int32 = 32 << 10
+                setsockopt(connection.descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
+                _ = connection.readRequest()
+                var buffer = [UInt8](repeating: 0, count: 64 << 10)
+                var taken = 0
+                while taken < size {
+                    usleep(20_000)
+                    let count = recv(connection.descriptor, &buffer, buffer.count, 0)
+                    if count <= 0 { return }
+                    taken += count
+                }
+                connection.send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
+            },
+            { server, transferClient in
+                let record = await Self.send(UInt64(size), to: server, transferClient)
+                #expect(record.end == .complete && record.head?.status == 201, "\(String(describing: record.end))")
+                let metrics = record.metrics
+                #expect(metrics.requestBodyBytes == UInt64(size))
+                #expect((metrics.requestEnd ?? 0) >= (metrics.requestStart ?? .max))
+            })
     }
 
     @Test("an upload times out when the server stops reading")
     func stalledServer() async throws {
-        try await withServer({ connection in
-            _ = connection.readRequest()
-            var buffer = [UInt8](repeating: 0, count: 64 << 10)
-            _ = recv(connection.descriptor, &buffer, buffer.count, 0)
-            // The server reads no more bytes, and waits until the client closes the connection.
-            var poll = pollfd(descriptor: connection.descriptor)
-            while Glibc.poll(&poll, 1, 100) == 0 {}
-        }, { server, transferClient in
-            let record = await Self.send(64 << 20, to: server, transferClient)
-            #expect(record.failure?.status == .requestTimeout)
-        })
+        try await withServer(
+            { connection in
+                _ = connection.readRequest()
+                var buffer = [UInt8](repeating: 0, count: 64 << 10)
+                _ = recv(connection.descriptor, &buffer, buffer.count, 0)
+                // The server reads no more bytes, and waits until the client closes the connection.
+                var poll = pollfd(descriptor: connection.descriptor)
+                while Glibc.poll(&poll, 1, 100) == 0 {}
+            },
+            { server, transferClient in
+                let record = await Self.send(64 << 20, to: server, transferClient)
+                #expect(record.failure?.status == .requestTimeout)
+            })
     }
 }
 

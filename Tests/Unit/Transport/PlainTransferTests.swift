@@ -109,7 +109,8 @@ struct PlainTransferTests {
 
     @Test("a transfer with a line break in a header does not start")
     func headerInjection() async throws {
-        try await withServer { _ in } _: { server, transferClient in
+        try await withServer { _ in
+        } _: { server, transferClient in
             var request = request(server.url)
             request.headers = [HeaderField("X-Note", "a\r\nX-Other: b")]
             let record = await transferClient.fetch(request)
@@ -120,7 +121,8 @@ struct PlainTransferTests {
 
     @Test("a transfer does not start if its origin differs from the origin of its URL")
     func foreignOrigin() async throws {
-        try await withServer { _ in } _: { server, transferClient in
+        try await withServer { _ in
+        } _: { server, transferClient in
             var request = request(server.url)
             request.origin.port &+= 1
             let record = await transferClient.fetch(request)

@@ -77,9 +77,11 @@ struct RedirectTests {
         }
     }
 
-    @Test("a redirect to a URL that is not supported is refused", arguments: [
-        "file:///etc/passwd", "ftp://127.0.0.1/", "javascript:alert(1)", "http://user:secret@127.0.0.1/", "http://",
-    ])
+    @Test(
+        "a redirect to a URL that is not supported is refused",
+        arguments: [
+            "file:///etc/passwd", "ftp://127.0.0.1/", "javascript:alert(1)", "http://user:secret@127.0.0.1/", "http://",
+        ])
     func otherScheme(location: String) async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -137,10 +139,12 @@ struct RedirectTests {
         }
     }
 
-    @Test("a redirect without Location and a 304 are final responses", arguments: [
-        "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 304 Not Modified\r\nLocation: /elsewhere\r\n\r\n",
-    ])
+    @Test(
+        "a redirect without Location and a 304 are final responses",
+        arguments: [
+            "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
+            "HTTP/1.1 304 Not Modified\r\nLocation: /elsewhere\r\n\r\n",
+        ])
     func noPlace(response: String) async throws {
         try await withServer { connection in
             _ = connection.readRequest()

@@ -143,11 +143,14 @@ struct ReplyGenerator {
                 "HTTP/1.1 404 Not Found: x", "HTTP/1.1: 200", "http/1.1 200 OK: x",
             ])
         default:
-            any(Self.harmless + [
-                "Location: /a", "Location:\r\n /a", "Location : /a", "WWW-Authenticate: Basic realm=\"a\"",
-                "WWW-Authenticate:\r\n Basic realm=\"a\"", "no colon", ": nameless", " folded: 1", "\tfolded", "\rX: y",
-                "X-Nul: a\0b", "\0", "X-CR: a\rb", "Connection: close", "Upgrade: h2c", "Content-Range: bytes 0-1/2",
-            ])
+            any(
+                Self.harmless + [
+                    "Location: /a", "Location:\r\n /a", "Location : /a", "WWW-Authenticate: Basic realm=\"a\"",
+                    "WWW-Authenticate:\r\n Basic realm=\"a\"", "no colon", ": nameless", " folded: 1", "\tfolded",
+                    "\rX: y",
+                    "X-Nul: a\0b", "\0", "X-CR: a\rb", "Connection: close", "Upgrade: h2c",
+                    "Content-Range: bytes 0-1/2",
+                ])
         }
     }
 }

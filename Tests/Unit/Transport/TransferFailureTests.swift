@@ -31,22 +31,26 @@ struct TransferFailureTests {
         }
     }
 
-    @Test("a libcurl code for invalid chunks or frames means a protocol error", arguments: [
-        (CURLE_RECV_ERROR, "Illegal or missing hexadecimal sequence in chunked-encoding"),
-        (CURLE_RECV_ERROR, "h2_process_pending_input: nghttp2_session_mem_recv() returned -505:Protocol error"),
-    ])
+    @Test(
+        "a libcurl code for invalid chunks or frames means a protocol error",
+        arguments: [
+            (CURLE_RECV_ERROR, "Illegal or missing hexadecimal sequence in chunked-encoding"),
+            (CURLE_RECV_ERROR, "h2_process_pending_input: nghttp2_session_mem_recv() returned -505:Protocol error"),
+        ])
     func violations(code: CURLcode, reason: String) {
         #expect(
             TransferFailure.classification(FailureReport(code, reason: reason), headIsWhole: true, hasReceived: true)
                 == TransferFailure.Classification(.badResponse, transient: false))
     }
 
-    @Test("a stream that ends with an error means a bad response, which may pass", arguments: [
-        "HTTP/2 stream 1 was not closed cleanly: PROTOCOL_ERROR (err 1)",
-        "HTTP/2 stream 1 was not closed cleanly: COMPRESSION_ERROR (err 9)",
-        "HTTP/2 stream 1 reset by server (error 0x1 PROTOCOL_ERROR)",
-        "Invalid HTTP header field was received: frame type: 1, stream: 1, name: [X-Upper], value: [1]",
-    ])
+    @Test(
+        "a stream that ends with an error means a bad response, which may pass",
+        arguments: [
+            "HTTP/2 stream 1 was not closed cleanly: PROTOCOL_ERROR (err 1)",
+            "HTTP/2 stream 1 was not closed cleanly: COMPRESSION_ERROR (err 9)",
+            "HTTP/2 stream 1 reset by server (error 0x1 PROTOCOL_ERROR)",
+            "Invalid HTTP header field was received: frame type: 1, stream: 1, name: [X-Upper], value: [1]",
+        ])
     func streamErrors(reason: String) {
         let report = FailureReport(CURLE_HTTP2_STREAM, reason: reason)
         #expect(
@@ -67,13 +71,15 @@ struct TransferFailureTests {
         #expect(after.status == .connectionLost && isTransient && after.message.has("no valid TLS record"))
     }
 
-    @Test("the number of received bytes distinguishes a lack of memory from a too long header line",
-        .enabled(if: Workaround.longHeaderLine.isActive), arguments: [
-        (Int64?(200), false, Status.outOfResources, true),
-        (Int64?(100 << 10), false, .badResponse, false),
-        (nil, false, .outOfResources, true),
-        (nil, true, .badResponse, false),
-    ])
+    @Test(
+        "the number of received bytes distinguishes a lack of memory from a too long header line",
+        .enabled(if: Workaround.longHeaderLine.isActive),
+        arguments: [
+            (Int64?(200), false, Status.outOfResources, true),
+            (Int64?(100 << 10), false, .badResponse, false),
+            (nil, false, .outOfResources, true),
+            (nil, true, .badResponse, false),
+        ])
     func memory(received: Int64?, mayBeTunnel: Bool, status: Status, isTransient: Bool) {
         var report = FailureReport(CURLE_OUT_OF_MEMORY)
         report.receivedBytes = received
@@ -91,19 +97,21 @@ struct TransferFailureTests {
                 == TransferFailure.Classification(.outOfResources, transient: true))
     }
 
-    @Test("failures of the network are transient; failures of trust, protocol or redirects are permanent", arguments: [
-        (CURLE_COULDNT_RESOLVE_HOST, Status.nameNotResolved, true),
-        (CURLE_COULDNT_CONNECT, .connectionFailed, true),
-        (CURLE_PARTIAL_FILE, .connectionLost, true),
-        (CURLE_RECV_ERROR, .connectionLost, true),
-        (CURLE_HTTP2_STREAM, .connectionLost, true),
-        (CURLE_OPERATION_TIMEDOUT, .requestTimeout, true),
-        (CURLE_SSL_CONNECT_ERROR, .tlsFailed, true),
-        (CURLE_PEER_FAILED_VERIFICATION, .tlsFailed, false),
-        (CURLE_SSL_CACERT_BADFILE, .tlsFailed, false),
-        (CURLE_WEIRD_SERVER_REPLY, .badResponse, false),
-        (CURLE_TOO_MANY_REDIRECTS, .redirectRefused, false),
-    ])
+    @Test(
+        "failures of the network are transient; failures of trust, protocol or redirects are permanent",
+        arguments: [
+            (CURLE_COULDNT_RESOLVE_HOST, Status.nameNotResolved, true),
+            (CURLE_COULDNT_CONNECT, .connectionFailed, true),
+            (CURLE_PARTIAL_FILE, .connectionLost, true),
+            (CURLE_RECV_ERROR, .connectionLost, true),
+            (CURLE_HTTP2_STREAM, .connectionLost, true),
+            (CURLE_OPERATION_TIMEDOUT, .requestTimeout, true),
+            (CURLE_SSL_CONNECT_ERROR, .tlsFailed, true),
+            (CURLE_PEER_FAILED_VERIFICATION, .tlsFailed, false),
+            (CURLE_SSL_CACERT_BADFILE, .tlsFailed, false),
+            (CURLE_WEIRD_SERVER_REPLY, .badResponse, false),
+            (CURLE_TOO_MANY_REDIRECTS, .redirectRefused, false),
+        ])
     func meanings(code: CURLcode, status: Status, isTransient: Bool) {
         #expect(
             TransferFailure.classification(FailureReport(code), headIsWhole: true, hasReceived: true)
@@ -185,10 +193,12 @@ struct HeadCollectorTests {
         }
     }
 
-    @Test("a head is invalid if its status is not a number of three digits", arguments: [
-        "HTTP/1.1", "HTTP/1.1 ", "HTTP/1.1 abc", "HTTP/1.1 20", "HTTP/1.1 2000", "HTTP/1.1 +20", "HTTP/1.1 -20",
-        "HTTP/1.1 099", "HTTP/1.1 200x", "HTTP/1.1 200\tOK", "HTTP/1.1 \t200", "HTTP/1.1 \u{0662}00",
-    ])
+    @Test(
+        "a head is invalid if its status is not a number of three digits",
+        arguments: [
+            "HTTP/1.1", "HTTP/1.1 ", "HTTP/1.1 abc", "HTTP/1.1 20", "HTTP/1.1 2000", "HTTP/1.1 +20", "HTTP/1.1 -20",
+            "HTTP/1.1 099", "HTTP/1.1 200x", "HTTP/1.1 200\tOK", "HTTP/1.1 \t200", "HTTP/1.1 \u{0662}00",
+        ])
     func oddStatus(line: String) { #expect(isBroken([line])) }
 
     @Test("only the first line of a response is a status line")
@@ -213,10 +223,12 @@ struct HeadCollectorTests {
         #expect(collect(["HTTP/1.1 200 OK", "A:", "  2", " ", ""]).0.fields == [ResponseField("A", "2")])
     }
 
-    @Test("Retry-After is a number of seconds or a date in the future", arguments: [
-        ("17", 17), ("0", nil), ("99999999999999999999", Int64.max), ("-5", nil), ("", nil), ("soon", nil),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", nil),
-    ])
+    @Test(
+        "Retry-After is a number of seconds or a date in the future",
+        arguments: [
+            ("17", 17), ("0", nil), ("99999999999999999999", Int64.max), ("-5", nil), ("", nil), ("soon", nil),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", nil),
+        ])
     func retryAfter(value: String, seconds: Int64?) {
         let (head, _) = collect(["HTTP/1.1 503 Busy", "Retry-After: \(value)", "Retry-After: 9", ""])
         #expect(head.retryAfterSeconds == seconds)
@@ -233,17 +245,21 @@ struct HeadCollectorTests {
 
     private func isBroken(_ lines: [String]) -> Bool { if case .broken = collect(lines).1 { true } else { false } }
 
-    @Test("a head with a space before the colon of a framing field is marked as invalid", arguments: [
-        "Content-Length : 5", "Transfer-Encoding : chunked", "transfer-encoding\t: chunked",
-    ])
+    @Test(
+        "a head with a space before the colon of a framing field is marked as invalid",
+        arguments: [
+            "Content-Length : 5", "Transfer-Encoding : chunked", "transfer-encoding\t: chunked",
+        ])
     func blankBeforeColon(line: String) {
         let (head, _) = collect(["HTTP/1.1 200 OK", line, ""])
         #expect(head.hasInvalidFraming)
     }
 
-    @Test("a head with an unknown version of HTTP is invalid", arguments: [
-        "HTTP/", "HTTP/x.y 200", "HTTP/1. 200", "HTTP/1.10 200", "HTTP/20 200", "HTTP/ 200",
-    ])
+    @Test(
+        "a head with an unknown version of HTTP is invalid",
+        arguments: [
+            "HTTP/", "HTTP/x.y 200", "HTTP/1. 200", "HTTP/1.10 200", "HTTP/20 200", "HTTP/ 200",
+        ])
     func oddVersion(line: String) {
         guard case .broken = collect([line, ""]).1 else {
             Issue.record("not broken")

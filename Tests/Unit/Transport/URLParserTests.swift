@@ -5,26 +5,30 @@ import Testing
 
 @Suite("A URL")
 struct URLParserTests {
-    @Test("the origin of a URL is in lower case, and has the default port if the URL has no port", arguments: [
-        ("https://example.org/a?b#c", "https://example.org:443"),
-        ("http://example.org", "http://example.org:80"),
-        ("HTTPS://Example.ORG:8443/", "https://example.org:8443"),
-        ("http://[2001:DB8::1]:81/", "http://[2001:db8::1]:81"),
-        ("http://127.0.0.1/", "http://127.0.0.1:80"),
-        // Network libraries accept this spelling of an address.
-        ("http://0x7f000001/", "http://127.0.0.1:80"),
-    ])
+    @Test(
+        "the origin of a URL is in lower case, and has the default port if the URL has no port",
+        arguments: [
+            ("https://example.org/a?b#c", "https://example.org:443"),
+            ("http://example.org", "http://example.org:80"),
+            ("HTTPS://Example.ORG:8443/", "https://example.org:8443"),
+            ("http://[2001:DB8::1]:81/", "http://[2001:db8::1]:81"),
+            ("http://127.0.0.1/", "http://127.0.0.1:80"),
+            // Network libraries accept this spelling of an address.
+            ("http://0x7f000001/", "http://127.0.0.1:80"),
+        ])
     func origin(url: String, origin: String) throws {
         #expect(try URLParser.origin(of: url).text == origin)
     }
 
-    @Test("a URL that is invalid or not supported is refused with a message", arguments: [
-        "", "example.org", "/path", "ftp://example.org/", "file:///etc/passwd", "javascript:alert(1)", "https://",
-        "https:///path", "https://user@example.org/", "https://user:secret@example.org/", "https://example.org/a b",
-        "https://example.org/\n", "https://example.org/\u{0}", " https://example.org/", "https://example.org:0/",
-        "https://example.org:65536/", "https://example.org:http/", "https://exa mple.org/", "https://[::1/",
-        "https:/example.org/", "https://b\u{FC}cher.example/", "https://" + String(repeating: "a", count: 20_000),
-    ])
+    @Test(
+        "a URL that is invalid or not supported is refused with a message",
+        arguments: [
+            "", "example.org", "/path", "ftp://example.org/", "file:///etc/passwd", "javascript:alert(1)", "https://",
+            "https:///path", "https://user@example.org/", "https://user:secret@example.org/", "https://example.org/a b",
+            "https://example.org/\n", "https://example.org/\u{0}", " https://example.org/", "https://example.org:0/",
+            "https://example.org:65536/", "https://example.org:http/", "https://exa mple.org/", "https://[::1/",
+            "https:/example.org/", "https://b\u{FC}cher.example/", "https://" + String(repeating: "a", count: 20_000),
+        ])
     func refused(url: String) {
         #expect {
             try URLParser.origin(of: url)
@@ -48,9 +52,11 @@ struct URLParserTests {
             for url in urls {
                 var reader = OriginParser()
                 _ = try? reader.origin(of: before)
-                #expect(read { () throws(Failure) in try reader.origin(of: url) } == read { () throws(Failure) in
-                    try URLParser.origin(of: url)
-                })
+                #expect(
+                    read { () throws(Failure) in try reader.origin(of: url) }
+                        == read { () throws(Failure) in
+                            try URLParser.origin(of: url)
+                        })
             }
         }
     }
@@ -66,13 +72,15 @@ struct URLParserTests {
         }
     }
 
-    @Test("the URL of a redirect is resolved from its Location and the base URL", arguments: [
-        ("/b", "http://a/x/y", "http://a/b"),
-        ("b", "http://a/x/y", "http://a/x/b"),
-        ("//b/c", "https://a/x", "https://b/c"),
-        ("?q", "http://a/x", "http://a/x?q"),
-        ("https://b:444/c", "http://a/x", "https://b:444/c"),
-    ])
+    @Test(
+        "the URL of a redirect is resolved from its Location and the base URL",
+        arguments: [
+            ("/b", "http://a/x/y", "http://a/b"),
+            ("b", "http://a/x/y", "http://a/x/b"),
+            ("//b/c", "https://a/x", "https://b/c"),
+            ("?q", "http://a/x", "http://a/x?q"),
+            ("https://b:444/c", "http://a/x", "https://b:444/c"),
+        ])
     func resolved(location: String, base: String, url: String) throws {
         #expect(try URLParser.resolve(Array(location.utf8), against: base).url == url)
     }

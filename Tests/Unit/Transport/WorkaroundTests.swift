@@ -17,9 +17,11 @@ struct WorkaroundTests {
         #expect(DroppedExcess.isNoticed)
     }
 
-    @Test("the test of libcurl's reports finds a libcurl that reuses the connection", arguments: [
-        "Content-Length: 0\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    ])
+    @Test(
+        "the test of libcurl's reports finds a libcurl that reuses the connection",
+        arguments: [
+            "Content-Length: 0\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ])
     func noExcess(fields: String) {
         #expect(!ExcessProbe.closesConnection(after: "HTTP/1.1 200 OK\r\n\(fields)"))
     }

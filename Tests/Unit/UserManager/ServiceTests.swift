@@ -33,7 +33,9 @@ struct ServiceTests {
     /// it writes the line.
     private func file(_ name: String) throws -> String {
         var text: String?
-        try until { text = contents(name); return text?.hasSuffix("\n") == true }
+        try until {
+            text = contents(name); return text?.hasSuffix("\n") == true
+        }
         return try #require(text)
     }
 

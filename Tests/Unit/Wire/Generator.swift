@@ -202,8 +202,9 @@ extension Generator {
             switch pick(5) {
             case 0: .sessionFinished
             case 3: .activity(text())
-            case 2: .groupFinished(
-                FinishedGroup(name: text(), succeeded: integer(), failed: integer(), cancelled: integer()))
+            case 2:
+                .groupFinished(
+                    FinishedGroup(name: text(), succeeded: integer(), failed: integer(), cancelled: integer()))
             case 1: .challenge(optional { $0.challenge() })
             default: .taskEnded(endedTask())
             }

@@ -33,7 +33,8 @@ public struct BudgetUsage: Hashable, Sendable {
     /// will move; nil if the budget is used up, so that no task may run.
     func hold(expected: UInt64?) -> Hold {
         let (adjective, this) = period.kind == .day ? ("daily", "today's") : ("monthly", "this month's")
-        let whose = owner == .session
+        let whose =
+            owner == .session
             ? "the \(adjective) limit of its session" : "the \(adjective) limit of the network \(network)"
         let amount = QuantityFormatter.bytes(limit)
         if limit == 0 {

@@ -36,7 +36,8 @@ struct HoldMessages {
     }
 
     var power: Hold {
-        let sentence = settled(conditions.externalPower, "external power is back")
+        let sentence =
+            settled(conditions.externalPower, "external power is back")
             ?? "the machine is on battery, and the transfer waits for external power"
         return Hold(.power, sentence, nextCheckMilliseconds: nextCheck(conditions.externalPower))
     }
@@ -55,7 +56,7 @@ struct HoldMessages {
         let waits =
             missing.names.count < wanted.names.count
             ? "a network that is not \(QuantityFormatter.list(missing.names, "or"))"
-                : QuantityFormatter.list(wanted.names, "or")
+            : QuantityFormatter.list(wanted.names, "or")
         let kind = QuantityFormatter.list(network.kind.names)
         return Hold(
             .network, "the transfer waits for \(waits); the route to the internet is now \(network.name) (\(kind))")

@@ -90,7 +90,8 @@ extension ThroughputWatch {
     /// The time at which a held lane may make the next probe. While a probe is in progress, it is the time at which
     /// this probe counts as lost. Nil if there is no such time.
     public func nextProbe(now: Int64) -> Int64? {
-        let times = current(now).map { [$0.began + Self.probeTimeout] }
+        let times =
+            current(now).map { [$0.began + Self.probeTimeout] }
             ?? pauses.values.compactMap(\.probeAt).map { max($0, nextProbeAllowedAt) }
         return times.filter { $0 > now }.min()
     }

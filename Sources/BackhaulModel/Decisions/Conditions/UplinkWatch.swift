@@ -245,7 +245,8 @@ public struct UplinkWatch: Sendable {
         origins = isEnough ? failed : 1
         isProven = false
         if symptoms.count > Self.originThreshold * 4,
-            let oldest = symptoms.min(by: { $0.value.at < $1.value.at })?.key {
+            let oldest = symptoms.min(by: { $0.value.at < $1.value.at })?.key
+        {
             symptoms[oldest] = nil
         }
         if wasOpen { startProbes(now: now) }

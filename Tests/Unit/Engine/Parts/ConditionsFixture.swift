@@ -34,10 +34,12 @@ final class ConditionsFixture {
         let (base, source, running) = (base, source, running)
         let reference = WeakReference()
         let (runtime, sessions, scheduler) = (base.runtime, base.sessions, base.scheduler)
-        let monitor = ConditionsMonitor(runtime, makeSource: { changed in
-            source.changed = changed
-            return source
-        })
+        let monitor = ConditionsMonitor(
+            runtime,
+            makeSource: { changed in
+                source.changed = changed
+                return source
+            })
         let budgets = BudgetAccounting(
             runtime, sessions, scheduler, monitor,
             hasTasksWithinBudgets: { reference.fixture?.holds.hasTasksWithinBudgets ?? false })

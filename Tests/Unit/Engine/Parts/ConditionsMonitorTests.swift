@@ -11,10 +11,12 @@ struct ConditionsMonitorTests {
     let monitor: ConditionsMonitor
     init() {
         let source = source
-        monitor = ConditionsMonitor(runtime, makeSource: { changed in
-            source.changed = changed
-            return source
-        })
+        monitor = ConditionsMonitor(
+            runtime,
+            makeSource: { changed in
+                source.changed = changed
+                return source
+            })
     }
 
     @Test("the monitor reads no conditions while no task depends on them")

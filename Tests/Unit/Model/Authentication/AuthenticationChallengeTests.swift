@@ -41,12 +41,15 @@ struct AuthenticationChallengeTests {
         #expect(read("Basic charset=\"UTF-8\", realm=\"one\", realm=\"two\"") == ["basic:one"])
     }
 
-    @Test("a malformed WWW-Authenticate still gives a challenge, with a limited number of named schemes", arguments: [
-        "", ",", "=", "\"", "\"\\", "realm=x", "Basic realm=", "Basic realm=\"open", "Basic =x", "= Basic",
-        "Basic realm=\"\\",
-        "\u{1}\u{2}", "Basic\u{0}realm=x", "äöü", "((((", "Basic realm=x y=z", String(repeating: "\"", count: 20_000),
-        String(repeating: "a=", count: 20_000), String(repeating: "a b,", count: 20_000),
-    ])
+    @Test(
+        "a malformed WWW-Authenticate still gives a challenge, with a limited number of named schemes",
+        arguments: [
+            "", ",", "=", "\"", "\"\\", "realm=x", "Basic realm=", "Basic realm=\"open", "Basic =x", "= Basic",
+            "Basic realm=\"\\",
+            "\u{1}\u{2}", "Basic\u{0}realm=x", "äöü", "((((", "Basic realm=x y=z",
+            String(repeating: "\"", count: 20_000),
+            String(repeating: "a=", count: 20_000), String(repeating: "a b,", count: 20_000),
+        ])
     func broken(_ field: String) {
         let schemes = AuthenticationField.schemes([field, field])
         #expect(schemes.count <= AuthenticationField.schemeLimit)
@@ -86,9 +89,11 @@ struct AuthenticationChallengeTests {
         #expect(authChallenge("Bearer")?.space.realm == nil)
     }
 
-    @Test("a Digest with an unknown algorithm is passed over (RFC 7616, section 3.7)", arguments: [
-        "SHA-512-256", "SHA-1024", "\"sha-512-256-sess\"", "AES", "",
-    ])
+    @Test(
+        "a Digest with an unknown algorithm is passed over (RFC 7616, section 3.7)",
+        arguments: [
+            "SHA-512-256", "SHA-1024", "\"sha-512-256-sess\"", "AES", "",
+        ])
     func unknownDigest(_ algorithm: String) {
         let digest = "Digest realm=\"d\", nonce=\"n\", algorithm=\(algorithm)"
         for asked in [authChallenge(digest, "Basic realm=\"b\""), authChallenge("Basic realm=\"b\"", digest)] {
@@ -99,11 +104,13 @@ struct AuthenticationChallengeTests {
         #expect(authChallenge("Digest realm=\"k\", nonce=n, algorithm=md5", digest)?.schemes == .digest)
     }
 
-    @Test("a Digest that libcurl cannot read is passed over", arguments: [
-        "Digest realm=\"d\"", "Digest realm=\"d\", algorithm=MD5", "Digest",
-        "Digest realm=\"d\", nonce=\"n\", algorithm=MD5, algorithm=FOO",
-        "Digest realm=\"d\", nonce=\"n\", algorithm=FOO, algorithm=MD5",
-    ])
+    @Test(
+        "a Digest that libcurl cannot read is passed over",
+        arguments: [
+            "Digest realm=\"d\"", "Digest realm=\"d\", algorithm=MD5", "Digest",
+            "Digest realm=\"d\", nonce=\"n\", algorithm=MD5, algorithm=FOO",
+            "Digest realm=\"d\", nonce=\"n\", algorithm=FOO, algorithm=MD5",
+        ])
     func unreadableDigest(_ digest: String) {
         let asked = authChallenge(digest, "Basic realm=\"b\"")
         #expect(asked?.schemes == [.basic, .other])
@@ -111,9 +118,11 @@ struct AuthenticationChallengeTests {
         #expect(authChallenge(digest)?.schemes == .other)
     }
 
-    @Test("a Digest with an algorithm that libcurl computes is usable", arguments: [
-        "MD5", "md5-sess", "\"MD5\"", "SHA-256", "Sha-256-Sess",
-    ])
+    @Test(
+        "a Digest with an algorithm that libcurl computes is usable",
+        arguments: [
+            "MD5", "md5-sess", "\"MD5\"", "SHA-256", "Sha-256-Sess",
+        ])
     func knownDigest(_ algorithm: String) {
         let asked = authChallenge("Digest realm=\"d\", nonce=n, algorithm=\(algorithm)", "Basic realm=\"b\"")
         #expect(asked?.schemes == [.digest, .basic])
@@ -134,9 +143,11 @@ struct AuthenticationChallengeTests {
         #expect(authChallenge("Basic realm=\"p\"", status: 403) == nil)
     }
 
-    @Test("the scope of a protection space is the directory of the URL", arguments: [
-        ("https://example.org/a/b?c=/d", "/a/"), ("https://example.org", "/"), ("https://example.org/", "/"),
-        ("https://example.org?x", "/"), ("http://[::1]:80/a", "/"), ("http://h/a/b/#/c/d", "/a/b/"), ("", "/"),
-    ])
+    @Test(
+        "the scope of a protection space is the directory of the URL",
+        arguments: [
+            ("https://example.org/a/b?c=/d", "/a/"), ("https://example.org", "/"), ("https://example.org/", "/"),
+            ("https://example.org?x", "/"), ("http://[::1]:80/a", "/"), ("http://h/a/b/#/c/d", "/a/b/"), ("", "/"),
+        ])
     func scope(_ url: String, _ scope: String) { #expect(URLPath.directory(of: url) == scope) }
 }

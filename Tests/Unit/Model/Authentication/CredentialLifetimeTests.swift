@@ -111,13 +111,14 @@ struct CredentialLifetimeTests {
         return options
     }
 
-    @Test("a refresh is due when a request expires, or after a 401 or 403 (for headers, only from the task's origin)",
+    @Test(
+        "a refresh is due when a request expires, or after a 401 or 403 (for headers, only from the task's origin)",
         arguments: [
-        (RefreshKind.none, 401, Self.origin, false), (.headers, 401, Self.origin, true),
-        (.headers, 403, Self.origin, true), (.headers, 403, "https://cdn:443", false),
-        (.headers, 404, Self.origin, false),
-        (.headers, 407, Self.origin, false), (.url, 403, "https://cdn:443", true), (.url, 200, Self.origin, false),
-    ])
+            (RefreshKind.none, 401, Self.origin, false), (.headers, 401, Self.origin, true),
+            (.headers, 403, Self.origin, true), (.headers, 403, "https://cdn:443", false),
+            (.headers, 404, Self.origin, false),
+            (.headers, 407, Self.origin, false), (.url, 403, "https://cdn:443", true), (.url, 200, Self.origin, false),
+        ])
     func need(_ kind: RefreshKind, _ status: Int32, _ origin: String, _ isRequested: Bool) {
         let head = ResponseHead(status: status, finalURL: "", isMultiplexed: false, fields: [], origin: origin)
         #expect(RefreshPolicy.isRequested(by: head, options(kind), origin: Self.origin) == isRequested)

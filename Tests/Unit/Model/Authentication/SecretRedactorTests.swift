@@ -66,9 +66,10 @@ struct SecretRedactorTests {
         let secrets = secrets(credential, .credential(user: "u", password: "2026"))
         let kept = secrets.redacted(head, requested: "http://a/")
         #expect(kept.finalURL == "http://a/********")
-        #expect(kept.fields.map(\.plainText) == [
-            "W/\"********\"", "<********>", "2026", "Fri, 20 Nov 2026 08:00:00 GMT", "a/b",
-        ])
+        #expect(
+            kept.fields.map(\.plainText) == [
+                "W/\"********\"", "<********>", "2026", "Fri, 20 Nov 2026 08:00:00 GMT", "a/b",
+            ])
         #expect(Validator(of: kept).ifRange == nil)
         #expect(secrets.redacted(head, requested: "http://a/password").finalURL == "http://a/password")
         #expect(SecretRedactor().redacted(head, requested: "") == head)

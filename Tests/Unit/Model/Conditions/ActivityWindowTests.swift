@@ -29,11 +29,12 @@ struct ActivityWindowTests {
         #expect(ActivityWindow.first(of: stated, now: start) == window)
     }
 
-    @Test("an activity starts in its window when no condition delays it, and at the latest at the window's end",
+    @Test(
+        "an activity starts in its window when no condition delays it, and at the latest at the window's end",
         arguments: [
-        (-1, false, false), (-1, true, false), (0, false, true), (0, true, false), (7_199_999, true, false),
-        (7_200_000, true, true),
-    ] as [(Int64, Bool, Bool)])
+            (-1, false, false), (-1, true, false), (0, false, true), (0, true, false), (7_199_999, true, false),
+            (7_200_000, true, true),
+        ] as [(Int64, Bool, Bool)])
     func starts(after: Int64, isHeld: Bool, expected: Bool) {
         let window = ActivityWindow(begin: start, toleranceMilliseconds: 7_200_000)
         #expect(window.shouldStart(now: start + after, holds: isHeld ? [Hold(.power, "")] : []) == expected)

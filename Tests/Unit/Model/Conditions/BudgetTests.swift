@@ -68,11 +68,14 @@ struct BudgetPeriodTests {
         }
     }
 
-    @Test("a budget's month begins on its start day, in this calendar month or in the month before", arguments: [
-        // Today is 20 November 2026. Months start on the 1st, 20th, 21st or 28th. Start day 0 means 1, and 31 means 28.
-        (1, "1.11.2026", "1.12.2026"), (20, "20.11.2026", "20.12.2026"), (21, "21.10.2026", "21.11.2026"),
-        (28, "28.10.2026", "28.11.2026"), (0, "1.11.2026", "1.12.2026"), (31, "28.10.2026", "28.11.2026"),
-    ] as [(UInt8, String, String)])
+    @Test(
+        "a budget's month begins on its start day, in this calendar month or in the month before",
+        arguments: [
+            // Today is 20 November 2026. Months start on the 1st, 20th, 21st or 28th. Start day 0 means 1, and 31 means
+            // 28.
+            (1, "1.11.2026", "1.12.2026"), (20, "20.11.2026", "20.12.2026"), (21, "21.10.2026", "21.11.2026"),
+            (28, "28.10.2026", "28.11.2026"), (0, "1.11.2026", "1.12.2026"), (31, "28.10.2026", "28.11.2026"),
+        ] as [(UInt8, String, String)])
     func months(startsOn: UInt8, first: String, next: String) {
         let period = BudgetPeriod.month(
             at: Situation().now, startsOn: startsOn, localOffsetMilliseconds: Berlin.offset)

@@ -96,10 +96,15 @@ struct ConditionScenarioTests {
         scenario.situation.conditions = .onTheRoad
         let history = scenario.history(
             until: S.hour,
-            [(30 * S.minute, {
-                $0.conditions.network = Reading(Network(name: "Home", kind: .wifi))
-                $0.conditions.isMetered = Reading(false)
-            })])
+            [
+                (
+                    30 * S.minute,
+                    {
+                        $0.conditions.network = Reading(Network(name: "Home", kind: .wifi))
+                        $0.conditions.isMetered = Reading(false)
+                    }
+                )
+            ])
         #expect(history == ["21:40:00 metered", "22:10:10 runs"])
     }
 

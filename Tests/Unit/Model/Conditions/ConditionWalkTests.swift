@@ -43,7 +43,8 @@ struct ConditionWalkTests {
         #expect(walk.isOpen && walk.probes == 0)
     }
 
-    @Test("a link that is slow for hours is probed only a few times",
+    @Test(
+        "a link that is slow for hours is probed only a few times",
         arguments: 1...5 as ClosedRange<UInt64>)
     func slow(seed: UInt64) {
         let walk = walk(seed, hours: 6) { _ in 3_000 }
@@ -59,7 +60,8 @@ struct ConditionWalkTests {
         #expect(walk.moved[5] > 200_000 * 3_000)
     }
 
-    @Test("if an uplink works again for only one of three servers, probes find this server within 15 minutes",
+    @Test(
+        "if an uplink works again for only one of three servers, probes find this server within 15 minutes",
         arguments: [0, 1, 2])
     func uplink(alive: Int) {
         let origins = ["a", "b", "c"].map { Origin(scheme: "https", server: "\($0).example", port: 443) }
@@ -78,7 +80,8 @@ struct ConditionWalkTests {
         #expect(probes < 25)
     }
 
-    @Test("an activity starts at most one time in each interval, even if the engine is often not running",
+    @Test(
+        "an activity starts at most one time in each interval, even if the engine is often not running",
         arguments: 1...20 as ClosedRange<UInt64>)
     func activity(seed: UInt64) {
         var random = Random(seed: seed)

@@ -120,7 +120,8 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("the decision about each kind of pressure is right for all constraints and readings, and for held tasks",
+    @Test(
+        "the decision about each kind of pressure is right for all constraints and readings, and for held tasks",
         arguments: [0, 1, 2])
     func pressure(kind: Int) {
         let table = Table()

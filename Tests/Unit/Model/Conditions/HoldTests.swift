@@ -80,9 +80,11 @@ struct HoldTests {
         #expect(situation.reasons == [.power])
     }
 
-    @Test("on battery power, a low charge holds tasks until the charge is five points above the minimum", arguments: [
-        (39, false, true), (40, false, false), (44, true, true), (45, true, false),
-    ] as [(UInt8, Bool, Bool)])
+    @Test(
+        "on battery power, a low charge holds tasks until the charge is five points above the minimum",
+        arguments: [
+            (39, false, true), (40, false, false), (44, true, true), (45, true, false),
+        ] as [(UInt8, Bool, Bool)])
     func battery(percent: UInt8, wasHeld: Bool, isHeld: Bool) {
         var situation = Situation {
             $0.session.minimumBatteryPercent = 40
@@ -109,9 +111,11 @@ struct HoldTests {
             ])
     }
 
-    @Test("serious heat holds discretionary tasks, and critical heat holds all tasks", arguments: [
-        (ThermalState.fair, [], []), (.serious, [.heat], []), (.critical, [.heat], [.heat]),
-    ] as [(ThermalState, [WaitReason], [WaitReason])])
+    @Test(
+        "serious heat holds discretionary tasks, and critical heat holds all tasks",
+        arguments: [
+            (ThermalState.fair, [], []), (.serious, [.heat], []), (.critical, [.heat], [.heat]),
+        ] as [(ThermalState, [WaitReason], [WaitReason])])
     func heat(state: ThermalState, discretionary: [WaitReason], ordinary: [WaitReason]) {
         var situation = Situation {
             $0.conditions.thermalState = Reading(state)
@@ -168,10 +172,13 @@ struct HoldTests {
             ])
     }
 
-    @Test("pressure above its limit holds a task until the pressure is five points below the limit", arguments: [
-        (40, 40, false, false), (41, 40, false, true), (36, 40, true, true), (35, 40, true, false), (5, 8, true, true),
-        (4, 8, true, false), (1, 1, true, true), (0, 1, true, false),
-    ] as [(UInt8, UInt8, Bool, Bool)])
+    @Test(
+        "pressure above its limit holds a task until the pressure is five points below the limit",
+        arguments: [
+            (40, 40, false, false), (41, 40, false, true), (36, 40, true, true), (35, 40, true, false),
+            (5, 8, true, true),
+            (4, 8, true, false), (1, 1, true, true), (0, 1, true, false),
+        ] as [(UInt8, UInt8, Bool, Bool)])
     func pressure(value: UInt8, limit: UInt8, wasHeld: Bool, isHeld: Bool) {
         let situation = Situation {
             $0.session.maximumIOPressurePercent = limit
@@ -192,7 +199,8 @@ struct HoldTests {
                 "the transfer waits for ethernet or Wi-Fi; the route to the internet is now Telekom (cellular)"
             ])
         situation.session.networks = .all.subtracting(.cellular)
-        #expect(situation.sentences == [
+        #expect(
+            situation.sentences == [
                 "the transfer waits for a network that is not cellular; the route to the internet is now Telekom "
                     + "(cellular)"
             ])
@@ -221,10 +229,11 @@ struct HoldTests {
         #expect(situation.holds.isEmpty)
     }
 
-    @Test("until a server has responded, a login portal or a dead uplink holds the tasks that need the uplink",
+    @Test(
+        "until a server has responded, a login portal or a dead uplink holds the tasks that need the uplink",
         arguments: [
-        ConnectivityState.portal, .limited,
-    ])
+            ConnectivityState.portal, .limited,
+        ])
     func portal(state: ConnectivityState) {
         var situation = Situation { $0.conditions.connectivity = Reading(state, source: "NetworkManager") }
         #expect(situation.reasons == [.portal])

@@ -4,9 +4,12 @@ import Testing
 /// *Quiet hours* are hours in which tasks wait.
 @Suite("Quiet hours as text")
 struct QuietHoursTextTests {
-    @Test("parsed quiet hours are written as the same text", arguments: [
-        "22:00-06:30", "00:00-24:00", "mon-fri 08:00-18:00, sat 10:00-14:00", "fri-mon 22:00-06:00", "sun 23:59-00:00",
-    ])
+    @Test(
+        "parsed quiet hours are written as the same text",
+        arguments: [
+            "22:00-06:30", "00:00-24:00", "mon-fri 08:00-18:00, sat 10:00-14:00", "fri-mon 22:00-06:00",
+            "sun 23:59-00:00",
+        ])
     func sameText(text: String) throws { #expect(try #require(QuietHours(text)).text == text) }
 
     @Test("quiet hours on separate days are written as several spans with the same meaning")
@@ -22,11 +25,14 @@ struct QuietHoursTextTests {
         }
     }
 
-    @Test("malformed quiet hours are refused", arguments: [
-        "", "22:00", "22:00-22:00", "24:00-06:00", "22:60-06:00", "2:00-06:00", "22:00-06:00,", "monday 22:00-06:00",
-        "mon-tue-wed 22:00-06:00", "MON 22:00-06:00", "22:00 - 06:00", "mon  tue 22:00-06:00", "22:00-25:00", "-",
-        "٢٢:٠٠-٠٦:٣٠",
-    ])
+    @Test(
+        "malformed quiet hours are refused",
+        arguments: [
+            "", "22:00", "22:00-22:00", "24:00-06:00", "22:60-06:00", "2:00-06:00", "22:00-06:00,",
+            "monday 22:00-06:00",
+            "mon-tue-wed 22:00-06:00", "MON 22:00-06:00", "22:00 - 06:00", "mon  tue 22:00-06:00", "22:00-25:00", "-",
+            "٢٢:٠٠-٠٦:٣٠",
+        ])
     func refused(text: String) { #expect(QuietHours(text) == nil) }
 
     @Test("quiet hours with too many spans are refused")
@@ -36,10 +42,12 @@ struct QuietHoursTextTests {
         #expect(QuietHours(text(QuietHours.spanLimit + 1)) == nil)
     }
 
-    @Test("quiet hours that cover the whole week are recognized", arguments: [
-        ("00:00-24:00", true), ("07:00-23:00, 23:00-07:00", true), ("07:00-23:00, 23:00-06:59", false),
-        ("mon-sat 00:00-24:00", false), ("mon-sat 00:00-24:00, sun 00:00-24:00", true), ("12:00-11:59", false),
-    ])
+    @Test(
+        "quiet hours that cover the whole week are recognized",
+        arguments: [
+            ("00:00-24:00", true), ("07:00-23:00, 23:00-07:00", true), ("07:00-23:00, 23:00-06:59", false),
+            ("mon-sat 00:00-24:00", false), ("mon-sat 00:00-24:00, sun 00:00-24:00", true), ("12:00-11:59", false),
+        ])
     func covers(text: String, expected: Bool) throws {
         #expect(try #require(QuietHours(text)).coversEverything == expected)
     }

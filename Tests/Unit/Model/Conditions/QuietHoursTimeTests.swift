@@ -33,7 +33,8 @@ struct QuietHoursTimeTests {
         return minutes
     }
 
-    @Test("quiet hours follow the local time in weeks with a daylight saving change",
+    @Test(
+        "quiet hours follow the local time in weeks with a daylight saving change",
         arguments: [Berlin.spring, Berlin.autumn], texts)
     func changes(of clocks: Int64, text: String) throws {
         let hours = try #require(QuietHours(text))
@@ -65,9 +66,11 @@ struct QuietHoursTimeTests {
         #expect(!never.isQuiet && never.changes == nil)
     }
 
-    @Test("computing quiet hours and budgets does not crash or hang on extreme times and time zones", arguments: [
-        .min, -1, 0, 1, .max, -1_000_000_000_000, 1 << 60,
-    ] as [Int64])
+    @Test(
+        "computing quiet hours and budgets does not crash or hang on extreme times and time zones",
+        arguments: [
+            .min, -1, 0, 1, .max, -1_000_000_000_000, 1 << 60,
+        ] as [Int64])
     func nonsense(number: Int64) throws {
         let hours = try #require(QuietHours("22:00-06:30"))
         _ = hours.state(at: number, localOffsetMilliseconds: { _ in 0 })
@@ -78,10 +81,12 @@ struct QuietHoursTimeTests {
         _ = BudgetPeriod.month(at: number, startsOn: 200, localOffsetMilliseconds: { $0 % 2 == 0 ? number : 0 })
     }
 
-    @Test("a time in a message for users is written in local time", arguments: [
-        (0, "21:40 today"), (9 * 60, "06:40 tomorrow"), (48 * 60, "Sunday 21:40"), (6 * 24 * 60, "Thursday 21:40"),
-        (11 * 24 * 60, "1 December 21:40"),
-    ] as [(Int64, String)])
+    @Test(
+        "a time in a message for users is written in local time",
+        arguments: [
+            (0, "21:40 today"), (9 * 60, "06:40 tomorrow"), (48 * 60, "Sunday 21:40"), (6 * 24 * 60, "Thursday 21:40"),
+            (11 * 24 * 60, "1 December 21:40"),
+        ] as [(Int64, String)])
     func text(minutes: Int64, expected: String) {
         let now = Situation().now
         #expect(LocalTime.text(now + minutes * Self.minute, from: now, Berlin.offset) == expected)

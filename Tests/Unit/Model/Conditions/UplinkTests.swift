@@ -211,12 +211,15 @@ struct UplinkTests {
         #expect(ending(.cancelled) == .unknown)
     }
 
-    @Test("a server that needs no uplink is recognized by its name or address", arguments: [
-        ("localhost", true), ("127.0.0.1", true), ("10.1.2.3", true), ("172.31.0.1", true), ("172.32.0.1", false),
-        ("192.168.1.5", true), ("192.169.1.5", false), ("169.254.1.1", true), ("nas.local", true), ("[fd00::1]", true),
-        ("[fe80::1]", true), ("[2001:db8::1]", false), ("[::1]", true), ("[::ffff:1]", false), ("10.1.2", false),
-        ("10.1.2.300", false), ("10.1.2.+3", false), ("[+fd0::1]", false), ("example.org", false), ("", false),
-        ("[", false),
-    ])
+    @Test(
+        "a server that needs no uplink is recognized by its name or address",
+        arguments: [
+            ("localhost", true), ("127.0.0.1", true), ("10.1.2.3", true), ("172.31.0.1", true), ("172.32.0.1", false),
+            ("192.168.1.5", true), ("192.169.1.5", false), ("169.254.1.1", true), ("nas.local", true),
+            ("[fd00::1]", true),
+            ("[fe80::1]", true), ("[2001:db8::1]", false), ("[::1]", true), ("[::ffff:1]", false), ("10.1.2", false),
+            ("10.1.2.300", false), ("10.1.2.+3", false), ("[+fd0::1]", false), ("example.org", false), ("", false),
+            ("[", false),
+        ])
     func needsNoUplink(server: String, expected: Bool) { #expect(Connectivity.needsNoUplink(server) == expected) }
 }

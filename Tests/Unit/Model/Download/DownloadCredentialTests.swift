@@ -19,10 +19,11 @@ struct DownloadCredentialTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("A download that gets a challenge concludes even if the body is too long or the connection is lost",
+    @Test(
+        "A download that gets a challenge concludes even if the body is too long or the connection is lost",
         arguments: [
-        DownloadMachine.Event.received(count: 50), .transferFailed(.lost, isTransient: true),
-    ])
+            DownloadMachine.Event.received(count: 50), .transferFailed(.lost, isTransient: true),
+        ])
     func endless(_ event: DownloadMachine.Event) {
         var attempt = DownloadScript(asks: true)
         attempt.after(.start, .head(challenge), event)

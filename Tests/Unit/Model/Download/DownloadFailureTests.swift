@@ -178,9 +178,11 @@ struct DiskFailureTests {
         attempt.expect(.diskFailed(.broken), .conclude(.again(.broken), .kept(500)))
     }
 
-    @Test("a download fails if its destination is unusable", arguments: [
-        Status.destinationExists, .destinationUnavailable, .tooLarge,
-    ])
+    @Test(
+        "a download fails if its destination is unusable",
+        arguments: [
+            Status.destinationExists, .destinationUnavailable, .tooLarge,
+        ])
     func destination(_ status: Status) {
         let failure = Failure(status, "no")
         var attempt = DownloadScript()
@@ -190,9 +192,11 @@ struct DiskFailureTests {
         attempt.expect(.discarded, .conclude(.failed(failure), nil))
     }
 
-    @Test("A task is retried after a transient failure of the disk", arguments: [
-        Status.diskFailed, .outOfResources, .storeFull, .storeUnavailable, .engineFailed, .internal,
-    ])
+    @Test(
+        "A task is retried after a transient failure of the disk",
+        arguments: [
+            Status.diskFailed, .outOfResources, .storeFull, .storeUnavailable, .engineFailed, .internal,
+        ])
     func nextTime(_ status: Status) {
         let failure = Failure(status, "not now")
         var attempt = DownloadScript(from: .kept(400))

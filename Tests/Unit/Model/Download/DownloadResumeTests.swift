@@ -100,15 +100,16 @@ struct DownloadResumeTests {
             .head(head(416, "Content-Range: bytes */500")), .stopTransfer, .releaseSlot, .seal(size: 500))
     }
 
-    @Test("A download starts again if its part file has an unexpected length, or its checkpoint has no validator",
+    @Test(
+        "A download starts again if its part file has an unexpected length, or its checkpoint has no validator",
         arguments: [
-        // The part file is missing, shorter than its synced length, or longer than the whole file.
-        (Checkpoint.kept(400), 0), (.kept(400), 399), (.kept(400), 1_001), (.kept(400, of: nil), 399),
-        // The part file is longer than its synced length after a reboot, or its length is impossible.
-        (.kept(400, boot: "old"), 401), (.kept(400, boot: "old"), 1_000), (.kept(400), UInt64.max),
-        // The checkpoint has no validator with which to resume.
-        (.kept(400, tag: nil), 400),
-    ] as [(Checkpoint, UInt64)])
+            // The part file is missing, shorter than its synced length, or longer than the whole file.
+            (Checkpoint.kept(400), 0), (.kept(400), 399), (.kept(400), 1_001), (.kept(400, of: nil), 399),
+            // The part file is longer than its synced length after a reboot, or its length is impossible.
+            (.kept(400, boot: "old"), 401), (.kept(400, boot: "old"), 1_000), (.kept(400), UInt64.max),
+            // The checkpoint has no validator with which to resume.
+            (.kept(400, tag: nil), 400),
+        ] as [(Checkpoint, UInt64)])
     func strangePart(_ checkpoint: Checkpoint, _ length: UInt64) {
         var attempt = DownloadScript(from: checkpoint)
         attempt.after(.start)
@@ -189,10 +190,12 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("If a task receives more bytes than the server announced, the task starts again from byte 0", arguments: [
-        (Checkpoint?.none, whole, 1_001), (nil, head(200, "Content-Length: 0"), 1), (.kept(500), rest, 501),
-        (.kept(500), head(206, "Content-Range: bytes 500-599/1000", "ETag: \"a\""), 101), (nil, whole, Int.max),
-    ])
+    @Test(
+        "If a task receives more bytes than the server announced, the task starts again from byte 0",
+        arguments: [
+            (Checkpoint?.none, whole, 1_001), (nil, head(200, "Content-Length: 0"), 1), (.kept(500), rest, 501),
+            (.kept(500), head(206, "Content-Range: bytes 500-599/1000", "ETag: \"a\""), 101), (nil, whole, Int.max),
+        ])
     func tooMany(_ checkpoint: Checkpoint?, _ head: ResponseHead, _ count: Int) {
         var attempt = DownloadScript(from: checkpoint)
         attempt.after(.start, .opened(length: 500), .head(head))

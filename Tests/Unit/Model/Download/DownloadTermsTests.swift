@@ -184,11 +184,13 @@ struct DownloadTermsTests {
         #expect(attempt.machine.checksum == right && attempt.machine.size == 7)
     }
 
-    @Test("a task that skips existing files sends a request if an existing file's checksum or size is different",
+    @Test(
+        "a task that skips existing files sends a request if an existing file's checksum or size is different",
         arguments: [
-        nil, DestinationFile(
-            size: 7, checksum: Checksum(.sha256, [9])), DestinationFile(size: 7), DestinationFile(size: 8),
-    ])
+            nil,
+            DestinationFile(
+                size: 7, checksum: Checksum(.sha256, [9])), DestinationFile(size: 7), DestinationFile(size: 8),
+        ])
     func doesNotSkip(_ found: DestinationFile?) {
         var attempt = DownloadScript(
             terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })

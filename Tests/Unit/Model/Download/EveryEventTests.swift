@@ -23,20 +23,29 @@ struct EveryEventTests {
         ("receiving, paused", nil, nil, [.start, .head(whole), .received(count: 500)]),
         ("receiving, syncing", nil, nil, [.start, .head(whole), .received(count: 500), .tick]),
         ("receiving slowly", nil, nil, [.start, .head(whole), .received(count: 350), .aged]),
-        ("receiving slowly, recording", nil, nil, [
-            .start, .head(whole), .received(count: 350), .appended(length: 350), .aged,
-        ]),
+        (
+            "receiving slowly, recording", nil, nil,
+            [
+                .start, .head(whole), .received(count: 350), .appended(length: 350), .aged,
+            ]
+        ),
         ("receiving the rest", nil, .kept(500), [.start, .opened(length: 500), .head(rest), .received(count: 10)]),
         ("receiving without end", nil, nil, [.start, .head(endless), .received(count: 99)]),
         ("receiving without validator", nil, nil, [.start, .head(unvalidated), .received(count: 99)]),
         ("receiving an error", nil, nil, [.start, .head(head(404)), .received(count: 1)]),
         ("receiving a challenge", nil, nil, [.start, .head(challenge), .received(count: 1)]),
-        ("receiving a challenge about the rest", nil, .kept(500), [
-            .start, .opened(length: 500), .head(challenge), .received(count: 1),
-        ]),
-        ("concluding a challenge", nil, .kept(500), [
-            .start, .opened(length: 500), .head(challenge), .transferComplete,
-        ]),
+        (
+            "receiving a challenge about the rest", nil, .kept(500),
+            [
+                .start, .opened(length: 500), .head(challenge), .received(count: 1),
+            ]
+        ),
+        (
+            "concluding a challenge", nil, .kept(500),
+            [
+                .start, .opened(length: 500), .head(challenge), .transferComplete,
+            ]
+        ),
         ("sealing", nil, .kept(500), [.start, .opened(length: 1_000)]),
         ("recording", nil, .kept(500), [.start, .opened(length: 1_000), .sealed(.sealed)]),
         ("placing", nil, .kept(500), [.start, .opened(length: 1_000), .sealed(.sealed), .intentRecorded]),
@@ -68,8 +77,9 @@ struct EveryEventTests {
         let (phase, intent, kept, events) = Self.paths[index]
         for first in Self.events {
             for second in Self.events {
-                var run = CompletingRun(machine: DownloadMachine(
-                    checkpoint: kept, intent: intent, bootID: "boot", terms: .asking, limits: .small))
+                var run = CompletingRun(
+                    machine: DownloadMachine(
+                        checkpoint: kept, intent: intent, bootID: "boot", terms: .asking, limits: .small))
                 for event in events + [first, second] { run.handle(event) }
                 run.completeAllActions()
                 guard !run.problems.isEmpty else { continue }

@@ -89,11 +89,13 @@ struct FirstCheckpointTests {
         attempt.expect(.checkpointRecorded, .resumeTransfer)
     }
 
-    @Test("Small files, files without a validator and resumed files need no first checkpoint", arguments: [
-        (Checkpoint?.none, head(200, "Content-Length: 1000", "ETag: \"a\"")),
-        (nil, head(200, "Content-Length: 9000")),
-        (.kept(500, of: 9_000), head(206, "Content-Range: bytes 500-8999/9000", "ETag: \"a\"")),
-    ])
+    @Test(
+        "Small files, files without a validator and resumed files need no first checkpoint",
+        arguments: [
+            (Checkpoint?.none, head(200, "Content-Length: 1000", "ETag: \"a\"")),
+            (nil, head(200, "Content-Length: 9000")),
+            (.kept(500, of: 9_000), head(206, "Content-Range: bytes 500-8999/9000", "ETag: \"a\"")),
+        ])
     func none(_ kept: Checkpoint?, _ head: ResponseHead) {
         var attempt = DownloadScript(from: kept, limits: Self.limits)
         attempt.after(.start, .opened(length: 500), .head(head))

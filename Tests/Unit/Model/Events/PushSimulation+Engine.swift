@@ -149,8 +149,10 @@ extension PushSimulation {
     }
 
     private mutating func readAhead() {
-        guard let credit =
-            engine.credit, credit.wantsMore, !engine.isReadingAhead, !engine.isBackpressured else { return }
+        guard
+            let credit =
+                engine.credit, credit.wantsMore, !engine.isReadingAhead, !engine.isBackpressured
+        else { return }
         engine.isReadingAhead = true
         toStore.append(.readAhead(credit))
     }

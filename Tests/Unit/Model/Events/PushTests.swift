@@ -16,7 +16,8 @@ struct PushTests {
 
     private func id(_ number: UInt64) -> EventID { EventID(rawValue: number) }
 
-    @Test("in random steps, no event is lost or reordered, and no event is returned after its acknowledgement",
+    @Test(
+        "in random steps, no event is lost or reordered, and no event is returned after its acknowledgement",
         arguments: 0..<100)
     func anyOrder(seed: Int) {
         var simulation = PushSimulation(seed: UInt64(seed))

@@ -6,10 +6,12 @@ import Testing
 /// session's events.
 @Suite("Launch backoff")
 struct LaunchBackoffTests {
-    @Test("the delay until the next launch doubles up to its limit", arguments: [
-        (1, 60_000), (2, 120_000), (3, 240_000), (6, 1_920_000), (7, 3_600_000), (8, 3_600_000),
-        (UInt32.max, 3_600_000),
-    ] as [(UInt32, Int64)])
+    @Test(
+        "the delay until the next launch doubles up to its limit",
+        arguments: [
+            (1, 60_000), (2, 120_000), (3, 240_000), (6, 1_920_000), (7, 3_600_000), (8, 3_600_000),
+            (UInt32.max, 3_600_000),
+        ] as [(UInt32, Int64)])
     func doubles(launches: UInt32, delay: Int64) { #expect(LaunchPolicy.usual.delay(after: launches) == delay) }
 
     @Test("the delay until the next launch does not overflow")

@@ -33,9 +33,11 @@ struct LaunchCoverageTests {
     @Test("a stopped consumer covers its session if the session sets no limit for stopped consumers")
     func stoppedForever() { #expect(cover([session(consumer: true, stoppedAt: 1)], hasHost: true) == (true, nil)) }
 
-    @Test("a stopped consumer covers its session only until the session's limit is reached", arguments: [
-        (701, true, 1_001), (700, false, nil), (1, false, nil),
-    ] as [(Int64, Bool, Int64?)])
+    @Test(
+        "a stopped consumer covers its session only until the session's limit is reached",
+        arguments: [
+            (701, true, 1_001), (700, false, nil), (1, false, nil),
+        ] as [(Int64, Bool, Int64?)])
     func stopped(since: Int64, isWhole: Bool, endsAt: Int64?) {
         let found = cover([session(consumer: true, stoppedAt: since, launchIfStopped: 300)], hasHost: true)
         #expect(found == (isWhole, endsAt))

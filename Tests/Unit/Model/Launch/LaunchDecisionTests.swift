@@ -27,16 +27,20 @@ struct LaunchDecisionTests {
         #expect(next(.waiting { ($0.isCovered, $0.coverEndsAt) = (true, 1_500_000) }) == .wait(until: 1_500_000))
     }
 
-    @Test("a launch waits until the end of its delay", arguments: [
-        (1_000_001, LaunchDecision.Step.wait(until: 1_000_001)), (1_000_000, .launch), (5, .launch),
-    ] as [(Int64, LaunchDecision.Step)])
+    @Test(
+        "a launch waits until the end of its delay",
+        arguments: [
+            (1_000_001, LaunchDecision.Step.wait(until: 1_000_001)), (1_000_000, .launch), (5, .launch),
+        ] as [(Int64, LaunchDecision.Step)])
     func delay(due: Int64, expected: LaunchDecision.Step) {
         #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: 1, dueAt: due) }) == expected)
     }
 
-    @Test("after the maximum number of failed launches, there are no more launches", arguments: [
-        (7, LaunchDecision.Step.launch), (8, .giveUp), (9, .giveUp),
-    ] as [(UInt32, LaunchDecision.Step)])
+    @Test(
+        "after the maximum number of failed launches, there are no more launches",
+        arguments: [
+            (7, LaunchDecision.Step.launch), (8, .giveUp), (9, .giveUp),
+        ] as [(UInt32, LaunchDecision.Step)])
     func gaveUp(launches: UInt32, expected: LaunchDecision.Step) {
         #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: launches, dueAt: nil) }) == expected)
     }
@@ -59,9 +63,11 @@ struct LaunchDecisionTests {
         #expect(next(.launched(Living(hasAttached: true, attachBy: 5))) == .rest)
     }
 
-    @Test("a launched host that does not attach a session in time is terminated", arguments: [
-        (1_000_001, LaunchDecision.Step.wait(until: 1_000_001)), (1_000_000, .terminate),
-    ] as [(Int64, LaunchDecision.Step)])
+    @Test(
+        "a launched host that does not attach a session in time is terminated",
+        arguments: [
+            (1_000_001, LaunchDecision.Step.wait(until: 1_000_001)), (1_000_000, .terminate),
+        ] as [(Int64, LaunchDecision.Step)])
     func attachTime(attachBy: Int64, expected: LaunchDecision.Step) {
         #expect(next(.launched(Living(hasAttached: false, attachBy: attachBy))) == expected)
     }
@@ -98,8 +104,9 @@ struct LaunchDecisionTests {
 
     @Test("if a launched host ends while no session needs a host, the launch is over")
     func endedInPeace() {
-        #expect(next(.launched(Living(hasAttached: true, attachBy: 5)) { ($0.run, $0.isNeeded) = (.ended, false) })
-            == .over)
+        #expect(
+            next(.launched(Living(hasAttached: true, attachBy: 5)) { ($0.run, $0.isNeeded) = (.ended, false) })
+                == .over)
     }
 
     // MARK: All facts
@@ -141,10 +148,13 @@ struct LaunchDecisionTests {
         asked.terminatedAt = 995_000
         var killed = asked
         killed.isKilled = true
-        let runs = run.map { [$0] } ?? [
-            .none, .starting, .ended, .living(Living(hasAttached: true, attachBy: 5)), .living(asked), .living(killed),
-            .living(Living(hasAttached: false, attachBy: 5)), .living(Living(hasAttached: false, attachBy: 1_100_000)),
-        ]
+        let runs =
+            run.map { [$0] } ?? [
+                .none, .starting, .ended, .living(Living(hasAttached: true, attachBy: 5)), .living(asked),
+                .living(killed),
+                .living(Living(hasAttached: false, attachBy: 5)),
+                .living(Living(hasAttached: false, attachBy: 1_100_000)),
+            ]
         let backoffs = [UInt32(0), 1, 7, 8].flatMap { launches in
             [Int64?.none, 5, 1_200_000].map { LaunchBackoff(launches: launches, dueAt: $0) }
         }
@@ -153,15 +163,16 @@ struct LaunchDecisionTests {
             for backoff in backoffs {
                 for bits in 0..<16 {
                     for coverEndsAt in bits & 4 != 0 ? [Int64?.none, 1_300_000] : [nil] {
-                        all.append(.waiting { facts in
-                            facts.run = run
-                            facts.backoff = backoff
-                            facts.hasLaunch = bits & 1 != 0
-                            facts.isOutstanding = bits & 2 != 0
-                            facts.isCovered = bits & 4 != 0
-                            facts.isNeeded = bits & 8 != 0
-                            facts.coverEndsAt = coverEndsAt
-                        })
+                        all.append(
+                            .waiting { facts in
+                                facts.run = run
+                                facts.backoff = backoff
+                                facts.hasLaunch = bits & 1 != 0
+                                facts.isOutstanding = bits & 2 != 0
+                                facts.isCovered = bits & 4 != 0
+                                facts.isNeeded = bits & 8 != 0
+                                facts.coverEndsAt = coverEndsAt
+                            })
                     }
                 }
             }

@@ -63,7 +63,8 @@ struct TokenBucketTreeTests {
         #expect(budget.isUnlimited)
     }
 
-    @Test("over three seconds, the rate of a transfer differs from its rate limit by at most a tenth",
+    @Test(
+        "over three seconds, the rate of a transfer differs from its rate limit by at most a tenth",
         arguments: [100_000, 1_000_000, 50_000_000])
     func accuracy(_ rate: UInt64) {
         for level in [Budget.Level.engine, .session("1"), .task(10)] {

@@ -24,14 +24,18 @@ struct DigestFieldTests {
         #expect(read("sha-256=:\(Self.zeros32.dropLast()):") == sha256)
     }
 
-    @Test("a digest is ignored if its field is malformed or its value is not a byte sequence", arguments: [
-        "", "sha-256", "sha-256=", "sha-256=AAAA", "sha-256=:AAAA", "sha-256=:A*AA:", "sha-256=:\(zeros32): sha-512",
-        "sha-256=:\(zeros32):,", ",sha-256=:\(zeros32):", "SHA-256=:\(zeros32):", "sha-256 =:\(zeros32):",
-        "sha-256= :\(zeros32):", "sha-256=:\(zeros32):;", "sha-256=:\(zeros32):;=1", "a=\"open, sha-256=:\(zeros32):",
-        "a=(1 2, sha-256=:\(zeros32):", "a=1.2345, sha-256=:\(zeros32):", "a=?2, sha-256=:\(zeros32):",
-        "sha-256=:\(zeros32):\u{0}", "=:\(zeros32):", "\u{FFFD}=1, sha-256=:\(zeros32):", "-, sha-256=:\(zeros32):",
-        "a=12345678901234567890, sha-256=:\(zeros32):", "a=\"\\x\", sha-256=:\(zeros32):",
-    ])
+    @Test(
+        "a digest is ignored if its field is malformed or its value is not a byte sequence",
+        arguments: [
+            "", "sha-256", "sha-256=", "sha-256=AAAA", "sha-256=:AAAA", "sha-256=:A*AA:",
+            "sha-256=:\(zeros32): sha-512",
+            "sha-256=:\(zeros32):,", ",sha-256=:\(zeros32):", "SHA-256=:\(zeros32):", "sha-256 =:\(zeros32):",
+            "sha-256= :\(zeros32):", "sha-256=:\(zeros32):;", "sha-256=:\(zeros32):;=1",
+            "a=\"open, sha-256=:\(zeros32):",
+            "a=(1 2, sha-256=:\(zeros32):", "a=1.2345, sha-256=:\(zeros32):", "a=?2, sha-256=:\(zeros32):",
+            "sha-256=:\(zeros32):\u{0}", "=:\(zeros32):", "\u{FFFD}=1, sha-256=:\(zeros32):", "-, sha-256=:\(zeros32):",
+            "a=12345678901234567890, sha-256=:\(zeros32):", "a=\"\\x\", sha-256=:\(zeros32):",
+        ])
     func malformed(_ text: String) { #expect(read(text) == nil) }
 
     @Test("a digest with the wrong length for its algorithm is ignored")

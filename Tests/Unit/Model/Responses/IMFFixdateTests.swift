@@ -7,18 +7,21 @@ import Testing
 /// `IMFFixdate` uses the calendar of `LocalTime`. These tests compare its dates with those of the C library.
 @Suite("Dates of HTTP")
 struct IMFFixdateTests {
-    @Test("a date is read as seconds", arguments: [
-        ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
-        ("Wed, 28 Feb 1900 12:00:00 GMT", -2_203_934_400), ("Thu, 01 Mar 1900 12:00:00 GMT", -2_203_848_000),
-        ("Sun, 07 Feb 2106 06:28:15 GMT", 4_294_967_295), ("Sat, 01 Jan 0000 00:00:00 GMT", -62_167_219_200),
-        ("Tue, 29 Feb 0000 00:00:00 GMT", -62_162_121_600), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
-    ] as [(String, Int64)])
+    @Test(
+        "a date is read as seconds",
+        arguments: [
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
+            ("Wed, 28 Feb 1900 12:00:00 GMT", -2_203_934_400), ("Thu, 01 Mar 1900 12:00:00 GMT", -2_203_848_000),
+            ("Sun, 07 Feb 2106 06:28:15 GMT", 4_294_967_295), ("Sat, 01 Jan 0000 00:00:00 GMT", -62_167_219_200),
+            ("Tue, 29 Feb 0000 00:00:00 GMT", -62_162_121_600), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
+        ] as [(String, Int64)])
     func seconds(_ text: String, _ seconds: Int64) {
         #expect(IMFFixdate.seconds(text.utf8.span) == seconds)
     }
 
-    @Test("a date with a wrong weekday, a missing day or a leap second is read as the seconds from its month's start",
+    @Test(
+        "a date with a wrong weekday, a missing day or a leap second is read as the seconds from its month's start",
         arguments: [
             ("Mon, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT"),
             ("xyz, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT"),

@@ -10,49 +10,55 @@ struct ServerFileNameTests {
         return ServerFileName.choose(head(200, lines: lines, url: url), requested: url)
     }
 
-    @Test("the file name comes from Content-Disposition, and filename* has priority over filename", arguments: [
-        ("attachment; filename=plain.txt", "plain.txt"),
-        ("attachment; filename=\"with blank.txt\"", "with blank.txt"),
-        ("inline; FileName = \"x.txt\" ; other=1", "x.txt"),
-        ("attachment; filename=\"EURO.txt\"; filename*=utf-8''%e2%82%ac%20rates.txt", "€ rates.txt"),
-        ("attachment; filename*=UTF-8'en'%e2%82%ac; filename=EURO", "€"),
-        ("attachment; filename*=iso-8859-1'en'%A3%20rates", "£ rates"),
-        ("attachment; filename=\"a \\\"quoted\\\" name\"", "a \"quoted\" name"),
-        ("attachment; filename=unquoted name.txt; size=3", "unquoted name.txt"),
-        ("attachment; filename=\"naïve.txt\"", "naïve.txt"),
-        ("attachment; filename=\"100%25.txt\"", "100%25.txt"),
-        ("attachment; filename=first; filename=second", "first"),
-        ("attachment; x=\"; filename=inside\"; filename=outside", "outside"),
-        ("attachment; filename=\"open", "open"),
-        // These names are Windows paths, with and without escaped backslashes.
-        ("attachment; filename=\"C:\\dir\\file.txt\"", "file.txt"),
-        ("attachment; filename=\"C:\\\\dir\\\\file.txt\"", "file.txt"),
-    ])
+    @Test(
+        "the file name comes from Content-Disposition, and filename* has priority over filename",
+        arguments: [
+            ("attachment; filename=plain.txt", "plain.txt"),
+            ("attachment; filename=\"with blank.txt\"", "with blank.txt"),
+            ("inline; FileName = \"x.txt\" ; other=1", "x.txt"),
+            ("attachment; filename=\"EURO.txt\"; filename*=utf-8''%e2%82%ac%20rates.txt", "€ rates.txt"),
+            ("attachment; filename*=UTF-8'en'%e2%82%ac; filename=EURO", "€"),
+            ("attachment; filename*=iso-8859-1'en'%A3%20rates", "£ rates"),
+            ("attachment; filename=\"a \\\"quoted\\\" name\"", "a \"quoted\" name"),
+            ("attachment; filename=unquoted name.txt; size=3", "unquoted name.txt"),
+            ("attachment; filename=\"naïve.txt\"", "naïve.txt"),
+            ("attachment; filename=\"100%25.txt\"", "100%25.txt"),
+            ("attachment; filename=first; filename=second", "first"),
+            ("attachment; x=\"; filename=inside\"; filename=outside", "outside"),
+            ("attachment; filename=\"open", "open"),
+            // These names are Windows paths, with and without escaped backslashes.
+            ("attachment; filename=\"C:\\dir\\file.txt\"", "file.txt"),
+            ("attachment; filename=\"C:\\\\dir\\\\file.txt\"", "file.txt"),
+        ])
     func disposition(_ text: String, _ expected: String) { #expect(name(text) == expected) }
 
-    @Test("directories, leading dots and invisible characters are removed from a file name of the server", arguments: [
-        ("attachment; filename=\"../../etc/passwd\"", "passwd"),
-        ("attachment; filename=\"/etc/passwd\"", "passwd"),
-        ("attachment; filename*=UTF-8''..%2f..%2fetc%2fpasswd", "passwd"),
-        ("attachment; filename=\"..\\..\\evil.dll\"", "evil.dll"),
-        ("attachment; filename=\".bashrc\"", "bashrc"),
-        ("attachment; filename=\" . .bashrc\"", "bashrc"),
-        ("attachment; filename*=UTF-8''a%00b%0a%1bc", "abc"),
-        ("attachment; filename*=UTF-8''a%e2%80%aetxt.exe", "atxt.exe"),
-        ("attachment; filename*=UTF-8''%c2%a0%2e%2eb", "b"),
-        ("attachment; filename=\"blank \t \"", "blank"),
-    ])
+    @Test(
+        "directories, leading dots and invisible characters are removed from a file name of the server",
+        arguments: [
+            ("attachment; filename=\"../../etc/passwd\"", "passwd"),
+            ("attachment; filename=\"/etc/passwd\"", "passwd"),
+            ("attachment; filename*=UTF-8''..%2f..%2fetc%2fpasswd", "passwd"),
+            ("attachment; filename=\"..\\..\\evil.dll\"", "evil.dll"),
+            ("attachment; filename=\".bashrc\"", "bashrc"),
+            ("attachment; filename=\" . .bashrc\"", "bashrc"),
+            ("attachment; filename*=UTF-8''a%00b%0a%1bc", "abc"),
+            ("attachment; filename*=UTF-8''a%e2%80%aetxt.exe", "atxt.exe"),
+            ("attachment; filename*=UTF-8''%c2%a0%2e%2eb", "b"),
+            ("attachment; filename=\"blank \t \"", "blank"),
+        ])
     func hostile(_ text: String, _ expected: String) { #expect(name(text) == expected) }
 
-    @Test("if Content-Disposition has no valid name, the file name is the last part of the URL", arguments: [
-        nil, "", ";", ";;;=;", "attachment", "attachment; filename", "attachment; filename=",
-        "attachment; filename=\"\"", "attachment; filename=\"..\"", "attachment; filename=\".\"",
-        "attachment; filename=\"dir/\"",
-        "attachment; filename=\" \"", "attachment; filename*=UTF-8''%ff%fe", "attachment; filename*=UTF-8''%zz",
-        "attachment; filename*=UTF-8''%", "attachment; filename*=UTF-8'x.txt", "attachment; filename*=x.txt",
-        "attachment; filename*=koi8-r''abc", "attachment; filename=\"bad \u{FFFD} bytes\"",
-        "attachment; filename*=UTF-8''%2e%2e%2f", "\u{0}\u{1}; filename=",
-    ] as [String?])
+    @Test(
+        "if Content-Disposition has no valid name, the file name is the last part of the URL",
+        arguments: [
+            nil, "", ";", ";;;=;", "attachment", "attachment; filename", "attachment; filename=",
+            "attachment; filename=\"\"", "attachment; filename=\"..\"", "attachment; filename=\".\"",
+            "attachment; filename=\"dir/\"",
+            "attachment; filename=\" \"", "attachment; filename*=UTF-8''%ff%fe", "attachment; filename*=UTF-8''%zz",
+            "attachment; filename*=UTF-8''%", "attachment; filename*=UTF-8'x.txt", "attachment; filename*=x.txt",
+            "attachment; filename*=koi8-r''abc", "attachment; filename=\"bad \u{FFFD} bytes\"",
+            "attachment; filename*=UTF-8''%2e%2e%2f", "\u{0}\u{1}; filename=",
+        ] as [String?])
     func fallBack(_ text: String?) { #expect(name(text) == "song.flac") }
 
     @Test("a filename that is not UTF-8 is ISO-8859-1")
@@ -68,15 +74,17 @@ struct ServerFileNameTests {
         #expect(name(start + [0xC3, 0xA4]) == "ä")
     }
 
-    @Test("after redirects, the last URL names the file only if its name says more than that of the first", arguments: [
-        ("https://a.org/tool.zip", "https://b.org/0f3c9e", "tool.zip"),
-        ("https://a.org/tool.zip", "https://b.org/other.tar", "tool.zip"),
-        ("https://a.org/download", "https://b.org/tool-1.2.zip?key=1", "tool-1.2.zip"),
-        ("https://a.org/latest", "https://b.org/0f3c9e", "latest"),
-        ("https://a.org/get/", "https://b.org/0f3c9e", "0f3c9e"),
-        ("https://a.org/latest", "https://b.org/version 1. of 2", "latest"),
-        ("https://a.org/", "https://b.org/", "download"),
-    ])
+    @Test(
+        "after redirects, the last URL names the file only if its name says more than that of the first",
+        arguments: [
+            ("https://a.org/tool.zip", "https://b.org/0f3c9e", "tool.zip"),
+            ("https://a.org/tool.zip", "https://b.org/other.tar", "tool.zip"),
+            ("https://a.org/download", "https://b.org/tool-1.2.zip?key=1", "tool-1.2.zip"),
+            ("https://a.org/latest", "https://b.org/0f3c9e", "latest"),
+            ("https://a.org/get/", "https://b.org/0f3c9e", "0f3c9e"),
+            ("https://a.org/latest", "https://b.org/version 1. of 2", "latest"),
+            ("https://a.org/", "https://b.org/", "download"),
+        ])
     func redirected(_ requested: String, _ last: String, _ expected: String) {
         #expect(ServerFileName.choose(head(200, lines: [], url: last), requested: requested) == expected)
     }
@@ -86,15 +94,16 @@ struct ServerFileNameTests {
         #expect(name("attachment; filename=plain.txt; filename*=UTF-8''%ff") == "plain.txt")
     }
 
-    @Test("a URL's file name is percent-decoded once, without directories or leading dots; the default is `download`",
+    @Test(
+        "a URL's file name is percent-decoded once, without directories or leading dots; the default is `download`",
         arguments: [
-        ("https://example.org/a%20b.txt", "a b.txt"), ("https://example.org/%252e", "%2e"),
-        ("https://example.org/..%2f..%2fx", "x"), ("https://example.org/%2ehidden", "hidden"),
-        ("https://example.org/", "download"), ("https://example.org", "download"),
-        ("https://example.org?q=/x", "download"), ("https://example.org/%ff", "download"),
-        ("https://example.org/%", "download"), ("https://example.org/dir/", "download"), ("nonsense", "download"),
-        ("", "download"),
-    ])
+            ("https://example.org/a%20b.txt", "a b.txt"), ("https://example.org/%252e", "%2e"),
+            ("https://example.org/..%2f..%2fx", "x"), ("https://example.org/%2ehidden", "hidden"),
+            ("https://example.org/", "download"), ("https://example.org", "download"),
+            ("https://example.org?q=/x", "download"), ("https://example.org/%ff", "download"),
+            ("https://example.org/%", "download"), ("https://example.org/dir/", "download"), ("nonsense", "download"),
+            ("", "download"),
+        ])
     func fromURL(_ url: String, _ expected: String) { #expect(name(nil, url: url) == expected) }
 
     @Test("a long file name is cut to at most 255 bytes after a whole character, and keeps its extension")

@@ -18,10 +18,12 @@ struct TransferCodingsTests {
         #expect(codings("identity", "chunked") == .chunked)
     }
 
-    @Test("each other coding is named in lower case, without control characters", arguments: [
-        ("gzip, Chunked", "gzip, chunked"), ("chunked, chunked", "chunked, chunked"), ("", "none"), (",", "none"),
-        ("chun\u{7F}ked", "chunked"), ("chun\u{212A}ed", "chun\u{212A}ed"), ("chunked;q=1", "chunked;q=1"),
-    ])
+    @Test(
+        "each other coding is named in lower case, without control characters",
+        arguments: [
+            ("gzip, Chunked", "gzip, chunked"), ("chunked, chunked", "chunked, chunked"), ("", "none"), (",", "none"),
+            ("chun\u{7F}ked", "chunked"), ("chun\u{212A}ed", "chun\u{212A}ed"), ("chunked;q=1", "chunked;q=1"),
+        ])
     func other(value: String, name: String) { #expect(codings(value) == .other(name)) }
 
     @Test("only the coding identity keeps the length of Content-Length")

@@ -24,29 +24,36 @@ struct ConnectivityTests {
         #expect(!isRouteMissing(.nameNotResolved, "example.org"))
     }
 
-    @Test("Only failures of connections or names can mean a missing route", arguments: [
-        Status.connectionLost, .requestTimeout, .tlsFailed, .httpStatus, .badResponse, .diskFailed,
-    ])
+    @Test(
+        "Only failures of connections or names can mean a missing route",
+        arguments: [
+            Status.connectionLost, .requestTimeout, .tlsFailed, .httpStatus, .badResponse, .diskFailed,
+        ])
     func others(_ status: Status) {
         #expect(!isRouteMissing(status, "example.org", isUnreachable: true, hasRouteToNameServer: false))
     }
 
-    @Test("A failure of a server on this machine never means a missing route", arguments: [
-        ("127.0.0.1", true), ("127.255.1.2", true), ("[::1]", true), ("localhost", true), ("a.localhost", true),
-        ("127.0.0.1.example.org", false), ("127.example.org", false), ("128.0.0.1", false), ("127.0.0.256", false),
-        ("127.0.0", false), ("127.0.0.+1", false), ("[::2]", false), ("localhost.example.org", false), ("", false),
-    ])
+    @Test(
+        "A failure of a server on this machine never means a missing route",
+        arguments: [
+            ("127.0.0.1", true), ("127.255.1.2", true), ("[::1]", true), ("localhost", true), ("a.localhost", true),
+            ("127.0.0.1.example.org", false), ("127.example.org", false), ("128.0.0.1", false), ("127.0.0.256", false),
+            ("127.0.0", false), ("127.0.0.+1", false), ("[::2]", false), ("localhost.example.org", false), ("", false),
+        ])
     func loopback(_ server: String, _ isThisMachine: Bool) {
         #expect(Connectivity.isLoopback(server) == isThisMachine)
         #expect(isRouteMissing(.connectionFailed, server, isUnreachable: true) == !isThisMachine)
     }
 
-    @Test("At most three name servers are read from resolv.conf(5); if it has none, 127.0.0.1 is used", arguments: [
-        ("nameserver 192.0.2.1\n", ["192.0.2.1"]), ("nameserver\t2001:db8::1", ["2001:db8::1"]), ("", ["127.0.0.1"]),
-        ("# nameserver 192.0.2.1\nsearch example.org\n", ["127.0.0.1"]), ("nameserver\n", ["127.0.0.1"]),
-        ("nameserver a\nnameserver b\r\nnameserver c\nnameserver d\n", ["a", "b", "c"]),
-        ("nameserver fe80::1%eth0 comment", ["fe80::1%eth0"]),
-    ])
+    @Test(
+        "At most three name servers are read from resolv.conf(5); if it has none, 127.0.0.1 is used",
+        arguments: [
+            ("nameserver 192.0.2.1\n", ["192.0.2.1"]), ("nameserver\t2001:db8::1", ["2001:db8::1"]),
+            ("", ["127.0.0.1"]),
+            ("# nameserver 192.0.2.1\nsearch example.org\n", ["127.0.0.1"]), ("nameserver\n", ["127.0.0.1"]),
+            ("nameserver a\nnameserver b\r\nnameserver c\nnameserver d\n", ["a", "b", "c"]),
+            ("nameserver fe80::1%eth0 comment", ["fe80::1%eth0"]),
+        ])
     func resolver(_ text: String, _ servers: [String]) { #expect(Connectivity.nameServers(text) == servers) }
 }
 

@@ -11,7 +11,8 @@ struct ProbeSlotTests {
         return schedule
     }
 
-    @Test("a probe's slot counts towards each limit until it is released", arguments: [(1, 9, 9), (9, 1, 9), (9, 9, 1)])
+    @Test(
+        "a probe's slot counts towards each limit until it is released", arguments: [(1, 9, 9), (9, 1, 9), (9, 9, 1)])
     func limits(perLane: Int, perSession: Int, engine: Int) {
         var schedule = schedule(perLane: perLane, perSession: perSession, engine: engine)
         #expect(schedule.hasFreeSlot("a1", of: "a"))

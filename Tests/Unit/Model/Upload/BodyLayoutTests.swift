@@ -38,9 +38,11 @@ struct BodyLayoutTests {
         #expect(layout.size == UInt64(text(layout).utf8.count - "</f>".utf8.count) + 5)
     }
 
-    @Test("characters that could break a header field are escaped in the names of a form", arguments: [
-        ("a\"; x=\"", "a%22; x=%22"), ("a\r\nX: 1", "a%0D%0AX: 1"), ("ö\\", "ö\\"), ("\r\n", "%0D%0A"),
-    ])
+    @Test(
+        "characters that could break a header field are escaped in the names of a form",
+        arguments: [
+            ("a\"; x=\"", "a%22; x=%22"), ("a\r\nX: 1", "a%0D%0AX: 1"), ("ö\\", "ö\\"), ("\r\n", "%0D%0A"),
+        ])
     func names(_ given: String, _ sent: String) {
         let layout = BodyLayout(.form([FormPart(name: given, content: .value([]))], .reference), boundary: "B")
         #expect(text(layout).contains("name=\"\(sent)\"\r\n\r\n"))

@@ -37,15 +37,18 @@ struct UploadMachineTests {
         let actions = Self.actions(
             &machine,
             [.start, .opened, .head(Self.head(201), nil), .received(count: 5), .transferComplete(), .concluded])
-        #expect(actions == [
-            [.openBody], [.startTransfer], [], [], [.releaseSlot, .conclude(.succeeded)], [.close],
-        ])
+        #expect(
+            actions == [
+                [.openBody], [.startTransfer], [], [], [.releaseSlot, .conclude(.succeeded)], [.close],
+            ])
         #expect(machine.phase == .over && machine.bytesReceived == 5)
     }
 
-    @Test("an upload with an error status asks the engine for a retry, and fails if the engine refuses", arguments: [
-        Int32(301), 404, 413, 503,
-    ])
+    @Test(
+        "an upload with an error status asks the engine for a retry, and fails if the engine refuses",
+        arguments: [
+            Int32(301), 404, 413, 503,
+        ])
     func refused(status: Int32) {
         var machine = Self.machine()
         let actions = Self.actions(

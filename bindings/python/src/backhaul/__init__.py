@@ -35,8 +35,8 @@ from ._constants import (
     Disposition,
     Domain,
     EventKind,
-    HTTPVersion,
     Hosting,
+    HTTPVersion,
     IfExists,
     LaunchState,
     NetworkKind,
@@ -50,10 +50,10 @@ from ._constants import (
     Role,
     Scheme,
     Status,
-    TLSVersion,
     TaskKind,
     TaskState,
     ThermalState,
+    TLSVersion,
     Tolerances,
 )
 from ._errors import (

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Iterator
 
 from . import _reading
-from ._copying import released
 from ._constants import Status
+from ._copying import released
 from ._ctypes import bh_batch
 from ._errors import BackhaulError
 from ._handles import ApplicationHandle, BatchHandle, take

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from ._constants import Attention, ChallengeKind, LaunchState, Reason, Scheme, Status, TaskKind, TaskState
 from ._rules import Constraints
@@ -98,7 +98,7 @@ class Progress(NamedTuple):
     #: The number of the file's bytes that are stored.
     offset: int
     #: The size of the whole file. None until a response has stated it.
-    size: Optional[int]
+    size: int | None
     #: The average rate of the last seconds, in both directions together.
     bytes_per_second: int
     #: The bytes of the request's body that were sent in this attempt.

@@ -57,10 +57,11 @@ public final class BackgroundApplication: Sendable {
         }
 
         private static func name(of program: String) -> String {
-            let name = String((program.split(separator: "/").last ?? "").map { character in
-                character.isASCII && (character.isLetter || character.isNumber || "-_.".contains(character))
-                    ? character : "-"
-            }.prefix(255))
+            let name = String(
+                (program.split(separator: "/").last ?? "").map { character in
+                    character.isASCII && (character.isLetter || character.isNumber || "-_.".contains(character))
+                        ? character : "-"
+                }.prefix(255))
             return name.first.map { $0.isLetter || $0.isNumber } == true ? name : "program"
         }
     }

@@ -187,9 +187,10 @@ public final class BackgroundURLSession: NSObject, Sendable {
     /// Passes all tasks to the handler, in three lists. The first list is for data tasks, and is empty. The second list
     /// has the upload tasks, and the third list has the download tasks. The handler runs on the delegate queue.
     public func getTasksWithCompletionHandler(
-        _ completionHandler: @escaping @Sendable (
-            [BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask]
-        ) -> Void
+        _ completionHandler:
+            @escaping @Sendable (
+                [BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask]
+            ) -> Void
     ) {
         getAllTasks { tasks in
             let (data, uploads, downloads) = BackgroundURLSession.byKind(tasks)

@@ -49,9 +49,12 @@ struct ChallengeTests {
         #expect(error == nil)
     }
 
-    @Test("if the delegate's response to a challenge has no credential, the task fails", arguments: [
-        BackgroundURLSession.AuthChallengeDisposition.performDefaultHandling, .useCredential, .rejectProtectionSpace,
-    ])
+    @Test(
+        "if the delegate's response to a challenge has no credential, the task fails",
+        arguments: [
+            BackgroundURLSession.AuthChallengeDisposition.performDefaultHandling, .useCredential,
+            .rejectProtectionSpace,
+        ])
     func refused(disposition: BackgroundURLSession.AuthChallengeDisposition) async throws {
         let (asked, error) = try await ending("refused-\(disposition.rawValue)") { (disposition, nil) }
         #expect(asked == 1)

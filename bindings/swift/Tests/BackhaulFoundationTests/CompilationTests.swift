@@ -23,7 +23,8 @@ struct CompilationTests {
             """)
     }
 
-    @Test("a delegate with a method for challenges of the whole session does not compile, and the error says why",
+    @Test(
+        "a delegate with a method for challenges of the whole session does not compile, and the error says why",
         arguments: [
             "didReceive challenge: URLAuthenticationChallenge, completionHandler: @escaping "
                 + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
@@ -38,12 +39,14 @@ struct CompilationTests {
         #expect(output.contains("Never called: the daemon verifies servers. Set caFile or tls.pinnedPublicKeys."))
     }
 
-    @Test("a delegate's method for a task's challenges compiles with a handler and as an async method", arguments: [
-        "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge, completionHandler: "
-            + "@escaping (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
-        "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge) async -> Response "
-            + "{ (.performDefaultHandling, nil) }",
-    ])
+    @Test(
+        "a delegate's method for a task's challenges compiles with a handler and as an async method",
+        arguments: [
+            "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge, completionHandler: "
+                + "@escaping (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
+            "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge) async -> Response "
+                + "{ (.performDefaultHandling, nil) }",
+        ])
     func challengeOfATask(method: String) async throws {
         let output = try await compile(method: method)
         #expect(output == "")
@@ -64,18 +67,26 @@ struct CompilationTests {
 
         """
 
-    @Test("the compiler says why a background session does not have a member of Apple's sessions", arguments: [
-        ("_ = URLSessionConfiguration.default", "use background(withIdentifier:)"),
-        ("_ = URLSessionConfiguration.ephemeral", "use background(withIdentifier:)"),
-        ("_ = URLSession.shared", "make a session with a configuration"),
-        ("_ = URLSession(configuration: configuration).dataTask(with: url)", "use downloadTask or uploadTask"),
-        ("_ = URLSession(configuration: configuration).dataTask(with: url) { _, _, _ in }",
-            "use downloadTask or uploadTask"),
-        ("_ = URLSession(configuration: configuration).downloadTask(with: url) { _, _, _ in }",
-            "use the session's delegate"),
-        ("URLSession(configuration: configuration).downloadTask(with: url).delegate = nil",
-            "call only the delegate of the session"),
-    ])
+    @Test(
+        "the compiler says why a background session does not have a member of Apple's sessions",
+        arguments: [
+            ("_ = URLSessionConfiguration.default", "use background(withIdentifier:)"),
+            ("_ = URLSessionConfiguration.ephemeral", "use background(withIdentifier:)"),
+            ("_ = URLSession.shared", "make a session with a configuration"),
+            ("_ = URLSession(configuration: configuration).dataTask(with: url)", "use downloadTask or uploadTask"),
+            (
+                "_ = URLSession(configuration: configuration).dataTask(with: url) { _, _, _ in }",
+                "use downloadTask or uploadTask"
+            ),
+            (
+                "_ = URLSession(configuration: configuration).downloadTask(with: url) { _, _, _ in }",
+                "use the session's delegate"
+            ),
+            (
+                "URLSession(configuration: configuration).downloadTask(with: url).delegate = nil",
+                "call only the delegate of the session"
+            ),
+        ])
     func unavailable(line: String, reason: String) async throws {
         let output = try await compile(CompilationTests.start + line)
         #expect(output.contains("error:"))
@@ -110,7 +121,8 @@ struct CompilationTests {
         }
     }
 
-    @Test("the examples of the documents compile",
+    @Test(
+        "the examples of the documents compile",
         arguments: ["docs/swift.md", "bindings/swift/README.md", "README.md"])
     func documents(document: String) async throws {
         let found = try examples(document)

@@ -45,7 +45,8 @@ struct ConditionTests {
         #expect(configuration.unhonored.isEmpty)
     }
 
-    @Test("if expensive or constrained networks are forbidden, the session requires an unmetered network",
+    @Test(
+        "if expensive or constrained networks are forbidden, the session requires an unmetered network",
         arguments: [true, false])
     func metered(isExpensive: Bool) async throws {
         let configuration = World.configuration("metered-\(isExpensive)")
@@ -102,7 +103,8 @@ struct ConditionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("an earliest begin date has no effect if it is in the past, infinite or not a number",
+    @Test(
+        "an earliest begin date has no effect if it is in the past, infinite or not a number",
         arguments: [-1, 0, .infinity, .nan] as [Double])
     func noBegin(seconds: Double) async throws {
         _ = try World.server.serve("now", content(10))
@@ -192,7 +194,8 @@ struct ActivitySchedulerTests {
         #expect(windows.count == 1)
     }
 
-    @Test("if the engine refuses a schedule, the scheduler has an error",
+    @Test(
+        "if the engine refuses a schedule, the scheduler has an error",
         arguments: [(0, 0), (60, 60), (.nan, 0)] as [(Double, Double)])
     func refused(interval: Double, tolerance: Double) {
         _ = World.configuration("unused")

@@ -85,10 +85,13 @@ struct ConformanceTests {
         #expect(error?.userInfo["NSErrorFailingURLStringKey"] as? String == url.absoluteString)
     }
 
-    @Test("the redirect's status decides whether a redirected upload is sent again or becomes a GET", arguments: [
-        (303, "PUT", "GET /in/r None\n"), (307, "PUT", "PUT /in/r None\nbody"), (308, "POST", "POST /in/r None\nbody"),
-        (302, "POST", "GET /in/r None\n"),
-    ])
+    @Test(
+        "the redirect's status decides whether a redirected upload is sent again or becomes a GET",
+        arguments: [
+            (303, "PUT", "GET /in/r None\n"), (307, "PUT", "PUT /in/r None\nbody"),
+            (308, "POST", "POST /in/r None\nbody"),
+            (302, "POST", "GET /in/r None\n"),
+        ])
     func redirectedUpload(status: Int, method: String, text: String) async throws {
         let ended = try await end(
             "redirected-upload-\(status)", try request("redirect/\(status)/in/r", method), body: "body")
@@ -115,7 +118,8 @@ struct ConformanceTests {
         session.invalidateAndCancel()
     }
 
-    @Test("if a session stores no cookies, its requests have only the cookies of their own Cookie header",
+    @Test(
+        "if a session stores no cookies, its requests have only the cookies of their own Cookie header",
         arguments: ["policy", "flag", "storage"])
     func noCookies(by way: String) async throws {
         var asked = try request("redirect/302/headers")
@@ -182,7 +186,8 @@ struct ConformanceTests {
         #expect(try await end("no-url", asked).error?.code == .unsupportedURL)
     }
 
-    @Test("a response whose status is not 2xx is an error, and the task has the response and the body",
+    @Test(
+        "a response whose status is not 2xx is an error, and the task has the response and the body",
         arguments: [300, 305, 306, 404, 999])
     func notAccepted(status: Int) async throws {
         let ended = try await end("status-\(status)", try request("status/\(status)")) { configuration in
@@ -193,7 +198,8 @@ struct ConformanceTests {
         expectFailing(ended.error, try World.url("status/\(status)"))
     }
 
-    @Test("if the configuration accepts a status, the file is the body of the response",
+    @Test(
+        "if the configuration accepts a status, the file is the body of the response",
         arguments: [300, 305, 401, 404])
     func accepted(status: Int) async throws {
         let ended = try await end("accepted-\(status)", try request("status/\(status)")) { configuration in
@@ -203,7 +209,8 @@ struct ConformanceTests {
         #expect(ended.error == nil && ended.response?.statusCode == status && ended.text == "page")
     }
 
-    @Test("if the delegate has no credential, the task fails with userAuthenticationRequired, and has the response",
+    @Test(
+        "if the delegate has no credential, the task fails with userAuthenticationRequired, and has the response",
         arguments: ["secret/a", "status/401"])
     func noCredential(name: String) async throws {
         let ended = try await end("no-credential-\(name)", try request(name))

@@ -125,7 +125,8 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("if a download's request is not supported, didCompleteWithError has the error that Apple's sessions have",
+    @Test(
+        "if a download's request is not supported, didCompleteWithError has the error that Apple's sessions have",
         arguments: [("ftp", URLError.unsupportedURL), ("GET", .dataLengthExceedsMaximum), ("POST", .unsupportedURL)])
     func refused(what: String, code: URLError.Code) async throws {
         let recorder = Recorder()
@@ -148,7 +149,8 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a download is sent with the method and the body of its request",
+    @Test(
+        "a download is sent with the method and the body of its request",
         arguments: [("POST", "body"), ("DELETE", nil)])
     func methods(method: String, body: String?) async throws {
         let recorder = Recorder()
@@ -169,7 +171,8 @@ struct DownloadTests {
         #expect(!FileManager.default.fileExists(atPath: location.path))
     }
 
-    @Test("if the session accepts all statuses, the download of an error page succeeds, as on Apple's systems",
+    @Test(
+        "if the session accepts all statuses, the download of an error page succeeds, as on Apple's systems",
         arguments: [("absent", 404), ("secret/a", 401)])
     func acceptedStatus(page: String, status: Int) async throws {
         let recorder = Recorder()

@@ -16,7 +16,9 @@ struct LaunchedProgramTests {
             start + ["file of 1000 bytes"] + end
             + ["the old session's task: refused", "the new session's task: taken", "left"]
             + start + ["file of 2000 bytes"] + end + ["left"]
-        try await run("first", second: "second") { $0.count > expected.count } verify: { log in
+        try await run("first", second: "second") {
+            $0.count > expected.count
+        } verify: { log in
             // The last delegate call for the refused task logs this line. The line may come at any place after the
             // first `end`.
             let refusal = try #require(log.firstIndex(of: "completed with an error"))
@@ -40,7 +42,9 @@ struct LaunchedProgramTests {
 
     @Test("if an activity (scheduled work) does not repeat, the engine launches the program for it only once")
     func activity() async throws {
-        try await run(["schedule", "nothing"]) { $0.last == "left" } verify: { log in
+        try await run(["schedule", "nothing"]) {
+            $0.last == "left"
+        } verify: { log in
             #expect(log == ["scheduled", "launched", "scheduled", "swept", "left"])
         }
     }

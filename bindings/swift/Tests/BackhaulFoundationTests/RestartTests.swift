@@ -42,7 +42,8 @@ struct RestartTests {
             ])
     }
 
-    @Test("if a program ends after invalidateAndCancel, the next run gets the task's end and can add a task",
+    @Test(
+        "if a program ends after invalidateAndCancel, the next run gets the task's end and can add a task",
         arguments: ["cancel", "leave"])
     func cancel(command: String) async throws {
         #expect(
@@ -67,7 +68,8 @@ struct RestartTests {
         #expect(text.split(separator: "\n").count == 1)
     }
 
-    @Test("if another program has removed a session, a new task is added to a new session",
+    @Test(
+        "if another program has removed a session, a new task is added to a new session",
         arguments: [true, false])
     func removedByAnotherHost(hasDelegate: Bool) async throws {
         let name = "removed-\(hasDelegate)"

@@ -167,9 +167,11 @@ struct ConfigurationTests {
         for dictionary in unhonored { #expect(isUnhonored(dictionary), "\(dictionary)") }
     }
 
-    @Test("if a number in a configuration is out of range, the session still downloads files", arguments: [
-        (0, 0, .infinity), (1_000, .infinity, 0), (-1, -1, .nan), (256, 1e300, 1e300),
-    ] as [(Int, Double, Double)])
+    @Test(
+        "if a number in a configuration is out of range, the session still downloads files",
+        arguments: [
+            (0, 0, .infinity), (1_000, .infinity, 0), (-1, -1, .nan), (256, 1e300, 1e300),
+        ] as [(Int, Double, Double)])
     func clamped(connections: Int, request: Double, resource: Double) async throws {
         let name = "clamped\(connections)"
         _ = try World.server.serve(name, content(10))

@@ -33,9 +33,10 @@ struct ChallengeTests {
         let application = try await open()
         let session = try await session(application)
         _ = try server.serve("a", content(10))
-        try await session.enqueue((0..<3).map {
-            Request(url: server.url("secret/a"), destination: server.path("file-\($0)"))
-        })
+        try await session.enqueue(
+            (0..<3).map {
+                Request(url: server.url("secret/a"), destination: server.path("file-\($0)"))
+            })
         let challenge = try await challenge(session)
         #expect(challenge.kind == .server)
         #expect(challenge.realm == "cellar")

@@ -152,10 +152,13 @@ struct ConditionTests {
             ("identifier", activity { $0.identifier = "" }),
             ("idempotency_key", activity { $0.request = Request(url: "http://a/", idempotencyKey: "k") }),
             ("BH_IF_EXISTS_REPLACE", activity { $0.request = Request(url: "http://a/", destination: "/a") }),
-            ("earliest_start_ms", activity {
-                $0.request = Request(url: "http://a/")
-                $0.request?.earliestStartMilliseconds = 1
-            }),
+            (
+                "earliest_start_ms",
+                activity {
+                    $0.request = Request(url: "http://a/")
+                    $0.request?.earliestStartMilliseconds = 1
+                }
+            ),
         ])
     func activities(_ words: String, _ activity: Activity) async throws {
         let application = try await open()

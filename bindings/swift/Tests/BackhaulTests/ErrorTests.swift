@@ -35,7 +35,8 @@ struct ErrorTests {
         await application.close()
     }
 
-    @Test("a string with a NUL character is refused; it is not truncated",
+    @Test(
+        "a string with a NUL character is refused; it is not truncated",
         arguments: ["url", "destination", "key", "header"])
     func nul(field: String) async throws {
         let application = try await open()

@@ -140,9 +140,11 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("an empty list of ids or an empty set of states selects no task", arguments: [
-        TaskSelection.ids([]), TaskSelection(ids: []), TaskSelection.states([]),
-    ])
+    @Test(
+        "an empty list of ids or an empty set of states selects no task",
+        arguments: [
+            TaskSelection.ids([]), TaskSelection(ids: []), TaskSelection.states([]),
+        ])
     func emptySelection(selection: TaskSelection) async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

@@ -16,7 +16,8 @@ extension Delivery {
         }
         let body = ending.kind == .upload ? (ending.responseBody ?? ending.errorBody).map { Data($0) } : nil
         let attempts = (try? core.opened().run(.attempts(ending.taskID))) ?? []
-        let metrics = attempts.isEmpty
+        let metrics =
+            attempts.isEmpty
             ? nil : BackgroundURLSessionTaskMetrics(attempts, request: task.originalRequest, ending)
         let size = Int64(clamping: ending.size)
         let lastURL = (ending.finalURL ?? attempts.last?.url).flatMap { URL(string: $0) }

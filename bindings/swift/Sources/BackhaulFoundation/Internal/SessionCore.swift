@@ -73,7 +73,8 @@ final class SessionCore: @unchecked Sendable {
         let identifier = configuration.identifier ?? ""
         return cores.with { cores in
             if let core = cores[identifier] {
-                let warning = "A background URLSession with identifier \(identifier) already exists! "
+                let warning =
+                    "A background URLSession with identifier \(identifier) already exists! "
                     + "Both objects share the delegate and the queue of the first object.\n"
                 FileHandle.standardError.write(Data(warning.utf8))
                 core.adopt(delegate, queue)
