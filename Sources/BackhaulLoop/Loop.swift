@@ -167,7 +167,8 @@ public final class Loop {
         for body in bodies { body() }
     }
 
-    /// Ends the watches and timers. Their handles are closed at the end of `LibuvLoop`.
+    /// Ends the watches and timers, and drops all call-backs, whose objects may refer to this loop. The handles are
+    /// closed at the end of `LibuvLoop`.
     func close() {
         resumeWatch = nil
         uv = nil
@@ -175,6 +176,7 @@ public final class Loop {
         watches = [:]
         afterwards = []
         afterStep = []
+        clockStepHandler = nil
     }
 
     private static func of(_ loop: UnsafeMutablePointer<uv_loop_t>?) -> Loop {

@@ -55,6 +55,8 @@ public final class LoopThread<Context: AnyObject>: Sendable {
     public func stop() {
         let thread: Thread? = mailbox.withLock { box in
             box.isClosed = true
+            // The thread refers to this object.
+            defer { box.thread = nil }
             return box.thread
         }
         uv.wake()
