@@ -49,12 +49,12 @@ $(LIBRARY): $(SWIFT_SOURCES) | setup-build
 $(COMMAND): $(SWIFT_SOURCES) $(LIBRARY)
 	$(SWIFT_RELEASE) --product backhaul
 	@mkdir -p $(@D)
-	cp $(BUILD)/swift/release/release/backhaul $@
+	cp --remove-destination $(BUILD)/swift/release/release/backhaul $@
 
 $(DAEMON): $(SWIFT_SOURCES) $(LIBRARY) $(COMMAND)
 	$(SWIFT_RELEASE) --product backhauld
 	@mkdir -p $(@D)
-	cp -f $(BUILD)/swift/release/release/backhauld $@
+	cp --remove-destination $(BUILD)/swift/release/release/backhauld $@
 
 $(BUILD)/examples/%: examples/c/%.c include/backhaul.h $(LIBRARY)
 	@mkdir -p $(@D)

@@ -125,7 +125,7 @@ def test_a_script_that_is_launched_for_several_sessions_must_name_a_session(back
         f"mv {errors}.part {errors}"))
     until(errors.exists, "the script's end")
     text = errors.read_text()
-    assert text.endswith("\n2\n") and "name one with --session: one, two." in text
+    assert text.endswith("\n2\n") and "name one with --session: one, two\n" in text
 
 
 def test_the_doctor_command_warns_if_a_launched_program_has_not_completed_the_session(backhaul, serve, script):

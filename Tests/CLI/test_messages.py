@@ -67,7 +67,7 @@ def test_the_error_of_the_info_command_names_the_task_that_does_not_exist(backha
     backhaul("get", server.serve("/a", CONTENT))
     backhaul("add", "--suspended", URL)
     for words in (["info", "77"], ["info", "18446744073709551615"]):
-        assert f"There is no task {words[1]} in session default" in backhaul(*words, code=3).stderr
+        assert f"there is no task {words[1]} in session default" in backhaul(*words, code=3).stderr
 
 
 def test_the_attempts_command_shows_the_delay_after_each_failed_attempt(backhaul, server):

@@ -222,7 +222,7 @@ def test_the_reschedule_command_changes_the_earliest_or_the_latest_start_and_kee
     assert later["latest_start_ms"] == task["latest_start_ms"] and later["earliest_start_ms"] is not None
     refused = backhaul("reschedule", task["id"], "--earliest", "2037-11-21T07:00", code=2, TZ="UTC").stderr
     assert (f"--latest-start of transfer {task['id']}, 21 Nov 2037 06:30, is before its --earliest-start, "
-            "21 Nov 2037 07:00; give both options.") in refused
+            "21 Nov 2037 07:00; give both options") in refused
     assert f"task {task['id']} " in backhaul("reschedule", "--all", "--latest-start", "+1s", code=2).stderr
     assert backhaul.json("tasks") == [later]
     backhaul("reschedule", "--all", "--earliest-start", "none", "--latest-start", "none")

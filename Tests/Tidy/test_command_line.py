@@ -117,10 +117,10 @@ def printed(form):
     """Finds each place in the code that writes a struct as JSON with the function `form` (`record` or `excerpt`). The
     keys are in a list or in a table of options. Yields the struct and the written keys."""
     for source in swift(COMMAND):
-        for match in re.finditer(rf'\.{form}\("(bh_\w+)", \[(?:\n(.*?)\n +|([^\n]*))\]\)',
+        for match in re.finditer(rf'\.{form}\(\s*"(bh_\w+)",\s*\[(?:\n(.*?)\n +|([^\n]*))\]\s*\)',
                                  source.text, re.DOTALL):
-            yield match[1], re.findall(r'\("(\w+)",', match[2] or match[3])
-        for match in re.finditer(rf'\.{form}\("(bh_\w+)", \w+\.settings\.map', source.text):
+            yield match[1], re.findall(r'\(\s*"(\w+)",', match[2] or match[3])
+        for match in re.finditer(rf'\.{form}\(\s*"(bh_\w+)",\s*\w+\.settings\.map', source.text):
             yield match[1], [name for name, _ in SETTING.findall(source.text)]
 
 
@@ -135,7 +135,7 @@ def test_json_with_an_excerpt_of_a_struct_has_only_fields_of_the_struct():
 
 
 def test_these_tests_find_every_place_that_prints_a_struct():
-    places = sum(len(re.findall(r'\.(?:record|excerpt)\("bh_', source.text)) for source in swift(COMMAND))
+    places = sum(len(re.findall(r'\.(?:record|excerpt)\(\s*"bh_', source.text)) for source in swift(COMMAND))
     assert len([*printed("record"), *printed("excerpt")]) == places > 0
 
 

@@ -1,4 +1,5 @@
 internal import BackhaulModel
+internal import BackhaulStore
 
 /// Writes the buffered bytes of downloads when they have been in memory for the longest permitted time, because these
 /// bytes are lost if the engine is killed. All downloads share one timer: a timer for each download would cost more

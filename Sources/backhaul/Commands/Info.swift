@@ -46,8 +46,8 @@ struct Info: DescribedCommand {
             guard error.status == .notFound else { throw error }
             if let ended = try session.taskInHistory(id) { return ended }
             throw error.with(.notFound) { _ in
-                "There is no task \(id) in session \(context.sessionName) or in its history; `backhaul tasks` and "
-                    + "`history` list the tasks."
+                "there is no task \(id) in session \(context.sessionName) or in its history; `backhaul tasks` and "
+                    + "`history` list the tasks"
             }
         }
     }

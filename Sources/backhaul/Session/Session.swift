@@ -83,7 +83,7 @@ final class Session {
     }
 
     private static func unknown(_ id: TaskID) -> String {
-        "There is no task \(id) in this session; `backhaul tasks` lists the tasks."
+        "there is no task \(id) in this session; `backhaul tasks` lists the tasks"
     }
 
     /// The task, if the history has it.

@@ -318,7 +318,7 @@ def test_invalid_handles_are_refused(session):
 
 def test_a_call_after_close_is_refused(application, misbehaving):
     session = application.session("gallery")
-    raw = _ctypes.bh_session(session._handle.number.value)
+    raw = _ctypes.bh_session(session._handle.pointer.value)
     url = misbehaving.serve("/a", Content(10))
     session.close()
     with pytest.raises(InvalidHandle):

@@ -52,7 +52,8 @@ HEADERS = [(b"Accept", b"image/png"), (b"X-Empty", b"")]
 #: themselves.
 EXAMPLES = {
     "identifier": b"gallery", "headers": items(HEADERS), "header_count": len(HEADERS), "retry.statuses": b"500-502",
-    "rules.accepted_statuses": b"200,404", "rules.resource_timeout_ms": 86_400_000, "rules.maximum_size": 1 << 40,
+    "retry.longest_delay_ms": 50, "rules.accepted_statuses": b"200,404", "rules.resource_timeout_ms": 86_400_000,
+    "rules.maximum_size": 1 << 40,
     "constraints.quiet_hours": b"22:00-06:30", "tls.ca_file": b"/etc/ca.pem",
     "tls.client_certificate": b"/etc/client.pem", "tls.client_key": b"/etc/client.key",
     "tls.pinned_public_keys": b"sha256//" + b"A" * 43 + b"=", "tls.minimum_version": 13,
@@ -62,7 +63,8 @@ EXAMPLES = {
 }
 #: Another value of such an option, for requests that differ.
 OTHER_EXAMPLES = {
-    "retry.statuses": b"500-503", "rules.accepted_statuses": b"200,410", "rules.resource_timeout_ms": 86_400_001,
+    "retry.statuses": b"500-503", "retry.longest_delay_ms": 60, "rules.accepted_statuses": b"200,410",
+    "rules.resource_timeout_ms": 86_400_001,
     "rules.maximum_size": 1 << 41,
 }
 

@@ -46,10 +46,10 @@ def test_the_library_replaces_no_function_of_the_swift_runtime():
     assert not re.search(r"__(wrap|real)_", output("nm", LIBRARY))
 
 
-def test_the_stripped_library_is_smaller_than_10_MiB(tmp_path):
+def test_the_stripped_library_is_smaller_than_13_MiB(tmp_path):
     stripped = tmp_path / "stripped.so"
     output("strip", "--strip-unneeded", "-o", stripped, LIBRARY)
-    assert stripped.stat().st_size < 10 << 20
+    assert stripped.stat().st_size < 13 << 20
 
 
 @pytest.mark.parametrize("compiler, standard, suffix", [("clang", "c11", "c"), ("clang++", "c++17", "cpp")])

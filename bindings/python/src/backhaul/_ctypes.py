@@ -12,10 +12,10 @@ from ctypes import (
     c_int32,
     c_int64,
     c_size_t,
-    c_uint8,
     c_uint16,
     c_uint32,
     c_uint64,
+    c_uint8,
     c_void_p,
 )
 

@@ -24,6 +24,7 @@ from ._ctypes import (
     bh_ticket,
 )
 
+
 #: Name -> result and parameters; a result of None is C's void.
 FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "bh_init": (None, [c_void_p, c_size_t]),
