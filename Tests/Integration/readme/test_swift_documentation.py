@@ -31,8 +31,8 @@ def test_docc_converts_the_documentation_of_a_product_without_a_warning(module, 
     symbols.mkdir()
     toolchain = Path(shutil.which("swift")).resolve().parents[1]
     run("swift-symbolgraph-extract", "-module-name", module, "-minimum-access-level", "public", "-skip-inherited-docs",
-        "-I", modules, "-I", PACKAGE / "Sources" / "CBackhaul", "-sdk", "/",
-        "-resource-dir", toolchain / "lib" / "swift", "-target", f"{platform.machine()}-unknown-linux-gnu",
+        "-I", modules, "-I", PACKAGE / "Sources" / "CBackhaul", "-I", PACKAGE / "Sources" / "CBackhaulSystem",
+        "-sdk", "/", "-resource-dir", toolchain / "lib" / "swift", "-target", f"{platform.machine()}-unknown-linux-gnu",
         "-output-dir", symbols)
     output = run("docc", "convert", "--additional-symbol-graph-dir", symbols, "--output-path", tmp_path / "archive",
                  "--fallback-display-name", module, "--fallback-bundle-identifier", f"org.example.{module}")
