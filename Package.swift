@@ -104,7 +104,7 @@ let package = Package(
         .executableTarget(
             name: "backhaul",
             dependencies: [
-                "CLinux", "Backhaul", "BackhaulPlatform", "BackhaulDisk", "BackhaulUserManager",
+                "CLinux", "Backhaul", "BackhaulModel", "BackhaulPlatform", "BackhaulDisk", "BackhaulUserManager",
             ],
             swiftSettings: strict),
         // The daemon: an engine without a host.

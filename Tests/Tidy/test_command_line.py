@@ -13,13 +13,13 @@ COMMAND = "Sources/backhaul"
 MESSAGES = "Sources/backhaul/Output/OptionNaming.swift"
 WORDS = "Sources/backhaul/Output/Words.swift"
 RECORDS = "Sources/backhaul/Output/JSON+Fields.swift"
-#: A line in a table of options. The line has the field's name in the JSON, and the path of the Swift property.
-SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+),\s')
+#: The beginning of a row in the table of settings: the field's path. A row with `[]` has no option.
+SETTING = re.compile(r'(?:Setting|\.\w+)\(\s*"([\w.]+)",\s*(\[\])?')
 
 #: Maps a struct to the names of the variables through which the code writes options into the struct's Swift type.
 VARIABLES = {
-    "bh_session_configuration": "session|configuration|settings",
-    "bh_policy": "policy|settings",
+    "bh_session_configuration": "configuration",
+    "bh_policy": "policy",
     "bh_request": "request",
 }
 
@@ -51,6 +51,7 @@ OWN_DOCUMENTS = {
     "Explanation/Advice.swift": "a sentence and a command",
     "Explanation/Explanation.swift": "a task, its waits and its conditions in one document",
     "Options/ControlOptions.swift": "the result of bh_tasks_cancel and the like",
+    "Options/SettingOptions.swift": "bh_session_configuration, from the table of settings",
     "Output/Output.swift": "bh_error below one key, to tell it from results",
 }
 
@@ -102,26 +103,30 @@ def property_of(struct, field):
     return ".".join(names.swift_property(part) for part in field.split("."))
 
 
+def settings():
+    """Yields each row of the table of settings: the path of the field, and whether an option sets it."""
+    for source in swift(COMMAND):
+        if "Options/Setting" in source.name:
+            yield from ((path, not empty) for path, empty in SETTING.findall(source.text))
+
+
 @pytest.mark.parametrize("name", VARIABLES)
 def test_each_field_has_an_option_or_is_listed_with_a_reason(name):
     written = set(re.findall(rf"\b(?:{VARIABLES[name]})\.(\w+(?:\.\w+)?) = ", text()))
-    written |= {path for _, path in SETTING.findall(text())}
     written |= {path.removesuffix("Milliseconds") for path in written}
+    in_table = {path for path, has_option in settings() if has_option} if name != "bh_request" else set()
     missing = {f"{name}.{field}" for field in fields(name)
-               if property_of(name, field) not in written
-               and property_of(name, field.removeprefix("constraints.")) not in written}
+               if field not in in_table and property_of(name, field) not in written}
     assert missing == {field for field in WITHOUT_OPTION if field.startswith(f"{name}.")}
 
 
 def printed(form):
     """Finds each place in the code that writes a struct as JSON with the function `form` (`record` or `excerpt`). The
-    keys are in a list or in a table of options. Yields the struct and the written keys."""
+    keys are in a list. Yields the struct and the written keys. `Tests/CLI/test_json.py` checks the JSON of settings."""
     for source in swift(COMMAND):
         for match in re.finditer(rf'\.{form}\(\s*"(bh_\w+)",\s*\[(?:\n(.*?)\n +|([^\n]*))\]\s*\)',
                                  source.text, re.DOTALL):
             yield match[1], re.findall(r'\(\s*"(\w+)",', match[2] or match[3])
-        for match in re.finditer(rf'\.{form}\(\s*"(bh_\w+)",\s*\w+\.settings\.map', source.text):
-            yield match[1], [name for name, _ in SETTING.findall(source.text)]
 
 
 def test_the_keys_in_the_json_of_a_struct_are_the_names_of_its_fields():
@@ -149,6 +154,7 @@ def test_each_listed_difference_between_the_json_and_the_header_exists():
     known = {f"{name}.{field.name}" for name, struct in json_fields.structs().items() for field in struct.fields}
     written = {form: {f"{struct}.{key}" for struct, keys in printed(form) for key in keys}
                for form in ("record", "excerpt")}
+    written["record"] |= {f"bh_session_configuration.{path}" for path, _ in settings()}
     assert set(json_fields.NOT_PRINTED) <= known - written["record"]
     assert set(json_fields.ADDED) <= written["record"] - known
     assert set(json_fields.ADDED_TO_EXCERPTS) <= written["excerpt"] - known

@@ -119,7 +119,7 @@ struct Context {
 
     /// The settings of the session for the transfers of this command. If an option can only be a setting of a session,
     /// the command uses a variant of the session from now on.
-    func settings(_ options: SessionOptions) -> SessionSettings {
+    func settings(_ options: SettingOptions) -> SessionSettings {
         guard options.isGiven else { return SessionSettings(identifier: sessionName) }
         let base = session.base
         session.name = SessionVariant.name(of: base, options.given)

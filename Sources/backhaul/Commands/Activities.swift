@@ -20,7 +20,8 @@ struct Activities: DescribedCommand {
             OptionDescription(
                 "first", nil, "TIME", "the first time at which it may start, such as 04:00 or +10m (after --every)"),
             OptionDescription("once", nil, nil, "run it only once"),
-        ] + DownloadOptions.descriptions.filter { !unsupportedOptions.contains($0.name) } + SessionOptions.allRefused,
+        ] + DownloadOptions.descriptions.filter { !unsupportedOptions.contains($0.name) }
+            + Setting.options(Setting.sessionSettings).map(\.hidden),
         details: """
             Each activity has windows of time: one opens every --every, and stays open for --tolerance. The activity
             starts in its window as soon as the conditions are met, or at the end of the window in any case. If windows
@@ -43,7 +44,7 @@ struct Activities: DescribedCommand {
 
     init(_ arguments: Arguments) throws(CommandError) {
         let words = arguments.operands
-        try SessionOptions.refuse(SessionOptions.allRefused, arguments)
+        try Setting.refuse(Setting.sessionSettings, arguments)
         switch (words.first, words.count) {
         case (nil, _): action = .list
         case ("set", 2...3): action = .set(try Activities.activity(arguments, words[1], url: words.dropFirst(2).first))

@@ -10,7 +10,7 @@ struct Add: DescribedCommand {
         options: DownloadOptions.descriptions + [
             OptionDescription("suspended", nil, nil, "do not start before `backhaul resume`")
         ],
-        variantOptions: SessionOptions.descriptions + SessionOptions.refused,
+        variantOptions: Setting.variantOptions,
         details: DownloadOptions.naming + "\n\n" + """
             When the command ends, the transfers are stored durably, and they run in the background. With --embedded
             they run only while a process has the store open, such as `backhaul wait`. With --json each transfer is one

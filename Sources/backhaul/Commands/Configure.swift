@@ -12,8 +12,8 @@ struct Configure: DescribedCommand {
             OptionDescription("header-file", nil, "FILE", "the same, one a line; '-' is standard input"),
             OptionDescription("no-headers", nil, nil, "remove all headers of the session"),
             resetOption,
-        ] + PolicyOptions.descriptions,
-        sessionOptions: SessionOptions.allDescriptions,
+        ] + Setting.options(Setting.transferSettings),
+        sessionOptions: Setting.options(Setting.sessionSettings),
         details: """
             Without options the command shows the settings. The given options change the session, and create it if it
             does not exist; other settings stay. The value '' resets a setting to its default, and --reset does the
@@ -24,8 +24,7 @@ struct Configure: DescribedCommand {
     private static let resetOption = OptionDescription(
         "reset", nil, "OPTION,...", "set these options to their defaults, such as proxy,http2; all: every option")
 
-    private let session: SessionOptions
-    private let policy: PolicyOptions
+    private let settings: SettingOptions
     private let headers: [Header]?
     private let resetsAll: Bool
 
@@ -37,8 +36,7 @@ struct Configure: DescribedCommand {
         let resets = arguments.all("reset").flatMap { $0.split(separator: ",").map(String.init) }
         resetsAll = resets.contains("all")
         for name in resets where name != "all" { arguments.reset(try Configure.option(name)) }
-        session = try SessionOptions(arguments)
-        policy = try PolicyOptions(arguments)
+        settings = try SettingOptions(arguments, Setting.all)
         headers = try Configure.headers(arguments)
     }
 
@@ -65,8 +63,7 @@ struct Configure: DescribedCommand {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let settings = SessionSettings(
-                identifier: context.sessionName, options: session, policy: policy, headers: headers,
-                resetsAll: resetsAll)
+                identifier: context.sessionName, options: settings, headers: headers, resetsAll: resetsAll)
             let attached: Session
             if settings.hasChanges {
                 attached = try application.create(settings, role: .produce)

@@ -9,7 +9,7 @@ struct Constrain: DescribedCommand {
             "backhaul constrain --all --session photos --unmetered yes",
         ],
         options: [OptionDescription("none", nil, nil, "remove all constraints of the transfers")]
-            + ConstraintOptions.descriptions + ControlOptions.descriptions,
+            + Setting.options(Setting.constraintSettings) + ControlOptions.descriptions,
         details: """
             Constraints that you do not name stay. The received bytes are kept. The word default removes a
             constraint: --external-power default. The constraints of the session apply as well; `backhaul configure`
@@ -19,12 +19,12 @@ struct Constrain: DescribedCommand {
     /// The maximum number of tasks in one call. The ids of so many tasks fit into one message.
     private static let callLimit = 100_000
 
-    private let constraints: ConstraintOptions
+    private let constraints: SettingOptions
     private let options: ControlOptions
 
     init(_ arguments: Arguments) throws(CommandError) {
         options = try ControlOptions(arguments, "constrain")
-        constraints = try ConstraintOptions(arguments)
+        constraints = try SettingOptions(arguments, Setting.constraintSettings)
         guard constraints.isGiven != arguments.has("none") else {
             throw .usage(
                 constraints.isGiven

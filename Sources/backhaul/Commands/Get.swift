@@ -9,7 +9,7 @@ struct Get: DescribedCommand {
             "backhaul get -d ~/Downloads https://example.org/a.gz https://example.org/b.gz",
         ],
         options: DownloadOptions.descriptions + [Watch.timeoutOption],
-        variantOptions: SessionOptions.descriptions + SessionOptions.refused,
+        variantOptions: Setting.variantOptions,
         details: DownloadOptions.naming + "\n\n" + """
             Prints the path of each file when it is complete. Ctrl-C exits immediately and loses nothing: the transfers
             continue, and the same command or `backhaul wait` follows them. With --json, prints one line for each

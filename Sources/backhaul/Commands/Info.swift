@@ -54,8 +54,8 @@ struct Info: DescribedCommand {
 
     /// A constraint as the option that sets it.
     private static func option(_ field: String, _ value: String) -> String {
-        let setting = Constraints.settings.first { $0.field == field }
-        return (setting.map { "--" + $0.option.name } ?? field) + " " + value
+        let setting = Setting.constraintSettings.first { $0.field == "constraints." + field }
+        return (setting?.words ?? field) + " " + value
     }
 
     private static func lines(_ task: TaskInfo) -> [String] {

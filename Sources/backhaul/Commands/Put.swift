@@ -10,12 +10,12 @@ struct Put: DescribedCommand {
         ],
         options: [
             OptionDescription("upload-file", "T", "FILE", "send FILE; may be repeated, and may be an argument instead")
-        ] + RequestOptions.descriptions + BodyOptions.descriptions + PolicyOptions.descriptions + [
+        ] + RequestOptions.descriptions + BodyOptions.descriptions + Setting.options(Setting.transferSettings) + [
             Watch.timeoutOption,
             OptionDescription("suspended", nil, nil, "with --no-wait: do not start before `backhaul resume`"),
             OptionDescription("no-wait", nil, nil, "enqueue and exit, as `add` does"),
         ],
-        variantOptions: SessionOptions.descriptions + SessionOptions.refused,
+        variantOptions: Setting.variantOptions,
         details: """
             Each file is sent in a PUT request of its own; to a URL that ends in '/' the file's name is added. --form
             sends one POST request and --data-binary one PUT request; --request changes the method. If a file changes
@@ -26,7 +26,7 @@ struct Put: DescribedCommand {
             """, isHost: true, storeUse: .makes)
 
     private let transfers: [Transfer]
-    private let session: SessionOptions
+    private let session: SettingOptions
     private let timeout: Int64?
     private let waits: Bool
 
@@ -62,7 +62,7 @@ struct Put: DescribedCommand {
         if waits && arguments.has("suspended") { throw .usage("--suspended goes with --no-wait") }
         for index in transfers.indices { transfers[index].request.startsSuspended = arguments.has("suspended") }
         self.transfers = transfers
-        session = try SessionOptions.ofTransfers(arguments)
+        session = try SettingOptions.ofVariant(arguments)
         timeout = try Watch.timeout(arguments)
     }
 

@@ -20,7 +20,7 @@ struct DownloadOptions {
             OptionDescription("checksum", nil, "sha-256:HEX", "the checksum of the file; or sha-512:HEX"),
             OptionDescription("size", nil, "BYTES", "the size of the file"),
             OptionDescription("ignore-digests", nil, nil, "do not verify the server's Repr-Digest and Content-Digest"),
-        ] + RequestOptions.descriptions + BodyOptions.descriptions + PolicyOptions.descriptions
+        ] + RequestOptions.descriptions + BodyOptions.descriptions + Setting.options(Setting.transferSettings)
 
     static let naming = """
         Without --output, the last part of the URL's path names the file, which is always directly in the chosen
@@ -30,7 +30,7 @@ struct DownloadOptions {
 
     let transfers: [Transfer]
     private let skipsExisting: Bool
-    let session: SessionOptions
+    let session: SettingOptions
 
     /// - Parameter urls: The URLs. Nil means that the operands are the URLs.
     init(_ arguments: Arguments, urls given: [String]? = nil, startsSuspended: Bool = false) throws(CommandError) {
@@ -69,7 +69,7 @@ struct DownloadOptions {
             request.startsSuspended = startsSuspended
             return Transfer(request: request)
         }
-        session = try SessionOptions.ofTransfers(arguments)
+        session = try SettingOptions.ofVariant(arguments)
     }
 
     /// The transfers to enqueue. With `--skip-existing`, a transfer is left out if its file exists. There is one

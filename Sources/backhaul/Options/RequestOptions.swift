@@ -42,8 +42,7 @@ struct RequestOptions {
         expires = try arguments.futureTime(after: "expires-in")
         if expires != nil && refresh == nil { throw .usage("--expires-in goes with --refresh") }
         start = try StartOptions(arguments)
-        let policy = try PolicyOptions(arguments)
-        self.policy = policy.isGiven ? policy.policy : nil
+        policy = try SettingOptions(arguments, Setting.transferSettings).policy
     }
 
     static func priority(_ arguments: Arguments) throws(CommandError) -> Int32? {

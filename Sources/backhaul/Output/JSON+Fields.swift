@@ -49,5 +49,6 @@ extension JSON {
         }
     }
 
-    private var plain: String { if case .string(let text) = self { text } else { text } }
+    /// The text of a string, or the JSON of another value.
+    var plain: String { if case .string(let text) = self { text } else { text } }
 }

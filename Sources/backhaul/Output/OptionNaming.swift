@@ -20,23 +20,15 @@ enum OptionNaming {
     /// as `proxy.url`.
     private static let fields = Dictionary(
         [
-            ("accepted_statuses", "--accept-status"), ("retry.statuses", "--retry-status"),
-            ("maximum_size", "--max-filesize"), ("expected_size", "--size"), ("maximum_redirects", "--max-redirs"),
-            ("resource_timeout_ms", "--max-time"), ("request_timeout_ms", "--request-timeout"),
-            ("retry.first_delay_ms", "--retry-delay"), ("retry.longest_delay_ms", "--retry-max-delay"),
+            ("expected_size", "--size"),
             ("earliest_start_ms", "--earliest-start"), ("latest_start_ms", "--latest-start"),
             ("expires_ms", "--expires-in"), ("response.expires_ms", "--expires-in"), ("interval_ms", "--every"),
             ("tolerance_ms", "--tolerance"), ("first_ms", "--first"), ("month_starts_on", "--month-starts-on"),
             ("if_exists", "--if-exists"), ("body_source", "--body-source"), ("body_file", "the path of the file"),
-            ("proxy.url", "--proxy"), ("proxy.user", "--proxy-user"),
-            ("proxy.password", "the password of --proxy-user"), ("proxy.bypass", "--noproxy"), ("ca_file", "--cacert"),
-            ("client_certificate", "--cert"), ("client_key", "--key"), ("pinned_public_keys", "--pinnedpubkey"),
-            ("tls.minimum_version", "--tlsv1.2 or --tlsv1.3"), ("http_version", "the HTTP version"),
             ("response.url", "--url"), ("response.user", "--user"), ("response.password", "the password"),
             ("response.headers", "--header"), ("configuration.identifier", "--session"),
             ("activity.identifier", "the name of the activity"), ("options.identifier", "--application"),
             ("network.name", "the name of the network"), ("user_data", "the data of the program"),
-            ("retry.errors", "--retry-errors"), ("maximum_attempts", "the number of attempts (--retry, --attempts)"),
             ("BH_RETRY_NONE", "none"), ("BH_IF_EXISTS_SKIP", "skip"), ("BH_REDIRECTS_NONE", "none"),
             ("BH_REQUEST_IF_CHANGED", "--if-changed"), ("BH_REQUEST_NAMED_BY_SERVER", "--remote-header-name"),
             ("media_type", ";type"), ("file_name", ";filename"),
@@ -49,12 +41,16 @@ enum OptionNaming {
         "destination": "the path of the file", "body": "the body",
     ]
 
-    /// The fields and options of constraints and of sessions. Names without an underscore are left out, because they
-    /// may be ordinary words of a message. Of the session's options, only durations are included. The fields of the
-    /// other options are left out, because the limits of the store have fields with the same names.
-    private static let settings =
-        Constraints.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.contains("_") }
-        + SessionOptions.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.hasSuffix("_ms") }
+    /// The settings, by their paths and by their names. Names without an underscore are left out, because they may be
+    /// ordinary words of a message. Of the names without a struct, only durations are included: the limits of the store
+    /// have fields with the same names as the other ones.
+    private static let settings = Setting.all.flatMap { setting in
+        let path = setting.field.split(separator: ".").map(String.init)
+        let names = [setting.field, path[path.count - 1]].filter { name in
+            path.count == 1 ? name.hasSuffix("_ms") : name.contains("_") || name.contains(".")
+        }
+        return setting.options.isEmpty ? [] : names.map { ($0, setting.words) }
+    }
 
     static func spoken(_ message: String) -> String {
         var rest = phrases.reduce(message) { $0.replacing($1.0, with: $1.1) }[...]

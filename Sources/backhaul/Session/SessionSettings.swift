@@ -5,23 +5,20 @@ struct SessionSettings {
     var identifier: String
     /// The session whose settings the options change, if the identifier is the name of a variant (`SessionVariant`).
     var base: String?
-    /// The options for settings that only a session has. Nil if these settings do not change.
-    var options: SessionOptions?
-    /// The policy for all transfers of the session. Nil if the policy does not change.
-    var policy: PolicyOptions?
+    /// The options for settings. Nil if these settings do not change.
+    var options: SettingOptions?
     /// The headers for all requests of the session. Nil if the headers do not change.
     var headers: [Header]?
     /// Whether settings without a given option get their defaults. If not, they keep their stored values.
     var resetsAll = false
 
-    var hasChanges: Bool { options?.isGiven == true || policy?.isGiven == true || headers != nil || resetsAll }
+    var hasChanges: Bool { options?.isGiven == true || headers != nil || resetsAll }
 
     /// - Parameter stored: The stored configuration of the session, or of the variant's session.
     func configuration(over stored: SessionConfiguration?) -> SessionConfiguration {
         var configuration = (resetsAll ? nil : stored) ?? initial
         configuration.identifier = identifier
         options?.change(&configuration)
-        policy?.change(&configuration)
         if let headers { configuration.headers = headers }
         return configuration
     }

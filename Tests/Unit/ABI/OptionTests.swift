@@ -187,4 +187,31 @@ struct OptionTests {
         }
         if let limit = option.range?.upperBound, limit != UInt32.max { #expect(sentence.contains(digits(limit))) }
     }
+
+    @Test("docs/ states the defaults and the largest values of the options")
+    func documents() throws {
+        let docs = URL(filePath: Header.path).deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "docs")
+        let digits = { (number: UInt64) in number.formatted(.number.locale(Locale(identifier: "en_US"))) }
+        var stated: Set<String> = []
+        func check(_ name: Substring, default standard: Substring, atMost limit: Substring? = nil) throws {
+            let option = try #require(ListedOption.ofSession.first { $0.name == name }, "\(name)")
+            guard case .integer(let number) = option.standard else { return }
+            #expect(standard == digits(number), "the default of \(name)")
+            if let limit { #expect(limit == option.range.map { digits($0.upperBound) } ?? "", "the range of \(name)") }
+            stated.insert(option.name)
+        }
+        for page in try FileManager.default.contentsOfDirectory(at: docs, includingPropertiesForKeys: nil)
+        where page.pathExtension == "md" {
+            let text = try String(contentsOf: page, encoding: .utf8)
+            // A row of the table of limits, and a sentence such as "`history_limit` tasks (1,000 by default)".
+            for row in text.matches(of: #/\| `(\w+)` \| a session \| (\S+) \| (\S+) \|/#) {
+                try check(row.1, default: row.2, atMost: row.3)
+            }
+            for sentence in text.matches(of: #/`([\w.]+)`[^`(]*\(([\d,]+) by\s+default\)/#) {
+                try check(sentence.1, default: sentence.2)
+            }
+        }
+        #expect(stated.isSuperset(of: ["maximum_running_tasks", "connections_per_origin", "history_limit"]))
+    }
 }
