@@ -21,8 +21,9 @@ public final class BusConnection {
     private let library: bhl_systemd
     // Unsafe: an opaque object of libsystemd. We own the reference.
     private let bus: OpaquePointer
-    /// The socket of sd-bus. Forked children close it, so that the bus notices the end of this process.
-    private let socket: Descriptor
+    /// The socket, which sd-bus closes. Forked children close their copies, so that the bus notices the end of this
+    /// process.
+    private let socket: Int32
     /// The signals that arrived during a wait for another message.
     private var signals: [BusMessage] = []
 
@@ -42,16 +43,14 @@ public final class BusConnection {
         }
         self.library = library
         self.bus = bus
-        socket = Descriptor(owning: number, closesOnFork: true)
+        socket = number
+        ForkGuard.add(number)
     }
 
     deinit {
-        // If the host has closed every descriptor, the number of the socket may belong to a file of the host. Then the
-        // connection is not closed, and its memory is leaked.
-        guard socket.isOurs else { return }
+        // The guard ends before the close, because another file may get the number after the close.
+        ForkGuard.remove(socket)
         // The connection is closed without a flush, because a flush would wait. All replies that matter have arrived.
-        // `abandon` ends the guard of the socket first, because another file may get the number after the close.
-        socket.abandon()
         library.close(bus)
         _ = library.unref(bus)
     }
@@ -67,7 +66,7 @@ public final class BusConnection {
     /// bus, this process is the user manager.
     public var listener: (processID: Int32, userID: UInt32)? {
         var peer = bhl_peer()
-        return bhl_peer_credential(socket.number, &peer) == 0 ? (peer.pid, peer.uid) : nil
+        return bhl_peer_credential(socket, &peer) == 0 ? (peer.pid, peer.uid) : nil
     }
 
     /// Sends a call and waits for its reply.
@@ -139,18 +138,17 @@ public final class BusConnection {
             let own = Deadline.at(monotonicMicroseconds: own)
             deadline = min(deadline ?? own, own)
         }
-        var items = [pollfd(fd: socket.number, events: Int16(truncatingIfNeeded: events), revents: 0)]
+        var items = [pollfd(fd: socket, events: Int16(truncatingIfNeeded: events), revents: 0)]
         items += other.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         poll(&items, nfds_t(items.count), deadline.map { Int32(clamping: $0.millisecondsLeft) } ?? -1)
     }
 
-    /// Throws if the connection does not use our socket any more. This has two possible causes. If the host has closed
-    /// every descriptor, the socket's number may belong to a file of the host. If the address has several alternatives,
-    /// sd-bus may have tried the next one, whose socket has another number.
+    /// Throws if the connection does not use its first socket any more. If the address has several alternatives, sd-bus
+    /// may have tried the next one, whose socket has another number.
     private func requireSocket() throws(CallError) {
         let number = library.get_fd(bus)
         guard number >= 0 else { throw .broken(-number) }
-        guard number == socket.number, socket.isOurs else { throw .broken(EBADF) }
+        guard number == socket else { throw .broken(EBADF) }
     }
 
     /// Waits for the first message that satisfies `isWanted`. Signals that arrive before this message are buffered; the

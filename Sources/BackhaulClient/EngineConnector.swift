@@ -31,10 +31,8 @@ struct EngineConnector: Sendable {
                 // If the store is not at its path any more, commands fail. A store that is now at this path does not
                 // have this client's sessions.
                 if let served, !served.isAtPath { throw served.replacementFailure ?? movedFailure(served) }
-                // The host may have closed the directory's descriptor, or the path may now lead to another directory.
-                if directory?.descriptor.isOurs != true || directory?.isAtPath != true {
-                    directory = try StoreDirectory.open(path: path)
-                }
+                // The path may now lead to another directory.
+                if directory?.isAtPath != true { directory = try StoreDirectory.open(path: path) }
                 guard let directory else { continue }
                 defer { if state.withLock(\.hasConnected) { served = served ?? directory } }
                 try connect(directory, &starter)

@@ -2,10 +2,10 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Wakes the loop when the machine wakes from system sleep. libuv's timers and epoll_wait(2) cannot do this, because
-/// they use a clock that stops during sleep. So this class uses a timer descriptor on the wall clock. The kernel
-/// cancels this timer when the wall clock jumps (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET). The wall clock also jumps
-/// after sleep. While the descriptor waits for a jump, it uses no processor time.
+/// Wakes the loop when the machine wakes from system sleep. libuv's timers cannot do this, because they use a clock
+/// that stops during sleep. So this class uses a timer descriptor on the wall clock. The kernel cancels this timer when
+/// the wall clock jumps (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET). The wall clock also jumps after sleep. While the
+/// descriptor waits for a jump, it uses no processor time.
 final class ResumeWatch {
     private let descriptor: Descriptor
     private var watch: Watch?

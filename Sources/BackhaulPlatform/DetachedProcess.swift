@@ -57,7 +57,7 @@ public struct DetachedProcess: Sendable {
 
     /// Returns true if the process ended before the deadline. Without a pidfd, this function does not wait.
     public func waitForEnd(until deadline: Deadline) -> Bool {
-        guard let descriptor, descriptor.isOurs else { return identity.map { !$0.isAlive } ?? true }
+        guard let descriptor else { return identity.map { !$0.isAlive } ?? true }
         var item = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         return poll(&item, 1, Int32(clamping: deadline.millisecondsLeft)) > 0
     }

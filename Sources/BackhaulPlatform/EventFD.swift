@@ -24,18 +24,12 @@ public final class EventFD: Sendable {
     }
 
     public func set() {
-        // If the program that embeds the library has closed all descriptors of the process, this number may belong to a
-        // file of the program.
-        guard descriptor.isOurs else { return }
         var one: UInt64 = 1
         _ = write(descriptor.number, &one, 8)
     }
 
     public func clear() {
-        guard descriptor.isOurs else { return }
         var count: UInt64 = 0
         _ = read(descriptor.number, &count, 8)
     }
-
-    public var isOurs: Bool { descriptor.isOurs }
 }

@@ -18,11 +18,10 @@ public final class Inotify: Sendable {
 
     /// The number of the descriptor, which is readable after a change.
     public var number: Int32 { descriptor.number }
-    public var isOurs: Bool { descriptor.isOurs }
     public var isWatching: Bool { watched.load(ordering: .relaxed) >= 0 }
 
     public init(_ messageStart: String) throws(SystemError) {
-        if let spare = Self.spare() {
+        if let spare = Self.spares.withLock({ $0.popLast() }) {
             descriptor = spare
             return
         }
@@ -32,7 +31,6 @@ public final class Inotify: Sendable {
     }
 
     deinit {
-        guard descriptor.isOurs else { return }
         stopWatching()
         // The reports of the removed watch must not reach the next object.
         var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -52,16 +50,5 @@ public final class Inotify: Sendable {
     private func stopWatching() {
         let before = watched.exchange(-1, ordering: .relaxed)
         if before >= 0 { inotify_rm_watch(number, before) }
-    }
-
-    private static func spare() -> Descriptor? {
-        while let spare = spares.withLock({ $0.popLast() }) {
-            // The host may have closed the number, and another descriptor without a file of its own may have it now
-            // (`Descriptor.abandon`). This request fails for all of them except inotify.
-            var count: Int32 = 0
-            if spare.isOurs, ioctl(spare.number, UInt(FIONREAD), &count) == 0 { return spare }
-            spare.abandon()
-        }
-        return nil
     }
 }

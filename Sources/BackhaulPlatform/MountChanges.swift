@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// The list of the process's mounts (proc_pid_mountinfo(5)). When a file system is mounted, unmounted or remounted, the
-/// descriptor has urgent data (EPOLLPRI). The next epoll_wait(2) clears this event.
+/// descriptor has urgent data (POLLPRI), until the loop has reported this.
 public final class MountChanges: Sendable {
     private let descriptor: Descriptor
     public var number: Int32 { descriptor.number }

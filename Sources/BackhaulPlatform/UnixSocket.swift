@@ -90,10 +90,8 @@ public final class UnixStream: Sendable {
     }
 
     /// Reads the available bytes, up to 64 KiB. Returns `closed` if the peer has closed the connection, or after an
-    /// error. Also returns `closed` if the program that embeds the library has closed the descriptor, because another
-    /// file may have its number now.
+    /// error.
     public func read() -> ReadResult {
-        guard descriptor.isOurs else { return .closed }
         var count = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, filled in
             count = recv(descriptor.number, buffer.baseAddress, buffer.count, 0)
@@ -111,7 +109,6 @@ public final class UnixStream: Sendable {
 
     /// Writes as many bytes as the socket has space for, without a wait. `closed`: as in `read`.
     public func write(_ bytes: [UInt8], from start: Int) -> WriteResult {
-        guard descriptor.isOurs else { return .closed }
         let count = bytes.withUnsafeBytes { buffer in
             send(descriptor.number, buffer.baseAddress.map { $0 + start }, buffer.count - start, Int32(MSG_NOSIGNAL))
         }

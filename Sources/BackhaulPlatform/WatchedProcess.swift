@@ -21,7 +21,7 @@ public final class WatchedProcess: Sendable {
     }
 
     public var hasEnded: Bool {
-        guard let descriptor, descriptor.isOurs else { return !identity.isAlive }
+        guard let descriptor else { return !identity.isAlive }
         var item = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         return poll(&item, 1, 0) > 0
     }
@@ -41,7 +41,7 @@ public final class WatchedProcess: Sendable {
         // its processes exists.
         let group = getpgid(identity.processID)
         if group > 1, group == getsid(identity.processID), group != getpgrp() { Glibc.kill(-group, number) }
-        guard let descriptor, descriptor.isOurs else {
+        guard let descriptor else {
             Glibc.kill(identity.processID, number)
             return
         }

@@ -23,6 +23,7 @@ final class GroupCommit {
     private let database: Database
     private let transaction: Transaction
     private let directory: StoreDirectory
+    /// Held until the database is closed.
     private let lock: StoreLock
     private var connection: Connection { database.connection }
 
@@ -50,15 +51,14 @@ final class GroupCommit {
     }
 
     deinit {
-        let isAbandoned = !isOurs
-        // When the connection is closed, SQLite deletes the log by its name. If another file has that name now, this
-        // option prevents the deletion.
-        if database.descriptors.isNameReplaced(Schema.walName) {
+        // When the connection is closed, SQLite makes a checkpoint and deletes the log by its name. This option prevents
+        // both.
+        if database.descriptors.isNameReplaced(Schema.walName) || !database.descriptors.areUnchanged {
             connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         }
         // After the close, the numbers of the database's descriptors may belong to other files of the process.
         database.descriptors.excludeFromForkGuard()
-        connection.close(abandoning: isAbandoned)
+        connection.close()
     }
 
     /// Performs jobs, in one or more transactions. Each job calls `run` or `afterTransaction`.
@@ -99,7 +99,7 @@ final class GroupCommit {
     func afterTransaction(_ body: @escaping (GroupCommit) -> Void) { afterTransactionActions.append(body) }
 
     func releaseMemory(then: () -> Void) {
-        if end == nil, isOurs { connection.releaseMemory() }
+        if end == nil { connection.releaseMemory() }
         then()
     }
 
@@ -153,8 +153,6 @@ final class GroupCommit {
             && connection.totalChanges - changesAtBegin < Self.changesOfOneTransaction
     }
 
-    private var isOurs: Bool { lock.isHeld && directory.descriptor.isOurs && database.descriptors.areUnchanged }
-
     /// Why a commit would be lost: a file of the store was removed or replaced. Nil if the commit would last.
     private var lossFailure: Failure? {
         if let name = database.descriptors.lostName {
@@ -170,11 +168,6 @@ final class GroupCommit {
         batchFailure = nil
         mustRetry = false
         changesAtBegin = connection.totalChanges
-        if end == nil, !isOurs {
-            end = Failure(
-                .engineFailed,
-                "the process closed descriptors of the store that were not its own; open the store again")
-        }
         guard end == nil else { return }
         do throws(Failure) {
             // The last transaction may still be open, because a rollback fails when memory is short.
@@ -202,7 +195,7 @@ final class GroupCommit {
                 if error.endsStore { end = error }
             }
         }
-        if end == nil || isOurs, connection.isInTransaction { try? connection.run(Self.rollBack) }
+        if connection.isInTransaction { try? connection.run(Self.rollBack) }
         let failure = batchFailure ?? end
         let completions = completions
         self.completions = []
@@ -212,14 +205,22 @@ final class GroupCommit {
     private func checkpointIfLong() {
         guard end == nil else { return }
         let size = connection.walSize
-        guard size >= Self.checkpointSize, isOurs else { return }
+        guard size >= Self.checkpointSize, mayCheckpoint() else { return }
         connection.checkpoint(truncating: size >= Self.truncatingSize)
     }
 
     var needsIdleCheckpoint: Bool { end == nil && connection.walSize >= Self.idleCheckpointSize }
 
     func checkpointWhileIdle() {
-        if needsIdleCheckpoint, isOurs { connection.checkpoint(truncating: false) }
+        if needsIdleCheckpoint, mayCheckpoint() { connection.checkpoint(truncating: false) }
+    }
+
+    /// If SQLite's descriptors belong to other files now, ends all transactions and returns false.
+    private func mayCheckpoint() -> Bool {
+        if database.descriptors.areUnchanged { return true }
+        end = Failure(
+            .engineFailed, "the host closed descriptors of the store, which belong to the library; open the store again")
+        return false
     }
 
     private static let begin = Query("BEGIN")

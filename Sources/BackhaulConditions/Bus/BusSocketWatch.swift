@@ -37,7 +37,7 @@ final class BusSocketWatch {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var hasAny = false
         // The content of the events does not matter, so lost events of a full queue do no harm.
-        while watch.isOurs, read(watch.number, &buffer, buffer.count) > 0 { hasAny = true }
+        while read(watch.number, &buffer, buffer.count) > 0 { hasAny = true }
         guard hasAny else { return false }
         let before = found
         check()
@@ -51,7 +51,7 @@ final class BusSocketWatch {
             let now = BusSocketWatch.nearest(to: path)
             if now == found { return }
             found = now
-            guard watch.isOurs, let now else { return }
+            guard let now else { return }
             let own = BusSocketWatch.directory(of: path)
             let directory = now.path == path ? own : now.path
             // Changes of attributes are watched only in the socket's own directory. In directories further up, such

@@ -85,9 +85,8 @@ public final class BusWatch: Sendable {
             state = Lock(State(subscriptions: subscriptions))
         }
 
-        /// Whether the thread should run. False after `close`, or when the program that embeds this library has closed
-        /// the descriptors.
-        var isOpen: Bool { commands.isOurs && changed.isOurs && !state.withLock { $0.isClosed } }
+        /// Whether the thread should run. False after `close`.
+        var isOpen: Bool { state.withLock { !$0.isClosed } }
 
         func close() {
             state.withLock { $0.isClosed = true }

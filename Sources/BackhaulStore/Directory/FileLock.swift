@@ -23,10 +23,6 @@ final class FileLock: Sendable {
         ForkGuard.remove(descriptor.number)
         // A close is not enough: if this process has just forked a child, the child has a copy of the descriptor. The
         // child would keep the lock until its exec.
-        if descriptor.isOurs { _ = bhl_unlock(descriptor.number) }
+        _ = bhl_unlock(descriptor.number)
     }
-
-    /// Whether this object still has the lock. False when the host has closed the descriptor. Then another process may
-    /// have the lock.
-    var isHeld: Bool { descriptor.isOurs }
 }

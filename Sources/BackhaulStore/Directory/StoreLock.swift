@@ -9,10 +9,6 @@ public final class StoreLock: Sendable {
     private let lock: FileLock
 
     fileprivate init(_ lock: FileLock) { self.lock = lock }
-
-    /// Whether this process still has the lock. False when the host has closed the lock's descriptor. Then another
-    /// engine may run.
-    public var isHeld: Bool { lock.isHeld }
 }
 
 extension StoreDirectory {

@@ -55,13 +55,9 @@ final class Connection {
     }
 
     /// Closes the database. SQLite then runs a checkpoint, unless the option SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE is set.
-    /// If `abandoning` is true, the program that embeds the library has closed SQLite's descriptors, so their numbers
-    /// may belong to other files. SQLite would write into those files when it closes the database. In this case, the
-    /// handle is leaked.
-    func close(abandoning: Bool = false) {
+    func close() {
         guard !isClosed else { return }
         isClosed = true
-        guard !abandoning else { return }
         for prepared in statements.values { sqlite3_finalize(prepared.statement) }
         sqlite3_close(database)
     }

@@ -3,8 +3,8 @@ internal import CLinux
 internal import Glibc
 
 /// The files that SQLite opened for the database and its log, and their descriptors. If a host closes these descriptors
-/// by mistake, the host may get the same numbers for other files. SQLite would then write its pages into those files.
-/// So the engine checks the descriptors before each transaction. `ForkGuard` closes their copies in forked children.
+/// by mistake, another file may get their numbers, and a checkpoint would damage that file and lose the log. So the
+/// engine checks the descriptors before each checkpoint. `ForkGuard` closes their copies in forked children.
 ///
 /// If one of the files was removed or replaced, all writes to the old file are lost when the last descriptor of that
 /// file is closed.

@@ -32,22 +32,4 @@ import Testing
         let wake = try EventFD()
         #expect(fcntl(wake.number, F_GETFD) & FD_CLOEXEC != 0)
     }
-
-    @Test("if a wake-up's descriptor is closed and its number then belongs to a file, the wake-up does not write to it")
-    func takenOver() throws {
-        let wake = try EventFD()
-        var template = Array("/tmp/backhaul-wake-XXXXXX".utf8CString)
-        let file = mkstemp(&template)
-        try #require(file >= 0)
-        unlink(template)
-        try #require(dup2(file, wake.number) == wake.number)
-        wake.set()
-        wake.clear()
-        var status = stat()
-        #expect(fstat(file, &status) == 0)
-        #expect(status.st_size == 0)
-        #expect(!wake.isOurs)
-        close(wake.number)
-        close(file)
-    }
 }

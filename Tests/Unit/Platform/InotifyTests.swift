@@ -50,20 +50,4 @@ import Testing
             #expect(Self.isReadable(next))
         }
     }
-
-    @Test("if the host has closed the descriptor of a freed watch, the next watch does not use the number's new file")
-    func closedByHost() async throws {
-        await #expect(processExitsWith: .success) {
-            var inotify: Inotify? = try Inotify("cannot watch")
-            let number = try #require(inotify).number
-            inotify = nil
-            close(number)
-            let other = eventfd(0, 0)
-            #expect(other == number)
-            let next = try Inotify("cannot watch")
-            #expect(next.number != number)
-            #expect(next.watch("/var/tmp", for: Int32(IN_CREATE)))
-            #expect(fcntl(other, F_GETFD) >= 0)
-        }
-    }
 }
