@@ -70,8 +70,10 @@ struct CachedReadTests {
         _ = try await read(reader, 0, 1_000)
         let number = try #require(openDescriptor(of: path))
         #expect(fsync(number) == 0)
-        #expect(posix_fadvise(number, 0, 0, POSIX_FADV_DONTNEED) == 0)
-        #expect(readCached(reader, 200_000, 1_000) == nil)
+        // The kernel keeps a page that another processor has just used. So the request is repeated.
+        while readCached(reader, 200_000, 1_000) != nil {
+            #expect(posix_fadvise(number, 0, 0, POSIX_FADV_DONTNEED) == 0)
+        }
         #expect(try await read(reader, 200_000, 1_000) == Array(bytes[200_000..<201_000]))
     }
 

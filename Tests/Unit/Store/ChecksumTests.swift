@@ -147,7 +147,7 @@ struct WALCheckTests {
     }
 }
 
-/// A closed store with 1,000 tasks (downloads). Half of the tasks have ended.
+/// A closed store with 300 tasks (downloads). Half of the tasks have ended.
 struct FilledStore {
     static let pageSize = Schema.pageSize
     static let shared = Result { try FilledStore() }
@@ -161,8 +161,8 @@ struct FilledStore {
         let scratch = Scratch()
         let store = try TestStore(scratch.path)
         session = try store.session()
-        let tasks = try store.enqueue((0..<1_000).map { .numbered($0) }, in: session)
-        for task in tasks[..<500] { try store.end(task) }
+        let tasks = try store.enqueue((0..<300).map { .numbered($0) }, in: session)
+        for task in tasks[..<150] { try store.end(task) }
         expected = try Self.contents(of: store, session)
         store.close()
         bytes = Self.file(scratch.path + "/" + Schema.fileName)

@@ -86,7 +86,7 @@ struct HeaderBlobTests {
     func randomBytes() throws {
         var random = SeededGenerator(seed: 37)
         let response = try #require(HeaderBlob.pack(Self.response))
-        for _ in 0..<50_000 {
+        for _ in 0..<10_000 {
             let count = Int.random(in: 0...24, using: &random)
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             var changed = response
