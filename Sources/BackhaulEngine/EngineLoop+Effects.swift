@@ -54,20 +54,21 @@ extension EngineLoop {
         case .checkCalendar: base.calendar.check()
         case .reloadLater(let lanes): tasks.scheduler.reloadLater(lanes)
         case .forgetLanes:
-            let used = conditionParts.holds.lanesInUse.union(conditionParts.probes.lanesInUse)
-            tasks.scheduler.forgetLanes(except: used.union(base.transfers.lanes))
+            tasks.scheduler.forgetLanes(except: conditions.holds.lanesInUse.union(base.transfers.lanes))
         case .retryRoutes(let lanes): queue(tasks.reachability.retryNow(lanes))
         case .holdChanged(let lanes): tasks.scheduler.holdChanged(of: lanes)
-        case .endWaits(let lanes): for lane in lanes { tasks.reachability.endWaitIfIdle(lane) }
+        case .endWaits(let lanes): queue(lanes.flatMap { tasks.reachability.endWaitIfIdle($0) })
         case .credentialsChanged(let session):
             tasks.scheduler.credentialsChanged(of: session)
         case .parkReadyTasks(let session): parkReadyTasks(of: session)
         case .tasksWait(let lanes, let reload): tasks.scheduler.tasksWait(in: lanes, reload: reload)
         case .due(let time): tasks.scheduler.due(at: time)
-        case .deferTasks(let tasks, let reason): deferRunning(tasks, for: reason)
+        case .hold(let action): apply(action)
+        case .waitBegan(let subject, let scopes, let hold): base.journal.begin(subject, scopes, hold)
+        case .waitEnded(let subject, let time): base.journal.end(subject, at: time)
         case .tasksHeld(let session): tasks.deadlines.tasksHeld(of: session)
         case .startProbe(let task, let key, let kind):
-            if !startProbe(task, key, kind) { queue(conditionParts.probes.probeNotStarted(key, kind)) }
+            if !startProbe(task, key, kind) { queue(startParts.loader.probeNotStarted(key, kind)) }
         case .endOverdue(let tasks): endOverdue(tasks)
         case .restated(let moved): restated(moved)
         case .conditionsChanged: queue(conditions.conditionsChanged())
@@ -95,27 +96,47 @@ extension EngineLoop {
         queue(effects)
     }
 
-    private func deferRunning(_ held: HeldTasks, for reason: WaitReason) {
-        for task in base.transfers.tasks(where: { conditionParts.holds.contains(held, $0) }) {
-            if conditionParts.probes.isProbe(task.id), case .laneGroup(_, excludesProbes: true) = held { continue }
-            deferRunning(task, for: reason)
+    // MARK: Holds
+
+    /// Applies a decision about held tasks.
+    private func apply(_ action: HoldAction) {
+        switch action {
+        case .unload(let held): unload(held)
+        case .stop(let held, let reason, let sparesProbe):
+            unload(held)
+            if case .constraintGroup(let group) = held { tasks.deadlines.tasksHeld(of: group.session) }
+            for task in base.transfers.tasks(where: { contains(held, $0) }) {
+                if sparesProbe, conditions.holds.isProbe(task.id) { continue }
+                deferRunning(task, for: reason)
+            }
+        case .load(let lanes): tasks.scheduler.tasksWait(in: lanes, reload: true)
+        case .beginWait(let held, let hold, let isRecorded):
+            base.journal.begin(.hold(held), isRecorded ? held.waitScopes(hold.reason, tasks.scheduler) : [], hold)
+        case .endWait(let held): base.journal.end(.hold(held))
+        case .loadProbe(let key, let kind): startParts.loader.loadProbe(key, kind)
         }
     }
 
+    private func contains(_ held: HeldTasks, _ task: StoredTask) -> Bool {
+        held.contains(LaneGroup(of: task), in: conditions.group(of: task))
+    }
+
+    private func unload(_ held: HeldTasks) {
+        for task in tasks.scheduler.drop(where: { contains(held, $0) }) { conditions.returnedToStore(task) }
+    }
+
     private func deferRunning(_ task: StoredTask, for reason: WaitReason) {
-        conditionParts.holds.recordWaiting(task)
+        conditions.returnedToStore(task)
         queue(base.transfers.hold(task.id, for: reason))
     }
 
     /// Gives these tasks their new constraints. If a running task now belongs to a held group, the task stops.
     private func restated(_ moved: RestatedTasks) {
-        conditionParts.holds.add(moved.constraints.values)
+        conditions.add(moved.constraints.values)
         for (id, constraints) in moved.tasks { tasks.scheduler.changeReady(id) { $0.constraints = constraints } }
         for task in base.transfers.setConstraints(moved.tasks) {
-            let group = conditionParts.holds.group(of: task)
-            queue(conditions.note(group))
-            let hold = conditionParts.holds.hold(of: LaneGroup(of: task), in: group)
-            if let hold { deferRunning(task, for: hold.reason) }
+            queue(conditions.note(conditions.group(of: task)))
+            if let hold = conditions.hold(of: task) { deferRunning(task, for: hold.reason) }
         }
         conditions.scheduleReconsideration()
         conditions.schedulePruning()
@@ -137,7 +158,7 @@ extension EngineLoop {
             tasksStopped(change.lanes)
             for id in change.tasks {
                 forgetRepeats(of: id)
-                conditionParts.admission.endDelay(of: id)
+                queue(conditionParts.admission.endDelay(of: id))
                 if let effects = base.transfers.stop(id, event) { queue(effects) } else { tasks.scheduler.drop(id) }
             }
         }
@@ -228,8 +249,7 @@ extension EngineLoop {
         base.credentials.forget(session)
         base.cookies.forget(session)
         tasks.scheduler.forget(session)
-        conditionParts.holds.forget(session)
-        conditions.schedulePruning()
+        queue(conditions.forget(session))
     }
 
     /// Sets new limits, which apply immediately.
@@ -312,7 +332,7 @@ extension EngineLoop {
 
     var explainer: WaitExplainer {
         WaitExplainer(
-            scheduler: tasks.scheduler, holds: conditionParts.holds, admission: conditionParts.admission,
-            reachability: tasks.reachability, clocks: runtime.clocks)
+            lanes: tasks.scheduler.lanes, holds: conditions.holds, journal: base.journal,
+            admission: conditionParts.admission, reachability: tasks.reachability, clocks: runtime.clocks)
     }
 }

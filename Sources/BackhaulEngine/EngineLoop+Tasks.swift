@@ -8,7 +8,7 @@ extension EngineLoop {
     func startReadyTasks() {
         guard !lifecycle.isEnding else { return }
         queue(conditions.evaluatePlanned())
-        queue(conditionParts.probes.takeFreeSlot())
+        queue(conditions.takeFreeSlot())
         queue([.startNext])
     }
 
@@ -46,8 +46,8 @@ extension EngineLoop {
             task.request.kind == .upload
             ? UploadRunner(attempt) : DownloadRunner(attempt, base.files.location(of: task))
         base.transfers.add(runner)
-        conditionParts.admission.endDelay(of: task.id)
-        conditionParts.holds.noteBusy(task)
+        queue(conditionParts.admission.endDelay(of: task.id))
+        conditions.noteBusy(task)
         if let rate = task.request.options.policy.bytesPerSecond { setRate(rate, of: .task(task.id)) }
         if !housekeeping.ticker.isRunning { housekeeping.ticker.start(milliseconds: 1_000) }
         queue(onlyEnds ? runner.expire() : runner.start())
@@ -68,8 +68,8 @@ extension EngineLoop {
         case .fileSystemIsFull(let missing): base.transfers.recordFullFileSystem(attempt.task.id, missing: missing)
         case .fileSystemHasSpace: base.transfers.forgetNeededSpace(of: attempt.task.id)
         case .responded(let isFromServer):
-            tasks.reachability.responded(attempt.task.lane)
-            if isFromServer { queue(conditionParts.uplink.responded(attempt.task)) }
+            queue(tasks.reachability.responded(attempt.task.lane))
+            if isFromServer { queue(conditions.responded(attempt.task)) }
         case .notChallenged: base.credentials.forgetRepeats(of: attempt.task.id)
         case .challenged(let authChallenge): queue(base.credentials.noteChallenge(authChallenge, attempt.task))
         case .challengeHandled(let space, let opened):
@@ -77,7 +77,7 @@ extension EngineLoop {
         case .challengeClosed(let challenge): queue(base.credentials.closed([challenge], of: attempt.task.session))
         case .credentialsAccepted(let numbers): queue(base.credentials.accepted(numbers, attempt.task))
         case .urlAccepted: base.credentials.acceptedURL(of: attempt.task.id, attempt.task.session)
-        case .uplinkJudged(let ending): queue(conditionParts.uplink.ended(attempt.task, ending))
+        case .uplinkJudged(let ending): queue(conditions.attemptEnded(attempt.task, ending))
         case .decideRetry(let failed, let checkpoint): decideRetry(failed, checkpoint, of: attempt)
         case .decideParking(let authChallenge, let checkpoint):
             let decision = base.credentials.decideParking(
@@ -97,13 +97,15 @@ extension EngineLoop {
     /// Adds the facts about the failed attempt that other parts have, and lets the runner decide.
     private func decideRetry(_ failed: FailedAttempt, _ checkpoint: Checkpoint?, of attempt: RunningAttempt) {
         guard let runner = base.transfers[attempt] else { return }
-        let (task, uplink) = (attempt.task, conditionParts.uplink)
+        let task = attempt.task
         var failed = failed
         failed.hasNoRoute = tasks.reachability.isUnreachable(task, failed.failure, attempt.exchange.failureContext)
-        // If the kernel has no route, the cause of the failure is known, so the failure is not reported to
-        // `UplinkMonitor`. The kernel reports when there is a route again.
-        if !failed.hasNoRoute, let ending = runner.uplinkEnding(failed.failure) { queue(uplink.ended(task, ending)) }
-        failed.isUplinkFailure = uplink.isHeld(for: task)
+        // If the kernel has no route, the cause of the failure is known, and it shows nothing about the uplink. The
+        // kernel reports when there is a route again.
+        if !failed.hasNoRoute, let ending = runner.uplinkEnding(failed.failure) {
+            queue(conditions.attemptEnded(task, ending))
+        }
+        failed.isUplinkFailure = conditions.isUplinkHeld(for: task)
         failed.immediate = base.transfers.immediateRepeats(of: task.id)
         queue(runner.decideRetry(failed, checkpoint))
     }
@@ -111,7 +113,7 @@ extension EngineLoop {
     private func finished(_ attempt: RunningAttempt) {
         guard let runner = base.transfers.remove(attempt) else { return }
         let task = attempt.task
-        conditionParts.holds.noteBusy(task)
+        conditions.noteBusy(task)
         // The bytes of the task are counted now, while the engine knows which network the task used.
         queue(conditionParts.budgets.count())
         base.rates.end(task.id)
@@ -120,7 +122,7 @@ extension EngineLoop {
         // this task ran.
         if attempt.stopReason == .preempted { tasks.scheduler.tasksWait(in: [task.lane], reload: true) }
         clients.progress.ended(task.id, of: task.session) { runner.lastProgress }
-        queue(conditionParts.probes.ended(task.id, hasResponse: attempt.stoppedState.0 == .succeeded))
+        queue(conditions.ended(task.id, hasResponse: attempt.stoppedState.0 == .succeeded))
         tasksStopped([task.lane])
         reloadIfHeld(task)
         if base.transfers.isEmpty { conditions.schedulePruning() }
@@ -136,9 +138,7 @@ extension EngineLoop {
     /// Loads the task's lane from the store if the task's lane group is held. The load shows whether tasks of the lane
     /// group still wait. If none waits, the hold ends.
     private func reloadIfHeld(_ task: StoredTask) {
-        let holds = conditionParts.holds
-        guard holds.isHeld(LaneGroup(of: task), in: holds.group(of: task)) else { return }
-        tasks.scheduler.tasksWait(in: [task.lane], reload: false)
+        if conditions.isHeld(task) { tasks.scheduler.tasksWait(in: [task.lane], reload: false) }
     }
 
     func tick() {
@@ -153,21 +153,24 @@ extension EngineLoop {
     }
 
     private func measureThroughput() {
-        guard conditionParts.holds.hasMinimumRate else { return }
+        guard conditions.holds.hasMinimumRate else { return }
         let samples = base.transfers.samples { tasks.scheduler.networkScope(of: $0) != .loopback }
-        if conditionParts.throughput.measure(samples) { queue(conditionParts.probes.reconsiderThroughput()) }
+        queue(conditions.measure(samples))
     }
 
-    /// Starts a probe. Returns false if the probe was not started, because
-    /// the task is no longer permitted to run.
+    /// Starts a probe. Returns false if the probe was not started, because the task is no longer permitted to run.
     func startProbe(_ task: StoredTask, _ key: LaneGroup, _ kind: ProbeKind) -> Bool {
         guard !lifecycle.isEnding, base.sessions[task.session] != nil, base.transfers[task.id] == nil,
-            conditionParts.probes.needsProbe(key, kind), !conditionParts.admission.admit([task], in: key.lane).isEmpty
+            conditions.needsProbe(key, kind)
         else { return false }
+        let (admission, lane) = (conditionParts.admission, tasks.scheduler.lanes[key.lane])
+        let decision = LoadDecision([task.candidate], budgets: admission.budgets(in: lane))
+        queue(admission.apply(decision, in: lane))
+        guard decision.ready.contains(task.id) else { return false }
         let (startable, effects) = base.credentials.admit([task])
         queue(effects)
         if startable.isEmpty { return false }
-        conditionParts.probes.began(task.id, key, kind)
+        conditions.probeBegan(task.id, key, kind)
         run(task, holdsSlot: true)
         return true
     }

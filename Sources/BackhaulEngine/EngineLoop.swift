@@ -17,7 +17,7 @@ final class EngineLoop {
     private(set) lazy var tasks: TaskParts = makeTaskParts()
     private(set) lazy var conditionParts: ConditionParts = makeConditionParts()
     private(set) lazy var conditions: ConditionsController = ConditionsController(
-        runtime, base.transfers, conditionParts, tasks.deadlines, TimeZoneMonitor(runtime),
+        runtime, base.sessions, tasks.scheduler, base.transfers, conditionParts, tasks.deadlines,
         activityNeeds: { [unowned self] in hosts.activities.needs })
     private(set) lazy var startParts: StartParts = makeStartParts()
     private(set) lazy var hosts = HostParts(runtime, services, lifecycle, base, clients, conditions)
@@ -40,7 +40,7 @@ final class EngineLoop {
 
     private func makeTaskParts() -> TaskParts {
         let reachability = ReachabilityController(
-            runtime, base.journal, log: services.options.log,
+            runtime, log: services.options.log,
             hasTasks: { [unowned self] lane in
                 base.transfers.isRunning(in: lane) || tasks.scheduler.hasReadyTask(in: lane)
             })
@@ -54,22 +54,14 @@ final class EngineLoop {
     }
 
     private func makeConditionParts() -> ConditionParts {
-        let (sessions, transfers, scheduler) = (base.sessions, base.transfers, tasks.scheduler)
+        let (sessions, scheduler) = (base.sessions, tasks.scheduler)
         let monitor = ConditionsMonitor(runtime, makeSource: { [unowned self] in makeConditionsSource($0) })
         let budgets = BudgetAccounting(
             runtime, sessions, scheduler, monitor,
-            hasTasksWithinBudgets: { [unowned self] in conditionParts.holds.hasTasksWithinBudgets })
-        let uplink = UplinkMonitor(
-            runtime, scheduler, transfers, waitingLanes: { [unowned self] in conditionParts.holds.waitingLanes })
-        let holds = HoldController(runtime, sessions, scheduler, monitor, budgets, uplink, base.journal)
-        let throughput = ThroughputController(runtime, sessions, scheduler, holds, transfers)
+            hasTasksWithinBudgets: { [unowned self] in conditions.holds.hasTasksWithinBudgets })
         return ConditionParts(
-            monitor: monitor, budgets: budgets,
-            admission: BudgetAdmission(runtime, sessions, scheduler, budgets, base.journal), uplink: uplink,
-            holds: holds, throughput: throughput,
-            probes: ProbeController(
-                runtime, scheduler, base.calendar, holds, throughput, uplink, transfers,
-                hasCapacity: { transfers.availableCapacity > 0 }))
+            monitor: monitor, budgets: budgets, admission: BudgetAdmission(runtime, sessions, budgets),
+            timeZone: TimeZoneMonitor(runtime))
     }
 
     /// The source of conditions: the system, or the source of a test.
@@ -87,8 +79,7 @@ final class EngineLoop {
         StartParts(
             loader: TaskLoader(
                 runtime, tasks.scheduler, base.transfers, base.calendar, base.credentials, tasks.reachability,
-                conditionParts,
-                conditions),
+                conditionParts.admission, conditions),
             services: TransferServices(
                 runtime: runtime, disk: services.disk, directory: services.directory, transport: base.transport,
                 traffic: Traffic(rates: base.rates, budgets: conditionParts.budgets), flushTimer: FlushTimer(runtime),

@@ -53,16 +53,12 @@ struct TaskParts {
     let endings: EndingWriter
 }
 
-/// The parts that hold (delay) tasks because of conditions such as power. `ConditionsController` sets the order in
-/// which they decide.
+/// The parts with the facts for decisions about holds.
 struct ConditionParts {
     let monitor: ConditionsMonitor
     let budgets: BudgetAccounting
     let admission: BudgetAdmission
-    let uplink: UplinkMonitor
-    let holds: HoldController
-    let throughput: ThroughputController
-    let probes: ProbeController
+    let timeZone: TimeZoneMonitor
 }
 
 /// The parts that load and start tasks.
@@ -84,7 +80,7 @@ struct HostParts {
         activities = ActivityController(
             runtime, base.calendar, log: services.options.log,
             holds: { constraints, session in
-                let (holds, effects) = conditions.holds(for: constraints, of: session)
+                let (holds, effects) = conditions.holdsOfActivity(constraints, of: session)
                 runtime.add(effects)
                 return holds
             },

@@ -105,7 +105,7 @@ struct TaskCommands {
         let running = engine.base.transfers.tasks(of: session)
         engine.base.calendar.check()
         let (calendar, clocks) = (engine.base.calendar.milliseconds, engine.runtime.clocks)
-        let held = control == .resume ? engine.conditionParts.probes.heldByUplink(of: session) : [:]
+        let held = control == .resume ? engine.conditions.holds.heldByUplink(of: session) : [:]
         call.applyOnce(
             { (transaction) throws(Failure) in
                 let change = try transaction.control.apply(
@@ -124,7 +124,7 @@ struct TaskCommands {
                     engine.tasks.scheduler.due(at: change.nextDue)
                 case .resume:
                     engine.queue(engine.tasks.reachability.retryNow(change.lanes))
-                    if change.held > 0 { engine.queue(engine.conditionParts.uplink.probeNow()) }
+                    if change.held > 0 { engine.queue(engine.conditions.probeUplinkNow()) }
                     engine.apply(change)
                     engine.tasks.scheduler.due(at: change.nextDue)
                 case .setRate(let rate):

@@ -3,8 +3,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// Counts the bytes that are transferred over each network. Computes what is left of the budgets of networks and
-/// sessions. A budget is the number of bytes that may be transferred in a day or month. This object also has the
-/// administrator's settings of networks. To *read the network* is to find out which network the transfers use.
+/// sessions. This object also has the administrator's settings of networks. To *read the network* is to find out which
+/// network the transfers use.
 ///
 /// Each engine has one object of this type. Received and sent bytes of bodies are counted in memory, and then added to
 /// the `UsageLedger`.
@@ -32,22 +32,14 @@ final class BudgetAccounting {
     private var current: Network?
     /// Bytes that are not in the ledger yet.
     private var moved: [SessionID: UInt64] = [:]
-    private var uncountedBytes: UInt64 = 0
     /// The time of the last byte, by the boot clock; nil before the first byte.
     private var lastTransferTime: Int64?
-    /// The time until which the network is read to count bytes, by the boot clock; nil if this is not needed.
-    private(set) var readsNetworkUntil: Int64?
     /// Sessions that need no exact count. At the last check, such a session had no budget, or had a used-up budget, or
     /// had at least `nearEndBytes` left of each budget.
     private var sessionsFarFromEnd: Set<SessionID> = []
-    /// Set when a budget was used up in this iteration of the loop. No task transfers more bytes over a network until
-    /// the engine has decided which tasks stop.
-    private var exhausted: ExhaustedBudget?
-
-    private struct ExhaustedBudget {
-        /// The tasks that transfer nothing until the decision.
-        var stopped: Set<TaskID> = []
-    }
+    /// Set when a budget was used up in this iteration of the loop: the tasks that wanted to transfer bytes since then.
+    /// No task transfers more bytes over a network until the engine has decided which tasks stop.
+    private var paused: Set<TaskID>?
 
     /// - hasTasksWithinBudgets: returns whether any task has a budget and is not held (stopped) by a used-up budget.
     init(
@@ -84,9 +76,9 @@ final class BudgetAccounting {
     func moved(_ bytes: Int, by task: StoredTask) -> [EngineEffect] {
         guard bytes > 0, scheduler.networkScope(of: task) != .loopback else { return [] }
         moved[task.session, default: 0] &+= UInt64(bytes)
-        uncountedBytes &+= UInt64(bytes)
         lastTransferTime = runtime.now
-        return uncountedBytes >= Self.countingStep || !sessionsFarFromEnd.contains(task.session) ? count() : []
+        let isDue = moved.values.reduce(0, &+) >= Self.countingStep
+        return isDue || !sessionsFarFromEnd.contains(task.session) ? count() : []
     }
 
     /// Sets the current network, on which all sources agree. If this is a new network, the bytes that were transferred
@@ -105,15 +97,13 @@ final class BudgetAccounting {
         return effects
     }
 
-    /// Updates `readsNetworkUntil`: if there are budgets, the network is read for some seconds after the last byte.
-    /// Returns true if the network has to be read now.
-    func updateNetworkReading() -> Bool {
-        readsNetworkUntil = nil
+    /// The time until which the network is read to count bytes, by the boot clock. If there are budgets, it is read for
+    /// some seconds after the last byte. Nil if this is not needed now.
+    var readsNetworkUntil: Int64? {
         guard let end = lastTransferTime.map({ $0 + Self.networkReadMilliseconds }), end > runtime.now,
             networksHaveBudgets || sessions.hasBudgets
-        else { return false }
-        readsNetworkUntil = end
-        return true
+        else { return nil }
+        return end
     }
 
     /// Adds the transferred bytes to the ledger, and checks the budgets. This function is called each second during
@@ -123,10 +113,9 @@ final class BudgetAccounting {
     func count(on read: Network? = nil) -> [EngineEffect] {
         guard let network = current ?? read else { return [] }
         kinds[network.name] = network.kind
-        guard uncountedBytes > 0 else { return [] }
+        guard !moved.isEmpty else { return [] }
         let moved = moved
         self.moved = [:]
-        uncountedBytes = 0
         let day = BudgetPeriod.dayNumber(
             at: clocks.wallMilliseconds, localOffsetMilliseconds: clocks.localOffsetMilliseconds)
         let sessions = moved.keys.sorted()
@@ -152,27 +141,27 @@ final class BudgetAccounting {
         guard isUsedUp else { return [] }
         // If used-up budgets already hold all tasks with a budget, no decision is needed. Then the only tasks that
         // exceed their budgets are running tasks that must not be interrupted.
-        if exhausted == nil, hasTasksWithinBudgets() { exhausted = ExhaustedBudget() }
+        if paused == nil, hasTasksWithinBudgets() { paused = [] }
         return [.reconsider]
     }
 
     /// Whether a budget was used up in this iteration of the loop, and the engine has not decided yet which tasks stop.
-    var isDeciding: Bool { exhausted != nil }
+    var isDeciding: Bool { paused != nil }
 
     /// Whether the task may transfer more bytes now. While the engine decides which tasks a used-up budget stops, no
     /// task that uses a network may transfer bytes. After the decision, the tasks that do not stop are resumed.
     func mayMove(_ task: StoredTask) -> Bool {
-        guard exhausted != nil, scheduler.networkScope(of: task) != .loopback else { return true }
-        exhausted?.stopped.insert(task.id)
+        guard paused != nil, scheduler.networkScope(of: task) != .loopback else { return true }
+        paused?.insert(task.id)
         return false
     }
 
     /// Ends the decision: the tasks that a budget holds have stopped, and the others are resumed.
     func decided() -> [EngineEffect] {
         sessionsFarFromEnd = []
-        guard let stopped = exhausted?.stopped else { return [] }
-        exhausted = nil
-        return stopped.isEmpty ? [] : [.resume(Array(stopped))]
+        guard let paused else { return [] }
+        self.paused = nil
+        return paused.isEmpty ? [] : [.resume(paused.sorted())]
     }
 
     // MARK: Budgets
@@ -189,6 +178,13 @@ final class BudgetAccounting {
     /// Whether the session or any network has a budget.
     func hasBudgets(_ session: SessionID) -> Bool {
         networksHaveBudgets || sessions[session].map { $0.budget != ByteBudget() } ?? false
+    }
+
+    /// The budgets of each session that has budgets. `now`: Unix milliseconds.
+    func budgetsOfAllSessions(at now: Int64) -> [SessionID: [BudgetUsage]] {
+        var all: [SessionID: [BudgetUsage]] = [:]
+        for session in sessions.ids where hasBudgets(session) { all[session] = budgets(of: session, at: now) }
+        return all
     }
 
     /// The budgets of the session on the current network; none when the network is unknown.

@@ -2,13 +2,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Delays tasks that expect to transfer more bytes than a budget has left. A budget is the number of bytes that may be
-/// transferred in a day or month. A task is delayed until the first of its session's budgets starts its next period.
-/// Meanwhile, smaller tasks start.
+/// Delays tasks that expect to transfer more bytes than a budget has left. A task is delayed until the first of its
+/// session's budgets starts its next period. Meanwhile, smaller tasks start.
 ///
 /// Each engine has one object of this type.
 final class BudgetAdmission {
-    /// How many delayed tasks may have wait records (database rows that say why a task waits) at the same time.
+    /// How many delayed tasks may have wait records at the same time.
     private static let recordLimit = 1_024
 
     /// Whether there are delayed tasks in the store.
@@ -29,50 +28,38 @@ final class BudgetAdmission {
 
     private let runtime: any Runtime
     private let sessions: SessionTable
-    private let scheduler: TaskScheduler
     private let budgets: BudgetAccounting
-    private let journal: WaitJournal
     private var delayed = Delayed.unknown
     private var pass: Pass?
-    private var rows: [TaskID: WaitRow] = [:]
+    /// The delayed tasks with wait records.
+    private var recorded: Set<TaskID> = []
 
-    init(
-        _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ budgets: BudgetAccounting,
-        _ journal: WaitJournal
-    ) {
+    init(_ runtime: any Runtime, _ sessions: SessionTable, _ budgets: BudgetAccounting) {
         self.runtime = runtime
         self.sessions = sessions
-        self.scheduler = scheduler
         self.budgets = budgets
-        self.journal = journal
     }
 
     /// Whether this engine knows that there are delayed tasks. For delayed tasks, the engine must observe the network,
-    /// even after it has forgotten the groups of these tasks. A group is tasks with the same constraints.
+    /// even after it has forgotten the groups of these tasks.
     var hasDelayed: Bool { delayed == .some }
 
-    /// Returns the tasks whose expected bytes fit the budgets, and delays the other tasks. The tasks belong to one
-    /// lane: they are tasks of one session for one server.
-    func admit(_ tasks: [StoredTask], in lane: LaneID) -> [StoredTask] {
-        guard let lane = scheduler.lanes[lane] else { return tasks }
-        let budgets = lane.networkScope == .loopback ? [] : budgets.budgets(of: lane.session)
-        var fitting: [StoredTask] = []
-        var tooLarge: [(task: TaskID, hold: Hold)] = []
-        for task in tasks {
-            if let hold = DeferralDecision.fits(task.statedBytes, budgets) {
-                tooLarge.append((task.id, hold))
-            } else {
-                fitting.append(task)
-                endDelay(of: task.id)
-            }
-        }
-        delay(tooLarge, of: lane, until: end(of: budgets))
-        return fitting
+    /// The budgets that limit the tasks of the lane.
+    func budgets(in lane: Lane?) -> [BudgetUsage] {
+        guard let lane, lane.networkScope != .loopback else { return [] }
+        return budgets.budgets(of: lane.session)
+    }
+
+    /// Delays the tasks that are too large, and ends the delays of the others.
+    func apply(_ decision: LoadDecision, in lane: Lane?) -> [EngineEffect] {
+        let effects = decision.ready.sorted().flatMap(endDelay)
+        guard let lane, !decision.tooLarge.isEmpty else { return effects }
+        return effects + delay(decision.tooLarge, of: lane, until: end(of: budgets(in: lane)))
     }
 
     /// Ends the wait record of the task, because the task runs, has ended, or waits for another reason.
-    func endDelay(of task: TaskID) {
-        if let row = rows.removeValue(forKey: task) { journal.end(row) }
+    func endDelay(of task: TaskID) -> [EngineEffect] {
+        recorded.remove(task) == nil ? [] : [.waitEnded(.budget(task), at: runtime.clocks.wallMilliseconds)]
     }
 
     /// Returns the time, by the boot clock, at which the first of the budgets starts its next period.
@@ -81,13 +68,9 @@ final class BudgetAdmission {
         return runtime.clocks.bootMilliseconds + max(1_000, (budgets.map(\.period.endMilliseconds).min() ?? now) - now)
     }
 
-    private func delay(_ tasks: [(task: TaskID, hold: Hold)], of lane: Lane, until due: Int64) {
-        guard !tasks.isEmpty else { return }
+    private func delay(_ tasks: [LoadDecision.TooLarge], of lane: Lane, until due: Int64) -> [EngineEffect] {
         delayed = .some
         pass?.hasRemaining = true
-        for (task, hold) in tasks where rows[task] == nil && rows.count < Self.recordLimit {
-            rows[task] = journal.begin(WaitScope(lane.session, task: task), hold).row
-        }
         let ids = tasks.map(\.task)
         runtime.store(
             { (transaction) throws(Failure) in
@@ -99,6 +82,10 @@ final class BudgetAdmission {
                 guard case .success = result else { return [.reloadLater([lane.id])] }
                 return [.due(at: due), .tasksWait(in: [lane.id], reload: false)]
             })
+        return tasks.compactMap { task in
+            guard recorded.count < Self.recordLimit, recorded.insert(task.task).inserted else { return nil }
+            return .waitBegan(.budget(task.task), [WaitScope(lane.session, task: task.task)], task.hold)
+        }
     }
 
     // MARK: Judging delayed tasks
@@ -199,16 +186,5 @@ final class BudgetAdmission {
                 application: name.application, session: name.session, hold: hold,
                 beganMilliseconds: began[session] ?? runtime.clocks.wallMilliseconds, tasks: UInt64(tasks.count))
         }
-    }
-}
-
-extension StoredTask {
-    /// The bytes that the task is expected to receive and send, if its request states them.
-    fileprivate var statedBytes: UInt64? {
-        let options = request.options
-        return DeferralDecision.stated(
-            received: options.expectedBytesReceived ?? options.expectedSize,
-            sent: options.expectedBytesSent ?? options.body?.size,
-            offset: checkpoint?.syncedOffset ?? 0)
     }
 }

@@ -70,10 +70,10 @@ final class ConditionsMonitor {
 
     // MARK: Needs
 
-    /// Whether all of these conditions have been read.
-    func isRead(_ needs: ConditionSet) -> Bool {
-        needs.isEmpty || source.map { needs.isSubset(of: $0.needs.subtracting($0.pending)) } ?? false
-    }
+    /// The needed conditions that have been read.
+    var readConditions: ConditionSet { source.map { $0.needs.subtracting($0.pending) } ?? [] }
+
+    func isRead(_ needs: ConditionSet) -> Bool { needs.isSubset(of: readConditions) }
 
     /// Adds conditions to those that are needed.
     func need(_ more: ConditionSet) {
@@ -94,9 +94,7 @@ final class ConditionsMonitor {
 
     /// Whether the network is read and all sources agree on it. The sources disagree for a moment when the kernel
     /// reports a network before NetworkManager does, because the kernel uses another name.
-    var isNetworkKnown: Bool {
-        source.map { $0.needs.contains(.network) && !$0.pending.contains(.network) } ?? false
-    }
+    var isNetworkKnown: Bool { isRead(.network) }
 
     // MARK: Checks
 

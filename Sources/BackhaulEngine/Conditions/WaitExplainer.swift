@@ -2,12 +2,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Explains in listings why tasks wait. The task's row in the database does not have the reasons "unmet condition" (a
-/// hold) and "no route", so they are added. For a budget or an earliest start, the row has the reason, and a sentence
-/// is added.
+/// Explains in listings why tasks wait. The task's row in the database does not have holds and the reason "no route",
+/// so they are added. For a budget or an earliest start, the row has the reason, and a sentence is added.
 struct WaitExplainer {
-    let scheduler: TaskScheduler
-    let holds: HoldController
+    let lanes: [LaneID: Lane]
+    let holds: Holds
+    let journal: WaitJournal
     let admission: BudgetAdmission
     let reachability: ReachabilityController
     let clocks: any Clocks
@@ -15,7 +15,7 @@ struct WaitExplainer {
     /// Adds the reason or its sentence to the listing of a waiting task.
     func explain(_ info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
         switch info.reason {
-        case .slot: addHold(to: &info, place, of: session)
+        case .slot: addHold(to: &info, place)
         case .budget where info.nextAttemptMilliseconds != 0:
             if let sentence = admission.sentence(info, place, of: session) { info.reasonText = sentence }
         case .earliestStart: addStart(to: &info)
@@ -31,9 +31,9 @@ struct WaitExplainer {
         info.nextAttemptMilliseconds = start
     }
 
-    private func addHold(to info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
-        guard let lane = scheduler.lanes[place.lane] else { return }
-        let group = ConstraintGroup(session: session, constraints: place.constraints, networkScope: lane.networkScope)
+    private func addHold(to info: inout TaskInfo, _ place: TaskPlace) {
+        guard let lane = lanes[place.lane] else { return }
+        let group = ConstraintGroup(place.constraints, in: lane)
         let key = LaneGroup(lane: place.lane, constraints: place.constraints)
         if let hold = holds.hold(of: key, in: group) {
             info.reason = hold.reason
@@ -48,38 +48,36 @@ struct WaitExplainer {
 
     // MARK: All holds
 
-    /// All holds, each with its number of waiting tasks. A hold stops a constraint group (tasks of a session with the
-    /// same constraints) or a slow lane (tasks of a session for one server). If both stop a task, the task counts only
-    /// for the hold of the group, as in the listing of tasks.
+    /// All holds, each with its number of waiting tasks. If the hold of a group and the hold of a slow lane stop a
+    /// task, the task counts only for the hold of the group, as in the listing of tasks.
     func holdInfos(
         _ counts: [WaitingCount], _ names: [SessionID: (application: String, session: String)]
     ) -> [HoldInfo] {
         var tasks: [ConstraintGroup: UInt64] = [:]
         var infos: [HoldInfo] = []
         for count in counts {
-            guard let lane = scheduler.lanes[count.lane], let name = names[count.session] else { continue }
-            let group = ConstraintGroup(
-                session: count.session, constraints: count.constraints, networkScope: lane.networkScope)
-            guard holds.groups[group]?.held == nil else {
+            guard let lane = lanes[count.lane], let name = names[count.session] else { continue }
+            let group = ConstraintGroup(count.constraints, in: lane)
+            if holds.groups[group]?.holds.isEmpty == false {
                 tasks[group, default: 0] += count.count
                 continue
             }
-            let slow = holds.slow[LaneGroup(lane: count.lane, constraints: count.constraints)]
-            guard let slow, let hold = slow.first else { continue }
+            let key = LaneGroup(lane: count.lane, constraints: count.constraints)
+            guard let hold = holds.slow[key] else { continue }
             infos.append(
                 HoldInfo(
                     application: name.application, session: name.session, origin: lane.origin.text, hold: hold,
-                    beganMilliseconds: slow.began, tasks: count.count))
+                    beganMilliseconds: began(.laneGroup(key)), tasks: count.count))
         }
         for (group, count) in tasks {
-            guard let held = holds.groups[group]?.held, let hold = held.first, let name = names[group.session] else {
-                continue
-            }
+            guard let hold = holds.groups[group]?.holds.first, let name = names[group.session] else { continue }
             infos.append(
                 HoldInfo(
-                    application: name.application, session: name.session, hold: hold, beganMilliseconds: held.began,
-                    tasks: count))
+                    application: name.application, session: name.session, hold: hold,
+                    beganMilliseconds: began(.constraintGroup(group)), tasks: count))
         }
         return infos
     }
+
+    private func began(_ tasks: HeldTasks) -> Int64 { journal.began(.hold(tasks)) ?? clocks.wallMilliseconds }
 }

@@ -10,16 +10,15 @@ internal import BackhaulTransport
 /// Each engine has one object of this type. While there are such lanes, it listens to changes of routes.
 final class ReachabilityController {
     private let runtime: any Runtime
-    private let journal: WaitJournal
     private let log: @Sendable (LogEntry) -> Void
     private let hasTasks: (LaneID) -> Bool
     private var lanes: Set<LaneID> = []
     private var pacing = ConnectivityCheckBackoff()
     private var watch: (any RuntimeWatch)?
     private var timer: (any RuntimeTimer)?
-    /// The wait records of lanes: database rows that say why tasks wait. A record ends when the lane's server responds,
-    /// or when no task of the lane waits for a route any more.
-    private var rows: [LaneID: WaitRow] = [:]
+    /// The lanes with wait records. A record ends when the lane's server responds, or when no task of the lane waits
+    /// for a route any more.
+    private var recorded: Set<LaneID> = []
     /// Whether the timer runs because the network has changed.
     private var hasChanged = false
     /// Whether the kernel has a route to a name server, and the time of this check.
@@ -27,11 +26,9 @@ final class ReachabilityController {
 
     /// - hasTasks: whether a task of the lane runs, or is loaded to run soon (ready).
     init(
-        _ runtime: any Runtime, _ journal: WaitJournal, log: @escaping @Sendable (LogEntry) -> Void,
-        hasTasks: @escaping (LaneID) -> Bool
+        _ runtime: any Runtime, log: @escaping @Sendable (LogEntry) -> Void, hasTasks: @escaping (LaneID) -> Bool
     ) {
         self.runtime = runtime
-        self.journal = journal
         self.log = log
         self.hasTasks = hasTasks
     }
@@ -41,7 +38,7 @@ final class ReachabilityController {
 
     var heldLanes: Set<LaneID> { lanes }
 
-    /// Whether the attempt (run of the task) failed because the kernel has no route to the task's server. The next
+    /// Whether the attempt failed because the kernel has no route to the task's server. The next
     /// attempt then waits for a route.
     func isUnreachable(_ task: StoredTask, _ failure: Failure, _ failureContext: FailureContext) -> Bool {
         Connectivity.isRouteMissing(
@@ -66,12 +63,12 @@ final class ReachabilityController {
     /// check may begin earlier.
     func hold(_ task: StoredTask) -> (millisecondsUntilCheck: Int64, effects: [EngineEffect]) {
         lanes.insert(task.lane)
-        if rows[task.lane] == nil {
-            let hold = Hold(.connectivity, WaitReason.connectivity.text ?? "")
-            rows[task.lane] = journal.begin(WaitScope(task.session, lane: task.lane), hold).row
-        }
         watchRoutes()
-        let effects: [EngineEffect] = [.holdChanged([task.lane])]
+        var effects: [EngineEffect] = [.holdChanged([task.lane])]
+        if recorded.insert(task.lane).inserted {
+            let hold = Hold(.connectivity, WaitReason.connectivity.text ?? "")
+            effects.append(.waitBegan(.route(task.lane), [WaitScope(task.session, lane: task.lane)], hold))
+        }
         if let timer, timer.isRunning { return (timer.millisecondsLeft, effects) }
         startTimer(pacing.millisecondsUntilCheck)
         return (pacing.millisecondsUntilCheck, effects)
@@ -120,9 +117,7 @@ final class ReachabilityController {
                 // If the store is full or failing for now, the tasks that wait for a route were not released. One
                 // second later, the check of due tasks releases those tasks whose delay is over.
                 guard case .success(let lanes) = result else { return [.due(at: runtime.now + 1_000)] }
-                return [
-                    .tasksWait(in: lanes, reload: false), .endWaits(rows.keys.filter { !lanes.contains($0) }.sorted()),
-                ]
+                return [.tasksWait(in: lanes, reload: false), .endWaits(recorded.filter { !lanes.contains($0) })]
             })
         return effects + [.schedule]
     }
@@ -151,25 +146,25 @@ final class ReachabilityController {
     // MARK: Ends of waits
 
     /// Ends the lane's wait record, because its server has responded.
-    func responded(_ lane: LaneID) { endWait(lane) }
+    func responded(_ lane: LaneID) -> [EngineEffect] { endWait(lane) }
 
     func connected() { pacing.connected() }
 
-    private func endWait(_ lane: LaneID, since time: Int64? = nil) {
-        if let row = rows.removeValue(forKey: lane) { journal.end(row, at: time) }
+    private func endWait(_ lane: LaneID, since time: Int64? = nil) -> [EngineEffect] {
+        recorded.remove(lane) == nil ? [] : [.waitEnded(.route(lane), at: time ?? runtime.clocks.wallMilliseconds)]
     }
 
     /// Ends the lane's wait record if the lane is released, and no task of the lane runs or is ready. The tasks of the
     /// lane then wait for another reason.
-    func endWaitIfIdle(_ lane: LaneID, since time: Int64? = nil) {
-        guard rows[lane] != nil, !lanes.contains(lane), !hasTasks(lane) else { return }
-        endWait(lane, since: time)
+    func endWaitIfIdle(_ lane: LaneID, since time: Int64? = nil) -> [EngineEffect] {
+        guard recorded.contains(lane), !lanes.contains(lane), !hasTasks(lane) else { return [] }
+        return endWait(lane, since: time)
     }
 
     /// Finds the lanes in which no task waits for a route any more, and releases these lanes. It is called after tasks
     /// have ended or stopped.
     func tasksStopped(_ affected: Set<LaneID>, isRunning: @escaping (LaneID) -> Bool) {
-        let candidates = affected.filter { rows[$0] != nil }
+        let candidates = affected.intersection(recorded)
         guard !candidates.isEmpty else { return }
         let now = runtime.clocks.wallMilliseconds
         runtime.storeWithRetry(
@@ -178,9 +173,7 @@ final class ReachabilityController {
             },
             then: { [unowned self] waiting in
                 let free = candidates.subtracting(waiting).filter { !isRunning($0) }
-                let effects = retryNow(free)
-                for lane in free.sorted() { endWaitIfIdle(lane, since: now) }
-                return effects + [.schedule]
+                return retryNow(free) + free.flatMap { endWaitIfIdle($0, since: now) } + [.schedule]
             })
     }
 }

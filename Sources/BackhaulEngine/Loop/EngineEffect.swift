@@ -118,8 +118,12 @@ enum EngineEffect {
     case scheduleCheck
     /// The clock or the time zone was set, or the machine has slept.
     case clockWasSet
-    /// Running tasks of a held group stop, and their received bytes are synced.
-    case deferTasks(HeldTasks, for: WaitReason)
+    /// A decision about held tasks.
+    indirect case hold(HoldAction)
+    /// The subject begins to wait. The store gets a wait record for each scope.
+    indirect case waitBegan(WaitSubject, [WaitScope], Hold)
+    /// The wait of the subject ended at this time, in Unix milliseconds.
+    indirect case waitEnded(WaitSubject, at: Int64)
     /// Tasks of the session are held, so their resource time-outs have to be watched.
     case tasksHeld(of: SessionID)
     /// This held task is started as a probe: its transfer tests whether the held tasks may run again.

@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Loads the next tasks of a lane from the store. The loaded tasks then wait in memory until the limits on running
-/// tasks permit them to run. Held tasks, which wait until the system meets their constraints (such as external power),
-/// stay in the store.
+/// Loads tasks of a lane from the store: the next tasks, which then wait in memory for a slot, or one held task as a
+/// probe. Held tasks stay in the store. `LoadDecision` decides which tasks are ready, and this class applies the
+/// decision.
 ///
 /// Each engine has one object of this type.
 final class TaskLoader {
@@ -28,12 +28,12 @@ final class TaskLoader {
     private let calendar: CalendarWatch
     private let credentials: CredentialController
     private let reachability: ReachabilityController
-    private let parts: ConditionParts
+    private let admission: BudgetAdmission
     private let conditions: ConditionsController
 
     init(
         _ runtime: any Runtime, _ scheduler: TaskScheduler, _ running: any RunningTasks, _ calendar: CalendarWatch,
-        _ credentials: CredentialController, _ reachability: ReachabilityController, _ parts: ConditionParts,
+        _ credentials: CredentialController, _ reachability: ReachabilityController, _ admission: BudgetAdmission,
         _ conditions: ConditionsController
     ) {
         self.runtime = runtime
@@ -42,19 +42,29 @@ final class TaskLoader {
         self.calendar = calendar
         self.credentials = credentials
         self.reachability = reachability
-        self.parts = parts
+        self.admission = admission
         self.conditions = conditions
     }
 
+    private func runningTasks(in lane: LaneID) -> Set<TaskID> {
+        var tasks: Set<TaskID> = []
+        running.visit { if $0.lane == lane { tasks.insert($0.id) } }
+        return tasks
+    }
+
+    private func activeTasks(in lane: LaneID) -> Set<TaskID> {
+        runningTasks(in: lane).union(scheduler.ready.values.lazy.filter { $0.lane == lane }.map(\.id))
+    }
+
+    // MARK: The next tasks
+
     func load(_ lane: LaneID, limit: Int) {
-        var known: Set<TaskID> = []
-        for task in scheduler.ready.values where task.lane == lane { known.insert(task.id) }
-        running.visit { if $0.lane == lane { known.insert($0.id) } }
-        let held = parts.holds.beginLoad(of: lane)
+        let known = activeTasks(in: lane)
+        let held = conditions.beginLoad(of: lane)
         let (calendar, clocks) = (calendar.milliseconds, runtime.clocks)
-        let stated = scheduler.lanes[lane].map { parts.holds.stated(in: $0.session) } ?? [:]
+        let stated = scheduler.lanes[lane].map { conditions.holds.statedConstraints(in: $0.session) } ?? [:]
         runtime.store(
-            { [known] (transaction) throws(Failure) in
+            { (transaction) throws(Failure) in
                 let tasks = try transaction.lanes.waitingTasks(of: lane, limit: limit, afterKnown: known, notOf: held)
                 let startable = try transaction.starts.startable(
                     tasks, StartClock(clocks, calendar: transaction.calendar(calendar, clocks)))
@@ -65,7 +75,7 @@ final class TaskLoader {
                     nextDue: startable.count < tasks.count ? try transaction.delays.nextDue() : nil)
             },
             then: { [unowned self] result in
-                parts.holds.endLoad(of: lane)
+                conditions.endLoad(of: lane)
                 guard case .success(let loaded) = result else {
                     // The store cannot be read for now. The lane is loaded again after a second.
                     scheduler.loaded(lane, [], isAll: false)
@@ -76,45 +86,59 @@ final class TaskLoader {
     }
 
     private func take(_ loaded: Loaded, of lane: LaneID) -> [EngineEffect] {
-        parts.holds.add(loaded.stated)
-        let (held, heldEffects) = noteWaiting(loaded.constraints, in: lane, isAll: loaded.isAll)
-        let mayStart = held.isEmpty ? loaded.tasks : loaded.tasks.filter { !held.contains($0.constraints) }
-        let tasks = parts.admission.admit(mayStart, in: lane).filter {
-            !running.isRunning($0.id) && scheduler.ready[$0.id] == nil
-        }
-        let (startable, credentialEffects) = credentials.admit(tasks)
+        conditions.add(loaded.stated)
+        var (held, effects) = conditions.loaded(loaded.constraints, in: lane, isAll: loaded.isAll)
+        let decision = LoadDecision(
+            loaded.tasks.map(\.candidate), held: held, budgets: admission.budgets(in: scheduler.lanes[lane]),
+            active: activeTasks(in: lane), isAll: loaded.isAll, hasDelayed: loaded.nextDue != nil)
+        effects += admission.apply(decision, in: scheduler.lanes[lane])
+        let (startable, parked) = credentials.admit(loaded.tasks.filter { decision.ready.contains($0.id) })
         scheduler.loaded(lane, startable, isAll: loaded.isAll)
-        reachability.endWaitIfIdle(lane)
-        var effects = heldEffects
-        // If some of the loaded tasks became held or were left out, and more tasks wait in the lane after them, the
-        // lane is loaded again.
-        if !loaded.isAll, mayStart.count < loaded.tasks.count || loaded.nextDue != nil {
-            effects.append(.tasksWait(in: [lane], reload: false))
-        }
-        effects.append(.due(at: loaded.nextDue))
-        return effects + credentialEffects + [.schedule]
+        effects += reachability.endWaitIfIdle(lane)
+        if decision.loadsAgain { effects.append(.tasksWait(in: [lane], reload: false)) }
+        return effects + [.due(at: loaded.nextDue)] + parked + [.schedule]
     }
 
-    /// Registers the constraint groups of the tasks that wait in the lane. The engine decides for the whole group
-    /// whether its tasks are held. Returns the constraints whose tasks are held.
-    private func noteWaiting(
-        _ constraints: Set<ConstraintsID>, in id: LaneID, isAll: Bool
-    ) -> (held: Set<ConstraintsID>, effects: [EngineEffect]) {
-        guard let lane = scheduler.lanes[id] else { return ([], []) }
-        var effects = constraints.flatMap { conditions.note(parts.holds.group($0, in: lane)) }
-        effects += parts.throughput.lanesBeganWaiting(constraints.map { LaneGroup(lane: id, constraints: $0) })
-        let held = parts.holds.setWaiting(constraints, in: lane, isAll: isAll)
-        if !held.isEmpty {
-            effects.append(.tasksHeld(of: lane.session))
-            // If the uplink does not work, or the lane is slow, one of the held tasks may start next as a probe. The
-            // probe tests whether the other held tasks may start.
-            if parts.uplink.isHeld || parts.holds.slow.keys.contains(where: { $0.lane == id }) {
-                conditions.scheduleReconsideration()
-            }
-        }
-        parts.holds.forgetEmptyGroups(of: lane, running)
-        if running.isEmpty { conditions.schedulePruning() }
-        return (held, effects)
+    // MARK: Probes
+
+    /// Loads the first waiting task of the lane group. The slot for the task is taken before the load.
+    func loadProbe(_ key: LaneGroup, _ kind: ProbeKind) {
+        guard let lane = scheduler.lanes[key.lane] else { return conditions.cancelProbe(key, kind) }
+        scheduler.takeSlot(lane)
+        let running = runningTasks(in: key.lane)
+        let (calendar, clocks) = (calendar.milliseconds, runtime.clocks)
+        runtime.store(
+            { (transaction) throws(Failure) -> (task: StoredTask?, nextDue: Int64?) in
+                let first = try transaction.lanes.firstWaitingTask(
+                    of: key.lane, stating: key.constraints, notIn: running)
+                guard let first else { return (nil, nil) }
+                let clock = StartClock(clocks, calendar: try transaction.calendar(calendar, clocks))
+                let task = try transaction.starts.startable([first], clock).first
+                return (task, task == nil ? try transaction.delays.nextDue() : nil)
+            },
+            then: { [unowned self] result in
+                guard case .success(let found) = result else { return probeNotStarted(key, kind) }
+                guard let task = found.task else { return [.due(at: found.nextDue)] + probeNotStarted(key, kind) }
+                return [.startProbe(task, key, kind)]
+            })
+    }
+
+    /// Releases the slot of a probe that cannot start, and schedules the load of the lane's waiting tasks.
+    func probeNotStarted(_ key: LaneGroup, _ kind: ProbeKind) -> [EngineEffect] {
+        scheduler.released(key.lane)
+        conditions.cancelProbe(key, kind)
+        return [.tasksWait(in: [key.lane], reload: false), .scheduleCheck]
+    }
+}
+
+extension StoredTask {
+    var candidate: LoadDecision.Candidate {
+        let options = request.options
+        return .init(
+            id: id, constraints: constraints,
+            statedBytes: DeferralDecision.stated(
+                received: options.expectedBytesReceived ?? options.expectedSize,
+                sent: options.expectedBytesSent ?? options.body?.size, offset: checkpoint?.syncedOffset ?? 0))
     }
 }
 

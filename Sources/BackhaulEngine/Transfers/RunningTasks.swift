@@ -17,6 +17,8 @@ protocol RunningTasks: AnyObject {
     func visit(_ body: (RunningTask) -> Void)
     func isRunning(_ task: TaskID) -> Bool
     var isEmpty: Bool { get }
+    /// Whether one more task may start.
+    var hasCapacity: Bool { get }
 }
 
 extension TransferSupervisor: RunningTasks {
@@ -27,6 +29,8 @@ extension TransferSupervisor: RunningTasks {
     func isRunning(_ task: TaskID) -> Bool { self[task] != nil }
 
     var isEmpty: Bool { count == 0 }
+
+    var hasCapacity: Bool { availableCapacity > 0 }
 }
 
 extension TransferSupervisor: ProgressSource {

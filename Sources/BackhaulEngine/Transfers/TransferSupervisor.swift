@@ -83,9 +83,9 @@ final class TransferSupervisor {
     var bytesPerSecond: UInt64 { runners.values.reduce(0) { $0 &+ $1.attempt.exchange.rate.bytesPerSecond } }
 
     /// The bytes that each task has moved in the last second.
-    func samples(where isMeant: (StoredTask) -> Bool) -> [ThroughputController.Sample] {
+    func samples(where isMeant: (StoredTask) -> Bool) -> [Holds.Sample] {
         runners.values.filter { isMeant($0.attempt.task) }.map { runner in
-            ThroughputController.Sample(
+            Holds.Sample(
                 task: runner.attempt.task.id, key: LaneGroup(of: runner.attempt.task),
                 bytes: runner.waitsForNetwork ? runner.attempt.exchange.rate.lastSecond : nil,
                 began: runner.attempt.terms.began)

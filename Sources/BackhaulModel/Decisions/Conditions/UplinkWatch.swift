@@ -127,14 +127,11 @@ public struct UplinkWatch: Sendable {
     }
 
     /// Forgets all observed failures and responses, because the network or the route has changed. If the system reports
-    /// a portal or a dead uplink, an uplink probe may test this report at once. Returns true if `state` or `isProven`
-    /// changes.
-    public mutating func networkChanged() -> Bool {
-        let changes = state != .open || isProven
+    /// a portal or a dead uplink, an uplink probe may test this report at once.
+    public mutating func networkChanged() {
         let system = system
         self = Self()
         self.system = system
-        return changes
     }
 
     /// The origins whose last attempts failed.

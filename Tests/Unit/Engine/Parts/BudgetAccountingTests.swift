@@ -20,8 +20,7 @@ struct BudgetAccountingTests {
     private func limit(_ bytes: UInt64) {
         fixture.configure { $0.budget = ByteBudget(daily: bytes) }
         fixture.source.current.network = Reading(network)
-        _ = fixture.holds.add(ConditionsFixture.group)
-        _ = fixture.conditions.reconsider()
+        _ = fixture.conditions.note(ConditionsFixture.group)
         _ = fixture.runtime.takeEffects()
     }
 
@@ -49,7 +48,7 @@ struct BudgetAccountingTests {
         #expect(fixture.conditions.reconsider().deferred == [.constraintGroup(ConditionsFixture.group)])
         #expect(budgets.decided().resumed == [1])
         #expect(!budgets.isDeciding)
-        #expect(fixture.holds.groups[ConditionsFixture.group]?.held?.first?.reason == .budget)
+        #expect(fixture.holds.groups[ConditionsFixture.group]?.holds.first?.reason == .budget)
     }
 
     @Test("a budget applies only while the network is known")
@@ -65,11 +64,11 @@ struct BudgetAccountingTests {
     @Test("if there is a budget, the engine checks the network until ten seconds after the last transferred byte")
     func asks() {
         limit(1_000_000)
-        #expect(!budgets.updateNetworkReading())
+        #expect(budgets.readsNetworkUntil == nil)
         _ = move(1)
-        #expect(budgets.updateNetworkReading())
+        #expect(budgets.readsNetworkUntil == fixture.runtime.now + 10_000)
         fixture.runtime.advance(milliseconds: 10_000)
-        #expect(!budgets.updateNetworkReading())
+        #expect(budgets.readsNetworkUntil == nil)
     }
 
     @Test("a change of a network's settings is evaluated immediately")
@@ -89,12 +88,21 @@ struct BudgetAccountingTests {
         return task
     }
 
+    private func admit(_ tasks: [StoredTask]) -> (decision: LoadDecision, effects: [EngineEffect]) {
+        let lane = ConditionsFixture.lane
+        let decision = LoadDecision(tasks.map(\.candidate), budgets: admission.budgets(in: lane))
+        return (decision, admission.apply(decision, in: lane))
+    }
+
     @Test("a task that is larger than the remaining budget is delayed, and other tasks are admitted")
     func admits() throws {
         limit(1_000)
         let tasks = [task(1, bytes: 10_000), task(2, bytes: 500), task(3, bytes: nil)]
-        #expect(admission.admit(tasks, in: ConditionsFixture.lane.id).map(\.id.rawValue) == [2, 3])
+        let (decision, effects) = admit(tasks)
+        #expect(decision.ready.sorted().map(\.rawValue) == [2, 3])
+        #expect(effects.waitsBegun == [.budget(TaskID(rawValue: 1))])
         #expect(admission.hasDelayed)
+        #expect(admission.endDelay(of: TaskID(rawValue: 1)).waitsEnded == [.budget(TaskID(rawValue: 1))])
         try fixture.runtime.storeReturns(())
         #expect(fixture.runtime.takeEffects().waiting == [[1]])
     }
@@ -102,7 +110,7 @@ struct BudgetAccountingTests {
     @Test("if the store cannot record a task's delay, the tasks of the lane are read from the store again later")
     func failedDelay() throws {
         limit(1_000)
-        _ = admission.admit([task(1, bytes: 10_000)], in: ConditionsFixture.lane.id)
+        _ = admit([task(1, bytes: 10_000)])
         try fixture.runtime.storeReturns(Result<Void, Failure>.failure(Failure(.storeFull, "full")))
         #expect(fixture.runtime.takeEffects().reloadedLater == [[1]])
     }

@@ -34,9 +34,9 @@ struct ConditionsControllerTests {
         fixture.running.tasks = [fixture.base.task(1)]
         _ = conditions.note(ConditionsFixture.group)
         for second in 1...9 {
-            if second == 8 { _ = fixture.holds.beginLoad(of: ConditionsFixture.lane.id) }
+            if second == 8 { _ = conditions.beginLoad(of: ConditionsFixture.lane.id) }
             _ = conditions.prune()
-            fixture.holds.endLoad(of: ConditionsFixture.lane.id)
+            conditions.endLoad(of: ConditionsFixture.lane.id)
             fixture.runtime.advance(milliseconds: 1_500)
         }
         _ = conditions.prune()
@@ -47,7 +47,7 @@ struct ConditionsControllerTests {
     func quietHours() throws {
         fixture.configure { $0.constraints.quietHours = QuietHours(spans: [.init(begin: 0, end: 1_440)]) }
         #expect(conditions.note(ConditionsFixture.group).deferred.count == 1)
-        #expect(fixture.holds.groups[ConditionsFixture.group]?.held?.first?.reason == .quietHours)
+        #expect(fixture.holds.groups[ConditionsFixture.group]?.holds.first?.reason == .quietHours)
         #expect(fixture.holds.dependsOnCalendar)
     }
 
@@ -74,6 +74,39 @@ struct ConditionsControllerTests {
         #expect(conditions.conditionsChanged().has(\.isReevaluateDelayed))
     }
 
+    @Test("a hold ends when power has lasted for ten seconds, and the lanes in which its tasks wait are loaded")
+    func released() {
+        fixture.configure { $0.constraints.requiresExternalPower = true }
+        fixture.source.current.externalPower = Reading(false)
+        _ = conditions.note(ConditionsFixture.group)
+        conditions.returnedToStore(fixture.base.task(1))
+        fixture.source.current.externalPower = Reading(true)
+        _ = conditions.conditionsChanged()
+        #expect(fixture.holds.groups[ConditionsFixture.group]?.mayStart == false)
+        fixture.runtime.advance(milliseconds: 10_000)
+        #expect(fixture.runtime.takeEffects().holdActions.contains(.load([ConditionsFixture.lane.id])))
+    }
+
+    @Test("the conditions of a group are read before the group is judged, and not after it is removed")
+    func needs() {
+        fixture.configure { $0.constraints.requiresExternalPower = true }
+        _ = conditions.note(ConditionsFixture.group)
+        #expect(fixture.source.needs == .power)
+        _ = conditions.prune()
+        #expect(fixture.source.needs.isEmpty)
+    }
+
+    @Test("failures of servers on the local network show nothing about the uplink")
+    func localServers() {
+        let endings = ["a.local", "b.local", "192.168.0.1"].flatMap { server in
+            var task = fixture.base.task(1)
+            (task.lane, task.origin) = (LaneID(rawValue: 99), Origin(scheme: "https", server: server, port: 443))
+            #expect(!conditions.isUplinkHeld(for: task))
+            return conditions.attemptEnded(task, .unreachable)
+        }
+        #expect(endings.isEmpty)
+    }
+
     @Test("holds are not evaluated after the controller was closed")
     func closed() {
         _ = conditions.note(ConditionsFixture.group)
@@ -88,9 +121,9 @@ struct ConditionsControllerTests {
         var stated = Constraints()
         stated.preset = .discretionary
         let constraints = EffectiveConstraints(session: stated)
-        #expect(conditions.holds(for: constraints, of: EngineFixture.session).holds == nil)
+        #expect(conditions.holdsOfActivity(constraints, of: EngineFixture.session).holds == nil)
         fixture.parts.monitor.need(constraints.neededAtStart(isLocal: false))
-        #expect(conditions.holds(for: constraints, of: EngineFixture.session).holds?.isEmpty == true)
+        #expect(conditions.holdsOfActivity(constraints, of: EngineFixture.session).holds?.isEmpty == true)
     }
 
     // MARK: Sleep

@@ -14,16 +14,14 @@ final class ConditionsFixture {
     let deadlines: DeadlineController
     let conditions: ConditionsController
     let loader: TaskLoader
-    /// Whether the limits on running tasks permit one more task.
-    var hasCapacity = true
 
     var runtime: FakeRuntime { base.runtime }
     var scheduler: TaskScheduler { base.scheduler }
-    var holds: HoldController { parts.holds }
+    var holds: Holds { conditions.holds }
     var budgets: BudgetAccounting { parts.budgets }
 
     static let lane = EngineFixture.lane
-    static let group = ConstraintGroup(session: EngineFixture.session, constraints: .session, networkScope: .uplink)
+    static let group = ConstraintGroup(.session, in: lane)
     static let laneGroup = LaneGroup(lane: EngineFixture.lane.id, constraints: .session)
 
     private final class WeakReference {
@@ -43,22 +41,14 @@ final class ConditionsFixture {
         let budgets = BudgetAccounting(
             runtime, sessions, scheduler, monitor,
             hasTasksWithinBudgets: { reference.fixture?.holds.hasTasksWithinBudgets ?? false })
-        let uplink = UplinkMonitor(
-            runtime, scheduler, running, waitingLanes: { reference.fixture.map { Array($0.holds.waitingLanes) } ?? [] })
-        let holds = HoldController(runtime, sessions, scheduler, monitor, budgets, uplink, base.journal)
-        let throughput = ThroughputController(runtime, sessions, scheduler, holds, running)
         parts = ConditionParts(
-            monitor: monitor, budgets: budgets,
-            admission: BudgetAdmission(runtime, sessions, scheduler, budgets, base.journal), uplink: uplink,
-            holds: holds, throughput: throughput,
-            probes: ProbeController(
-                runtime, scheduler, base.calendar, holds, throughput, uplink, running,
-                hasCapacity: { reference.fixture?.hasCapacity ?? false }))
+            monitor: monitor, budgets: budgets, admission: BudgetAdmission(runtime, sessions, budgets),
+            timeZone: TimeZoneMonitor(runtime))
         deadlines = DeadlineController(runtime, sessions, scheduler, base.calendar)
         conditions = ConditionsController(
-            runtime, running, parts, deadlines, TimeZoneMonitor(runtime), activityNeeds: { [] })
+            runtime, sessions, scheduler, running, parts, deadlines, activityNeeds: { [] })
         loader = TaskLoader(
-            runtime, scheduler, running, base.calendar, base.credentials, base.reachability, parts,
+            runtime, scheduler, running, base.calendar, base.credentials, base.reachability, parts.admission,
             conditions)
         reference.fixture = self
         scheduler.add(Self.lane, reload: false)
@@ -90,4 +80,5 @@ final class FakeRunningTasks: RunningTasks {
     }
     func isRunning(_ task: TaskID) -> Bool { tasks.contains { $0.id == task } }
     var isEmpty: Bool { tasks.isEmpty }
+    var hasCapacity = true
 }

@@ -10,7 +10,6 @@ final class EngineFixture {
     let sessions = SessionTable()
     let calendar: CalendarWatch
     let credentials: CredentialController
-    let journal: WaitJournal
     let transfers = TransferSupervisor()
     let reachability: ReachabilityController
     let scheduler: TaskScheduler
@@ -22,8 +21,7 @@ final class EngineFixture {
     init() {
         calendar = CalendarWatch(runtime)
         credentials = CredentialController(runtime, sessions, calendar)
-        journal = WaitJournal(runtime)
-        reachability = ReachabilityController(runtime, journal, log: { _ in }, hasTasks: { _ in false })
+        reachability = ReachabilityController(runtime, log: { _ in }, hasTasks: { _ in false })
         scheduler = TaskScheduler(runtime, credentials, reachability)
         var configuration = SessionConfiguration(identifier: "photos")
         configuration.asksForCredentials = true
@@ -59,7 +57,11 @@ extension [EngineEffect] {
     var waiting: [Set<UInt64>] {
         compactMap { if case .tasksWait(let lanes, _) = $0 { Set(lanes.map(\.rawValue)) } else { nil } }
     }
-    var deferred: [HeldTasks] { compactMap { if case .deferTasks(let tasks, _) = $0 { tasks } else { nil } } }
+    var holdActions: [HoldAction] { compactMap { if case .hold(let action) = $0 { action } else { nil } } }
+    var deferred: [HeldTasks] { holdActions.compactMap { if case .stop(let tasks, _, _) = $0 { tasks } else { nil } } }
+    /// What begins to wait, and what does not wait any more.
+    var waitsBegun: [WaitSubject] { compactMap { if case .waitBegan(let subject, _, _) = $0 { subject } else { nil } } }
+    var waitsEnded: [WaitSubject] { compactMap { if case .waitEnded(let subject, _) = $0 { subject } else { nil } } }
     var resumed: [UInt64] { flatMap { if case .resume(let tasks) = $0 { tasks.map(\.rawValue) } else { [UInt64]() } } }
     var overdue: [UInt64] {
         flatMap { if case .endOverdue(let tasks) = $0 { tasks.map(\.id.rawValue) } else { [UInt64]() } }

@@ -19,10 +19,13 @@ struct ReachabilityControllerTests {
         let (millisecondsUntilCheck, effects) = reachability.hold(fixture.task(1))
         #expect(millisecondsUntilCheck == 5_000)
         #expect(effects.heldLanes == [[1]])
+        #expect(effects.waitsBegun == [.route(lane)])
         #expect(reachability.isHeld(lane))
-        #expect(fixture.runtime.pendingStoreCalls == 1)
-        #expect(reachability.hold(fixture.task(2)).millisecondsUntilCheck == 5_000)
-        #expect(fixture.runtime.pendingStoreCalls == 1, "the lane has one wait record")
+        let (again, more) = reachability.hold(fixture.task(2))
+        #expect(again == 5_000)
+        #expect(more.waitsBegun.isEmpty, "the lane has one wait record")
+        #expect(reachability.responded(lane).waitsEnded == [.route(lane)])
+        #expect(reachability.responded(lane).isEmpty)
     }
 
     @Test("a check releases all lanes without a route, and the next check comes after a longer pause")

@@ -29,7 +29,7 @@ struct TaskLoaderTests {
     func ready() throws {
         _ = try load(fixture.base.task(1), fixture.base.task(2))
         #expect(Set(fixture.scheduler.ready.keys.map(\.rawValue)) == [1, 2])
-        #expect(!fixture.holds.isLoading)
+        #expect(!fixture.holds.waiting.isLoading)
     }
 
     @Test("held tasks are not ready and stay in the store")
@@ -38,25 +38,25 @@ struct TaskLoaderTests {
         fixture.source.current.externalPower = Reading(false)
         let effects = try load(fixture.base.task(1))
         #expect(fixture.scheduler.ready.isEmpty)
-        #expect(fixture.holds.waits(ConditionsFixture.laneGroup))
+        #expect(fixture.holds.waiting.contains(ConditionsFixture.laneGroup))
         #expect(effects.deferred == [.constraintGroup(ConditionsFixture.group)])
     }
 
     @Test("if a task moves from a held constraint group to another group, the wait record ends before the task starts")
     func left() throws {
         let (preset, past) = (ConstraintsID(rawValue: 6), ConstraintsID(rawValue: 7))
-        fixture.holds.add([stated(preset) { $0.requiresExternalPower = true }, stated(past) { _ in }])
+        fixture.conditions.add([stated(preset) { $0.requiresExternalPower = true }, stated(past) { _ in }])
         fixture.source.current.externalPower = Reading(false)
         _ = try load(fixture.base.task(1, stating: preset), waiting: [preset])
-        try fixture.runtime.storeReturns(WaitID(rawValue: 1))
         // The task's latest start has passed. After its latest start, a task has fewer constraints, so it belongs to
         // another group.
-        _ = fixture.holds.beginLoad(of: LaneID(rawValue: 2))
+        _ = fixture.conditions.beginLoad(of: LaneID(rawValue: 2))
         fixture.scheduler.tasksWait(in: [lane], reload: true)
-        _ = try load(fixture.base.task(1, stating: past), waiting: [past])
+        let effects = try load(fixture.base.task(1, stating: past), waiting: [past])
         #expect(fixture.scheduler.ready.keys.map(\.rawValue) == [1])
         #expect(fixture.holds.groups.keys.map(\.constraints) == [past])
-        #expect(fixture.runtime.storeAwaits(Void.self))
+        let end = HoldAction.endWait(.constraintGroup(ConstraintGroup(preset, in: ConditionsFixture.lane)))
+        #expect(effects.holdActions.contains(end))
     }
 
     private func stated(_ id: ConstraintsID, _ change: (inout Constraints) -> Void) -> StoredConstraints {
@@ -91,7 +91,7 @@ struct TaskLoaderTests {
         fixture.loader.load(lane, limit: 10)
         try fixture.runtime.storeReturns(Result<TaskLoader.Loaded, Failure>.failure(Failure(.storeFull, "full")))
         #expect(fixture.runtime.takeEffects().reloadedLater == [[1]])
-        #expect(!fixture.holds.isLoading)
+        #expect(!fixture.holds.waiting.isLoading)
     }
 
     @Test("loaded tasks that are too large for a budget are delayed")
@@ -103,5 +103,28 @@ struct TaskLoaderTests {
         _ = try load(large, fixture.base.task(2))
         #expect(fixture.scheduler.ready.keys.map(\.rawValue) == [2])
         #expect(fixture.parts.admission.hasDelayed)
+    }
+
+    // MARK: Probes
+
+    private let key = ConditionsFixture.laneGroup
+
+    private func loadProbe(_ task: StoredTask?) throws -> [EngineEffect] {
+        fixture.loader.loadProbe(key, .uplink)
+        try fixture.runtime.storeReturns((task: task, nextDue: Int64?.none))
+        return fixture.runtime.takeEffects()
+    }
+
+    @Test("the first waiting task of a lane group starts as a probe")
+    func probe() throws {
+        #expect(try loadProbe(fixture.base.task(7)).probes == [7])
+    }
+
+    @Test("if the store finds no task for a probe, the probe's slot is released for other tasks")
+    func noProbe() throws {
+        let effects = try loadProbe(nil)
+        #expect(effects.waiting == [[1]])
+        #expect(effects.has(\.isScheduleCheck))
+        #expect(fixture.scheduler.hasSlot(ConditionsFixture.lane))
     }
 }

@@ -12,6 +12,7 @@ struct WaitJournalTests {
     let journal: WaitJournal
     let scope = WaitScope(SessionID(rawValue: 1))
     let hold = Hold(.power, "waits for power")
+    let subject = WaitSubject.route(LaneID(rawValue: 1))
 
     init() { journal = WaitJournal(runtime) }
 
@@ -22,18 +23,18 @@ struct WaitJournalTests {
 
     @Test("a wait record ends in the store when the wait ends")
     func ends() throws {
-        let (row, _) = journal.begin(scope, hold)
+        journal.begin(subject, [scope], hold)
         try runtime.storeReturns(WaitID(rawValue: 5))
-        journal.end(row)
+        journal.end(subject)
         #expect(runtime.pendingStoreCalls == 1)
-        journal.end(row)
+        journal.end(subject)
         #expect(runtime.pendingStoreCalls == 1)
     }
 
     @Test("if a wait ends before its record is stored, the record ends immediately after it is stored")
     func endsEarly() throws {
-        let (row, _) = journal.begin(scope, hold)
-        journal.end(row)
+        journal.begin(subject, [scope], hold)
+        journal.end(subject)
         #expect(runtime.pendingStoreCalls == 1)
         try runtime.storeReturns(WaitID(rawValue: 5))
         #expect(runtime.pendingStoreCalls == 1)
@@ -41,17 +42,26 @@ struct WaitJournalTests {
 
     @Test("if a wait record could not be stored, its end is not stored")
     func lost() throws {
-        let (row, _) = journal.begin(scope, hold)
+        journal.begin(subject, [scope], hold)
         try runtime.storeReturns(Result<WaitID, Failure>.failure(Failure(.storeFull, "no space")))
-        journal.end(row)
+        journal.end(subject)
         #expect(runtime.pendingStoreCalls == 0)
+    }
+
+    @Test("if the reason of a wait changes, its record ends, and another record begins")
+    func otherReason() throws {
+        journal.begin(subject, [scope], hold)
+        try runtime.storeReturns(WaitID(rawValue: 5))
+        journal.begin(subject, [scope], Hold(.heat, "waits for a cooler machine"))
+        #expect(runtime.storeAwaits(Void.self))
+        #expect(runtime.pendingStoreCalls == 2)
     }
 
     @Test("a wait record of an earlier engine continues if the same wait begins again")
     func inherits() {
         journal.inherit([inherited(7)])
-        let (_, began) = journal.begin(scope, hold)
-        #expect(began == 7)
+        journal.begin(subject, [scope], hold)
+        #expect(journal.began(subject) == 7)
         runtime.advance(milliseconds: 60_000)
         #expect(runtime.pendingStoreCalls == 0)
     }

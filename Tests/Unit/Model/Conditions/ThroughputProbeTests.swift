@@ -90,7 +90,7 @@ struct ThroughputProbeTests {
     func nobodys() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
-        _ = link.watch.networkChanged()
+        link.watch.networkChanged()
         #expect(link.watch.probed("lane", bytes: 0, milliseconds: 0, now: link.now) == true)
         #expect(link.watch.endProbe("lane", hasResponse: false, now: link.now) == false)
     }
