@@ -57,7 +57,9 @@ extension EngineLoop {
             tasks.scheduler.forgetLanes(except: conditions.holds.lanesInUse.union(base.transfers.lanes))
         case .retryRoutes(let lanes): queue(tasks.reachability.retryNow(lanes))
         case .holdChanged(let lanes): tasks.scheduler.holdChanged(of: lanes)
-        case .endWaits(let lanes): queue(lanes.flatMap { tasks.reachability.endWaitIfIdle($0) })
+        case .endWaits(let lanes): endWaits(lanes, since: runtime.clocks.wallMilliseconds)
+        case .routeNotNeeded(let lanes, let time): routeNotNeeded(lanes, since: time)
+        case .activitiesNeed(let needs): conditions.setActivityNeeds(needs)
         case .credentialsChanged(let session):
             tasks.scheduler.credentialsChanged(of: session)
         case .parkReadyTasks(let session): parkReadyTasks(of: session)
@@ -72,10 +74,7 @@ extension EngineLoop {
         case .endOverdue(let tasks): endOverdue(tasks)
         case .restated(let moved): restated(moved)
         case .conditionsChanged: queue(conditions.conditionsChanged())
-        case .conditionsDecided:
-            housekeeping.sleep.consider()
-            hosts.activities.conditionsChanged()
-            queue(conditionParts.budgets.decided())
+        case .conditionsDecided: conditionsDecided()
         case .reconsider: conditions.scheduleReconsideration()
         case .prune: conditions.schedulePruning()
         case .scheduleCheck: conditions.scheduleCheck()
@@ -123,6 +122,12 @@ extension EngineLoop {
 
     private func unload(_ held: HeldTasks) {
         for task in tasks.scheduler.drop(where: { contains(held, $0) }) { conditions.returnedToStore(task) }
+    }
+
+    private func conditionsDecided() {
+        housekeeping.sleep.consider()
+        hosts.activities.conditionsChanged()
+        queue(conditionParts.budgets.decided(hasTasksWithinBudgets: conditions.holds.hasTasksWithinBudgets))
     }
 
     private func deferRunning(_ task: StoredTask, for reason: WaitReason) {
@@ -202,7 +207,21 @@ extension EngineLoop {
 
     /// Handles ends and stops of tasks in these lanes.
     func tasksStopped(_ lanes: Set<LaneID>) {
-        tasks.reachability.tasksStopped(lanes) { [unowned self] lane in base.transfers.isRunning(in: lane) }
+        tasks.reachability.tasksStopped(lanes)
+    }
+
+    /// Releases these lanes if no task of them runs, because no task waits for a route any more.
+    private func routeNotNeeded(_ lanes: Set<LaneID>, since time: Int64) {
+        let free = lanes.filter { !base.transfers.isRunning(in: $0) }
+        queue(tasks.reachability.retryNow(free))
+        endWaits(free, since: time)
+        tasks.scheduler.plan()
+    }
+
+    /// Ends the wait records of the lanes in which no task runs or is ready.
+    private func endWaits(_ lanes: Set<LaneID>, since time: Int64) {
+        let idle = lanes.filter { !base.transfers.isRunning(in: $0) && !tasks.scheduler.hasReadyTask(in: $0) }
+        queue(tasks.reachability.endWaits(Array(idle), since: time))
     }
 
     /// Forgets two counts: how often the task's request was repeated with credentials, and how often without a delay.
@@ -240,7 +259,9 @@ extension EngineLoop {
         tasks.scheduler.setLimits(of: session, configuration)
         setRate(configuration.bytesPerSecond, of: .session(session))
         queue(conditions.configurationChanged(of: session))
-        if isOther { conditionParts.admission.reevaluateDelayed() }
+        guard isOther else { return }
+        conditionParts.budgets.tasksChanged()
+        conditionParts.admission.reevaluateDelayed()
     }
 
     func forget(_ session: SessionID) {

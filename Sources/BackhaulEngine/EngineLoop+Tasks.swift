@@ -48,6 +48,7 @@ extension EngineLoop {
         base.transfers.add(runner)
         queue(conditionParts.admission.endDelay(of: task.id))
         conditions.noteBusy(task)
+        conditionParts.budgets.tasksChanged()
         if let rate = task.request.options.policy.bytesPerSecond { setRate(rate, of: .task(task.id)) }
         if !housekeeping.ticker.isRunning { housekeeping.ticker.start(milliseconds: 1_000) }
         queue(onlyEnds ? runner.expire() : runner.start())

@@ -1,28 +1,22 @@
-internal import BackhaulConditions
-internal import BackhaulDisk
 internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The engine's state on its loop thread. A *part* is an object with the state of one subject. This class makes the
-/// parts, starts and ends them, and applies their effects: the actions that a part demands from another part.
+/// The engine's state on its loop thread. This class makes the parts, starts and ends them, and applies their effects.
 final class EngineLoop {
     let runtime: LoopRuntime
     let services: Services
     let lifecycle: EngineLifecycle
     let base: BaseParts
     let clients: ClientParts
-    private(set) lazy var tasks: TaskParts = makeTaskParts()
-    private(set) lazy var conditionParts: ConditionParts = makeConditionParts()
-    private(set) lazy var conditions: ConditionsController = ConditionsController(
-        runtime, base.sessions, tasks.scheduler, base.transfers, conditionParts, tasks.deadlines,
-        activityNeeds: { [unowned self] in hosts.activities.needs })
-    private(set) lazy var startParts: StartParts = makeStartParts()
-    private(set) lazy var hosts = HostParts(runtime, services, lifecycle, base, clients, conditions)
-    private(set) lazy var housekeeping = HousekeepingParts(
-        runtime, services, lifecycle, base, clients, conditionParts.monitor, hosts)
+    let tasks: TaskParts
+    let conditionParts: ConditionParts
+    let conditions: ConditionsController
+    let startParts: StartParts
+    let hosts: HostParts
+    let housekeeping: HousekeepingParts
     private(set) lazy var receiver = CommandReceiver(self)
 
     var loop: Loop { runtime.loop }
@@ -33,65 +27,20 @@ final class EngineLoop {
         lifecycle = EngineLifecycle(startedMilliseconds: runtime.clocks.wallMilliseconds, ended: ended)
         base = try BaseParts(runtime, services)
         clients = ClientParts(runtime, base)
+        tasks = TaskParts(runtime, services, lifecycle, base, clients)
+        conditionParts = ConditionParts(runtime, services, base, tasks.scheduler)
+        conditions = ConditionsController(
+            runtime, base.sessions, tasks.scheduler, base.transfers, conditionParts, tasks.deadlines)
+        startParts = StartParts(runtime, services, base, tasks, conditionParts, conditions)
+        hosts = HostParts(runtime, services, lifecycle, base, clients, conditions)
+        housekeeping = HousekeepingParts(
+            runtime, services, lifecycle, base, clients, conditionParts.monitor, hosts)
         runtime.apply = { [unowned self] in apply($0) }
-    }
-
-    // MARK: Parts
-
-    private func makeTaskParts() -> TaskParts {
-        let reachability = ReachabilityController(
-            runtime, log: services.options.log,
-            hasTasks: { [unowned self] lane in
-                base.transfers.isRunning(in: lane) || tasks.scheduler.hasReadyTask(in: lane)
-            })
-        let scheduler = TaskScheduler(runtime, base.credentials, reachability)
-        return TaskParts(
-            reachability: reachability, scheduler: scheduler,
-            deadlines: DeadlineController(runtime, base.sessions, scheduler, base.calendar),
-            endings: EndingWriter(
-                runtime, clients.events,
-                runningTasks: { [unowned self] in lifecycle.isEnding ? 0 : base.transfers.count }))
-    }
-
-    private func makeConditionParts() -> ConditionParts {
-        let (sessions, scheduler) = (base.sessions, tasks.scheduler)
-        let monitor = ConditionsMonitor(runtime, makeSource: { [unowned self] in makeConditionsSource($0) })
-        let budgets = BudgetAccounting(
-            runtime, sessions, scheduler, monitor,
-            hasTasksWithinBudgets: { [unowned self] in conditions.holds.hasTasksWithinBudgets })
-        return ConditionParts(
-            monitor: monitor, budgets: budgets, admission: BudgetAdmission(runtime, sessions, budgets),
-            timeZone: TimeZoneMonitor(runtime))
-    }
-
-    /// The source of conditions: the system, or the source of a test.
-    private func makeConditionsSource(_ changed: @escaping () -> Void) -> any ConditionsSource {
-        if let make = services.options.makeConditionsSource {
-            return make { [mailbox = services.mailbox] in
-                mailbox.post { engine in engine.conditionParts.monitor.sourceChanged() }
-            }
-        }
-        return ConditionsWatch(
-            loop: loop, roots: services.options.conditions, log: services.options.log, onChange: changed)
-    }
-
-    private func makeStartParts() -> StartParts {
-        StartParts(
-            loader: TaskLoader(
-                runtime, tasks.scheduler, base.transfers, base.calendar, base.credentials, tasks.reachability,
-                conditionParts.admission, conditions),
-            services: TransferServices(
-                runtime: runtime, disk: services.disk, directory: services.directory, transport: base.transport,
-                traffic: Traffic(rates: base.rates, budgets: conditionParts.budgets), flushTimer: FlushTimer(runtime),
-                credentials: base.credentials, endings: tasks.endings))
     }
 
     // MARK: Life
 
     func begin() {
-        // The housekeeping parts are made before the socket, so that they notice when the store is moved while the
-        // engine starts.
-        _ = housekeeping
         loop.onClockStep { [runtime] in runtime.run { [.clockWasSet] } }
         do throws(Failure) {
             try receiver.listen()

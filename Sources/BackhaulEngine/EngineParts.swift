@@ -1,4 +1,6 @@
+internal import BackhaulConditions
 internal import BackhaulDisk
+internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
@@ -53,6 +55,20 @@ struct TaskParts {
     let endings: EndingWriter
 }
 
+extension TaskParts {
+    init(
+        _ runtime: LoopRuntime, _ services: Services, _ lifecycle: EngineLifecycle, _ base: BaseParts,
+        _ clients: ClientParts
+    ) {
+        let transfers = base.transfers
+        reachability = ReachabilityController(runtime, log: services.options.log)
+        scheduler = TaskScheduler(runtime, base.credentials, reachability)
+        deadlines = DeadlineController(runtime, base.sessions, scheduler, base.calendar)
+        endings = EndingWriter(
+            runtime, clients.events, runningTasks: { lifecycle.isEnding ? 0 : transfers.count })
+    }
+}
+
 /// The parts with the facts for decisions about holds.
 struct ConditionParts {
     let monitor: ConditionsMonitor
@@ -61,10 +77,48 @@ struct ConditionParts {
     let timeZone: TimeZoneMonitor
 }
 
+extension ConditionParts {
+    init(_ runtime: LoopRuntime, _ services: Services, _ base: BaseParts, _ scheduler: TaskScheduler) {
+        monitor = ConditionsMonitor(
+            runtime, makeSource: { changed in Self.makeSource(runtime.loop, services, changed) })
+        budgets = BudgetAccounting(runtime, base.sessions, scheduler, monitor)
+        admission = BudgetAdmission(runtime, base.sessions, budgets)
+        timeZone = TimeZoneMonitor(runtime)
+    }
+
+    /// The source of conditions: the system, or the source of a test.
+    private static func makeSource(
+        _ loop: Loop, _ services: Services, _ changed: @escaping () -> Void
+    ) -> any ConditionsSource {
+        if let make = services.options.makeConditionsSource {
+            return make { [mailbox = services.mailbox] in
+                mailbox.post { engine in engine.conditionParts.monitor.sourceChanged() }
+            }
+        }
+        return ConditionsWatch(
+            loop: loop, roots: services.options.conditions, log: services.options.log, onChange: changed)
+    }
+}
+
 /// The parts that load and start tasks.
 struct StartParts {
     let loader: TaskLoader
     let services: TransferServices
+}
+
+extension StartParts {
+    init(
+        _ runtime: LoopRuntime, _ services: Services, _ base: BaseParts, _ tasks: TaskParts,
+        _ conditionParts: ConditionParts, _ conditions: ConditionsController
+    ) {
+        loader = TaskLoader(
+            runtime, tasks.scheduler, base.transfers, base.calendar, base.credentials, conditionParts.admission,
+            conditions)
+        self.services = TransferServices(
+            runtime: runtime, disk: services.disk, directory: services.directory, transport: base.transport,
+            traffic: Traffic(rates: base.rates, budgets: conditionParts.budgets), flushTimer: FlushTimer(runtime),
+            credentials: base.credentials, endings: tasks.endings)
+    }
 }
 
 /// The parts that work while no program is connected.

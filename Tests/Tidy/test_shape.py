@@ -29,7 +29,6 @@ MOST_USING_FILES = 3
 #: Classes whose variables may be used in more than MOST_USING_FILES files, with the reason.
 WIDELY_USED = {
     "ClientConnection": "the state of one connection, which the commands of its client change",
-    "EngineLoop": "makes the parts and applies their effects; commands reach the parts through it",
     "RunningAttempt": "what downloads and uploads share: a value that a runner has, in place of a base class",
 }
 

@@ -139,7 +139,7 @@ final class ActivityController {
         }
         guard found != needs else { return [] }
         needs = found
-        return [.prune]
+        return [.activitiesNeed(found)]
     }
 
     /// Ends a check. `untilNext`: the milliseconds until the next check, or nil if none is needed.

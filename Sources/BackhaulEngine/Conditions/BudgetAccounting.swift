@@ -22,7 +22,8 @@ final class BudgetAccounting {
     private let sessions: SessionTable
     private let scheduler: TaskScheduler
     private let monitor: ConditionsMonitor
-    private let hasTasksWithinBudgets: () -> Bool
+    /// Whether a task may have a budget and may not be held by a used-up budget.
+    private var hasTasksWithinBudgets = true
     private(set) lazy var ledger = UsageLedger(runtime, count: { [unowned self] in count() })
     /// The networks that the administrator has configured, by name.
     private var settings: [String: NetworkSettings] = [:]
@@ -41,16 +42,13 @@ final class BudgetAccounting {
     /// No task transfers more bytes over a network until the engine has decided which tasks stop.
     private var paused: Set<TaskID>?
 
-    /// - hasTasksWithinBudgets: returns whether any task has a budget and is not held (stopped) by a used-up budget.
     init(
-        _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ monitor: ConditionsMonitor,
-        hasTasksWithinBudgets: @escaping () -> Bool
+        _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ monitor: ConditionsMonitor
     ) {
         self.runtime = runtime
         self.sessions = sessions
         self.scheduler = scheduler
         self.monitor = monitor
-        self.hasTasksWithinBudgets = hasTasksWithinBudgets
     }
 
     func open(_ networks: [NetworkSettings], _ entries: [ByteUsage.Entry]) {
@@ -141,7 +139,7 @@ final class BudgetAccounting {
         guard isUsedUp else { return [] }
         // If used-up budgets already hold all tasks with a budget, no decision is needed. Then the only tasks that
         // exceed their budgets are running tasks that must not be interrupted.
-        if paused == nil, hasTasksWithinBudgets() { paused = [] }
+        if paused == nil, hasTasksWithinBudgets { paused = [] }
         return [.reconsider]
     }
 
@@ -156,8 +154,13 @@ final class BudgetAccounting {
         return false
     }
 
+    /// Tasks have started, or their budgets have changed, since the last decision.
+    func tasksChanged() { hasTasksWithinBudgets = true }
+
     /// Ends the decision: the tasks that a budget holds have stopped, and the others are resumed.
-    func decided() -> [EngineEffect] {
+    /// `hasTasksWithinBudgets`: whether any task has a budget and is not held by a used-up budget.
+    func decided(hasTasksWithinBudgets: Bool) -> [EngineEffect] {
+        self.hasTasksWithinBudgets = hasTasksWithinBudgets
         sessionsFarFromEnd = []
         guard let paused else { return [] }
         self.paused = nil

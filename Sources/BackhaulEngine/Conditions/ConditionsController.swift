@@ -17,7 +17,8 @@ final class ConditionsController {
     private let running: any RunningTasks
     private let parts: ConditionParts
     private let deadlines: DeadlineController
-    private let activityNeeds: () -> ConditionSet
+    /// The conditions on which activities with an open window depend.
+    private var activityNeeds: ConditionSet = []
     private(set) var holds = Holds()
     /// Nil after `close`: nothing is judged any more.
     private var timer: (any RuntimeTimer)?
@@ -25,10 +26,9 @@ final class ConditionsController {
     /// The time at which all groups were judged last, by the boot clock.
     private var reconsideredAt: Int64 = 0
 
-    /// - activityNeeds: returns the conditions on which activities with an open window depend.
     init(
         _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ running: any RunningTasks,
-        _ parts: ConditionParts, _ deadlines: DeadlineController, activityNeeds: @escaping () -> ConditionSet
+        _ parts: ConditionParts, _ deadlines: DeadlineController
     ) {
         self.runtime = runtime
         self.sessions = sessions
@@ -36,7 +36,6 @@ final class ConditionsController {
         self.running = running
         self.parts = parts
         self.deadlines = deadlines
-        self.activityNeeds = activityNeeds
         timer = runtime.timer { [unowned self] in check() }
     }
 
@@ -45,6 +44,11 @@ final class ConditionsController {
         timer?.stop()
         timer = nil
         parts.timeZone.close()
+    }
+
+    func setActivityNeeds(_ needs: ConditionSet) {
+        activityNeeds = needs
+        schedulePruning()
     }
 
     // MARK: Judging
@@ -291,7 +295,7 @@ final class ConditionsController {
         let active = running.union(scheduler.ready.values.map(group(of:)))
         guard let pruned = holds.prune(running: runningLanes, active: active, now: runtime.now) else { return [] }
         deadlines.forgetEnds(except: holds.heldSessions(scheduler.lanes))
-        var needs = pruned.needs.union(activityNeeds())
+        var needs = pruned.needs.union(activityNeeds)
         if parts.admission.hasDelayed || budgets.readsNetworkUntil != nil { needs.insert(.network) }
         let counted = needs.contains(.network) ? [] : budgets.networkBecameUnknown()
         parts.monitor.setNeeds(needs)

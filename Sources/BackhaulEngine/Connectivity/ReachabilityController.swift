@@ -11,7 +11,6 @@ internal import BackhaulTransport
 final class ReachabilityController {
     private let runtime: any Runtime
     private let log: @Sendable (LogEntry) -> Void
-    private let hasTasks: (LaneID) -> Bool
     private var lanes: Set<LaneID> = []
     private var pacing = ConnectivityCheckBackoff()
     private var watch: (any RuntimeWatch)?
@@ -24,13 +23,9 @@ final class ReachabilityController {
     /// Whether the kernel has a route to a name server, and the time of this check.
     private var hasRouteToNameServer: (value: Bool, at: Int64)?
 
-    /// - hasTasks: whether a task of the lane runs, or is loaded to run soon (ready).
-    init(
-        _ runtime: any Runtime, log: @escaping @Sendable (LogEntry) -> Void, hasTasks: @escaping (LaneID) -> Bool
-    ) {
+    init(_ runtime: any Runtime, log: @escaping @Sendable (LogEntry) -> Void) {
         self.runtime = runtime
         self.log = log
-        self.hasTasks = hasTasks
     }
 
     /// Whether the lane is held: the kernel has no route to its origin, so its tasks do not start.
@@ -117,7 +112,7 @@ final class ReachabilityController {
                 // If the store is full or failing for now, the tasks that wait for a route were not released. One
                 // second later, the check of due tasks releases those tasks whose delay is over.
                 guard case .success(let lanes) = result else { return [.due(at: runtime.now + 1_000)] }
-                return [.tasksWait(in: lanes, reload: false), .endWaits(recorded.filter { !lanes.contains($0) })]
+                return [.tasksWait(in: lanes, reload: false), .endWaits(recorded.subtracting(lanes))]
             })
         return effects + [.schedule]
     }
@@ -154,16 +149,15 @@ final class ReachabilityController {
         recorded.remove(lane) == nil ? [] : [.waitEnded(.route(lane), at: time ?? runtime.clocks.wallMilliseconds)]
     }
 
-    /// Ends the lane's wait record if the lane is released, and no task of the lane runs or is ready. The tasks of the
-    /// lane then wait for another reason.
-    func endWaitIfIdle(_ lane: LaneID, since time: Int64? = nil) -> [EngineEffect] {
-        guard recorded.contains(lane), !lanes.contains(lane), !hasTasks(lane) else { return [] }
-        return endWait(lane, since: time)
+    /// Ends the wait records of released lanes in which no task runs or is ready. The tasks of the lanes then wait for
+    /// another reason.
+    func endWaits(_ idle: [LaneID], since time: Int64) -> [EngineEffect] {
+        idle.filter { !lanes.contains($0) }.flatMap { endWait($0, since: time) }
     }
 
     /// Finds the lanes in which no task waits for a route any more, and releases these lanes. It is called after tasks
     /// have ended or stopped.
-    func tasksStopped(_ affected: Set<LaneID>, isRunning: @escaping (LaneID) -> Bool) {
+    func tasksStopped(_ affected: Set<LaneID>) {
         let candidates = affected.intersection(recorded)
         guard !candidates.isEmpty else { return }
         let now = runtime.clocks.wallMilliseconds
@@ -171,9 +165,8 @@ final class ReachabilityController {
             { (transaction) throws(Failure) in
                 try transaction.delays.unreachableLanes(among: candidates)
             },
-            then: { [unowned self] waiting in
-                let free = candidates.subtracting(waiting).filter { !isRunning($0) }
-                return retryNow(free) + free.flatMap { endWaitIfIdle($0, since: now) } + [.schedule]
+            then: { waiting in
+                [.routeNotNeeded(candidates.subtracting(waiting), since: now)]
             })
     }
 }

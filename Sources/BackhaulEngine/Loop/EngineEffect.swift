@@ -80,7 +80,9 @@ enum EngineEffect {
     indirect case notEnded(Ending, Failure)
     /// These lanes had no route to their servers, and were released. The store has a record of the wait of each lane.
     /// If no task of a lane runs or is ready, the record of its wait ends now.
-    case endWaits([LaneID])
+    case endWaits(Set<LaneID>)
+    /// No task of these lanes waits for a route any more, since this time in Unix milliseconds.
+    case routeNotNeeded(Set<LaneID>, since: Int64)
     /// Credentials of the session changed. The engine determines again which lanes may run only one task at a time.
     case credentialsChanged(SessionID)
     /// If ready tasks of the session now have to wait for a credential, these tasks are moved back to the store.
@@ -108,6 +110,8 @@ enum EngineEffect {
     /// A condition, such as power or network, may have changed. The engine judges each group of tasks with the same
     /// constraints: it decides whether the tasks may run.
     case conditionsChanged
+    /// Activities with an open window depend on these conditions.
+    case activitiesNeed(ConditionSet)
     /// All groups were judged. The tasks of held groups (which must wait) were stopped.
     case conditionsDecided
     /// All groups are judged at the end of this iteration of the loop, one time for all such effects.

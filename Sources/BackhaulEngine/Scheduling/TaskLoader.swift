@@ -27,21 +27,18 @@ final class TaskLoader {
     private let running: any RunningTasks
     private let calendar: CalendarWatch
     private let credentials: CredentialController
-    private let reachability: ReachabilityController
     private let admission: BudgetAdmission
     private let conditions: ConditionsController
 
     init(
         _ runtime: any Runtime, _ scheduler: TaskScheduler, _ running: any RunningTasks, _ calendar: CalendarWatch,
-        _ credentials: CredentialController, _ reachability: ReachabilityController, _ admission: BudgetAdmission,
-        _ conditions: ConditionsController
+        _ credentials: CredentialController, _ admission: BudgetAdmission, _ conditions: ConditionsController
     ) {
         self.runtime = runtime
         self.scheduler = scheduler
         self.running = running
         self.calendar = calendar
         self.credentials = credentials
-        self.reachability = reachability
         self.admission = admission
         self.conditions = conditions
     }
@@ -94,7 +91,7 @@ final class TaskLoader {
         effects += admission.apply(decision, in: scheduler.lanes[lane])
         let (startable, parked) = credentials.admit(loaded.tasks.filter { decision.ready.contains($0.id) })
         scheduler.loaded(lane, startable, isAll: loaded.isAll)
-        effects += reachability.endWaitIfIdle(lane)
+        effects.append(.endWaits([lane]))
         if decision.loadsAgain { effects.append(.tasksWait(in: [lane], reload: false)) }
         return effects + [.due(at: loaded.nextDue)] + parked + [.schedule]
     }

@@ -119,7 +119,7 @@ struct ActivityControllerTests {
         try find([activity()])
         #expect(runtime.pendingStoreCalls == 0)
         #expect(activities.needs == .network)
-        let changed = runtime.takeEffects().count { if case .prune = $0 { true } else { false } }
+        let changed = runtime.takeEffects().count { if case .activitiesNeed = $0 { true } else { false } }
         #expect(changed == 1)
         activities.check()
         try find([])

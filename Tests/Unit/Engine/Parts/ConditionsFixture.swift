@@ -24,13 +24,8 @@ final class ConditionsFixture {
     static let group = ConstraintGroup(.session, in: lane)
     static let laneGroup = LaneGroup(lane: EngineFixture.lane.id, constraints: .session)
 
-    private final class WeakReference {
-        weak var fixture: ConditionsFixture?
-    }
-
     init() {
         let (base, source, running) = (base, source, running)
-        let reference = WeakReference()
         let (runtime, sessions, scheduler) = (base.runtime, base.sessions, base.scheduler)
         let monitor = ConditionsMonitor(
             runtime,
@@ -38,19 +33,14 @@ final class ConditionsFixture {
                 source.changed = changed
                 return source
             })
-        let budgets = BudgetAccounting(
-            runtime, sessions, scheduler, monitor,
-            hasTasksWithinBudgets: { reference.fixture?.holds.hasTasksWithinBudgets ?? false })
+        let budgets = BudgetAccounting(runtime, sessions, scheduler, monitor)
         parts = ConditionParts(
             monitor: monitor, budgets: budgets, admission: BudgetAdmission(runtime, sessions, budgets),
             timeZone: TimeZoneMonitor(runtime))
         deadlines = DeadlineController(runtime, sessions, scheduler, base.calendar)
-        conditions = ConditionsController(
-            runtime, sessions, scheduler, running, parts, deadlines, activityNeeds: { [] })
+        conditions = ConditionsController(runtime, sessions, scheduler, running, parts, deadlines)
         loader = TaskLoader(
-            runtime, scheduler, running, base.calendar, base.credentials, base.reachability, parts.admission,
-            conditions)
-        reference.fixture = self
+            runtime, scheduler, running, base.calendar, base.credentials, parts.admission, conditions)
         scheduler.add(Self.lane, reload: false)
     }
 

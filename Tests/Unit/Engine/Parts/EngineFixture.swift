@@ -21,7 +21,7 @@ final class EngineFixture {
     init() {
         calendar = CalendarWatch(runtime)
         credentials = CredentialController(runtime, sessions, calendar)
-        reachability = ReachabilityController(runtime, log: { _ in }, hasTasks: { _ in false })
+        reachability = ReachabilityController(runtime, log: { _ in })
         scheduler = TaskScheduler(runtime, credentials, reachability)
         var configuration = SessionConfiguration(identifier: "photos")
         configuration.asksForCredentials = true
