@@ -75,6 +75,7 @@ extension EngineLoop {
         case .restated(let moved): restated(moved)
         case .conditionsChanged: queue(conditions.conditionsChanged())
         case .conditionsDecided: conditionsDecided()
+        case .readyToSleep: conditionParts.monitor.readyToSleep()
         case .reconsider: conditions.scheduleReconsideration()
         case .prune: conditions.schedulePruning()
         case .scheduleCheck: conditions.scheduleCheck()
@@ -125,7 +126,7 @@ extension EngineLoop {
     }
 
     private func conditionsDecided() {
-        housekeeping.sleep.consider()
+        queue(housekeeping.sleep.consider())
         hosts.activities.conditionsChanged()
         queue(conditionParts.budgets.decided(hasTasksWithinBudgets: conditions.holds.hasTasksWithinBudgets))
     }

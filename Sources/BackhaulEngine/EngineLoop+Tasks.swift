@@ -127,7 +127,7 @@ extension EngineLoop {
         tasksStopped([task.lane])
         reloadIfHeld(task)
         if base.transfers.isEmpty { conditions.schedulePruning() }
-        housekeeping.sleep.consider()
+        queue(housekeeping.sleep.consider())
         if runner.head != nil { tasks.reachability.connected() }
         if attempt.stopReason == .cancelled { housekeeping.leftovers.sweep() }
         finishDrainingIfDone()

@@ -15,6 +15,16 @@ MOST_PROPERTIES = 16
 OF_A_TASK = {
     "RunningAttempt": "the state that a download and an upload have in common; their runners use it",
 }
+# Calls that change another part. They are to become effects.
+CHANGING_CALLS = {
+    "BudgetAccounting": {"ConditionsMonitor.setMetered"},
+    "ConditionsController": {"DeadlineController.check", "DeadlineController.forgetEnds"},
+    "DeadlineController": {"CalendarWatch.check"},
+    "TaskLoader": {
+        "BudgetAdmission.apply", "ConditionsController.add", "ConditionsController.cancelProbe",
+        "ConditionsController.endLoad", "ConditionsController.loaded", "CredentialController.admit",
+        "TaskScheduler.loaded", "TaskScheduler.released", "TaskScheduler.takeSlot"},
+}
 STORED = re.compile(r"^    (?:private |private\(set\) |unowned |weak |lazy )*(?:var|let) \w+")
 
 
@@ -63,6 +73,52 @@ def test_a_part_has_few_stored_properties(path):
 @pytest.mark.parametrize("name", OF_A_TASK)
 def test_a_type_for_one_running_task_has_few_stored_properties(name):
     assert len(stored_properties(next(ENGINE.rglob(f"{name}.swift")))) <= MOST_PROPERTIES
+
+
+def groups():
+    """Maps each part in EngineParts.swift to the file of its class."""
+    names = set(re.findall(r"^    let \w+: (\w+)", (ENGINE / "EngineParts.swift").read_text(), re.M))
+    files = {path.stem: path for path in ENGINE.rglob("*.swift")}
+    return {name: files[name] for name in names | {"ConditionsController"}
+            if name in files and f"final class {name}" in files[name].read_text()}
+
+
+def changing_methods(path):
+    """Returns the names of the methods that change the part: they return nothing, or effects."""
+    found = set()
+    for name, declaration in re.findall(r"^    func (\w+)(.*?) \{", path.read_text(), re.M | re.S):
+        depth = 0
+        for position, character in enumerate(declaration):
+            depth += {"(": 1, ")": -1}.get(character, 0)
+            if character == ")" and depth == 0:
+                break
+        result = declaration[position + 1:].partition("->")[2]
+        if not result.strip() or "EngineEffect" in result:
+            found.add(name)
+    return found
+
+
+def changing_calls(path):
+    """Returns the calls in a file that change a part: each has a property of the file, and a method of its class."""
+    text = "\n".join(code(path))
+    found = set()
+    for name, kind in re.findall(r"^    (?:private |private\(set\) )*(?:let|var) (\w+): (?:any )?(\w+)", text, re.M):
+        if kind in groups() and kind != path.stem:
+            called = set(re.findall(rf"(?<!\w)(?<!\w\.){name}\.(\w+)\(", text))
+            found |= {f"{kind}.{method}" for method in called & changing_methods(groups()[kind])}
+    return found
+
+
+@pytest.mark.parametrize("path", [*parts(), *ENGINE.rglob("*Runner*.swift"), *ENGINE.rglob("Running*.swift")])
+def test_a_part_calls_no_method_that_changes_another_part(path):
+    assert changing_calls(path) <= CHANGING_CALLS.get(path.stem, set())
+
+
+def test_runners_change_other_parts_only_for_each_chunk_of_bytes():
+    for path in [*ENGINE.rglob("*Runner*.swift"), *ENGINE.rglob("Running*.swift"), ENGINE / "Transfers/BodyFeed.swift"]:
+        for name, method in re.findall(r"services\.(\w+)\.(\w+)\(", "\n".join(code(path))):
+            kind = {"credentials": "CredentialController", "endings": "EndingWriter"}.get(name)
+            assert kind is None or method not in changing_methods(groups()[kind])
 
 
 def test_the_engine_loop_has_few_stored_properties_and_at_most_two_extensions():

@@ -20,30 +20,28 @@ final class SleepController {
         self.runtime = runtime
         self.monitor = monitor
         self.isSaved = isSaved
-        timer = runtime.timer { [unowned self] in
-            becomeReady()
-            return []
-        }
+        timer = runtime.timer { [unowned self] in becomeReady() }
     }
 
     func close() { timer?.stop() }
 
     /// Checks whether the machine may sleep. It is called after each change of conditions and after each end of a
     /// transfer.
-    func consider() {
+    func consider() -> [EngineEffect] {
         guard monitor.conditions.isPreparingForSleep.value == true else {
             timer?.stop()
             isReady = false
-            return
+            return []
         }
-        guard !isReady else { return }
+        guard !isReady else { return [] }
         if isSaved() { return becomeReady() }
         if timer?.isRunning == false { timer?.start(milliseconds: Self.sleepDelayMilliseconds) }
+        return []
     }
 
-    private func becomeReady() {
+    private func becomeReady() -> [EngineEffect] {
         timer?.stop()
         isReady = true
-        monitor.readyToSleep()
+        return [.readyToSleep]
     }
 }

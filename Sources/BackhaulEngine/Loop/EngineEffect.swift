@@ -114,6 +114,8 @@ enum EngineEffect {
     case activitiesNeed(ConditionSet)
     /// All groups were judged. The tasks of held groups (which must wait) were stopped.
     case conditionsDecided
+    /// All received bytes are saved, or the longest delay of the sleep is over, so the machine may sleep.
+    case readyToSleep
     /// All groups are judged at the end of this iteration of the loop, one time for all such effects.
     case reconsider
     /// Groups without tasks are forgotten at the end of this iteration of the loop.

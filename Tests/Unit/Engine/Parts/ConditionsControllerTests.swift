@@ -140,26 +140,28 @@ struct ConditionsControllerTests {
         return sleep
     }
 
+    private func isReady(_ effects: [EngineEffect]) -> Bool {
+        effects.contains { if case .readyToSleep = $0 { true } else { false } }
+    }
+
     @Test("after the tasks have stopped, the system is notified one time that it may sleep")
     func sleeps() {
         let saved = Saved()
         let sleep = aboutToSleep(saved)
-        sleep.consider()
-        #expect(fixture.source.readyToSleepCount == 0)
+        #expect(!isReady(sleep.consider()))
         saved.isSaved = true
-        sleep.consider()
-        sleep.consider()
-        #expect(fixture.source.readyToSleepCount == 1)
+        #expect(isReady(sleep.consider()))
+        #expect(!isReady(sleep.consider()))
     }
 
     @Test("the system waits at most four seconds for the tasks before it sleeps")
     func timeLimit() {
         let sleep = aboutToSleep(Saved())
-        sleep.consider()
+        #expect(!isReady(sleep.consider()))
         fixture.runtime.advance(milliseconds: 3_999)
-        #expect(fixture.source.readyToSleepCount == 0)
+        #expect(!isReady(fixture.runtime.takeEffects()))
         fixture.runtime.advance(milliseconds: 1)
-        #expect(fixture.source.readyToSleepCount == 1)
+        #expect(isReady(fixture.runtime.takeEffects()))
         withExtendedLifetime(sleep) {}
     }
 }
