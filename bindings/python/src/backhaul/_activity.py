@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from ._constants import QualityOfService
 from ._requests import Request
-from ._types import Moment, moment, moment_or_none
+from ._types import Moment, OptionalTime, Time
 
 
 @dataclass(frozen=True)
@@ -61,14 +60,6 @@ class ActivityInfo:
     #: The URL of the request. None if the activity has no request and makes events instead.
     url: str | None
 
-    @property
-    def next(self) -> datetime:
-        return moment(self.next_ms)
-
-    @property
-    def next_ends(self) -> datetime:
-        return moment(self.next_ends_ms)
-
-    @property
-    def last_started(self) -> datetime | None:
-        return moment_or_none(self.last_started_ms)
+    next = Time()
+    next_ends = Time()
+    last_started = OptionalTime()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from ._constants import Domain, Next, Status
 from ._errors import BackhaulError, error_for
-from ._types import moment, moment_or_none
+from ._types import OptionalTime, Time
 
 
 @dataclass(frozen=True)
@@ -76,13 +75,8 @@ class Attempt:
     response_header_bytes: int
     response_body_bytes: int
 
-    @property
-    def started(self) -> datetime:
-        return moment(self.started_ms)
-
-    @property
-    def next_attempt(self) -> datetime | None:
-        return moment_or_none(self.next_attempt_ms)
+    started = Time()
+    next_attempt = OptionalTime()
 
     @property
     def error(self) -> BackhaulError | None:

@@ -4,11 +4,10 @@ networks."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from ._constants import ConditionKind, NetworkKind, Reason
 from ._rules import Budget
-from ._types import moment, moment_or_none
+from ._types import OptionalTime, Time
 
 
 @dataclass(frozen=True)
@@ -23,14 +22,9 @@ class Wait:
     #: When the wait ended, in Unix milliseconds, or 0 if the task still waits.
     ended_ms: int
 
-    @property
-    def began(self) -> datetime:
-        return moment(self.began_ms)
-
-    @property
-    def ended(self) -> datetime | None:
-        """When the wait ended, or None if the task still waits."""
-        return moment_or_none(self.ended_ms)
+    began = Time()
+    #: When the wait ended, or None if the task still waits.
+    ended = OptionalTime()
 
 
 @dataclass(frozen=True)
@@ -57,9 +51,7 @@ class Condition:
         """Whether the condition can be read."""
         return self.value is not None
 
-    @property
-    def since(self) -> datetime | None:
-        return moment_or_none(self.since_ms)
+    since = OptionalTime()
 
 
 @dataclass(frozen=True)
@@ -81,14 +73,9 @@ class Hold:
     #: The number of tasks that wait.
     tasks: int
 
-    @property
-    def began(self) -> datetime:
-        return moment(self.began_ms)
-
-    @property
-    def next_check(self) -> datetime | None:
-        """When the engine checks the condition again. None: only when the condition changes."""
-        return moment_or_none(self.next_check_ms)
+    began = Time()
+    #: When the engine checks the condition again. None: only when the condition changes.
+    next_check = OptionalTime()
 
 
 @dataclass(frozen=True)
@@ -117,10 +104,5 @@ class Network:
     day_ends_ms: int = 0
     month_ends_ms: int = 0
 
-    @property
-    def day_ends(self) -> datetime | None:
-        return moment_or_none(self.day_ends_ms)
-
-    @property
-    def month_ends(self) -> datetime | None:
-        return moment_or_none(self.month_ends_ms)
+    day_ends = OptionalTime()
+    month_ends = OptionalTime()

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Protocol
 
 from ._constants import Domain, EventKind, Status, TaskKind, TaskState
 from ._errors import BackhaulError, error_for
 from ._identity import Identity
-from ._types import moment
+from ._types import Time
 from ._values import Challenge
 
 
@@ -121,9 +120,7 @@ class Event:
         """Whether the event reports a success: a complete file, or an accepted upload."""
         return self.state is TaskState.SUCCEEDED
 
-    @property
-    def time(self) -> datetime:
-        return moment(self.time_ms)
+    time = Time()
 
     @property
     def error(self) -> BackhaulError | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from ._constants import Attention, Hosting, LaunchState
-from ._types import Path, moment, moment_or_none
+from ._types import OptionalTime, Path, Time
 from ._values import SessionInfo
 
 
@@ -59,13 +58,8 @@ class LaunchInfo:
     #: The reason why the last launch failed.
     error_message: str | None
 
-    @property
-    def next_launch(self) -> datetime | None:
-        return moment_or_none(self.next_launch_ms)
-
-    @property
-    def started(self) -> datetime | None:
-        return moment_or_none(self.started_ms)
+    next_launch = OptionalTime()
+    started = OptionalTime()
 
 
 @dataclass(frozen=True)
@@ -102,6 +96,4 @@ class EngineInfo:
     #: The number of open application handles of the store in all processes, including the handle of this program.
     connections: int
 
-    @property
-    def started(self) -> datetime:
-        return moment(self.started_ms)
+    started = Time()

@@ -97,20 +97,23 @@ class Reader(Generic[Value]):
     """Makes objects of a dataclass or named tuple from structs. The annotation of each field determines its conversion.
 
     ``renamed`` maps the names of fields in Python to their names in C. ``converted`` has the conversions of fields
-    whose annotations do not determine the conversion. ``computed`` has conversions that get the whole struct. Fields
-    whose names begin with ``_`` are not read from the struct: the caller passes their values.
+    whose annotations do not determine the conversion. ``computed`` has conversions that get the whole struct. ``kind``
+    is the kind of the structs in a batch. None: no batch has such structs. Fields whose names begin with ``_`` are not
+    read from the struct: the caller passes their values.
     """
 
     def __init__(
         self,
         struct: type[Structure],
         value: Callable[..., Value],
+        kind: ItemKind | None = None,
         *,
         renamed: Mapping[str, str] | None = None,
         converted: Mapping[str, Conversion] | None = None,
         computed: Mapping[str, Conversion] | None = None,
     ) -> None:
         self.struct = struct
+        self._kind = kind
         self._value = _by_position(value)
         names: list[str] = []
         self._conversions: list[tuple[int, Conversion]] = []
@@ -140,6 +143,18 @@ class Reader(Generic[Value]):
         made: Value = self._value(*values, *more)
         return made
 
+    def items(self, batch: BatchHandle, *more: Any) -> list[Value]:
+        """Returns the items of a batch, which is a list of the library. ``more`` has the values of fields that are not
+        read from the struct."""
+        pointer, size = batch.pointer, sizeof(self.struct)
+        addresses = (
+            library.bh_batch_item(pointer, index, self._kind, size) for index in range(library.bh_batch_count(pointer))
+        )
+        return [self(self.struct.from_address(address), *more) for address in addresses]
+
+    def first(self, batch: BatchHandle) -> Value:
+        return self.items(batch)[0]
+
 
 def _fields(value: Any) -> list[tuple[str, str]]:
     """Returns the name and the annotation of each field that is read from the struct."""
@@ -155,11 +170,3 @@ def _by_position(value: Any) -> Any:
         return value
     names = [field.name for field in dataclasses.fields(value)]
     return lambda *values: value(**dict(zip(names, values)))
-
-
-def items(batch: BatchHandle, kind: ItemKind, read: Reader[Value], *more: Any) -> list[Value]:
-    """Returns the items of a batch, which is a list of the library. ``more`` has the values of fields that are not read
-    from the struct."""
-    pointer, struct, size = batch.pointer, read.struct, sizeof(read.struct)
-    addresses = [library.bh_batch_item(pointer, index, kind, size) for index in range(library.bh_batch_count(pointer))]
-    return [read(struct.from_address(address), *more) for address in addresses]

@@ -21,7 +21,7 @@ from ._ctypes import (
 from ._event import Acknowledging, Event
 from ._handles import BatchHandle
 from ._launch import EngineInfo, Launch, LaunchInfo
-from ._readers import Reader, items
+from ._readers import Reader
 from ._rules import Constraints
 from ._values import Challenge, Progress, SessionInfo, TaskInfo
 
@@ -49,10 +49,11 @@ def _version(raw: int) -> str:
     return f"{raw >> 16}.{raw >> 8 & 0xFF}.{raw & 0xFF}"
 
 
-_challenge = Reader(bh_challenge, Challenge)
+_challenge = Reader(bh_challenge, Challenge, ItemKind.CHALLENGE)
 _event = Reader(
     bh_event,
     Event,
+    ItemKind.EVENT,
     renamed={"key": "idempotency_key", "state": "task_state"},
     converted={"challenge": lambda raw: _challenge(raw.contents) if raw else None},
 )
@@ -60,43 +61,28 @@ _constraints = Reader(bh_constraints, Constraints)
 _task = Reader(
     bh_task_info,
     TaskInfo,
+    ItemKind.TASK,
     renamed={"key": "idempotency_key"},
     converted={"size": known_size, "constraints": lambda raw: _constraints(raw.contents) if raw else None},
 )
-_session_info = Reader(bh_session_info, SessionInfo)
-_progress = Reader(bh_progress, Progress, converted={"size": known_size})
-_launch_info = Reader(bh_launch_info, LaunchInfo, computed={"environment": _additions})
-_launch = Reader(bh_launch, Launch, computed={"sessions": _concerned})
-_engine = Reader(bh_engine_info, EngineInfo, converted={"version": _version})
+_session_info = Reader(bh_session_info, SessionInfo, ItemKind.SESSION)
+_progress = Reader(bh_progress, Progress, ItemKind.PROGRESS, converted={"size": known_size})
+_launch_info = Reader(bh_launch_info, LaunchInfo, ItemKind.LAUNCH_INFO, computed={"environment": _additions})
+_launch = Reader(bh_launch, Launch, ItemKind.LAUNCH, computed={"sessions": _concerned})
+_engine = Reader(bh_engine_info, EngineInfo, ItemKind.ENGINE, converted={"version": _version})
 
 
 def events(batch: BatchHandle, session: Acknowledging) -> Events:
-    return Events(items(batch, ItemKind.EVENT, _event, session), has_more(batch))
-
-
-def tasks(batch: BatchHandle) -> list[TaskInfo]:
-    return items(batch, ItemKind.TASK, _task)
-
-
-def sessions(batch: BatchHandle) -> list[SessionInfo]:
-    return items(batch, ItemKind.SESSION, _session_info)
-
-
-def challenges(batch: BatchHandle) -> list[Challenge]:
-    return items(batch, ItemKind.CHALLENGE, _challenge)
-
-
-def progress(batch: BatchHandle) -> list[Progress]:
-    return items(batch, ItemKind.PROGRESS, _progress)
-
-
-def launches(batch: BatchHandle) -> list[LaunchInfo]:
-    return items(batch, ItemKind.LAUNCH_INFO, _launch_info)
+    return Events(_event.items(batch, session), has_more(batch))
 
 
 def launch(batch: BatchHandle) -> Launch | None:
-    return next(iter(items(batch, ItemKind.LAUNCH, _launch)), None)
+    return next(iter(_launch.items(batch)), None)
 
 
-def engine(batch: BatchHandle) -> EngineInfo:
-    return items(batch, ItemKind.ENGINE, _engine)[0]
+tasks = _task.items
+sessions = _session_info.items
+challenges = _challenge.items
+progress = _progress.items
+launches = _launch_info.items
+engine = _engine.first

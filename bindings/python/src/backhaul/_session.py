@@ -20,7 +20,7 @@ from ._requests import DownloadOptions, Enqueued, Part, Request, TransferOptions
 from ._session_tasks import SessionTasks
 from ._session_verbs import PAGE, SessionVerbs
 from ._task import Task
-from ._types import Headers, Moment, Path
+from ._types import Path, ResponseOptions
 from ._values import Challenge, Progress
 
 if TYPE_CHECKING:
@@ -161,18 +161,7 @@ class Session(SessionTasks):
         return self.start.challenges().result(timeout)
 
     def respond(
-        self,
-        challenge: Challenge | int,
-        *,
-        user: str | None = None,
-        password: str | None = None,
-        headers: Headers | None = None,
-        url: str | None = None,
-        refuse: bool = False,
-        default: bool = False,
-        keep: bool = False,
-        expires: Moment | None = None,
-        timeout: float | None = None,
+        self, challenge: Challenge | int, *, timeout: float | None = None, **response: Unpack[ResponseOptions]
     ) -> None:
         """Responds to an open challenge, and acknowledges its event.
 
@@ -189,18 +178,7 @@ class Session(SessionTasks):
         the engine opens a new challenge before it sends a request. Raises NotFound if the challenge is not open any
         more.
         """
-        verb = self.start.respond(
-            challenge,
-            user=user,
-            password=password,
-            headers=headers,
-            url=url,
-            refuse=refuse,
-            default=default,
-            keep=keep,
-            expires=expires,
-        )
-        verb.result(timeout)
+        self.start.respond(challenge, **response).result(timeout)
 
     # Activities
 

@@ -33,7 +33,7 @@ from ._requests import DownloadOptions, Enqueued, Part, Request, TransferOptions
 from ._rules import Constraints
 from ._task import Controlling, Task
 from ._tickets import CompletedTicket, Ticket, count_only, from_batch, wait_only
-from ._types import Headers, Moment, Path
+from ._types import Moment, Path, ResponseOptions
 from ._values import Challenge, TaskInfo
 
 if TYPE_CHECKING:
@@ -141,30 +141,9 @@ class SessionVerbs:
     def challenges(self) -> Ticket[list[Challenge]]:
         return self._start(from_batch(_reading.challenges), library.bh_session_challenges)
 
-    def respond(
-        self,
-        challenge: Challenge | int,
-        *,
-        user: str | None = None,
-        password: str | None = None,
-        headers: Headers | None = None,
-        url: str | None = None,
-        refuse: bool = False,
-        default: bool = False,
-        keep: bool = False,
-        expires: Moment | None = None,
-    ) -> Ticket[None]:
-        response = _writing.response(
-            user=user,
-            password=password,
-            headers=headers,
-            url=url,
-            refuse=refuse,
-            default=default,
-            keep=keep,
-            expires=expires,
-        )
-        return self._start(wait_only, library.bh_session_respond, _writing.challenge(challenge), byref(response))
+    def respond(self, challenge: Challenge | int, **response: Unpack[ResponseOptions]) -> Ticket[None]:
+        value = _writing.response(**response)
+        return self._start(wait_only, library.bh_session_respond, _writing.challenge(challenge), byref(value))
 
     def watch_progress(self, interval: float) -> Ticket[None]:
         return self._start(wait_only, library.bh_session_watch_progress, _writing.interval_ms(interval))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import NamedTuple
 
 from ._constants import Attention, ChallengeKind, LaunchState, Reason, Scheme, Status, TaskKind, TaskState
 from ._rules import Constraints
-from ._types import moment, moment_or_none
+from ._types import OptionalTime, Time
 
 
 @dataclass(frozen=True)
@@ -67,25 +66,11 @@ class TaskInfo:
     #: task has no own constraints, or is in the history.
     constraints: Constraints | None = None
 
-    @property
-    def next_attempt(self) -> datetime | None:
-        return moment_or_none(self.next_attempt_ms)
-
-    @property
-    def enqueued(self) -> datetime:
-        return moment(self.enqueued_ms)
-
-    @property
-    def ended(self) -> datetime | None:
-        return moment_or_none(self.ended_ms)
-
-    @property
-    def earliest_start(self) -> datetime | None:
-        return moment_or_none(self.earliest_start_ms)
-
-    @property
-    def latest_start(self) -> datetime | None:
-        return moment_or_none(self.latest_start_ms)
+    next_attempt = OptionalTime()
+    enqueued = Time()
+    ended = OptionalTime()
+    earliest_start = OptionalTime()
+    latest_start = OptionalTime()
 
 
 class Progress(NamedTuple):
@@ -146,9 +131,7 @@ class Challenge:
     #: If the challenge demands a new URL: the current URL. ``repr`` does not show it, because it may have a signature.
     url: str | None = field(default=None, repr=False)
 
-    @property
-    def time(self) -> datetime:
-        return moment(self.time_ms)
+    time = Time()
 
 
 @dataclass(frozen=True)
@@ -183,16 +166,7 @@ class SessionInfo:
     #: The time of the next launch for this session, in Unix milliseconds. 0 if no launch is scheduled.
     next_launch_ms: int
 
-    @property
-    def created(self) -> datetime:
-        return moment(self.created_ms)
-
-    @property
-    def consumer_stopped(self) -> datetime | None:
-        """The time at which the engine found that the consumer's process is stopped. None if the process is not
-        stopped."""
-        return moment_or_none(self.consumer_stopped_ms)
-
-    @property
-    def next_launch(self) -> datetime | None:
-        return moment_or_none(self.next_launch_ms)
+    created = Time()
+    #: The time at which the engine found that the consumer's process is stopped. None if the process is not stopped.
+    consumer_stopped = OptionalTime()
+    next_launch = OptionalTime()
