@@ -4,14 +4,10 @@ import Testing
 
 /// Either the activity has a request, or the program gets an event and does the work.
 @Suite("Networks and activities", .timeLimit(.minutes(10)))
-struct ActivityTests {
+struct ActivityTests: EmbeddedTests {
     let server: Server
 
     init() throws { server = try Server() }
-
-    private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
-    }
 
     @Test("the settings of a network are stored until the program removes all of them")
     func said() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 /// The tasks wait until the program responds to the challenge.
 @Suite("Challenges", .timeLimit(.minutes(10)))
-struct ChallengeTests {
+struct ChallengeTests: EmbeddedTests {
     let server: Server
 
     init() throws { server = try Server() }
@@ -14,10 +14,6 @@ struct ChallengeTests {
         var configuration = SessionConfiguration(identifier: "s")
         configuration.asksForCredentials = true
         return try await application.createSession(configuration)
-    }
-
-    private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
     private func challenge(_ session: Session) async throws -> Challenge {

@@ -6,14 +6,10 @@ import Testing
 /// A *Swift task* is a `Task` of the language, and can be cancelled. Other tasks in this file are downloads of the
 /// library.
 @Suite("Swift concurrency", .timeLimit(.minutes(10)))
-struct ConcurrencyTests {
+struct ConcurrencyTests: EmbeddedTests {
     let server: Server
 
     init() throws { server = try Server() }
-
-    private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
-    }
 
     @Test("if a wait for events is cancelled, it throws CancellationError, and the session can still be used")
     func cancelledWait() async throws {

@@ -7,14 +7,10 @@ import Testing
 /// A *wait record* shows when and why a task waited. A task does not start before its *earliest start*. After its
 /// *latest start*, a task no longer waits for a preset, which is a predefined set of constraints.
 @Suite("Constraints, conditions and starts", .timeLimit(.minutes(10)))
-struct ConditionTests {
+struct ConditionTests: EmbeddedTests {
     let server: Server
 
     init() throws { server = try Server() }
-
-    private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
-    }
 
     /// Returns the message of the error `.invalidArgument` that `body` throws.
     private func refusal(_ body: () async throws -> Void) async -> String {
@@ -26,40 +22,6 @@ struct ConditionTests {
         } catch {
             return "\(error)"
         }
-    }
-
-    @Test("a session's constraints are stored as given, and can be changed")
-    func remembered() async throws {
-        let application = try await open()
-        var configuration = SessionConfiguration(identifier: "gallery")
-        configuration.constraints.preset = .overnight
-        configuration.constraints.requiresExternalPower = false
-        configuration.constraints.requiresUnmetered = true
-        configuration.constraints.networks = [.ethernet, .wifi]
-        configuration.constraints.minimumBatteryPercent = 30
-        configuration.constraints.maximumThermalState = .fair
-        configuration.constraints.maximumCPUPressurePercent = 40
-        configuration.constraints.maximumIOPressurePercent = 50
-        configuration.constraints.maximumMemoryPressurePercent = 60
-        configuration.constraints.minimumBytesPerSecond = 70_000
-        configuration.constraints.quietHours = "mon-fri 08:00-18:00, sat 10:00-14:00"
-        configuration.slowAfter = .seconds(8)
-        configuration.slowPause = .seconds(9)
-        configuration.isDiscretionaryIfLaunched = true
-        configuration.budget = Budget(daily: 1_000_000, monthly: 0)
-        let session = try await application.createSession(configuration)
-        var remembered = try await session.configuration()
-        #expect(remembered.constraints == configuration.constraints)
-        #expect(remembered.slowAfter == .seconds(8) && remembered.slowPause == .seconds(9))
-        #expect(remembered.isDiscretionaryIfLaunched == true)
-        #expect(remembered.budget == configuration.budget)
-
-        remembered.constraints = Constraints()
-        remembered.budget.monthly = nil
-        try await session.setConfiguration(remembered)
-        let changed = try await session.configuration()
-        #expect(changed.constraints == Constraints() && changed.budget == Budget(daily: 1_000_000))
-        await application.close()
     }
 
     @Test("a listed task has the start times, the expected sizes and the constraints of its request")

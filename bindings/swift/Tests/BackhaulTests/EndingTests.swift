@@ -7,14 +7,10 @@ import Testing
 /// *acknowledges* it. The *history* lists ended tasks whose events are acknowledged. An *idempotency key* is a text in
 /// a request. A second request with the same key makes no new task.
 @Suite("The ends of tasks", .timeLimit(.minutes(10)))
-struct EndingTests {
+struct EndingTests: EmbeddedTests {
     let server: Server
 
     init() throws { server = try Server() }
-
-    private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
-    }
 
     private func withSession(
         _ configuration: SessionConfiguration = SessionConfiguration(identifier: "s"),

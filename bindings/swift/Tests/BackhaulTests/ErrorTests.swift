@@ -4,14 +4,10 @@ import HostTestSupport
 import Testing
 
 @Suite("Errors", .timeLimit(.minutes(10)))
-struct ErrorTests {
+struct ErrorTests: EmbeddedTests {
     let server: Server
 
     init() throws { server = try Server() }
-
-    private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
-    }
 
     @Test("a relative store path is refused with a message")
     func relativeStore() async throws {

@@ -4,14 +4,10 @@ import HostTestSupport
 import Testing
 
 @Suite("Progress", .timeLimit(.minutes(10)))
-struct ProgressTests {
+struct ProgressTests: EmbeddedTests {
     let server: Server
 
     init() throws { server = try Server() }
-
-    private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
-    }
 
     @Test("the progress of a task is returned while the task runs")
     func progress() async throws {

@@ -8,14 +8,10 @@ import Testing
 /// *complete* a session is to report that its events are processed. The *consumer* is the one program that reads the
 /// session's events. To *claim* a file is to move it out of the library's store.
 @Suite("Sessions", .timeLimit(.minutes(10)))
-struct SessionTests {
+struct SessionTests: EmbeddedTests {
     let server: Server
 
     init() throws { server = try Server() }
-
-    private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
-    }
 
     @Test("a session downloads a file, delivers one event for the task and one for the round, and can be completed")
     func downloads() async throws {

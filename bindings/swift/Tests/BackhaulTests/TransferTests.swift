@@ -5,14 +5,10 @@ import Testing
 
 /// The *engine* of a store runs the store's tasks.
 @Suite("Requests, sessions and the store", .timeLimit(.minutes(10)))
-struct TransferTests {
+struct TransferTests: EmbeddedTests {
     let server: Server
 
     init() throws { server = try Server() }
-
-    private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
-    }
 
     /// Reads and acknowledges the session's events up to `sessionFinished`, which reports that all tasks have ended.
     private func events(of session: Session) async throws -> [Event] {
@@ -56,7 +52,17 @@ struct TransferTests {
         given.tls.clientCertificate = "/c.pem"
         given.tls.clientKey = "/k.pem"
         given.tls.pinnedPublicKeys = "sha256//" + String(repeating: "A", count: 43) + "="
-        given.constraints.quietHours = "22:00-06:30"
+        given.constraints.preset = .overnight
+        given.constraints.requiresExternalPower = false
+        given.constraints.requiresUnmetered = true
+        given.constraints.networks = [.ethernet, .wifi]
+        given.constraints.minimumBatteryPercent = 30
+        given.constraints.maximumThermalState = .fair
+        given.constraints.maximumCPUPressurePercent = 40
+        given.constraints.maximumIOPressurePercent = 50
+        given.constraints.maximumMemoryPressurePercent = 60
+        given.constraints.minimumBytesPerSecond = 70_000
+        given.constraints.quietHours = "mon-fri 08:00-18:00, sat 10:00-14:00"
         given.budget = Budget(daily: 16, monthly: 0)
         given.historyLimit = .noTasks
         given.slowAfter = .seconds(14)
@@ -68,6 +74,9 @@ struct TransferTests {
         #expect(try await session.configuration() == given)
         given.historyLimit = .tasks(13)
         given.rules.redirects = .never
+        given.constraints = Constraints()
+        given.budget.monthly = nil
+        given.isDiscretionaryIfLaunched = true
         try await session.setConfiguration(given)
         #expect(try await session.configuration() == given)
         await application.close()

@@ -6,14 +6,10 @@ import Testing
 /// The *consumer* of a session is the one program that reads the session's events. The *engine* runs the session's
 /// tasks.
 @Suite("Waiting for another consumer", .timeLimit(.minutes(10)))
-struct WaitingTests {
+struct WaitingTests: EmbeddedTests {
     let server: Server
 
     init() throws { server = try Server() }
-
-    private func open() async throws -> Application {
-        try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
-    }
 
     @Test("the launch and credential settings of a session are stored")
     func configuration() async throws {
