@@ -79,22 +79,12 @@ public func bh_application_poll(
     }
 }
 
-private func list(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
-    let application = try ApplicationHandle(application)
-    return StartedVerb(application.client.sessions(), .batch, application)
-}
-
 @c @implementation
 public func bh_application_sessions(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ sessions: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, batch: sessions, "sessions", error) { _ throws(Failure) in try list(application) }
-}
-
-private func engine(_ application: OpaquePointer?) throws(Failure) -> StartedVerb {
-    let application = try ApplicationHandle(application)
-    return StartedVerb(application.client.engine(), .batch, application)
+    Call.verb(try ApplicationHandle(application), timeout_ms, batch: sessions, "sessions", error) { $0.sessions() }
 }
 
 @c @implementation
@@ -102,7 +92,5 @@ public func bh_store_engine(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ engine: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, batch: engine, "engine", error) { _ throws(Failure) in
-        try BackhaulABI.engine(application)
-    }
+    Call.verb(try ApplicationHandle(application), timeout_ms, batch: engine, "engine", error) { $0.engine() }
 }

@@ -37,27 +37,15 @@ public func bh_session_poll(
 
 // MARK: Acknowledge
 
-private func acknowledge(
-    _ session: OpaquePointer?, _ ids: UnsafePointer<UInt64>?, _ count: Int
-) throws(Failure) -> StartedVerb {
-    let session = try SessionHandle(session)
-    let ids = try NumberArgument.array(ids, "ids", count: count, "count", limit: Limits.enqueueCount)
-    return StartedVerb(session.client.acknowledge(.ids(ids.map(EventID.init(hostValue:)))), .count, session.application)
-}
-
 @c @implementation
 public func bh_session_acknowledge(
     _ session: OpaquePointer?, _ ids: UnsafePointer<UInt64>?, _ count: Int, _ timeout_ms: Int32,
     _ acknowledged: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, count: acknowledged, error) { () throws(Failure) in
-        try acknowledge(session, ids, count)
+    Call.verb(try SessionHandle(session), timeout_ms, count: acknowledged, error) { client throws(Failure) in
+        let ids = try NumberArgument.array(ids, "ids", count: count, "count", limit: Limits.enqueueCount)
+        return client.acknowledge(.ids(ids.map(EventID.init(hostValue:))))
     }
-}
-
-private func acknowledge(_ session: OpaquePointer?, through id: UInt64) throws(Failure) -> StartedVerb {
-    let session = try SessionHandle(session)
-    return StartedVerb(session.client.acknowledge(.through(EventID(hostValue: id))), .count, session.application)
 }
 
 @c @implementation
@@ -65,7 +53,7 @@ public func bh_session_acknowledge_through(
     _ session: OpaquePointer?, _ id: UInt64, _ timeout_ms: Int32, _ acknowledged: UnsafeMutablePointer<UInt64>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, count: acknowledged, error) { () throws(Failure) in
-        try acknowledge(session, through: id)
+    Call.verb(try SessionHandle(session), timeout_ms, count: acknowledged, error) {
+        $0.acknowledge(.through(EventID(hostValue: id)))
     }
 }

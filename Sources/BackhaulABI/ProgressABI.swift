@@ -4,22 +4,19 @@ public import CBackhaul
 
 // Unsafe: the host keeps its out parameters writable until the call returns.
 
-private func watch(_ session: OpaquePointer?, _ interval: UInt32) throws(Failure) -> StartedVerb {
-    let session = try SessionHandle(session)
-    guard interval == 0 || Limits.progressInterval.contains(interval) else {
-        throw Failure(
-            .invalidArgument,
-            "interval_ms is \(interval); give \(Limits.progressInterval.lowerBound) to "
-                + "\(Limits.progressInterval.upperBound), or 0 to end the stream")
-    }
-    return StartedVerb(session.client.watchProgress(intervalMilliseconds: interval), .empty, session.application)
-}
-
 @c @implementation
 public func bh_session_watch_progress(
     _ session: OpaquePointer?, _ interval_ms: UInt32, _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, error, { _ throws(Failure) in try watch(session, interval_ms) })
+    Call.verb(try SessionHandle(session), timeout_ms, error) { client throws(Failure) in
+        guard interval_ms == 0 || Limits.progressInterval.contains(interval_ms) else {
+            throw Failure(
+                .invalidArgument,
+                "interval_ms is \(interval_ms); give \(Limits.progressInterval.lowerBound) to "
+                    + "\(Limits.progressInterval.upperBound), or 0 to end the stream")
+        }
+        return client.watchProgress(intervalMilliseconds: interval_ms)
+    }
 }
 
 @c @implementation

@@ -7,22 +7,13 @@ public import CBackhaul
 
 /// Converts the argument `role`. `waits`: whether the call waits until another handle has given up the right to read
 /// the session's events.
-private func role(_ number: Int32) throws(Failure) -> (role: Role, waits: Bool) {
+private func roleValue(_ number: Int32) throws(Failure) -> (role: Role, waits: Bool) {
     if Int(number) == BH_ROLE_CONSUME_WHEN_FREE { return (.consume, true) }
     let names = "BH_ROLE_CONSUME, BH_ROLE_PRODUCE, BH_ROLE_OBSERVE or BH_ROLE_CONSUME_WHEN_FREE"
     return (try NumberArgument.value(number, "role", of: names), false)
 }
 
 // MARK: Create and attach
-
-private func create(
-    _ application: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?, _ number: Int32
-) throws(Failure) -> StartedVerb {
-    let application = try ApplicationHandle(application)
-    let configuration = try ConfigurationArgument.read(configuration)
-    let (role, waits) = try role(number)
-    return StartedVerb(application.client.createSession(configuration, role, waits: waits), .session, application)
-}
 
 @c @implementation
 public func bh_session_create(
@@ -31,19 +22,12 @@ public func bh_session_create(
     _ disposition: UnsafeMutablePointer<bh_session_disposition>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, session: session, disposition, error) { () throws(Failure) in
-        try create(application, configuration, role)
+    Call.verb(try ApplicationHandle(application), timeout_ms, session: session, disposition, error) {
+        client throws(Failure) in
+        let configuration = try ConfigurationArgument.read(configuration)
+        let (role, waits) = try roleValue(role)
+        return client.createSession(configuration, role, waits: waits)
     }
-}
-
-private func attach(
-    _ application: OpaquePointer?, _ identifier: UnsafePointer<CChar>?, _ number: Int32
-) throws(Failure) -> StartedVerb {
-    let application = try ApplicationHandle(application)
-    let identifier = try TextArgument.required(identifier, "identifier", limit: Limits.identifierSize)
-    try SessionCheck.checkSession(identifier)
-    let (role, waits) = try role(number)
-    return StartedVerb(application.client.attachSession(identifier, role, waits: waits), .session, application)
 }
 
 @c @implementation
@@ -51,8 +35,11 @@ public func bh_session_attach(
     _ application: OpaquePointer?, _ identifier: UnsafePointer<CChar>?, _ role: Int32, _ timeout_ms: Int32,
     _ session: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, session: session, nil, error) { () throws(Failure) in
-        try attach(application, identifier, role)
+    Call.verb(try ApplicationHandle(application), timeout_ms, session: session, nil, error) { client throws(Failure) in
+        let identifier = try TextArgument.required(identifier, "identifier", limit: Limits.identifierSize)
+        try SessionCheck.checkSession(identifier)
+        let (role, waits) = try roleValue(role)
+        return client.attachSession(identifier, role, waits: waits)
     }
 }
 
@@ -80,27 +67,14 @@ public func bh_session_event_fd(
 
 // MARK: Configuration
 
-private func configuration(of session: OpaquePointer?) throws(Failure) -> StartedVerb {
-    let session = try SessionHandle(session)
-    return StartedVerb(session.client.configuration(), .batch, session.application)
-}
-
 @c @implementation
 public func bh_session_get_configuration(
     _ session: OpaquePointer?, _ timeout_ms: Int32, _ configuration: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, batch: configuration, "configuration", error) { _ throws(Failure) in
-        try BackhaulABI.configuration(of: session)
+    Call.verb(try SessionHandle(session), timeout_ms, batch: configuration, "configuration", error) {
+        $0.configuration()
     }
-}
-
-private func update(
-    _ session: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?
-) throws(Failure) -> StartedVerb {
-    let session = try SessionHandle(session)
-    let configuration = try ConfigurationArgument.read(configuration, of: session.client.identifier)
-    return StartedVerb(session.client.update(configuration), .empty, session.application)
 }
 
 @c @implementation
@@ -108,39 +82,34 @@ public func bh_session_set_configuration(
     _ session: OpaquePointer?, _ configuration: UnsafePointer<bh_session_configuration>?, _ timeout_ms: Int32,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, error, { _ throws(Failure) in try update(session, configuration) })
+    Call.verb(try SessionHandle(session), timeout_ms, error) { client throws(Failure) in
+        let configuration = try ConfigurationArgument.read(configuration, of: client.identifier)
+        return client.update(configuration)
+    }
 }
 
 // MARK: Complete and invalidate
-
-private func complete(_ session: OpaquePointer?) throws(Failure) -> StartedVerb {
-    let session = try SessionHandle(session)
-    return StartedVerb(session.client.complete(), .empty, session.application)
-}
 
 @c @implementation
 public func bh_session_complete(
     _ session: OpaquePointer?, _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, error, { _ throws(Failure) in try complete(session) })
-}
-
-private func invalidate(_ session: OpaquePointer?, _ mode: Int32) throws(Failure) -> StartedVerb {
-    let session = try SessionHandle(session)
-    let cancelTasks =
-        switch Int(mode) {
-        case BH_INVALIDATE_FINISH: false
-        case BH_INVALIDATE_CANCEL: true
-        default:
-            throw Failure(
-                .invalidArgument, "mode is \(mode); give BH_INVALIDATE_FINISH or BH_INVALIDATE_CANCEL")
-        }
-    return StartedVerb(session.client.invalidate(cancelTasks: cancelTasks), .empty, session.application)
+    Call.verb(try SessionHandle(session), timeout_ms, error) { $0.complete() }
 }
 
 @c @implementation
 public func bh_session_invalidate(
     _ session: OpaquePointer?, _ mode: Int32, _ timeout_ms: Int32, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, error, { _ throws(Failure) in try invalidate(session, mode) })
+    Call.verb(try SessionHandle(session), timeout_ms, error) { client throws(Failure) in
+        let cancelTasks =
+            switch Int(mode) {
+            case BH_INVALIDATE_FINISH: false
+            case BH_INVALIDATE_CANCEL: true
+            default:
+                throw Failure(
+                    .invalidArgument, "mode is \(mode); give BH_INVALIDATE_FINISH or BH_INVALIDATE_CANCEL")
+            }
+        return client.invalidate(cancelTasks: cancelTasks)
+    }
 }

@@ -5,13 +5,15 @@ public import CBackhaul
 // Unsafe: until the call returns, the host must keep the call's arguments readable, and the call's out parameters
 // writable.
 
-private func control(
-    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ control: TaskControl
-) throws(Failure) -> StartedVerb {
-    let session = try SessionHandle(session)
-    if case .setPriority(let priority) = control { try NumberArgument.checkPriority(priority) }
-    return StartedVerb(
-        session.client.control(control, try SelectionArgument.read(selection)), .count, session.application)
+/// Changes the selected tasks. `affected`: where the number of changed tasks is written.
+private func apply(
+    _ control: @autoclosure () throws(Failure) -> TaskControl, to selection: UnsafePointer<bh_task_selection>?,
+    _ session: OpaquePointer?, _ timeout: Int32, _ affected: UnsafeMutablePointer<UInt64>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.verb(try SessionHandle(session), timeout, count: affected, error) { client throws(Failure) in
+        client.control(try control(), try SelectionArgument.read(selection))
+    }
 }
 
 @c @implementation
@@ -19,9 +21,7 @@ public func bh_tasks_cancel(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ timeout_ms: Int32,
     _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
-        try control(session, selection, .cancel)
-    }
+    apply(.cancel, to: selection, session, timeout_ms, affected, error)
 }
 
 @c @implementation
@@ -29,9 +29,7 @@ public func bh_tasks_suspend(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ timeout_ms: Int32,
     _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
-        try control(session, selection, .suspend)
-    }
+    apply(.suspend, to: selection, session, timeout_ms, affected, error)
 }
 
 @c @implementation
@@ -39,9 +37,7 @@ public func bh_tasks_set_aside(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ timeout_ms: Int32,
     _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
-        try control(session, selection, .setAside)
-    }
+    apply(.setAside, to: selection, session, timeout_ms, affected, error)
 }
 
 @c @implementation
@@ -49,9 +45,7 @@ public func bh_tasks_resume(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ timeout_ms: Int32,
     _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
-        try control(session, selection, .resume)
-    }
+    apply(.resume, to: selection, session, timeout_ms, affected, error)
 }
 
 @c @implementation
@@ -59,9 +53,7 @@ public func bh_tasks_set_priority(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ priority: Int32, _ timeout_ms: Int32,
     _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
-        try control(session, selection, .setPriority(priority))
-    }
+    apply(.setPriority(try NumberArgument.priority(priority)), to: selection, session, timeout_ms, affected, error)
 }
 
 @c @implementation
@@ -69,9 +61,7 @@ public func bh_tasks_set_rate(
     _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ bytes_per_second: UInt64,
     _ timeout_ms: Int32, _ affected: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
-        try control(session, selection, .setRate(PolicyArgument.unlessZero(bytes_per_second)))
-    }
+    apply(.setRate(PolicyArgument.unlessZero(bytes_per_second)), to: selection, session, timeout_ms, affected, error)
 }
 
 @c @implementation
@@ -80,20 +70,15 @@ public func bh_tasks_set_constraints(
     _ constraints: UnsafePointer<bh_constraints>?, _ timeout_ms: Int32, _ affected: UnsafeMutablePointer<UInt64>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
-        let stated = try constraints.map { given throws(Failure) in try ConstraintsArgument.read(given.pointee) }
-        try ConstraintsCheck.check(stated ?? .none)
-        return try control(session, selection, .setConstraints(stated ?? .none))
-    }
+    apply(
+        .setConstraints(try ConstraintsArgument.read(constraints)), to: selection, session, timeout_ms, affected, error)
 }
 
-private func reschedule(
-    _ session: OpaquePointer?, _ selection: UnsafePointer<bh_task_selection>?, _ earliest: Int64, _ latest: Int64
-) throws(Failure) -> StartedVerb {
+private func rescheduling(_ earliest: Int64, _ latest: Int64) throws(Failure) -> Rescheduling {
     let rescheduling = Rescheduling(
         earliest: try startChange(earliest, "earliest_start_ms"), latest: try startChange(latest, "latest_start_ms"))
     try RescheduleDecision.check(rescheduling)
-    return try control(session, selection, .reschedule(rescheduling))
+    return rescheduling
 }
 
 private func startChange(_ given: Int64, _ name: String) throws(Failure) -> StartChange {
@@ -111,7 +96,7 @@ public func bh_tasks_reschedule(
     _ latest_start_ms: Int64, _ timeout_ms: Int32, _ affected: UnsafeMutablePointer<UInt64>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(timeout_ms, count: affected, error) { () throws(Failure) in
-        try reschedule(session, selection, earliest_start_ms, latest_start_ms)
-    }
+    apply(
+        .reschedule(try rescheduling(earliest_start_ms, latest_start_ms)), to: selection, session, timeout_ms, affected,
+        error)
 }

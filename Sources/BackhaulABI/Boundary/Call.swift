@@ -92,26 +92,45 @@ enum Call {
         }
     }
 
+    // MARK: Verbs of one command
+    // `handle` opens the handle of the host, and `send` sends the command.
+
+    /// Runs a verb whose result is a batch.
+    static func verb<Handle: ClientHandle>(
+        _ handle: @autoclosure () throws(Failure) -> Handle, _ timeout: Int32, batch: HandlePointer?, _ name: String,
+        _ error: ErrorPointer?, _ kind: StartedVerb.Kind = .batch, _ send: (Handle.Client) throws(Failure) -> Ticket
+    ) -> bh_status {
+        verb(timeout, batch: batch, name, error) { _ throws(Failure) in try handle().start(kind, send) }
+    }
+
+    /// Runs a verb without a result.
+    static func verb<Handle: ClientHandle>(
+        _ handle: @autoclosure () throws(Failure) -> Handle, _ timeout: Int32, _ error: ErrorPointer?,
+        _ send: (Handle.Client) throws(Failure) -> Ticket
+    ) -> bh_status {
+        verb(timeout, error, { _ throws(Failure) in try handle().start(.empty, send) })
+    }
+
     /// Runs a verb whose result is a number. The host may pass NULL for `count`.
-    static func verb(
-        _ timeout: Int32, count: UnsafeMutablePointer<UInt64>?, _ error: ErrorPointer?,
-        _ start: () throws(Failure) -> StartedVerb
+    static func verb<Handle: ClientHandle>(
+        _ handle: @autoclosure () throws(Failure) -> Handle, _ timeout: Int32, count: UnsafeMutablePointer<UInt64>?,
+        _ error: ErrorPointer?, _ send: (Handle.Client) throws(Failure) -> Ticket
     ) -> bh_status {
         verb(timeout, error) { _ throws(Failure) in
-            try start()
+            try handle().start(.count, send)
         } deliver: { _, outcome in
             if case .reply(.count(let number)) = outcome { count?.pointee = number }
         }
     }
 
     /// Runs a verb whose result is a session.
-    static func verb(
-        _ timeout: Int32, session: HandlePointer?, _ disposition: DispositionPointer?, _ error: ErrorPointer?,
-        _ start: () throws(Failure) -> StartedVerb
+    static func verb<Handle: ClientHandle>(
+        _ handle: @autoclosure () throws(Failure) -> Handle, _ timeout: Int32, session: HandlePointer?,
+        _ disposition: DispositionPointer?, _ error: ErrorPointer?, _ send: (Handle.Client) throws(Failure) -> Ticket
     ) -> bh_status {
         verb(timeout, error) { deadline throws(Failure) in
             if deadline != nil { _ = try NumberArgument.required(session, "session") }
-            return try start()
+            return try handle().start(.session, send)
         } deliver: { verb, outcome throws(Failure) in
             if let session { try verb.deliverSession(outcome, to: session, disposition) }
         }

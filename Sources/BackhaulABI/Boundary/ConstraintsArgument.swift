@@ -4,11 +4,13 @@ internal import CBackhaul
 // Unsafe: the host guarantees that the structs and their texts can be read until the call returns. They are copied
 // here.
 
-/// Reads `bh_constraints`.
+/// Reads `bh_constraints`. NULL means no constraints.
 enum ConstraintsArgument {
-    static func read(_ given: bh_constraints) throws(Failure) -> Constraints {
-        var (given, constraints) = (given, Constraints())
+    static func read(_ pointer: UnsafePointer<bh_constraints>?) throws(Failure) -> Constraints {
+        guard var given = pointer?.pointee else { return .none }
+        var constraints = Constraints()
         try FieldExchange.read { (exchange) throws(Failure) in try exchange.fields(&given, &constraints) }
+        try ConstraintsCheck.check(constraints)
         return constraints
     }
 }

@@ -25,10 +25,11 @@ enum NumberArgument {
         return count
     }
 
-    static func checkPriority(_ priority: Int32) throws(Failure) {
+    static func priority(_ priority: Int32) throws(Failure) -> Int32 {
         guard (-100...Limits.priorityNow).contains(priority) else {
             throw Failure(.invalidArgument, "priority is \(priority); give -100 to 100 or BH_PRIORITY_NOW")
         }
+        return priority
     }
 
     static func `required`<Pointer>(_ pointer: Pointer?, _ name: String) throws(Failure) -> Pointer {

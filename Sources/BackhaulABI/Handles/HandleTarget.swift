@@ -30,10 +30,26 @@ enum HandleTarget: Sendable {
     }
 }
 
+/// A handle whose object sends commands to the engine.
+protocol ClientHandle {
+    associatedtype Client
+    var client: Client { get }
+    var application: ApplicationHandle { get }
+}
+
+extension ClientHandle {
+    func start(
+        _ kind: StartedVerb.Kind, _ send: (Client) throws(Failure) -> Ticket
+    ) throws(Failure) -> StartedVerb {
+        StartedVerb(try send(client), kind, application)
+    }
+}
+
 /// An open application and its handle.
-struct ApplicationHandle: Sendable {
+struct ApplicationHandle: ClientHandle, Sendable {
     let number: HandleNumber
     let client: ApplicationClient
+    var application: ApplicationHandle { self }
 
     init(_ pointer: OpaquePointer?) throws(Failure) {
         let (number, target) = try HandleTable.current.target(of: pointer, "application")
@@ -44,7 +60,7 @@ struct ApplicationHandle: Sendable {
 }
 
 /// An open session and the application that it belongs to.
-struct SessionHandle {
+struct SessionHandle: ClientHandle {
     let client: SessionClient
     let application: ApplicationHandle
 
