@@ -37,9 +37,18 @@ static char untouched;
 struct test {
     const char *name;
     void (*run)(void);
+    bool has_application;
+    int role;
 };
 
-#define TEST(name) {#name, name}
+/* Tests without an open application, with an open application, and with a session "gallery" of this application. */
+#define TEST(name) {#name, name, false, 0}
+#define APPLICATION_TEST(name) {#name, name, true, 0}
+#define CONSUMER_TEST(name) {#name, name, true, BH_ROLE_CONSUME}
+#define PRODUCER_TEST(name) {#name, name, true, BH_ROLE_PRODUCE}
+
+static bh_application *application;
+static bh_session *session;
 
 #define MAIN(...)                                                                                                      \
     int main(int argc, char **argv) {                                                                                  \
@@ -48,7 +57,10 @@ struct test {
         store = argv[2];                                                                                               \
         for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)                                                    \
             if (strcmp(tests[i].name, argv[1]) == 0) {                                                                 \
+                if (tests[i].has_application) application = open_application();                                        \
+                if (tests[i].role) session = create_session(application, "gallery", (bh_role)tests[i].role);           \
                 tests[i].run();                                                                                        \
+                if (tests[i].has_application) bh_application_close(application);                                       \
                 return 0;                                                                                              \
             }                                                                                                          \
         fprintf(stderr, "no test %s\n", argv[1]);                                                                      \

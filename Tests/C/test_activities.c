@@ -3,7 +3,6 @@
 #include "fields.h"
 
 static void network_settings_are_stored_until_they_are_removed(void) {
-    bh_application *application = open_application();
     bh_network network = BH_INIT(bh_network);
     bh_batch *batch = NULL;
     const bh_network *found = NULL;
@@ -29,12 +28,9 @@ static void network_settings_are_stored_until_they_are_removed(void) {
         network = (bh_network)BH_INIT(bh_network);
         network.name = "Hotspot";
     }
-    bh_application_close(application);
 }
 
 static void activities_are_listed_changed_and_removed(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = BH_INIT(bh_request);
     bh_activity activity = BH_INIT(bh_activity);
     bh_batch *batch = NULL;
@@ -68,12 +64,9 @@ static void activities_are_listed_changed_and_removed(void) {
     CHECK_STATUS(BH_OK, bh_session_activities(session, 20000, &batch, &error));
     CHECK(bh_batch_count(batch) == 1);
     bh_batch_release(batch);
-    bh_application_close(application);
 }
 
 static void an_activity_without_a_request_delivers_an_event(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_activity activity = BH_INIT(bh_activity);
     bh_batch *batch = NULL;
     activity.identifier = "feed";
@@ -91,8 +84,8 @@ static void an_activity_without_a_request_delivers_an_event(void) {
     CHECK_STATUS(BH_OK, bh_store_holds(application, 20000, &batch, &error));
     CHECK(bh_batch_count(batch) == 0);
     bh_batch_release(batch);
-    bh_application_close(application);
 }
 
-MAIN(TEST(network_settings_are_stored_until_they_are_removed), TEST(activities_are_listed_changed_and_removed),
-     TEST(an_activity_without_a_request_delivers_an_event))
+MAIN(APPLICATION_TEST(network_settings_are_stored_until_they_are_removed),
+     PRODUCER_TEST(activities_are_listed_changed_and_removed),
+     CONSUMER_TEST(an_activity_without_a_request_delivers_an_event))

@@ -108,8 +108,6 @@ static void invalid_configurations_and_roles_of_a_session_are_refused(void) {
 }
 
 static void a_new_configuration_cannot_change_the_identifier_of_its_session(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_batch *batch = NULL;
     configuration.identifier = "other";
@@ -125,7 +123,6 @@ static void a_new_configuration_cannot_change_the_identifier_of_its_session(void
     CHECK(remembered->connections_per_origin == 2 && remembered->maximum_running_tasks == 64);
     CHECK(remembered->rules.request_timeout_ms == 60000 && remembered->struct_size == sizeof *remembered);
     bh_batch_release(batch);
-    bh_application_close(application);
 }
 
 static void an_enqueue_with_one_invalid_request_makes_no_task(void) {
@@ -243,8 +240,6 @@ static void polls_and_listings_refuse_a_maximum_below_1_or_above_10000(void) {
 }
 
 static void invalid_selections_and_ids_are_refused(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_task_selection selection = BH_INIT(bh_task_selection);
     uint64_t ids[] = {1, UINT64_MAX}, count = 99;
     bh_batch *batch = NULL;
@@ -281,12 +276,9 @@ static void invalid_selections_and_ids_are_refused(void) {
     CHECK_STATUS(BH_NOT_FOUND, bh_task_claim(session, UINT64_MAX, "/tmp/claimed", 0, 5000, &error));
     CHECK_REFUSED("mode is 0", bh_session_invalidate(session, 0, 5000, &error));
     CHECK_REFUSED("mode is 3", bh_session_invalidate(session, 3, 5000, &error));
-    bh_application_close(application);
 }
 
 static void the_listing_has_the_values_of_the_request(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request request = idle_request();
     bh_batch *batch = NULL;
     char url[] = "http://127.0.0.1:9/file", key[] = "key \xC3\xA9", data[] = {1, 0, (char)255};
@@ -308,12 +300,11 @@ static void the_listing_has_the_values_of_the_request(void) {
     CHECK(task->state == BH_TASK_SUSPENDED && task->priority == -3 && task->destination == NULL);
     CHECK(task->size == BH_SIZE_UNKNOWN && task->offset == 0 && task->status == BH_OK && task->enqueued_ms > 0);
     bh_batch_release(batch);
-    bh_application_close(application);
 }
 
 MAIN(TEST(invalid_options_of_an_application_are_refused),
      TEST(invalid_configurations_and_roles_of_a_session_are_refused),
-     TEST(a_new_configuration_cannot_change_the_identifier_of_its_session),
+     CONSUMER_TEST(a_new_configuration_cannot_change_the_identifier_of_its_session),
      TEST(an_enqueue_with_one_invalid_request_makes_no_task), TEST(an_enqueue_with_an_invalid_array_is_refused),
-     TEST(polls_and_listings_refuse_a_maximum_below_1_or_above_10000), TEST(invalid_selections_and_ids_are_refused),
-     TEST(the_listing_has_the_values_of_the_request))
+     TEST(polls_and_listings_refuse_a_maximum_below_1_or_above_10000),
+     CONSUMER_TEST(invalid_selections_and_ids_are_refused), CONSUMER_TEST(the_listing_has_the_values_of_the_request))

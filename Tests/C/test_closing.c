@@ -67,13 +67,10 @@ static void closing_an_application_with_a_session_commits_one_time_and_closes_no
 }
 
 static void closing_returns_although_the_disk_of_the_store_hangs(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request request = idle_request();
     atomic_store(&hangs, true);
     bh_ticket *ticket = ticket_of(bh_session_enqueue(session, &request, 1, BH_START, NULL, &error), &error);
     CHECK_STATUS(BH_TIMEOUT, bh_ticket_wait(ticket, 50, &error));
-    bh_application_close(application);
 }
 
 static void closing_returns_although_the_disk_hangs_during_the_start_of_the_engine(void) {
@@ -94,5 +91,5 @@ static void remember_main_thread(void) { main_thread = pthread_self(); }
 
 MAIN(TEST(closing_an_application_without_sessions_commits_nothing_and_closes_no_watch),
      TEST(closing_an_application_with_a_session_commits_one_time_and_closes_no_watch),
-     TEST(closing_returns_although_the_disk_of_the_store_hangs),
+     CONSUMER_TEST(closing_returns_although_the_disk_of_the_store_hangs),
      TEST(closing_returns_although_the_disk_hangs_during_the_start_of_the_engine))

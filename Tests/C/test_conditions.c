@@ -27,7 +27,6 @@ static bh_session_configuration everything(void) {
 }
 
 static void session_constraints_are_read_back_unchanged(void) {
-    bh_application *application = open_application();
     bh_session_configuration given = everything();
     bh_session *session = NULL;
     bh_batch *batch = NULL;
@@ -47,11 +46,9 @@ static void session_constraints_are_read_back_unchanged(void) {
     CHECK(got->tolerances == 0);
     CHECK_STATUS(BH_OK, bh_session_set_configuration(session, got, 20000, &error));
     bh_batch_release(batch);
-    bh_application_close(application);
 }
 
 static void the_error_for_an_invalid_constraint_names_the_field(void) {
-    bh_application *application = open_application();
     bh_session *producer = create_session(application, "others", BH_ROLE_PRODUCE);
     bh_session_configuration given;
     bh_session *session = NULL;
@@ -89,12 +86,9 @@ static void the_error_for_an_invalid_constraint_names_the_field(void) {
     CHECK_BAD("quiet_hours", constraints.quiet_hours = "00:00-12:00, 12:00-24:00");
 #undef CHECK_BAD
     CHECK(session == NULL);
-    bh_application_close(application);
 }
 
 static void start_times_and_expected_sizes_are_checked_and_read_back(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = idle_request();
     bh_batch *tasks = NULL;
     request.earliest_start_ms = 4000000000000;
@@ -122,11 +116,9 @@ static void start_times_and_expected_sizes_are_checked_and_read_back(void) {
     request.expires_ms = INT64_MAX;
     CHECK_BAD("expires_ms");
 #undef CHECK_BAD
-    bh_application_close(application);
 }
 
 static void the_error_for_invalid_network_settings_names_the_field(void) {
-    bh_application *application = open_application();
     bh_network network = BH_INIT(bh_network);
     char name[257];
     memset(name, 'a', 256);
@@ -157,12 +149,9 @@ static void the_error_for_invalid_network_settings_names_the_field(void) {
     network.struct_size = offsetof(bh_network, kind);
     CHECK_BAD("struct_size", &network);
 #undef CHECK_BAD
-    bh_application_close(application);
 }
 
 static void the_error_for_an_invalid_activity_names_the_field(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_activity activity;
     bh_request request;
     CHECK_REFUSED("activity is NULL", bh_session_set_activity(session, NULL, 20000, &error));
@@ -198,10 +187,10 @@ static void the_error_for_an_invalid_activity_names_the_field(void) {
     CHECK_BAD("BH_IF_EXISTS_REPLACE", activity.request = &request; request.destination = "/tmp/backhaul-nothing");
     CHECK_BAD("body", activity.request = &request; request.body_file = "/etc/passwd");
 #undef CHECK_BAD
-    bh_application_close(application);
 }
 
-MAIN(TEST(session_constraints_are_read_back_unchanged), TEST(the_error_for_an_invalid_constraint_names_the_field),
-     TEST(start_times_and_expected_sizes_are_checked_and_read_back),
-     TEST(the_error_for_invalid_network_settings_names_the_field),
-     TEST(the_error_for_an_invalid_activity_names_the_field))
+MAIN(APPLICATION_TEST(session_constraints_are_read_back_unchanged),
+     APPLICATION_TEST(the_error_for_an_invalid_constraint_names_the_field),
+     PRODUCER_TEST(start_times_and_expected_sizes_are_checked_and_read_back),
+     APPLICATION_TEST(the_error_for_invalid_network_settings_names_the_field),
+     PRODUCER_TEST(the_error_for_an_invalid_activity_names_the_field))

@@ -49,20 +49,15 @@ static void check_results(bh_session *session, const bh_batch *results) {
 }
 
 static void an_enqueue_that_is_refused_in_the_middle_returns_the_results_of_the_applied_requests(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_batch *results = NULL;
     bh_request *requests = requests_with_a_conflict(session);
     CHECK_STATUS(BH_KEY_CONFLICT, bh_session_enqueue(session, requests, COUNT, 60000, &results, &error));
     CHECK(error.index == REFUSED && error.ticket == NULL && results != NULL);
     check_results(session, results);
     bh_batch_release(results);
-    bh_application_close(application);
 }
 
 static void the_ticket_of_a_refused_enqueue_has_the_results_of_the_applied_requests(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_batch *results = NULL;
     bh_request *requests = requests_with_a_conflict(session);
     bh_ticket *ticket = ticket_of(bh_session_enqueue(session, requests, COUNT, BH_START, NULL, &error), &error);
@@ -72,12 +67,9 @@ static void the_ticket_of_a_refused_enqueue_has_the_results_of_the_applied_reque
     CHECK(error.index == REFUSED && results != NULL);
     check_results(session, results);
     bh_batch_release(results);
-    bh_application_close(application);
 }
 
 static void after_a_refusal_a_second_enqueue_applies_the_remaining_requests(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_batch *results = NULL;
     bh_request *requests = requests_with_a_conflict(session);
     bh_status status = bh_session_enqueue(session, requests, COUNT, 60000, &results, &error);
@@ -93,12 +85,9 @@ static void after_a_refusal_a_second_enqueue_applies_the_remaining_requests(void
     CHECK(bh_batch_count(results) == left);
     bh_batch_release(results);
     CHECK(count_tasks(session) == COUNT);
-    bh_application_close(application);
 }
 
 static void the_results_of_a_refused_enqueue_are_null_if_no_request_was_applied(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request requests[2] = {idle_request(), idle_request()};
     bh_batch *results = UNTOUCHED;
     requests[1].url = "ftp://example.org/";
@@ -115,11 +104,9 @@ static void the_results_of_a_refused_enqueue_are_null_if_no_request_was_applied(
     results = UNTOUCHED;
     CHECK_STATUS(BH_KEY_CONFLICT, bh_ticket_batch(ticket, &results, &error));
     CHECK(results == NULL || results == UNTOUCHED);
-    bh_application_close(application);
 }
 
 static void the_results_are_null_when_the_role_or_the_handle_does_not_allow_an_enqueue(void) {
-    bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_OBSERVE);
     bh_request request = idle_request();
     bh_batch *results = UNTOUCHED;
@@ -129,12 +116,9 @@ static void the_results_are_null_when_the_role_or_the_handle_does_not_allow_an_e
     results = UNTOUCHED;
     CHECK_STATUS(BH_INVALID_HANDLE, bh_session_enqueue(session, &request, 1, 20000, &results, &error));
     CHECK(results == NULL);
-    bh_application_close(application);
 }
 
 static void an_enqueue_accepts_null_instead_of_a_results_parameter(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request requests[2] = {idle_request(), idle_request()};
     CHECK_STATUS(BH_OK, bh_session_enqueue(session, requests, 2, 20000, NULL, &error));
     CHECK(count_tasks(session) == 2);
@@ -143,12 +127,11 @@ static void an_enqueue_accepts_null_instead_of_a_results_parameter(void) {
     requests[1].url = "http://127.0.0.1:9/another";
     CHECK_STATUS(BH_KEY_CONFLICT, bh_session_enqueue(session, requests, 2, 20000, NULL, &error));
     CHECK(error.index == 1 && count_tasks(session) == 4);
-    bh_application_close(application);
 }
 
-MAIN(TEST(an_enqueue_that_is_refused_in_the_middle_returns_the_results_of_the_applied_requests),
-     TEST(the_ticket_of_a_refused_enqueue_has_the_results_of_the_applied_requests),
-     TEST(after_a_refusal_a_second_enqueue_applies_the_remaining_requests),
-     TEST(the_results_of_a_refused_enqueue_are_null_if_no_request_was_applied),
-     TEST(the_results_are_null_when_the_role_or_the_handle_does_not_allow_an_enqueue),
-     TEST(an_enqueue_accepts_null_instead_of_a_results_parameter))
+MAIN(CONSUMER_TEST(an_enqueue_that_is_refused_in_the_middle_returns_the_results_of_the_applied_requests),
+     CONSUMER_TEST(the_ticket_of_a_refused_enqueue_has_the_results_of_the_applied_requests),
+     CONSUMER_TEST(after_a_refusal_a_second_enqueue_applies_the_remaining_requests),
+     CONSUMER_TEST(the_results_of_a_refused_enqueue_are_null_if_no_request_was_applied),
+     APPLICATION_TEST(the_results_are_null_when_the_role_or_the_handle_does_not_allow_an_enqueue),
+     PRODUCER_TEST(an_enqueue_accepts_null_instead_of_a_results_parameter))

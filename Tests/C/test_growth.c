@@ -75,8 +75,6 @@ static void an_unknown_field_of_an_argument_must_be_0(void) {
 }
 
 static void an_unknown_field_of_a_struct_that_a_field_points_to_must_be_0(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = idle_request();
     bh_policy policy = BH_INIT(bh_policy);
     bh_part part = BH_INIT(bh_part);
@@ -94,19 +92,15 @@ static void an_unknown_field_of_a_struct_that_a_field_points_to_must_be_0(void) 
     fetched.url = "http://127.0.0.1:9/feed";
     CHECK_LATER(bh_request, "request", fetched,
                 (activity.request = argument, bh_session_set_activity(session, &activity, 20000, &error)));
-    bh_application_close(application);
 }
 
 static void an_unknown_field_of_a_response_to_a_challenge_must_be_0(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     LATER(bh_challenge_response) longer = {BH_INIT(bh_challenge_response), 0};
     longer.known.struct_size = sizeof longer;
     longer.known.kind = BH_RESPOND_REFUSE;
     CHECK_STATUS(BH_NOT_FOUND, bh_session_respond(session, 1, &longer.known, 20000, &error));
     longer.later = 1;
     CHECK_REFUSED("response", bh_session_respond(session, 1, &longer.known, 20000, &error));
-    bh_application_close(application);
 }
 
 static void a_call_fills_an_error_struct_of_a_later_header_and_keeps_its_unknown_fields(void) {
@@ -117,7 +111,6 @@ static void a_call_fills_an_error_struct_of_a_later_header_and_keeps_its_unknown
 }
 
 static void reserved_fields_of_a_session_must_be_0(void) {
-    bh_application *application = open_application();
     bh_session *session = NULL;
     bh_session_configuration given;
 #define CHECK_RESERVED(field)                                                                                          \
@@ -143,12 +136,9 @@ static void reserved_fields_of_a_session_must_be_0(void) {
     CHECK_RESERVED(tls.reserved_number);
     CHECK_RESERVED(reserved);
 #undef CHECK_RESERVED
-    bh_application_close(application);
 }
 
 static void reserved_fields_of_a_policy_must_be_0(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = idle_request();
     bh_policy policy;
     request.policy = &policy;
@@ -163,33 +153,25 @@ static void reserved_fields_of_a_policy_must_be_0(void) {
     CHECK_RESERVED(constraints.reserved[1]);
     CHECK_RESERVED(constraints.reserved_number);
 #undef CHECK_RESERVED
-    bh_application_close(application);
 }
 
 static void reserved_fields_of_limits_must_be_0(void) {
-    bh_application *application = open_application();
     bh_limits limits = BH_INIT(bh_limits);
     limits.reserved = 1;
     CHECK_REFUSED("reserved", bh_store_set_limits(application, &limits, 20000, &error));
-    bh_application_close(application);
 }
 
 static void reserved_fields_of_a_network_must_be_0(void) {
-    bh_application *application = open_application();
     bh_network network = BH_INIT(bh_network);
     network.name = "Hotspot";
     network.reserved[2] = 1;
     CHECK_REFUSED("reserved", bh_store_set_network(application, &network, 20000, &error));
-    bh_application_close(application);
 }
 
 static void reserved_fields_of_a_selection_must_be_0(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_task_selection selection = BH_INIT(bh_task_selection);
     selection.reserved = 1;
     CHECK_REFUSED("reserved", bh_tasks_suspend(session, &selection, 20000, NULL, &error));
-    bh_application_close(application);
 }
 
 static void the_struct_size_of_the_first_request_is_the_stride_of_the_array(void) {
@@ -277,8 +259,6 @@ static void an_element_with_another_struct_size_than_the_first_is_refused(void) 
 }
 
 static void nothing_is_read_past_the_end_of_an_array(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(pages != MAP_FAILED && mprotect(pages + page, page, PROT_NONE) == 0);
@@ -298,7 +278,6 @@ static void nothing_is_read_past_the_end_of_an_array(void) {
     CHECK_STATUS(BH_OK, bh_session_enqueue(session, requests, 2, 20000, NULL, &error));
     requests[1].struct_size = 65536;
     CHECK_REFUSED("struct_size", bh_session_enqueue(session, requests, 2, 20000, NULL, &error));
-    bh_application_close(application);
 }
 
 static void an_invalid_first_struct_size_of_an_array_is_refused(void) {
@@ -317,8 +296,6 @@ static void an_invalid_first_struct_size_of_an_array_is_refused(void) {
 }
 
 static void an_item_that_is_read_with_a_smaller_size_has_only_the_first_fields(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request request = idle_request();
     bh_batch *tasks = NULL;
     request.priority = 7;
@@ -336,7 +313,6 @@ static void an_item_that_is_read_with_a_smaller_size_has_only_the_first_fields(v
     CHECK(BH_HAS(whole, bh_task_info, constraints));
     CHECK(bh_batch_task_at(tasks, 0)->struct_size == sizeof *whole);
     bh_batch_release(tasks);
-    bh_application_close(application);
 }
 
 static void an_item_that_is_read_with_a_larger_size_ends_with_zeros_and_can_be_passed_back(void) {
@@ -370,7 +346,6 @@ static void an_item_that_is_read_with_a_larger_size_ends_with_zeros_and_can_be_p
 }
 
 static void an_item_of_another_kind_or_past_the_end_of_the_list_is_null(void) {
-    bh_application *application = open_application();
     bh_batch *limits = NULL;
     CHECK_STATUS(BH_OK, bh_store_limits(application, 20000, &limits, &error));
     for (bh_item_kind kind = -1; kind <= BH_ITEM_ENQUEUED + 1; kind++)
@@ -379,20 +354,19 @@ static void an_item_of_another_kind_or_past_the_end_of_the_list_is_null(void) {
     CHECK(bh_batch_item(limits, SIZE_MAX, BH_ITEM_LIMITS, sizeof(bh_limits)) == NULL);
     CHECK(bh_batch_item(limits, SIZE_MAX / sizeof(bh_limits) + 1, BH_ITEM_LIMITS, sizeof(bh_limits)) == NULL);
     bh_batch_release(limits);
-    bh_application_close(application);
 }
 
 MAIN(TEST(bh_init_and_the_initializer_macro_give_the_same_struct), TEST(an_unknown_field_of_an_argument_must_be_0),
-     TEST(an_unknown_field_of_a_struct_that_a_field_points_to_must_be_0),
-     TEST(an_unknown_field_of_a_response_to_a_challenge_must_be_0),
+     PRODUCER_TEST(an_unknown_field_of_a_struct_that_a_field_points_to_must_be_0),
+     CONSUMER_TEST(an_unknown_field_of_a_response_to_a_challenge_must_be_0),
      TEST(a_call_fills_an_error_struct_of_a_later_header_and_keeps_its_unknown_fields),
-     TEST(reserved_fields_of_a_session_must_be_0), TEST(reserved_fields_of_a_policy_must_be_0),
-     TEST(reserved_fields_of_limits_must_be_0), TEST(reserved_fields_of_a_network_must_be_0),
-     TEST(reserved_fields_of_a_selection_must_be_0),
+     APPLICATION_TEST(reserved_fields_of_a_session_must_be_0), PRODUCER_TEST(reserved_fields_of_a_policy_must_be_0),
+     APPLICATION_TEST(reserved_fields_of_limits_must_be_0), APPLICATION_TEST(reserved_fields_of_a_network_must_be_0),
+     PRODUCER_TEST(reserved_fields_of_a_selection_must_be_0),
      TEST(the_struct_size_of_the_first_request_is_the_stride_of_the_array),
      TEST(the_struct_size_of_the_first_part_is_the_stride_of_the_array),
      TEST(an_element_with_another_struct_size_than_the_first_is_refused),
-     TEST(nothing_is_read_past_the_end_of_an_array), TEST(an_invalid_first_struct_size_of_an_array_is_refused),
-     TEST(an_item_that_is_read_with_a_smaller_size_has_only_the_first_fields),
+     CONSUMER_TEST(nothing_is_read_past_the_end_of_an_array), TEST(an_invalid_first_struct_size_of_an_array_is_refused),
+     CONSUMER_TEST(an_item_that_is_read_with_a_smaller_size_has_only_the_first_fields),
      TEST(an_item_that_is_read_with_a_larger_size_ends_with_zeros_and_can_be_passed_back),
-     TEST(an_item_of_another_kind_or_past_the_end_of_the_list_is_null))
+     APPLICATION_TEST(an_item_of_another_kind_or_past_the_end_of_the_list_is_null))

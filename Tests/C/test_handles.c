@@ -36,8 +36,6 @@ static void random_values_are_refused_as_handles(void) {
 }
 
 static void a_handle_of_another_kind_is_refused(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_ticket *ticket = NULL;
     bh_batch *batch = NULL;
     ticket = ticket_of(bh_session_tasks(session, NULL, 0, 1, BH_START, NULL, &error), &error);
@@ -52,7 +50,6 @@ static void a_handle_of_another_kind_is_refused(void) {
     bh_batch_release(batch);
     bh_ticket_release(ticket);
     bh_session_close(session);
-    bh_application_close(application);
 }
 
 static void a_closed_handle_is_always_refused(void) {
@@ -129,7 +126,6 @@ static void an_error_struct_of_a_wrong_size_is_not_changed(void) {
 }
 
 static void a_success_resets_only_the_status_and_the_ticket_of_a_reused_error_struct(void) {
-    bh_application *application = open_application();
     bh_error used, expected;
     bh_batch *batch = NULL;
     memset(&used, 0x55, sizeof used);
@@ -145,12 +141,11 @@ static void a_success_resets_only_the_status_and_the_ticket_of_a_reused_error_st
     CHECK_STATUS(BH_OK, bh_store_set_limits(application, &(bh_limits)BH_INIT(bh_limits), 5000, &used));
     CHECK(memcmp(&used, &expected, sizeof used) == 0);
     bh_batch_release(batch);
-    bh_application_close(application);
 }
 
 MAIN(TEST(null_is_refused_as_a_handle), TEST(a_pointer_that_was_never_a_handle_is_refused),
-     TEST(random_values_are_refused_as_handles), TEST(a_handle_of_another_kind_is_refused),
+     TEST(random_values_are_refused_as_handles), CONSUMER_TEST(a_handle_of_another_kind_is_refused),
      TEST(a_closed_handle_is_always_refused), TEST(closing_an_application_ends_its_sessions_and_tickets_but_no_batches),
      TEST(handles_may_be_closed_in_any_order_and_more_than_once), TEST(a_call_without_an_error_struct_is_valid),
      TEST(an_error_struct_of_a_wrong_size_is_not_changed),
-     TEST(a_success_resets_only_the_status_and_the_ticket_of_a_reused_error_struct))
+     APPLICATION_TEST(a_success_resets_only_the_status_and_the_ticket_of_a_reused_error_struct))

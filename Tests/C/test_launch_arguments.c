@@ -9,7 +9,6 @@
 static char long_text[70000];
 
 static void an_invalid_launch_command_is_refused(void) {
-    bh_application *application = open_application();
     bh_launch_command good = BH_INIT(bh_launch_command), changed;
     const char *const texts[] = {"--launched", NULL};
     const char *const bare[] = {"NAME"}, *const nameless[] = {"=value"}, *const ours[] = {"BACKHAUL_LAUNCH=1-2"};
@@ -42,11 +41,9 @@ static void an_invalid_launch_command_is_refused(void) {
     CHECK_REFUSED("NAME=value", SET(&changed));
     changed.environment = ours;
     CHECK_REFUSED("BACKHAUL_LAUNCH", SET(&changed));
-    bh_application_close(application);
 }
 
 static void an_invalid_response_to_a_challenge_is_refused(void) {
-    bh_application *application = open_application();
     bh_session *session = create_session(application, "s", BH_ROLE_CONSUME);
     bh_challenge_response good = BH_INIT(bh_challenge_response), changed;
     bh_header length = {"Content-Length", "7"}, broken = {"Authorization", "Bearer a\r\nX: y"};
@@ -74,22 +71,18 @@ static void an_invalid_response_to_a_challenge_is_refused(void) {
     changed.headers = &broken;
     CHECK_REFUSED("line break", RESPOND(&changed));
     CHECK_STATUS(BH_NOT_FOUND, RESPOND(&good));
-    bh_application_close(application);
 }
 
 static void a_progress_interval_must_be_0_or_from_100_ms_to_one_minute(void) {
-    bh_application *application = open_application();
     bh_session *session = create_session(application, "s", BH_ROLE_OBSERVE);
     CHECK_REFUSED("interval_ms is 99", bh_session_watch_progress(session, 99, 5000, &error));
     CHECK_REFUSED("interval_ms is 60001", bh_session_watch_progress(session, 60001, 5000, &error));
     CHECK_STATUS(BH_OK, bh_session_watch_progress(session, 100, 5000, &error));
     CHECK_STATUS(BH_OK, bh_session_watch_progress(session, 0, 5000, &error));
     CHECK_STATUS(BH_OK, bh_session_watch_progress(session, 0, 5000, &error));
-    bh_application_close(application);
 }
 
 static void a_host_that_was_not_launched_has_no_launch(void) {
-    bh_application *application = open_application();
     bh_batch *launch = NULL, *launches = NULL, *engine = NULL;
     CHECK_STATUS(BH_OK, bh_application_current_launch(application, 5000, &launch, &error));
     CHECK(bh_batch_count(launch) == 0 && bh_batch_launch_at(launch, 0) == NULL);
@@ -103,11 +96,9 @@ static void a_host_that_was_not_launched_has_no_launch(void) {
     bh_batch_release(launch);
     bh_batch_release(launches);
     bh_batch_release(engine);
-    bh_application_close(application);
 }
 
 static void a_registered_launch_command_is_listed_with_its_defaults_until_it_is_removed(void) {
-    bh_application *application = open_application();
     bh_launch_command command = BH_INIT(bh_launch_command);
     const char *const arguments[] = {"--launched", ""}, *const environment[] = {"COLOUR=blue", "EMPTY="};
     bh_batch *launches = NULL;
@@ -132,9 +123,10 @@ static void a_registered_launch_command_is_listed_with_its_defaults_until_it_is_
     CHECK_STATUS(BH_OK, bh_store_launches(application, 5000, &launches, &error));
     CHECK(bh_batch_count(launches) == 0);
     bh_batch_release(launches);
-    bh_application_close(application);
 }
 
-MAIN(TEST(an_invalid_launch_command_is_refused), TEST(an_invalid_response_to_a_challenge_is_refused),
-     TEST(a_progress_interval_must_be_0_or_from_100_ms_to_one_minute), TEST(a_host_that_was_not_launched_has_no_launch),
-     TEST(a_registered_launch_command_is_listed_with_its_defaults_until_it_is_removed))
+MAIN(APPLICATION_TEST(an_invalid_launch_command_is_refused),
+     APPLICATION_TEST(an_invalid_response_to_a_challenge_is_refused),
+     APPLICATION_TEST(a_progress_interval_must_be_0_or_from_100_ms_to_one_minute),
+     APPLICATION_TEST(a_host_that_was_not_launched_has_no_launch),
+     APPLICATION_TEST(a_registered_launch_command_is_listed_with_its_defaults_until_it_is_removed))

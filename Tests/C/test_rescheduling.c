@@ -4,8 +4,6 @@
 #include <inttypes.h>
 
 static void rescheduled_start_times_are_checked_and_listed(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_task_selection selection = BH_INIT(bh_task_selection);
     bh_request request = idle_request();
     bh_batch *tasks = NULL;
@@ -42,12 +40,9 @@ static void rescheduled_start_times_are_checked_and_listed(void) {
     CHECK_STATUS(BH_OK, bh_session_attach(application, "gallery", BH_ROLE_OBSERVE, 20000, &observer, &error));
     CHECK_STATUS(BH_WRONG_ROLE, bh_tasks_reschedule(observer, NULL, 0, 0, 20000, &affected, &error));
 #undef RESCHEDULE
-    bh_application_close(application);
 }
 
 static void a_tasks_own_constraints_are_listed(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = idle_request();
     bh_policy policy = BH_INIT(bh_policy);
     bh_batch *tasks = NULL;
@@ -71,12 +66,9 @@ static void a_tasks_own_constraints_are_listed(void) {
     CHECK_STATUS(BH_OK, bh_session_task(session, result.task_id, 20000, &tasks, &error));
     CHECK(bh_batch_task_at(tasks, 0)->constraints == NULL);
     bh_batch_release(tasks);
-    bh_application_close(application);
 }
 
 static void new_constraints_of_a_task_replace_all_its_earlier_constraints(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = idle_request();
     bh_constraints constraints = {0};
     bh_batch *tasks = NULL;
@@ -95,8 +87,7 @@ static void new_constraints_of_a_task_replace_all_its_earlier_constraints(void) 
     bh_batch_release(tasks);
     constraints.reserved[0] = 1;
     CHECK_REFUSED("reserved", bh_tasks_set_constraints(session, NULL, &constraints, 20000, &affected, &error));
-    bh_application_close(application);
 }
 
-MAIN(TEST(rescheduled_start_times_are_checked_and_listed), TEST(a_tasks_own_constraints_are_listed),
-     TEST(new_constraints_of_a_task_replace_all_its_earlier_constraints))
+MAIN(PRODUCER_TEST(rescheduled_start_times_are_checked_and_listed), PRODUCER_TEST(a_tasks_own_constraints_are_listed),
+     PRODUCER_TEST(new_constraints_of_a_task_replace_all_its_earlier_constraints))

@@ -33,10 +33,7 @@ static void *share_a_session(void *argument) {
 }
 
 static void one_session_serves_many_threads(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     run(share_a_session, session);
-    bh_application_close(application);
 }
 
 static void *read_a_batch(void *argument) {
@@ -49,8 +46,6 @@ static void *read_a_batch(void *argument) {
 }
 
 static void one_batch_is_read_by_many_threads(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request requests[100];
     bh_batch *batch = NULL;
     for (int i = 0; i < 100; i++) requests[i] = idle_request();
@@ -58,7 +53,6 @@ static void one_batch_is_read_by_many_threads(void) {
     CHECK_STATUS(BH_OK, bh_session_tasks(session, NULL, 0, 100, 20000, &batch, NULL));
     run(read_a_batch, batch);
     bh_batch_release(batch);
-    bh_application_close(application);
 }
 
 static _Atomic(bh_application *) current;
@@ -132,6 +126,6 @@ static void a_long_wait_ends_when_the_application_is_closed(void) {
     CHECK(pthread_join(thread, NULL) == 0);
 }
 
-MAIN(TEST(one_session_serves_many_threads), TEST(one_batch_is_read_by_many_threads),
+MAIN(PRODUCER_TEST(one_session_serves_many_threads), PRODUCER_TEST(one_batch_is_read_by_many_threads),
      TEST(closing_an_application_while_other_threads_use_it_only_makes_their_calls_fail),
      TEST(a_long_wait_ends_when_the_application_is_closed))

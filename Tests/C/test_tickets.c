@@ -43,8 +43,6 @@ static void the_end_of_an_operation_makes_the_event_descriptor_of_the_applicatio
 }
 
 static void next_ticket_returns_a_ticket_as_soon_as_a_wait_has_returned_its_result(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_ticket *next = NULL;
     for (int i = 0; i < 100; i++) {
         bh_ticket *ticket = ticket_of(bh_session_complete(session, BH_START, &error), &error);
@@ -53,12 +51,9 @@ static void next_ticket_returns_a_ticket_as_soon_as_a_wait_has_returned_its_resu
         CHECK(next == ticket);
         bh_ticket_release(ticket);
     }
-    bh_application_close(application);
 }
 
 static void next_ticket_never_returns_a_released_ticket(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_ticket *next = NULL;
     int descriptor = -1;
     CHECK_STATUS(BH_OK, bh_application_event_fd(application, &descriptor, &error));
@@ -70,13 +65,11 @@ static void next_ticket_never_returns_a_released_ticket(void) {
     CHECK(!is_readable(descriptor, 0));
     CHECK_STATUS(BH_OK, bh_application_next_ticket(application, &next, &error));
     CHECK(next == NULL);
-    bh_application_close(application);
 }
 
 #define START_CREATE() bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_START, NULL, NULL, &error)
 
 static void a_session_can_be_taken_from_its_ticket_only_one_time(void) {
-    bh_application *application = open_application();
     bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_session *session = NULL, *again = NULL;
     bh_batch *batch = NULL;
@@ -96,11 +89,9 @@ static void a_session_can_be_taken_from_its_ticket_only_one_time(void) {
     bh_ticket_release(ticket);
     /* The session remains valid without its ticket. */
     CHECK_STATUS(BH_OK, bh_session_complete(session, 20000, &error));
-    bh_application_close(application);
 }
 
 static void a_session_that_was_not_taken_is_closed_with_its_ticket(void) {
-    bh_application *application = open_application();
     bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_ticket *ticket = NULL;
     configuration.identifier = "gallery";
@@ -120,12 +111,9 @@ static void a_session_that_was_not_taken_is_closed_with_its_ticket(void) {
     for (int i = 0; i < 100 && status == BH_IN_USE; i++)
         status = bh_session_attach(application, "gallery", BH_ROLE_CONSUME, 20000, &session, &error);
     CHECK(status == BH_OK);
-    bh_application_close(application);
 }
 
 static void a_batch_can_be_taken_from_its_ticket_only_one_time(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_batch *batch = NULL, *again = NULL;
     bh_ticket *ticket = ticket_of(bh_session_get_configuration(session, BH_START, NULL, &error), &error);
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
@@ -135,11 +123,9 @@ static void a_batch_can_be_taken_from_its_ticket_only_one_time(void) {
     bh_ticket_release(ticket);
     CHECK(strcmp(bh_batch_configuration_at(batch, 0)->identifier, "gallery") == 0);
     bh_batch_release(batch);
-    bh_application_close(application);
 }
 
 static void each_function_of_a_ticket_returns_the_error_of_its_operation(void) {
-    bh_application *application = open_application();
     bh_session *session = NULL;
     bh_ticket *ticket =
         ticket_of(bh_session_attach(application, "nowhere", BH_ROLE_CONSUME, BH_START, NULL, &error), &error);
@@ -154,7 +140,6 @@ static void each_function_of_a_ticket_returns_the_error_of_its_operation(void) {
     CHECK_STATUS(BH_NOT_FOUND, bh_ticket_wait(ticket, 20000, &error));
     CHECK_STATUS(BH_NOT_FOUND, bh_ticket_batch(ticket, &batch, &error));
     CHECK(batch == NULL);
-    bh_application_close(application);
 }
 
 static bh_ticket *start_enqueue(bh_session *session, const bh_request *requests, size_t count) {
@@ -198,8 +183,6 @@ static bh_enqueued enqueue_again(bh_session *session, const bh_request *request)
 }
 
 static void a_ticket_of_an_enqueue_distinguishes_live_tasks_from_ended_ones(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request request = idle_request();
     bh_batch *batch = NULL;
     request.idempotency_key = "once";
@@ -219,12 +202,9 @@ static void a_ticket_of_an_enqueue_distinguishes_live_tasks_from_ended_ones(void
     CHECK_STATUS(BH_OK, bh_session_acknowledge(session, &end, 1, 20000, NULL, &error));
     found = enqueue_again(session, &request);
     CHECK(found.disposition == BH_ENQUEUE_NEW && found.task_id != first.task_id);
-    bh_application_close(application);
 }
 
 static void only_requests_with_the_key_of_a_task_have_the_disposition_existing(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request requests[3] = {idle_request(), idle_request(), idle_request()};
     bh_batch *results[2] = {NULL, NULL};
     requests[1].idempotency_key = "once";
@@ -238,7 +218,6 @@ static void only_requests_with_the_key_of_a_task_have_the_disposition_existing(v
     }
     bh_batch_release(results[0]);
     bh_batch_release(results[1]);
-    bh_application_close(application);
 }
 
 static void a_ticket_keeps_the_pointer_that_a_program_stores_in_it(void) {
@@ -268,8 +247,6 @@ static void a_ticket_keeps_the_pointer_that_a_program_stores_in_it(void) {
 }
 
 static void the_ticket_of_a_started_cancel_has_the_number_of_cancelled_tasks(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request request = idle_request();
     uint64_t count = 99;
     enqueue_one(session, &request);
@@ -279,7 +256,6 @@ static void the_ticket_of_a_started_cancel_has_the_number_of_cancelled_tasks(voi
     CHECK_STATUS(BH_OK, bh_ticket_count(ticket, &count, &error));
     CHECK(count == 1);
     bh_ticket_release(ticket);
-    bh_application_close(application);
 }
 
 static void a_call_that_times_out_returns_the_ticket_of_its_operation(void) {
@@ -408,15 +384,16 @@ static void closing_does_not_wait_for_an_engine_that_is_stopped(void) {
 }
 
 MAIN(TEST(the_end_of_an_operation_makes_the_event_descriptor_of_the_application_readable),
-     TEST(next_ticket_returns_a_ticket_as_soon_as_a_wait_has_returned_its_result),
-     TEST(next_ticket_never_returns_a_released_ticket), TEST(a_session_can_be_taken_from_its_ticket_only_one_time),
-     TEST(a_session_that_was_not_taken_is_closed_with_its_ticket),
-     TEST(a_batch_can_be_taken_from_its_ticket_only_one_time),
-     TEST(each_function_of_a_ticket_returns_the_error_of_its_operation),
+     CONSUMER_TEST(next_ticket_returns_a_ticket_as_soon_as_a_wait_has_returned_its_result),
+     CONSUMER_TEST(next_ticket_never_returns_a_released_ticket),
+     APPLICATION_TEST(a_session_can_be_taken_from_its_ticket_only_one_time),
+     APPLICATION_TEST(a_session_that_was_not_taken_is_closed_with_its_ticket),
+     CONSUMER_TEST(a_batch_can_be_taken_from_its_ticket_only_one_time),
+     APPLICATION_TEST(each_function_of_a_ticket_returns_the_error_of_its_operation),
      TEST(the_results_of_a_started_enqueue_can_be_taken_from_its_ticket_only_one_time),
-     TEST(the_ticket_of_a_started_cancel_has_the_number_of_cancelled_tasks),
-     TEST(a_ticket_of_an_enqueue_distinguishes_live_tasks_from_ended_ones),
-     TEST(only_requests_with_the_key_of_a_task_have_the_disposition_existing),
+     CONSUMER_TEST(the_ticket_of_a_started_cancel_has_the_number_of_cancelled_tasks),
+     CONSUMER_TEST(a_ticket_of_an_enqueue_distinguishes_live_tasks_from_ended_ones),
+     CONSUMER_TEST(only_requests_with_the_key_of_a_task_have_the_disposition_existing),
      TEST(a_ticket_keeps_the_pointer_that_a_program_stores_in_it),
      TEST(a_call_that_times_out_returns_the_ticket_of_its_operation),
      TEST(an_engine_that_is_stopped_before_its_first_reply_is_named_in_the_error),

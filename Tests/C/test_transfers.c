@@ -37,7 +37,6 @@ static bh_session_configuration everything(void) {
 }
 
 static void a_configuration_is_read_back_unchanged(void) {
-    bh_application *application = open_application();
     bh_session_configuration given = everything();
     bh_session *session = NULL;
     bh_batch *batch = NULL;
@@ -64,22 +63,18 @@ static void a_configuration_is_read_back_unchanged(void) {
     CHECK(got->tolerances == (BH_TOLERATE_MISSING_CLOSE_NOTIFY | BH_TOLERATE_EARLY_RESPONSE));
     CHECK_STATUS(BH_OK, bh_session_set_configuration(session, got, 20000, &error));
     bh_batch_release(batch);
-    bh_application_close(application);
 }
 
 static void a_struct_shorter_than_in_version_1_0_of_the_header_is_refused(void) {
-    bh_application *application = open_application();
     bh_session_configuration given = everything();
     bh_session *session = NULL;
     given.struct_size = offsetof(bh_session_configuration, slow_pause_ms);
     CHECK_REFUSED("struct_size",
                   bh_session_create(application, &given, BH_ROLE_PRODUCE, 20000, &session, NULL, &error));
     CHECK(session == NULL);
-    bh_application_close(application);
 }
 
 static void fields_that_are_0_are_read_back_with_their_defaults(void) {
-    bh_application *application = open_application();
     bh_session_configuration given = BH_INIT(bh_session_configuration);
     bh_session *session = NULL;
     bh_batch *batch = NULL;
@@ -91,7 +86,6 @@ static void fields_that_are_0_are_read_back_with_their_defaults(void) {
     CHECK(got->proxy.url == NULL && got->cookies == BH_COOKIES_NONE && got->history_limit == 1000);
     CHECK(got->budget.daily == 0 && got->constraints.preset == BH_PRESET_DEFAULT && got->constraints.networks == 0);
     bh_batch_release(batch);
-    bh_application_close(application);
 }
 
 static void the_error_for_an_invalid_setting_names_the_field(void) {
@@ -181,8 +175,6 @@ static void the_error_for_an_invalid_request_names_the_field(void) {
 }
 
 static void a_request_with_every_option_is_accepted_and_listed(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request requests[2] = {idle_request(), idle_request()};
     bh_policy policy = BH_INIT(bh_policy);
     bh_part part = {sizeof part, "field", NULL, "value", 5, NULL, "text/plain"};
@@ -218,11 +210,9 @@ static void a_request_with_every_option_is_accepted_and_listed(void) {
     selection.group = "others";
     CHECK_STATUS(BH_OK, bh_tasks_cancel(session, &selection, 20000, &count, &error));
     CHECK(count == 0);
-    bh_application_close(application);
 }
 
 static void limits_are_read_back_unchanged(void) {
-    bh_application *application = open_application();
     bh_limits limits = BH_INIT(bh_limits);
     bh_batch *batch = NULL;
     CHECK_REFUSED("limits", bh_store_set_limits(application, NULL, 20000, &error));
@@ -237,10 +227,11 @@ static void limits_are_read_back_unchanged(void) {
     CHECK(got->maximum_connections == 2 && got->maximum_running_tasks == 256 && got->connections_per_origin == 0);
     CHECK(got->bytes_per_second == UINT64_MAX >> 1);
     bh_batch_release(batch);
-    bh_application_close(application);
 }
 
-MAIN(TEST(a_configuration_is_read_back_unchanged), TEST(a_struct_shorter_than_in_version_1_0_of_the_header_is_refused),
-     TEST(fields_that_are_0_are_read_back_with_their_defaults), TEST(the_error_for_an_invalid_setting_names_the_field),
-     TEST(the_error_for_an_invalid_request_names_the_field), TEST(a_request_with_every_option_is_accepted_and_listed),
-     TEST(limits_are_read_back_unchanged))
+MAIN(APPLICATION_TEST(a_configuration_is_read_back_unchanged),
+     APPLICATION_TEST(a_struct_shorter_than_in_version_1_0_of_the_header_is_refused),
+     APPLICATION_TEST(fields_that_are_0_are_read_back_with_their_defaults),
+     TEST(the_error_for_an_invalid_setting_names_the_field), TEST(the_error_for_an_invalid_request_names_the_field),
+     PRODUCER_TEST(a_request_with_every_option_is_accepted_and_listed),
+     APPLICATION_TEST(limits_are_read_back_unchanged))

@@ -20,7 +20,6 @@ static void write_file(const char *root, const char *name, const char *text) {
 }
 
 static void there_is_one_condition_of_each_kind_with_its_source(void) {
-    bh_application *application = open_application();
     bh_batch *batch = NULL;
     unsigned seen = 0;
     CHECK_STATUS(BH_OK, bh_store_conditions(application, 20000, &batch, &error));
@@ -34,12 +33,9 @@ static void there_is_one_condition_of_each_kind_with_its_source(void) {
     CHECK(seen == ((1u << BH_CONDITION_THROUGHPUT) - 1) * 2);
     CHECK(bh_batch_hold_at(batch, 0) == NULL && bh_batch_task_at(batch, 0) == NULL);
     bh_batch_release(batch);
-    bh_application_close(application);
 }
 
 static void the_reason_of_a_waiting_task_and_the_start_of_its_wait_are_listed(void) {
-    bh_application *application = open_application();
-    bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = BH_INIT(bh_request);
     bh_batch *batch = NULL;
     request.url = "http://127.0.0.1:9/file";
@@ -57,7 +53,6 @@ static void the_reason_of_a_waiting_task_and_the_start_of_its_wait_are_listed(vo
     CHECK(wait->began_ms > 0 && wait->ended_ms == 0 && wait->reason_text != NULL && wait->reserved == 0);
     bh_batch_release(batch);
     CHECK_STATUS(BH_NOT_FOUND, bh_task_waits(session, result.task_id + 1, 20000, &batch, &error));
-    bh_application_close(application);
 }
 
 static void a_discretionary_task_is_held_on_battery_until_its_constraint_is_removed(void) {
@@ -113,5 +108,5 @@ static void a_discretionary_task_is_held_on_battery_until_its_constraint_is_remo
 }
 
 MAIN(TEST(a_discretionary_task_is_held_on_battery_until_its_constraint_is_removed),
-     TEST(there_is_one_condition_of_each_kind_with_its_source),
-     TEST(the_reason_of_a_waiting_task_and_the_start_of_its_wait_are_listed))
+     APPLICATION_TEST(there_is_one_condition_of_each_kind_with_its_source),
+     PRODUCER_TEST(the_reason_of_a_waiting_task_and_the_start_of_its_wait_are_listed))
