@@ -85,6 +85,14 @@ def host(store, hosting):
 
 
 @pytest.fixture
+def one(host):
+    """A host with the session "gallery"."""
+    one = host()
+    one.session()
+    return one
+
+
+@pytest.fixture
 def misbehaving():
     with MisbehavingServer() as server:
         yield server

@@ -1,8 +1,5 @@
 """Options of the command line for constraints, start times, activities and networks. Valid values are stored and
-listed. Invalid values are refused.
-
-A budget is the number of bytes that may be moved in a day or month.
-"""
+listed. Invalid values are refused."""
 
 import datetime
 import time

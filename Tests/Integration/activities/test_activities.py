@@ -55,9 +55,7 @@ def test_the_engine_enqueues_the_request_of_an_activity_in_each_window(host, mis
 
 
 @pytest.mark.both_hostings
-def test_an_activity_without_a_request_sends_an_event(host):
-    one = host()
-    one.session()
+def test_an_activity_without_a_request_sends_an_event(one):
     one.set_activity(at_once("clean-up"))
     first, = one.wait_for(1)
     session, = one.all_sessions()
@@ -68,9 +66,7 @@ def test_an_activity_without_a_request_sends_an_event(host):
     one.acknowledge([second])
 
 
-def test_an_activity_that_does_not_repeat_starts_after_its_stated_first_time_and_is_then_removed(host):
-    one = host()
-    one.session()
+def test_an_activity_that_does_not_repeat_starts_after_its_stated_first_time_and_is_then_removed(one):
     begin = soon()
     one.set_activity(Activity("late", 60_000, 700, first=begin, repeats=False, quality_of_service="background"))
     event, = one.wait_for(1)
@@ -159,9 +155,7 @@ def test_a_kill_of_the_engine_at_the_start_of_an_activity_adds_no_second_task(sw
     assert len(again.tasks()) == 1
 
 
-def test_after_a_kill_the_next_engine_keeps_the_windows_of_the_activities(host):
-    one = host()
-    one.session()
+def test_after_a_kill_the_next_engine_keeps_the_windows_of_the_activities(host, one):
     for name, interval in [("a", HOUR), ("b", 24 * HOUR)]:
         one.set_activity(Activity(name, interval))
     before = one.activities()
@@ -171,9 +165,7 @@ def test_after_a_kill_the_next_engine_keeps_the_windows_of_the_activities(host):
     assert again.activities() == before
 
 
-def test_an_activity_keeps_its_window_until_its_interval_or_its_first_time_changes(host):
-    one = host()
-    one.session()
+def test_an_activity_keeps_its_window_until_its_interval_or_its_first_time_changes(one):
     one.set_activity(Activity("sync", HOUR))
     before, = one.activities()
     one.set_activity(Activity("sync", HOUR, quality_of_service="utility", request=Request("http://127.0.0.1:9/a")))
@@ -185,9 +177,7 @@ def test_an_activity_keeps_its_window_until_its_interval_or_its_first_time_chang
     assert one.activities()[0].next_ms == (before.next_ms // 1_000 + 5) * 1_000
 
 
-def test_a_removed_activity_does_not_start(host):
-    one = host()
-    one.session()
+def test_a_removed_activity_does_not_start(one):
     one.set_activity(at_once())
     one.remove_activity("sync")
     assert one.activities() == []
@@ -216,9 +206,7 @@ def test_a_removed_activity_does_not_start(host):
     ({"request": Request("http://127.0.0.1:9/", suspended=True)}, "sets suspended"),
     ({"request": Request("http://127.0.0.1:9/", "/tmp/feed")}, "if_exists"),
 ])
-def test_the_error_of_an_invalid_activity_names_the_field(host, change, word):
-    one = host()
-    one.session()
+def test_the_error_of_an_invalid_activity_names_the_field(change, word, one):
     fields = {"identifier": "sync", "interval_ms": 1_000, "tolerance_ms": 0, **change}
     with pytest.raises((BackhaulError, ValueError, OverflowError)) as error:
         one.set_activity(Activity(**fields))

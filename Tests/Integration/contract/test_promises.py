@@ -1,10 +1,4 @@
-"""Promises of docs/contract.md that no other suite tests on its own.
-
-The engine runs the transfers. A round begins when a task is added to a session without unfinished tasks. The round
-ends when all tasks of the session have ended. If no host is connected at the end of a round, the engine launches
-(starts) the program of the application. A challenge is a demand for a credential, such as a password. To complete a
-session is to state that the host has processed all events that it has read.
-"""
+"""Promises of docs/contract.md that no other suite tests on its own."""
 
 import re
 from pathlib import Path

@@ -1,7 +1,6 @@
 """Servers that require a credential: nginx with Basic, and a server that requires a token.
 
 A second host of a session can be a producer, which may add and control tasks, or an observer, which may only read.
-To acknowledge an event is to confirm that it was processed.
 """
 
 import os
@@ -118,9 +117,7 @@ def test_after_a_kill_of_the_engine_the_next_engine_still_has_the_open_challenge
     assert all(event.state is TaskState.SUCCEEDED for event in task_events(again.wait_for()))
 
 
-def test_a_401_fails_a_task_if_its_session_never_asks_the_host_for_a_credential(host, nginx, served, downloads):
-    one = host()
-    one.session()
+def test_a_401_fails_a_task_if_its_session_never_asks_the_host_for_a_credential(nginx, served, downloads, one):
     one.download(*enqueue_protected_files(nginx, served, downloads, 1)[0])
     [event] = task_events(one.wait_for())
     assert (event.status, event.http_status) == (Status.HTTP_STATUS, 401)

@@ -99,9 +99,7 @@ def test_hosts_can_open_the_store_while_its_daemon_exits(host, program, place, m
         two.close()
 
 
-def test_the_error_names_the_process_of_a_stopped_daemon(host, daemon):
-    one = host()
-    one.session()
+def test_the_error_names_the_process_of_a_stopped_daemon(host, daemon, one):
     process = daemon()
     os.kill(process, signal.SIGSTOP)
     try:
@@ -138,9 +136,7 @@ def test_a_long_log_is_rotated(program, store):
     assert (store / "daemon.log").stat().st_size < 10_000
 
 
-def test_a_stale_socket_is_replaced(host, daemon, store):
-    one = host()
-    one.session()
+def test_a_stale_socket_is_replaced(host, daemon, store, one):
     os.kill(daemon(), signal.SIGKILL)
     one.kill()
     assert (store / "engine.socket").exists()
@@ -179,10 +175,8 @@ def hostile(store, payload):
     return peer
 
 
-def test_invalid_messages_incomplete_messages_and_floods_do_not_affect_other_connections(
-        host, store, daemon, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_invalid_messages_incomplete_messages_and_floods_do_not_affect_other_connections(store, daemon, misbehaving,
+                                                                                         downloads, one):
     process = daemon()
     peers = [hostile(store, struct.pack("<I", 1_000) + b"\x01bhul")]
     peers += [hostile(store, os.urandom(70_000)) for _ in range(50)]
@@ -194,9 +188,7 @@ def test_invalid_messages_incomplete_messages_and_floods_do_not_affect_other_con
     assert daemon() == process
 
 
-def test_the_host_of_a_deleted_store_gets_an_error_and_the_next_host_makes_a_new_store(host, store, place, daemon):
-    one = host()
-    one.session()
+def test_the_host_of_a_deleted_store_gets_an_error_and_the_next_host_makes_a_new_store(host, store, place, daemon, one):
     first = daemon()
     while store.exists():
         # The daemon may remove its socket at the same time.
@@ -209,9 +201,7 @@ def test_the_host_of_a_deleted_store_gets_an_error_and_the_next_host_makes_a_new
     assert daemon() != first
 
 
-def test_a_moved_store_works_at_its_new_path(host, store, place, downloads, daemon):
-    one = host()
-    one.session()
+def test_a_moved_store_works_at_its_new_path(host, store, place, downloads, daemon, one):
     one.enqueue([Request("http://127.0.0.1:9/", downloads / "a", key="a", suspended=True)])
     first = daemon()
     store.rename(place / "elsewhere")

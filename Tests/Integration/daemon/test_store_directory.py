@@ -44,9 +44,7 @@ def test_a_removed_or_replaced_socket_is_created_again(host, store, act, hosting
     assert two.engine().process_id == one.engine().process_id
 
 
-def test_if_a_directory_replaces_the_socket_a_log_message_asks_to_remove_the_directory(host, store):
-    one = host()
-    one.session()
+def test_if_a_directory_replaces_the_socket_a_log_message_asks_to_remove_the_directory(host, store, one):
     (store / "engine.socket").unlink()
     (store / "engine.socket").mkdir()
     until(lambda: (store / "daemon.log").read_text(), lambda text: "has a directory engine.socket; remove it" in text)
@@ -62,9 +60,7 @@ def swapped(store):
 @pytest.mark.parametrize("act", [
     lambda store: store.rename(store.parent / "elsewhere"), lambda store: shutil.rmtree(store, ignore_errors=True),
     swapped])
-def test_a_host_whose_store_was_moved_or_removed_gets_an_error_and_makes_no_new_store(host, store, daemon, act):
-    one = host()
-    one.session()
+def test_a_host_whose_store_was_moved_or_removed_gets_an_error_and_makes_no_new_store(host, store, daemon, act, one):
     first = daemon()
     while store.exists() and not (store.parent / "elsewhere").exists():
         act(store)
@@ -84,9 +80,7 @@ def test_a_host_whose_store_was_moved_or_removed_gets_an_error_and_makes_no_new_
     assert two.tasks() == []
 
 
-def test_a_store_that_is_moved_back_works_again(host, store, daemon):
-    one = host()
-    one.session()
+def test_a_store_that_is_moved_back_works_again(store, daemon, one):
     first = daemon()
     store.rename(store.parent / "elsewhere")
     until(lambda: os.path.exists(f"/proc/{first}/exe"), lambda there: not there)

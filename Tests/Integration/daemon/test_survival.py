@@ -71,10 +71,8 @@ def test_a_daemon_continues_the_transfers_when_the_host_with_the_engine_is_kille
         engine.end()
 
 
-def test_after_a_kill_of_the_daemon_new_downloads_succeed_with_both_kinds_of_hosting(
-        host, store, daemon, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_after_a_kill_of_the_daemon_new_downloads_succeed_with_both_kinds_of_hosting(store, daemon, misbehaving,
+                                                                                     downloads, one):
     other = Host(store, "org.example.other", hosting=Hosting.EMBEDDED)
     try:
         other.open()
@@ -104,9 +102,7 @@ def test_a_transfer_continues_after_its_daemon_is_killed_while_a_host_with_embed
         other.end()
 
 
-def test_transfers_continue_while_their_host_is_stopped_by_sigstop(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_transfers_continue_while_their_host_is_stopped_by_sigstop(misbehaving, downloads, one):
     one.download(misbehaving.serve("/a", Content(300_000), [Behaviour(pace=600_000)]), downloads / "a", key="a")
     one.stop()
     until(lambda: os.listdir(downloads), lambda names: names == ["a"])
@@ -121,9 +117,7 @@ def test_the_daemon_has_its_own_process_session_and_its_parent_is_no_host(host, 
     assert {group, session}.isdisjoint(fields(one.pid)[2:]) and {group, session}.isdisjoint(fields(os.getpid())[2:])
 
 
-def test_an_idle_daemon_exits_and_the_next_open_starts_a_new_daemon(host, place, daemon):
-    one = host()
-    one.session()
+def test_an_idle_daemon_exits_and_the_next_open_starts_a_new_daemon(place, daemon, one):
     first = daemon()
     one.close()
     until(lambda: daemons_of(place), lambda found: found == [])
@@ -150,9 +144,7 @@ def test_the_daemon_keeps_running_while_a_task_waits_for_its_next_attempt(host, 
     assert daemons_of(place) == [process]
 
 
-def test_suspended_tasks_do_not_keep_the_daemon_running(host, place, downloads):
-    one = host()
-    one.session()
+def test_suspended_tasks_do_not_keep_the_daemon_running(place, downloads, one):
     one.enqueue([Request("http://127.0.0.1:9/", downloads / "a", suspended=True)])
     one.kill()
     until(lambda: daemons_of(place), lambda found: found == [])

@@ -1,9 +1,5 @@
 """A file that exists at the destination is kept if it has the stated checksum or size, or if the server has no newer
-representation.
-
-The validators of a file are the ETag and the Last-Modified of the response. A conditional request contains these
-validators.
-"""
+representation."""
 
 import os
 

@@ -39,9 +39,7 @@ def test_network_settings_are_stored_until_they_are_removed(host):
 
 
 @pytest.mark.both_hostings
-def test_activities_can_be_listed_and_changed_and_removed(host):
-    one = host()
-    one.session()
+def test_activities_can_be_listed_and_changed_and_removed(host, one):
     one.set_activity(Activity("sync", 3_600_000, 60_000, repeats=False, quality_of_service="utility", first=LATER,
                               request=Request(URL)))
     one.set_activity(Activity("feed", 86_400_000))
@@ -63,18 +61,14 @@ def test_activities_can_be_listed_and_changed_and_removed(host):
         again.remove_activity("sync")
 
 
-def test_an_activity_without_a_request_causes_an_event(host):
-    one = host()
-    one.session()
+def test_an_activity_without_a_request_causes_an_event(one):
     one.set_activity(Activity("feed", 1_000, 1, repeats=False, quality_of_service="user_initiated"))
     event = one.wait_for(1)[0]
     assert (event.kind, event.activity, event.task_id) == (EventKind.ACTIVITY, "feed", 0)
     assert one.activities() == []
 
 
-def test_an_activity_with_a_request_enqueues_its_task(host):
-    one = host()
-    one.session()
+def test_an_activity_with_a_request_enqueues_its_task(one):
     one.set_activity(Activity("feed", 1_000, 1, repeats=False, quality_of_service="user_initiated",
                               request=Request(URL, policy=Policy(retry=RetryPolicy(maximum_attempts=1)))))
     event = one.wait_for(1)[0]

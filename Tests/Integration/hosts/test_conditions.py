@@ -53,9 +53,7 @@ def test_the_constraints_of_a_session_are_stored(host):
     assert (changed.constraints, changed.budget) == (without, Budget(daily=1_000_000))
 
 
-def test_the_constraints_of_a_task_can_be_replaced_only_by_valid_constraints(host):
-    one = host()
-    one.session()
+def test_the_constraints_of_a_task_can_be_replaced_only_by_valid_constraints(one):
     request = Request(URL, policy=Policy(constraints=Constraints(preset="overnight")), suspended=True, key="a")
     task = one.enqueue([request])[0].task_id
     assert one.set_constraints(Constraints(minimum_battery_percent=20), [task]) == 1
@@ -68,9 +66,7 @@ def test_the_constraints_of_a_task_can_be_replaced_only_by_valid_constraints(hos
 
 
 @pytest.mark.both_hostings
-def test_constraints_of_a_task_are_listed(host):
-    one = host()
-    one.session()
+def test_constraints_of_a_task_are_listed(one):
     constraints = Constraints(preset="overnight", requires_unmetered=False, networks=NetworkKind.WIFI,
                               quiet_hours="22:00-06:30")
     stating, plain = (done.task_id for done in one.enqueue(
@@ -81,18 +77,14 @@ def test_constraints_of_a_task_are_listed(host):
     assert {task.constraints for task in one.tasks()} == {Constraints(minimum_battery_percent=20)}
 
 
-def test_a_session_without_options_has_no_constraints(host):
-    one = host()
-    one.session()
+def test_a_session_without_options_has_no_constraints(one):
     found, plain = one.configuration(), SessionConfiguration("")
     assert (found.constraints, found.budget) == (plain.constraints, plain.budget)
     assert (found.slow_after_ms, found.slow_pause_ms) == (60_000, 300_000)
 
 
 @pytest.mark.both_hostings
-def test_the_start_times_and_the_expected_sizes_of_a_task_are_listed(host):
-    one = host()
-    one.session()
+def test_the_start_times_and_the_expected_sizes_of_a_task_are_listed(host, one):
     task = one.enqueue([Request(
         URL, earliest_start=LATER, latest_start=LATER + timedelta(hours=1), expected_bytes_received=5,
         expected_bytes_sent=6, policy=Policy(constraints=Constraints(preset="discretionary")))])[0].task_id
@@ -130,9 +122,7 @@ def test_the_error_for_an_invalid_constraint_names_the_field(host, words):
     assert list(one.tasks()) == []
 
 
-def test_the_error_for_a_latest_start_before_the_earliest_start_names_both_fields(host):
-    one = host()
-    one.session()
+def test_the_error_for_a_latest_start_before_the_earliest_start_names_both_fields(one):
     with pytest.raises(InvalidArgument, match=r"latest_start is \d+, before earliest_start"):
         one.enqueue([Request(URL, earliest_start=LATER, latest_start=LATER - timedelta(milliseconds=1))])
 
@@ -159,9 +149,7 @@ def test_the_error_for_invalid_network_settings_names_the_field(host, network, w
         (Activity("a", 1_000, request=Request(URL, body_file=__file__)), "give bytes from memory"),
     ],
     ids=lambda value: value if isinstance(value, str) else "")
-def test_the_error_for_an_invalid_activity_names_the_field(host, activity, words):
-    one = host()
-    one.session()
+def test_the_error_for_an_invalid_activity_names_the_field(activity, words, one):
     with pytest.raises(InvalidArgument, match=words):
         one.set_activity(activity)
 
@@ -172,16 +160,12 @@ def test_the_list_of_conditions_has_each_kind_one_time_and_names_a_source_for_ea
     assert all(condition.text and condition.source for condition in found)
 
 
-def test_the_list_of_holds_is_empty_if_there_is_no_task(host):
-    one = host()
-    one.session()
+def test_the_list_of_holds_is_empty_if_there_is_no_task(one):
     assert one.holds() == []
 
 
 @pytest.mark.both_hostings
-def test_the_listing_of_a_task_that_waits_for_its_earliest_start_has_the_reason_and_the_time(host):
-    one = host()
-    one.session()
+def test_the_listing_of_a_task_that_waits_for_its_earliest_start_has_the_reason_and_the_time(one):
     task = one.enqueue([Request(URL, earliest_start=LATER)])[0].task_id
     info = one.task(task)
     assert (info.reason, info.next_attempt) == (Reason.EARLIEST_START, LATER)
@@ -191,9 +175,7 @@ def test_the_listing_of_a_task_that_waits_for_its_earliest_start_has_the_reason_
 
 
 @pytest.mark.both_hostings
-def test_a_task_is_rescheduled_only_with_valid_times(host):
-    one = host()
-    one.session()
+def test_a_task_is_rescheduled_only_with_valid_times(one):
     soon = LATER - timedelta(hours=1)
     task = one.enqueue([Request(URL, earliest_start=soon, latest_start=LATER)])[0].task_id
     assert one.reschedule([task], earliest_start=LATER) == 1

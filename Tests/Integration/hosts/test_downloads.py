@@ -1,9 +1,4 @@
-"""Valid requests to a correct server: the file, the event, and the rules for an existing file.
-
-If a request states no path, the downloaded file stays in the store, which is the directory of the engine's data.
-Such a file is a kept file. To claim a kept file is to move it to a path. An idempotency key is a text in a request.
-A later request with the same text makes no new task. To acknowledge an event is to confirm that it was processed.
-"""
+"""Valid requests to a correct server: the file, the event, and the rules for an existing file."""
 
 import os
 import stat
@@ -42,17 +37,13 @@ def test_a_download_ends_with_the_complete_file_and_one_event(host, misbehaving,
     assert os.listdir(downloads) == ["photo.bin"]
 
 
-def test_a_download_of_an_empty_file_creates_an_empty_file(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_a_download_of_an_empty_file_creates_an_empty_file(misbehaving, downloads, one):
     one.download(misbehaving.serve("/empty", Content(0)), downloads / "empty")
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     assert (downloads / "empty").read_bytes() == b""
 
 
-def test_chunked_responses_and_responses_without_a_length_are_accepted(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_chunked_responses_and_responses_without_a_length_are_accepted(misbehaving, downloads, one):
     for name, behaviour in {"chunked": Behaviour(chunked=True), "endless": Behaviour(without_length=True)}.items():
         one.download(misbehaving.serve(f"/{name}", CONTENT, otherwise=behaviour), downloads / name)
     assert [event.state for event in one.wait_for()[:2]] == [TaskState.SUCCEEDED] * 2
@@ -73,9 +64,7 @@ def test_two_hundred_files_arrive_over_each_http_version(host, nginx, served, ce
     assert {asked.protocol for asked in nginx.log()[-200:]} == {over}
 
 
-def test_the_file_of_a_download_without_a_destination_is_kept_until_the_host_claims_it(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_the_file_of_a_download_without_a_destination_is_kept_until_the_host_claims_it(misbehaving, downloads, one):
     task = one.download(misbehaving.serve("/a", CONTENT))
     kept = one.wait_for()[0]
     assert sha256_of(kept.path) == CONTENT.sha256
@@ -124,18 +113,14 @@ def test_a_kept_file_can_be_claimed_into_another_file_system(host, misbehaving, 
             os.unlink(target)
 
 
-def test_an_unclaimed_kept_file_is_removed_when_its_event_is_acknowledged(host, misbehaving):
-    one = host()
-    one.session()
+def test_an_unclaimed_kept_file_is_removed_when_its_event_is_acknowledged(misbehaving, one):
     one.download(misbehaving.serve("/a", CONTENT))
     kept = one.wait_for()[0]
     one.acknowledge([kept])
     until(lambda: os.path.exists(kept.path), lambda exists: not exists)
 
 
-def test_the_mode_of_a_file_comes_from_the_request_or_from_the_umask_of_the_host(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_the_mode_of_a_file_comes_from_the_request_or_from_the_umask_of_the_host(misbehaving, downloads, one):
     one.set_umask(0o027)
     one.download(misbehaving.serve("/a", CONTENT), downloads / "by-umask")
     one.download(misbehaving.serve("/b", CONTENT), downloads / "by-request", mode=0o604)
@@ -157,9 +142,7 @@ def test_an_existing_file_is_replaced_only_if_the_request_allows_it(host, misbeh
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_a_file_that_appears_during_the_download_is_not_overwritten(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_a_file_that_appears_during_the_download_is_not_overwritten(misbehaving, downloads, one):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=400_000)), downloads / "a")
     misbehaving.wait_until(lambda log: log and log[0].sent > 0)
     (downloads / "a").write_bytes(b"a stranger's")
@@ -223,10 +206,7 @@ def test_the_error_for_another_request_with_the_same_idempotency_key_names_the_f
     assert caught.value.status.name == "KEY_CONFLICT"
 
 
-def test_the_key_of_a_cancelled_task_causes_a_conflict_until_its_end_event_is_acknowledged(
-        host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_the_key_of_a_cancelled_task_causes_a_conflict_until_its_end_event_is_acknowledged(misbehaving, downloads, one):
     wrong = Request(misbehaving.serve("/a", CONTENT), downloads / "a", key="a", suspended=True)
     right = Request(misbehaving.serve("/b", CONTENT), downloads / "a", key="a")
     one.cancel([one.enqueue([wrong])[0].task_id])
@@ -236,9 +216,7 @@ def test_the_key_of_a_cancelled_task_causes_a_conflict_until_its_end_event_is_ac
     assert one.enqueue([right])[0].is_new
 
 
-def test_a_request_with_the_destination_of_an_unfinished_task_is_refused(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_a_request_with_the_destination_of_an_unfinished_task_is_refused(misbehaving, downloads, one):
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", suspended=True)
     with pytest.raises(Conflict) as caught:
         one.download(misbehaving.serve("/b", CONTENT), downloads / "a")

@@ -17,9 +17,7 @@ SMALL = Content(20_000)
 STALLED = Behaviour(stall_after=1_200_000)
 
 
-def test_calls_in_a_forked_child_are_refused_and_do_not_affect_the_parent(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_calls_in_a_forked_child_are_refused_and_do_not_affect_the_parent(misbehaving, downloads, one):
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a")
     misbehaving.wait_until(lambda log: log and log[0].sent == 1_200_000)
     forked, errors = one.fork()

@@ -47,9 +47,7 @@ def test_the_last_close_ends_all_threads_and_closes_all_descriptors(host, misbeh
     assert left[0] == left[1] == left[2]
 
 
-def test_an_idle_engine_uses_almost_no_processor_time(host):
-    one = host()
-    one.session()
+def test_an_idle_engine_uses_almost_no_processor_time(one):
     before = one.processor_seconds()
     time.sleep(3)
     assert one.processor_seconds() - before < 0.05
@@ -111,9 +109,7 @@ def test_a_lost_connection_sends_no_sigpipe_to_the_host(host, certificates, down
         assert {event.state for event in one.wait_for()[:-1]} == {TaskState.SUCCEEDED}
 
 
-def test_a_transfer_succeeds_although_the_host_calls_dlclose(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_a_transfer_succeeds_although_the_host_calls_dlclose(misbehaving, downloads, one):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=4_000_000)), downloads / "a")
     one.unload()
     assert one.wait_for()[0].state is TaskState.SUCCEEDED

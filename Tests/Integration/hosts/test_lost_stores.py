@@ -57,9 +57,7 @@ def exchanged(store):
     pytest.param(removed(DATABASE), id="database removed"), pytest.param(replaced(DATABASE), id="database replaced"),
     pytest.param(removed(LOG), id="log removed"), pytest.param(replaced(LOG), id="log replaced"),
     pytest.param(deleted, id="deleted"), pytest.param(exchanged, id="exchanged")])
-def test_an_enqueue_into_a_store_that_was_removed_or_replaced_is_refused(host, store, downloads, act):
-    one = host()
-    one.session()
+def test_an_enqueue_into_a_store_that_was_removed_or_replaced_is_refused(host, store, downloads, act, one):
     one.enqueue([request(0, downloads)])
     act(store)
     with pytest.raises(BackhaulError, match="removed or replaced|deleted|moved away") as refused:
@@ -105,9 +103,8 @@ def opened(one):
     return True
 
 
-def test_a_task_that_is_enqueued_into_a_moved_store_still_exists_when_the_store_is_moved_back(host, store, downloads):
-    one = host()
-    one.session()
+def test_a_task_that_is_enqueued_into_a_moved_store_still_exists_when_the_store_is_moved_back(host, store, downloads,
+                                                                                              one):
     store.rename(store.parent / "elsewhere")
     one.enqueue([request(1, downloads)])
     one.kill()

@@ -33,9 +33,7 @@ def current(host):
     return found[0] if found else None
 
 
-def test_usage_of_a_network_is_counted_and_kept_for_the_next_engine(host, outside, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_usage_of_a_network_is_counted_and_kept_for_the_next_engine(host, outside, misbehaving, downloads, one):
     before = current(one)
     if before is None:
         pytest.skip("the network of this machine cannot be read")
@@ -50,9 +48,7 @@ def test_usage_of_a_network_is_counted_and_kept_for_the_next_engine(host, outsid
     assert current(again).used_today == CONTENT.size
 
 
-def test_a_used_up_data_budget_delays_tasks_until_the_budget_is_increased(host, outside, downloads):
-    one = host()
-    one.session()
+def test_a_used_up_data_budget_delays_tasks_until_the_budget_is_increased(outside, downloads, one):
     network = current(one)
     if network is None:
         pytest.skip("the network of this machine cannot be read")

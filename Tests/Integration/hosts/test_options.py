@@ -126,9 +126,7 @@ def test_the_error_for_invalid_limits_names_the_field(host, limits):
     ],
     ids=lambda value: str(value)[:50],
 )
-def test_the_error_for_options_that_contradict_each_other_names_both_options(host, options, both):
-    one = host()
-    one.session()
+def test_the_error_for_options_that_contradict_each_other_names_both_options(options, both, one):
     with pytest.raises(InvalidArgument) as caught:
         one.enqueue([Request(URL, **options)])
     assert all(name in str(caught.value) for name in both), caught.value
@@ -152,18 +150,14 @@ def test_the_error_for_options_that_contradict_each_other_names_both_options(hos
     ],
     ids=lambda value: str(value)[:50],
 )
-def test_the_error_for_an_invalid_option_names_the_option(host, options, name):
-    one = host()
-    one.session()
+def test_the_error_for_an_invalid_option_names_the_option(options, name, one):
     with pytest.raises(InvalidArgument, match=name):
         one.enqueue([Request(URL, **options)])
     assert one.tasks() == []
 
 
 @pytest.mark.parametrize("kind", ["missing", "directory", "relative"])
-def test_a_body_file_that_is_no_regular_file_is_refused(host, place, kind):
-    one = host()
-    one.session()
+def test_a_body_file_that_is_no_regular_file_is_refused(place, kind, one):
     path = {"missing": place / "nowhere", "directory": place, "relative": "file"}[kind]
     with pytest.raises(BackhaulError) as caught:
         one.upload(URL, path)
@@ -187,9 +181,7 @@ def test_options_of_a_task_are_listed(host, place):
     assert (third.kind, third.group, third.ended) == (TaskKind.DOWNLOAD, None, None)
 
 
-def test_one_call_controls_all_tasks_of_a_group(host):
-    one = host()
-    one.session()
+def test_one_call_controls_all_tasks_of_a_group(one):
     for group in ("a", "a", "b", None):
         one.download(URL, group=group, suspended=True)
     assert one.set_priority(5, group="a") == 2
@@ -199,9 +191,7 @@ def test_one_call_controls_all_tasks_of_a_group(host):
     assert one.cancel(group="a") == 2
 
 
-def test_if_a_second_request_with_the_same_idempotency_key_has_another_option_the_error_names_the_option(host):
-    one = host()
-    one.session()
+def test_if_a_second_request_with_the_same_idempotency_key_has_another_option_the_error_names_the_option(one):
     one.download(URL, key="k", checksum=SHA_256, suspended=True)
     with pytest.raises(Conflict, match="checksum"):
         one.download(URL, key="k", checksum=SHA_256.replace("0", "1"), suspended=True)
@@ -209,9 +199,7 @@ def test_if_a_second_request_with_the_same_idempotency_key_has_another_option_th
     assert not again[0].is_new
 
 
-def test_a_call_for_the_attempts_of_an_unknown_task_fails_as_not_found(host):
-    one = host()
-    one.session()
+def test_a_call_for_the_attempts_of_an_unknown_task_fails_as_not_found(one):
     with pytest.raises(NotFound):
         one.attempts(4711)
     assert one.history() == []

@@ -1,12 +1,5 @@
 """Sessions are stored, listed and invalidated. Hosts are notified of sessions with events. The tasks of a session end
-in rounds.
-
-A round begins when a task is added to a session without unfinished tasks, and ends when all tasks of the session
-have ended. A session has one consumer, which reads the session's events. Producers may add and control tasks, and
-observers may only list tasks. To invalidate a session is to end and delete it. To attach a session is to open it. To
-acknowledge an event is to confirm that it was processed. To complete a session is to state that all its events were
-processed.
-"""
+in rounds."""
 
 import dataclasses
 import os
@@ -69,9 +62,7 @@ def test_creating_a_session_that_exists_attaches_to_the_session_and_does_not_cha
     assert one.configuration().connections_per_origin == 3
 
 
-def test_the_configuration_can_be_updated(host):
-    one = host()
-    one.session()
+def test_the_configuration_can_be_updated(host, one):
     one.set_configuration(dataclasses.replace(one.configuration(), connections_per_origin=12))
     one.kill()
     again = host()
@@ -120,9 +111,7 @@ def test_a_host_is_notified_about_a_session_that_it_has_not_attached(host, misbe
     assert infos[0].attention & Attention.EVENTS
 
 
-def test_each_round_ends_with_one_event_and_all_events_of_the_round_have_its_number(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_each_round_ends_with_one_event_and_all_events_of_the_round_have_its_number(misbehaving, downloads, one):
     seen = []
     for number in (1, 2, 3):
         names = [f"{number}-{i}" for i in range(3)]
@@ -136,9 +125,7 @@ def test_each_round_ends_with_one_event_and_all_events_of_the_round_have_its_num
     assert [event.id for event in seen] == sorted({event.id for event in seen})
 
 
-def test_a_new_task_belongs_to_the_next_round_even_if_the_last_round_is_not_acknowledged(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_a_new_task_belongs_to_the_next_round_even_if_the_last_round_is_not_acknowledged(misbehaving, downloads, one):
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
     first = one.wait_for()
     one.download(misbehaving.serve("/b", CONTENT), downloads / "b")
@@ -146,9 +133,7 @@ def test_a_new_task_belongs_to_the_next_round_even_if_the_last_round_is_not_ackn
     assert [event.round for event in first + second] == [1, 1, 2, 2]
 
 
-def test_polling_again_returns_the_same_events_until_they_are_acknowledged(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_polling_again_returns_the_same_events_until_they_are_acknowledged(misbehaving, downloads, one):
     one.enqueue([Request(misbehaving.serve(f"/{i}", CONTENT), downloads / str(i)) for i in range(4)])
     events = one.wait_for()
     assert one.poll(timeout=0) == events
@@ -161,9 +146,7 @@ def test_polling_again_returns_the_same_events_until_they_are_acknowledged(host,
     assert one.poll(timeout=0) == []
 
 
-def test_unacknowledged_events_are_delivered_to_the_next_process(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_unacknowledged_events_are_delivered_to_the_next_process(host, misbehaving, downloads, one):
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", key="a", user_data=b"1")
     events = one.wait_for()
     one.kill()
@@ -177,9 +160,7 @@ def test_unacknowledged_events_are_delivered_to_the_next_process(host, misbehavi
     assert last.poll(timeout=0) == []
 
 
-def test_events_can_be_acknowledged_by_a_stored_id_without_polling(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_events_can_be_acknowledged_by_a_stored_id_without_polling(host, misbehaving, downloads, one):
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
     cursor = one.wait_for()[-1].id
     one.kill()
@@ -189,9 +170,7 @@ def test_events_can_be_acknowledged_by_a_stored_id_without_polling(host, misbeha
     assert again.poll(timeout=0) == []
 
 
-def test_acknowledging_an_acknowledged_event_again_has_no_effect(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_acknowledging_an_acknowledged_event_again_has_no_effect(misbehaving, downloads, one):
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
     events = one.wait_for()
     assert one.acknowledge(events) == 2
@@ -199,18 +178,14 @@ def test_acknowledging_an_acknowledged_event_again_has_no_effect(host, misbehavi
     assert one.acknowledge_through(events[-1].id) == 0
 
 
-def test_acknowledging_an_event_that_does_not_exist_yet_is_refused(host):
-    one = host()
-    one.session()
+def test_acknowledging_an_event_that_does_not_exist_yet_is_refused(one):
     with pytest.raises(InvalidArgument, match="no event"):
         one.acknowledge([1])
     with pytest.raises(InvalidArgument, match="no event"):
         one.acknowledge_through(2**62)
 
 
-def test_completing_a_session_with_unacknowledged_events_fails_and_reports_their_number(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_completing_a_session_with_unacknowledged_events_fails_and_reports_their_number(misbehaving, downloads, one):
     one.complete()
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
     events = one.wait_for()
@@ -282,9 +257,7 @@ def test_suspended_tasks_keep_their_bytes_and_resume_from_them(host, misbehaving
     assert sha256_of(downloads / "a") == content.sha256
 
 
-def test_cancelled_tasks_end_as_cancelled_without_a_file(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_cancelled_tasks_end_as_cancelled_without_a_file(misbehaving, downloads, one):
     tasks = [one.download(misbehaving.serve(f"/{i}", CONTENT, otherwise=Behaviour(stall_after=10_000)),
                           downloads / str(i)) for i in range(3)]
     misbehaving.wait_until(lambda log: len(log) == 3)
@@ -328,9 +301,7 @@ def test_connections_to_an_origin_obey_the_configured_limit(host, misbehaving, d
     assert max(busy) == 3
 
 
-def test_an_invalidated_session_is_removed_after_all_its_events_are_acknowledged(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_an_invalidated_session_is_removed_after_all_its_events_are_acknowledged(host, misbehaving, downloads, one):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=200_000)), downloads / "a")
     one.invalidate()
     with pytest.raises(Invalidated):
@@ -343,9 +314,7 @@ def test_an_invalidated_session_is_removed_after_all_its_events_are_acknowledged
     assert host().session() is True
 
 
-def test_invalidating_a_session_can_also_cancel_its_tasks(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_invalidating_a_session_can_also_cancel_its_tasks(misbehaving, downloads, one):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(stall_after=10)), downloads / "a")
     one.invalidate(cancel=True)
     events = one.wait_for()
@@ -354,9 +323,7 @@ def test_invalidating_a_session_can_also_cancel_its_tasks(host, misbehaving, dow
     until(lambda: os.listdir(downloads), lambda names: names == [])
 
 
-def test_only_the_user_can_read_the_store(host, misbehaving, downloads, store):
-    one = host()
-    one.session()
+def test_only_the_user_can_read_the_store(misbehaving, downloads, store, one):
     one.download(misbehaving.serve("/a", CONTENT))
     one.wait_for()
     assert store.stat().st_mode & 0o777 == 0o700
@@ -364,9 +331,7 @@ def test_only_the_user_can_read_the_store(host, misbehaving, downloads, store):
     assert all(mode & 0o077 == 0 for path, mode in modes.items() if path.parts[0] != "kept"), modes
 
 
-def test_a_round_ends_without_a_task_that_is_set_aside_and_the_next_engine_continues_the_task(host, misbehaving):
-    one = host()
-    one.session()
+def test_a_round_ends_without_a_task_that_is_set_aside_and_the_next_engine_continues_the_task(host, misbehaving, one):
     kept, other = (misbehaving.serve(path, Content(100)) for path in ("/kept", "/other"))
     task = one.enqueue([Request(kept, suspended=True)])[0].task_id
     one.enqueue([Request(other)])

@@ -1,13 +1,8 @@
 """Launched hosts that fail: the engine launches them again with growing delays. After some failures, the engine stops
 launching them.
 
-The engine runs the transfers. If a session needs its host and no host of the application is connected, the engine
-launches the application's program. This program is then a launched host. A round begins when a task is added to a
-session without unfinished tasks, and ends when all tasks of the session have ended. The end of a round causes a
-launch. The launched host must attach the session, which means to open it. The host must also acknowledge the
-session's events (confirm that they were processed). At the end, the host must complete the session (state that all
-events were processed). A launch has failed if the program attaches no session of the launch in time. A launch has
-also failed if the program ends before it has processed all events of at least one of these sessions.
+A launch has failed if the program attaches no session of the launch in time. A launch has also failed if the program
+ends before it has processed all events of at least one of these sessions.
 """
 
 import signal

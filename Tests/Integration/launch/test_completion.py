@@ -1,13 +1,5 @@
 """The possible orders of four steps: enqueue, finish (the end of a task), acknowledge and complete. Each row of the
-table in docs/completion.md has a test with the number of the row.
-
-A round begins when a task is added to a session without unfinished tasks, and ends when all tasks of the session
-have ended. At the end of a round, the engine launches (starts) the host if no host is connected. The launch
-continues until the sessions that needed it are completed. To attach a session is to open it. This gives the host a
-handle: a reference to the session. To poll is to read events. To acknowledge an event is to confirm that the host
-has processed the event. To complete a session is to state that the host has processed all events that it has read. A
-producer adds tasks, and may not read events. A challenge is a demand for a credential.
-"""
+table in docs/completion.md has a test with the number of the row."""
 
 import os
 import re

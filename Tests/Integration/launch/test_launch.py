@@ -1,10 +1,4 @@
-"""Launches from end to end.
-
-The engine runs the transfers. If a session needs its host and no host of the application is connected, the engine
-launches the application's program. This program is then a launched host. A round begins when a task is added to a
-session without unfinished tasks, and ends when all tasks of the session have ended. The end of a round is a reason
-for a launch. An observer is a host that only lists tasks.
-"""
+"""Launches from end to end."""
 
 import os
 import signal

@@ -1,11 +1,4 @@
-"""Launches while the user starts the same program, or while a host is stopped by SIGSTOP.
-
-The engine runs the transfers. If a session needs its host and no host of the application is connected, the engine
-launches the application's program. This program is then a launched host. A consumer is the host that reads the
-events of a session. A session has one consumer at most. To attach a session is to open it. To complete a session is
-to state that all its events were processed. A round begins when a task is added to a session without unfinished
-tasks, and ends when all tasks of the session have ended.
-"""
+"""Launches while the user starts the same program, or while a host is stopped by SIGSTOP."""
 
 import signal
 import time

@@ -27,9 +27,7 @@ def finished(events):
             if event.kind is EventKind.GROUP_FINISHED]
 
 
-def test_the_event_of_a_group_follows_the_events_of_its_tasks_and_precedes_the_rounds_event(host, misbehaving):
-    one = host()
-    one.session()
+def test_the_event_of_a_group_follows_the_events_of_its_tasks_and_precedes_the_rounds_event(misbehaving, one):
     good = misbehaving.serve("/good", Content(10_000))
     bad = misbehaving.serve("/bad", Content(1), otherwise=Behaviour(status=404))
     one.enqueue([Request(good, group="album"), Request(bad, group="album")])
@@ -40,9 +38,7 @@ def test_the_event_of_a_group_follows_the_events_of_its_tasks_and_precedes_the_r
     assert events[2].task_id == 0 and events[2].is_group_finished and events[2].round == 1
 
 
-def test_each_group_finishes_independently_of_other_groups(host, misbehaving):
-    one = host()
-    one.session()
+def test_each_group_finishes_independently_of_other_groups(misbehaving, one):
     good, stuck = misbehaving.serve("/good", Content(100)), misbehaving.serve(
         "/stuck", Content(100), otherwise=Behaviour(silent=True))
     one.enqueue([Request(stuck, group="films"), Request(good, group="album"), Request(good), Request(good)])
@@ -51,9 +47,7 @@ def test_each_group_finishes_independently_of_other_groups(host, misbehaving):
     assert finished(one.wait_for()) == [("album", 1, 0, 0), ("films", 0, 0, 1)]
 
 
-def test_a_finished_group_that_gets_new_tasks_finishes_again(host, misbehaving):
-    one = host()
-    one.session()
+def test_a_finished_group_that_gets_new_tasks_finishes_again(misbehaving, one):
     good = misbehaving.serve("/good", Content(100))
     for count in (1, 2):
         one.enqueue([Request(good, group="album")] * count)
@@ -63,9 +57,7 @@ def test_a_finished_group_that_gets_new_tasks_finishes_again(host, misbehaving):
     assert one.wait_for(timeout=0) == []
 
 
-def test_the_next_engine_keeps_the_groups_of_a_killed_engine(host, misbehaving):
-    one = host()
-    one.session()
+def test_the_next_engine_keeps_the_groups_of_a_killed_engine(host, misbehaving, one):
     good = misbehaving.serve("/good", Content(100))
     one.enqueue([Request(good, group="album", suspended=True), Request(good, group="album", suspended=True)])
     one.kill_with_engine()
@@ -75,9 +67,7 @@ def test_the_next_engine_keeps_the_groups_of_a_killed_engine(host, misbehaving):
     assert finished(again.wait_for()) == [("album", 2, 0, 0)]
 
 
-def test_a_host_lists_and_controls_the_tasks_of_a_group(host):
-    one = host()
-    one.session()
+def test_a_host_lists_and_controls_the_tasks_of_a_group(one):
     requests = [Request(NEVER, group=group, suspended=True) for group in ("album", "album", "films", None)]
     album, also, films, alone = (item.task_id for item in one.enqueue(requests))
     assert [task.id for task in one.tasks(group="album")] == [album, also]
@@ -93,9 +83,7 @@ def test_a_host_lists_and_controls_the_tasks_of_a_group(host):
     assert one.cancel(group="nobody") == 0
 
 
-def test_an_invalidated_session_finishes_its_groups(host):
-    one = host()
-    one.session()
+def test_an_invalidated_session_finishes_its_groups(one):
     one.enqueue([Request(NEVER, group="album", suspended=True)] * 3)
     one.invalidate(cancel=True)
     assert finished(one.wait_for()) == [("album", 0, 0, 3)]

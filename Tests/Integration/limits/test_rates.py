@@ -143,9 +143,7 @@ def test_tasks_with_a_rate_limit_use_http_1_1_so_that_each_has_its_own_connectio
         before += 3
 
 
-def test_the_next_engine_keeps_the_rate_limit_of_a_task(host, nginx):
-    one = host()
-    one.session()
+def test_the_next_engine_keeps_the_rate_limit_of_a_task(host, nginx, one):
     task = one.download(f"{nginx.url}/100m", suspended=True)
     assert one.set_rate(1_000, [task]) == 1
     one.kill_with_engine()

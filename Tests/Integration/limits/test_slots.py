@@ -50,9 +50,7 @@ def test_all_sessions_together_obey_the_engines_task_limit(host, misbehaving):
     wait_until_running(hosts, 5)
 
 
-def test_the_next_engine_obeys_the_stored_limits_from_its_start(host, misbehaving):
-    one = host()
-    one.session()
+def test_the_next_engine_obeys_the_stored_limits_from_its_start(host, misbehaving, one):
     one.set_limits(Limits(maximum_running_tasks=2))
     one.enqueue([Request(stuck(misbehaving))] * 6)
     wait_until_running([one], 2)
@@ -62,9 +60,7 @@ def test_the_next_engine_obeys_the_stored_limits_from_its_start(host, misbehavin
     wait_until_running([again], 2)
 
 
-def test_a_lowered_limit_does_not_stop_running_tasks(host, misbehaving):
-    one = host()
-    one.session()
+def test_a_lowered_limit_does_not_stop_running_tasks(misbehaving, one):
     one.enqueue([Request(stuck(misbehaving))] * 6)
     wait_until_running([one], 6)
     one.set_limits(Limits(maximum_running_tasks=2))
@@ -89,9 +85,7 @@ def test_the_connection_limit_of_an_origin_applies_to_all_sessions_together(host
     wait_until_running(hosts, 10)
 
 
-def test_the_engine_obeys_its_connection_limit(host, misbehaving):
-    one = host()
-    one.session()
+def test_the_engine_obeys_its_connection_limit(misbehaving, one):
     one.set_limits(Limits(maximum_connections=2))
     one.enqueue([Request(stuck(misbehaving))] * 4)
     wait_until_running([one], 2)
@@ -151,9 +145,7 @@ def test_a_task_that_waits_for_its_retry_starts_when_its_priority_is_set_to_prio
     assert one.wait_for(1)[0].succeeded
 
 
-def test_a_task_with_priority_now_preempts_the_least_important_task_which_resumes_later(host, misbehaving, downloads):
-    one = host()
-    one.session()
+def test_a_task_with_priority_now_preempts_the_least_important_task_which_resumes_later(misbehaving, downloads, one):
     one.set_limits(Limits(maximum_running_tasks=2))
     content = Content(4_000_000)
     slow = misbehaving.serve("/slow", content, [Behaviour(stall_after=2_500_000)])

@@ -1,8 +1,5 @@
 """Which errors are retried, how often and when. The session has a policy for retries. A task's own policy overrides the
-session's policy.
-
-A slot is the right of a task to run.
-"""
+session's policy."""
 
 import time
 from email.utils import formatdate

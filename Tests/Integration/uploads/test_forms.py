@@ -35,9 +35,7 @@ def test_pythons_parser_reads_a_form_with_files_and_values(host, forms, sources)
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "PATCH"])
-def test_a_small_body_from_memory_is_sent_after_its_host_has_ended(host, forms, method):
-    one = host()
-    one.session()
+def test_a_small_body_from_memory_is_sent_after_its_host_has_ended(host, forms, method, one):
     # The task is suspended until its host has ended.
     one.upload(forms.url("/body"), body=b"one two three", method=method, suspended=True,
                headers={"Content-Type": "text/plain"})

@@ -30,10 +30,8 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("loss", ["removed", "emptied"])
-def test_a_store_that_lost_its_database_counts_as_damaged_while_it_has_request_bodies(
-        host, forms, sources, store, loss):
-    one = host()
-    one.session()
+def test_a_store_that_lost_its_database_counts_as_damaged_while_it_has_request_bodies(host, forms, sources, store, loss,
+                                                                                      one):
     consume(one, forms, sources / "a", b"the only copy")
     one.kill_with_engine()
     for path in database_files(store):

@@ -1,9 +1,7 @@
 """The three sources of a request body. A referenced file stays where it is, and the engine reads it there. A snapshot
 is a copy that the engine makes in the store. A consumed file is a file that the engine moves into the store.
 
-If the upload of a consumed file does not succeed, the engine returns the file to its old path. An idempotency key is
-a text in a request. A later request with the same text makes no new task. To invalidate a session is to end and
-delete it. To acknowledge an event is to confirm that it was processed.
+If the upload of a consumed file does not succeed, the engine returns the file to its old path.
 """
 
 import os
