@@ -102,7 +102,8 @@ def option_cases():
                 continue
             seen.add((group, option))
             base = [name, *ALSO.get(name, []), *([] if name in ("activities",) else OPERANDS.get(operands, []))]
-            for value in WRONG:
+            # Each option gets a fourth of the wrong values, and the next option gets the next fourth.
+            for value in WRONG[len(seen) % 4::4]:
                 yield [*base, f"--{option}", value]
 
 
