@@ -64,9 +64,7 @@ public struct TaskOperations {
                 if !request.startsSuspended { lanesOfWaiting.insert(lane) }
                 results.append(Enqueued(task: task, disposition: .new))
             } else {
-                var found = try existing(request, session, results)
-                if found.state == .waiting, running.contains(found.task) { found.state = .running }
-                results.append(found)
+                results.append(try existing(request, session, results, running))
             }
         }
         if added > 0 { try tables.sessions.count(enqueued: added, in: session, round: round) }
@@ -140,11 +138,13 @@ public struct TaskOperations {
 
     /// Returns the task with the request's idempotency key, if that task's request is equal. Otherwise throws.
     private func existing(
-        _ request: Request, _ session: SessionID, _ results: [Enqueued]
+        _ request: Request, _ session: SessionID, _ results: [Enqueued], _ running: Set<TaskID>
     ) throws(Failure) -> Enqueued {
         let index = UInt64(results.count)
         if let key = request.idempotencyKey, let row = try tables.tasks.find(key: key, in: session) {
-            let found = row.enqueued
+            var found = row.enqueued
+            // The transfer of a task that was set aside may still be stopping.
+            if found.state == .waiting, !row.isAside, running.contains(found.task) { found.state = .running }
             var field = row.request.firstDifferingField(from: request)
             if field == nil {
                 let options = row.hasOptions ? try self.options.find(of: found.task, stating: row.constraints) : nil

@@ -61,6 +61,19 @@ struct SetAsideTests {
         #expect(cancelled.count == 0)
     }
 
+    @Test("a task that is set aside is found as waiting if its request is enqueued again while its transfer stops")
+    func enqueuedAgain() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let request = Request.numbered(1) { $0.idempotencyKey = "a" }
+        let task = try store.enqueue([request], in: session)[0]
+        #expect(try control(store, session, .setAside, task) == 1)
+        let found = try store.run { (transaction) throws(Failure) in
+            try transaction.tasks.enqueue([(request, .example)], in: session, now: 2_000, running: [task]).results
+        }
+        #expect(found.map(\.state) == [.waiting])
+    }
+
     @Test("a round and a group end without a task that is set aside, and the task stays unfinished")
     func endsWithout() throws {
         let store = try TestStore(scratch.path)

@@ -269,6 +269,7 @@ struct ClaimRow {
 /// A stored task that has the same idempotency key as a new request.
 struct EnqueuedRow {
     let enqueued: Enqueued
+    let isAside: Bool
     let constraints: ConstraintsID
     let request: Request
     let hasOptions: Bool
@@ -277,6 +278,7 @@ struct EnqueuedRow {
         enqueued = Enqueued(
             task: row.taskID("tasks.id"), disposition: .existing, state: row.state("state"),
             end: row.eventID("ifnull(events.id, 0)"))
+        isAside = row.flag(TaskDelays.isAside)
         constraints = row.constraintsID("constraints_id")
         (request, hasOptions) = try row.request()
     }
