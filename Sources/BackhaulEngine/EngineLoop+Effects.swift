@@ -29,10 +29,7 @@ extension EngineLoop {
             finishDrainingIfDone()
         case .mayBeIdle: housekeeping.idle.mayBeIdle()
         case .workDone: housekeeping.idle.noteWork()
-        case .releaseMemory:
-            services.store.releaseMemory { [mailbox = services.mailbox] in
-                mailbox.post { _ in ProcessMemory.trim() }
-            }
+        case .releaseMemory: releaseMemory()
         case .exitIfUnconnected: exitIfUnconnected()
         case .storeDirectoryChanged: receiver.scheduleListenerRepair()
         case .retryLater(let work): housekeeping.storeRetries.add(work)
@@ -59,6 +56,7 @@ extension EngineLoop {
         case .holdChanged(let lanes): tasks.scheduler.holdChanged(of: lanes)
         case .endWaits(let lanes): endWaits(lanes, since: runtime.clocks.wallMilliseconds)
         case .routeNotNeeded(let lanes, let time): routeNotNeeded(lanes, since: time)
+        case .metered(let networks): conditionParts.monitor.setMetered(networks)
         case .activitiesNeed(let needs): conditions.setActivityNeeds(needs)
         case .credentialsChanged(let session):
             tasks.scheduler.credentialsChanged(of: session)
@@ -81,10 +79,20 @@ extension EngineLoop {
         case .scheduleCheck: conditions.scheduleCheck()
         case .reevaluateDelayed: conditionParts.admission.reevaluateDelayed()
         case .clockWasSet: queue(conditions.clockWasSet())
+        case .checkDeadlines:
+            tasks.deadlines.check()
+            conditions.scheduleCheck()
+        case .forgetEnds(let sessions): tasks.deadlines.forgetEnds(except: sessions)
         case .latestStart(let time): queue(tasks.deadlines.latestStart(at: time))
         case .calendarStepped(let step): calendarStepped(by: step)
         case .tick: tick()
         case .resume(let ids): base.transfers.resume(ids)
+        }
+    }
+
+    private func releaseMemory() {
+        services.store.releaseMemory { [mailbox = services.mailbox] in
+            mailbox.post { _ in ProcessMemory.trim() }
         }
     }
 

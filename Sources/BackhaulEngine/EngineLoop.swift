@@ -94,7 +94,7 @@ final class EngineLoop {
         base.files.open(tag: opening.tag)
         if opening.hasClients { clients.claims.startReconnectTimer() }
         limits(opening.limits)
-        conditionParts.budgets.open(opening.networks.configured, opening.networks.recordedUsage)
+        queue(conditionParts.budgets.open(opening.networks.configured, opening.networks.recordedUsage))
         for session in opening.sessions { remember(session.configuration, of: session.id) }
         base.journal.inherit(opening.waits)
         base.credentials.restore(opening.challenges, opening.kept)

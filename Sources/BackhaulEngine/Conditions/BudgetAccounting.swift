@@ -51,10 +51,10 @@ final class BudgetAccounting {
         self.monitor = monitor
     }
 
-    func open(_ networks: [NetworkSettings], _ entries: [ByteUsage.Entry]) {
+    func open(_ networks: [NetworkSettings], _ entries: [ByteUsage.Entry]) -> [EngineEffect] {
         ledger.open(entries)
         for network in networks { settings[network.name] = network }
-        setMetered()
+        return [.metered(metered)]
     }
 
     func close() { ledger.close() }
@@ -62,11 +62,10 @@ final class BudgetAccounting {
     /// Takes new settings of a network from the administrator.
     func configure(_ network: NetworkSettings) -> [EngineEffect] {
         settings[network.name] = network.isDefault ? nil : network
-        setMetered()
-        return [.conditionsChanged, .reevaluateDelayed]
+        return [.metered(metered), .conditionsChanged, .reevaluateDelayed]
     }
 
-    private func setMetered() { monitor.setMetered(settings.compactMapValues(\.isMetered)) }
+    private var metered: [String: Bool] { settings.compactMapValues(\.isMetered) }
 
     // MARK: Counting
 

@@ -294,14 +294,14 @@ final class ConditionsController {
         for group in running { holds.noteBusy(group, now: runtime.now) }
         let active = running.union(scheduler.ready.values.map(group(of:)))
         guard let pruned = holds.prune(running: runningLanes, active: active, now: runtime.now) else { return [] }
-        deadlines.forgetEnds(except: holds.heldSessions(scheduler.lanes))
         var needs = pruned.needs.union(activityNeeds)
         if parts.admission.hasDelayed || budgets.readsNetworkUntil != nil { needs.insert(.network) }
         let counted = needs.contains(.network) ? [] : budgets.networkBecameUnknown()
         parts.monitor.setNeeds(needs)
         parts.timeZone.setNeeded(parts.admission.hasDelayed || holds.dependsOnCalendar)
         scheduleCheck()
-        return effects(pruned.actions) + counted
+        let forgotten = deadlines.hasEnds ? [EngineEffect.forgetEnds(except: holds.heldSessions(scheduler.lanes))] : []
+        return effects(pruned.actions) + counted + forgotten
     }
 
     // MARK: The next check
@@ -321,8 +321,7 @@ final class ConditionsController {
 
     private func check() -> [EngineEffect] {
         runtime.clocks.readTimeZone()
-        deadlines.check()
-        return conditionsChanged()
+        return [.checkCalendar, .checkDeadlines] + conditionsChanged()
     }
 
     /// Judges all groups again, because the clock or the time zone was set, or because the machine has slept.

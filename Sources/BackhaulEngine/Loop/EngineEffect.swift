@@ -98,6 +98,10 @@ enum EngineEffect {
     case latestStart(at: Int64?)
     /// The calendar clock was set. The times in the store's rows were changed by this many milliseconds.
     case calendarStepped(by: Int64)
+    /// The deadlines of waiting tasks are checked.
+    case checkDeadlines
+    /// Only these sessions have held tasks, so the deadlines of others are forgotten.
+    case forgetEnds(except: Set<SessionID>)
     /// These transfers may continue.
     case resume([TaskID])
     /// The resource time-outs of these waiting tasks are over.
@@ -110,6 +114,8 @@ enum EngineEffect {
     /// A condition, such as power or network, may have changed. The engine judges each group of tasks with the same
     /// constraints: it decides whether the tasks may run.
     case conditionsChanged
+    /// Whether networks are metered, by the settings of the administrator.
+    case metered([String: Bool])
     /// Activities with an open window depend on these conditions.
     case activitiesNeed(ConditionSet)
     /// All groups were judged. The tasks of held groups (which must wait) were stopped.

@@ -75,11 +75,9 @@ final class DeadlineController {
     }
 
     /// Removes the sessions that have no held tasks any more from `nextEnds`. `sessions`: the sessions with held tasks.
-    func forgetEnds(except sessions: @autoclosure () -> Set<SessionID>) {
-        guard !nextEnds.isEmpty else { return }
-        let held = sessions()
-        nextEnds = nextEnds.filter { held.contains($0.key) }
-    }
+    func forgetEnds(except sessions: Set<SessionID>) { nextEnds = nextEnds.filter { sessions.contains($0.key) } }
+
+    var hasEnds: Bool { !nextEnds.isEmpty }
 
     /// Ends held tasks whose resource time-out is over.
     private func endOverdueHeldTasks() {
@@ -134,10 +132,9 @@ final class DeadlineController {
 
     // MARK: Checks
 
-    /// Checks the deadlines. The calendar is checked first. If the machine's clock was set, the times in the store have
-    /// to move before they are compared with the new time.
+    /// Checks the deadlines. The caller checks the calendar first. If the machine's clock was set, the times in the
+    /// store have to move before they are compared with the new time.
     func check() {
-        calendar.check()
         moveTasksPastLatestStart()
         endOverdueHeldTasks()
     }

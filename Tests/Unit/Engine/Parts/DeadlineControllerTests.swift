@@ -82,7 +82,10 @@ struct DeadlineControllerTests {
         _ = deadlines.latestStart(at: fixture.runtime.clocks.wallMilliseconds - 1)
         let now = fixture.runtime.clocks.reading
         calendar.begin(ClockReading(wall: now.wall - 3_600_000, boot: now.boot, bootID: now.bootID))
-        deadlines.check()
+        for effect in fixture.conditions.clockWasSet() {
+            if case .checkCalendar = effect { calendar.check() }
+            if case .checkDeadlines = effect { deadlines.check() }
+        }
         #expect(fixture.runtime.pendingStoreCalls == 2)
         #expect(fixture.runtime.storeAwaits(Int64.self))
     }
