@@ -102,12 +102,17 @@ final class SessionClaims {
 
     // MARK: A session may be free
 
+    /// The sessions for which handles wait, in a fixed order.
+    private var names: [NamedSession] {
+        queues.keys.sorted { ($0.application, $0.identifier) < ($1.application, $1.identifier) }
+    }
+
     func released(in application: String) {
-        for name in queues.keys where name.application == application { released(name) }
+        for name in names where name.application == application { released(name) }
     }
 
     func releasedAll() {
-        for name in queues.keys { released(name) }
+        for name in names { released(name) }
     }
 
     func released(_ name: NamedSession) {
@@ -226,7 +231,7 @@ final class SessionClaims {
     }
 
     func stopWaiting(_ connection: ConnectionID) {
-        for name in queues.keys { dequeue(name) { $0.address.connection == connection } }
+        for name in names { dequeue(name) { $0.address.connection == connection } }
     }
 
     private func dequeue(_ name: NamedSession) {

@@ -52,7 +52,7 @@ final class TransferSupervisor {
     }
 
     func tasks(where isMeant: (StoredTask) -> Bool) -> [StoredTask] {
-        runners.values.map(\.attempt.task).filter(isMeant)
+        inOrder.map(\.attempt.task).filter(isMeant)
     }
 
     func newAttempt() -> UInt64 {
@@ -103,7 +103,7 @@ final class TransferSupervisor {
         return runners[chosen]?.preempt() ?? []
     }
 
-    func tick() -> [EngineEffect] { Array(runners.values).flatMap { $0.tick() } }
+    func tick() -> [EngineEffect] { inOrder.flatMap { $0.tick() } }
 
     func engineStops() -> [EngineEffect] { inOrder.flatMap { $0.take(.engineStops) } }
 
@@ -143,7 +143,7 @@ final class TransferSupervisor {
 
     /// Gives the tasks their new constraints. Returns the running tasks whose constraints have changed.
     func setConstraints(_ tasks: [TaskID: ConstraintsID]) -> [StoredTask] {
-        tasks.compactMap { id, constraints in
+        tasks.sorted { $0.key < $1.key }.compactMap { id, constraints in
             guard let attempt = runners[id]?.attempt, attempt.task.constraints != constraints else { return nil }
             attempt.change { $0.constraints = constraints }
             return attempt.task
