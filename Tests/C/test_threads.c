@@ -32,9 +32,7 @@ static void *share_a_session(void *argument) {
     return NULL;
 }
 
-static void one_session_serves_many_threads(void) {
-    run(share_a_session, session);
-}
+static void one_session_serves_many_threads(void) { run(share_a_session, session); }
 
 static void *read_a_batch(void *argument) {
     bh_batch *batch = argument;

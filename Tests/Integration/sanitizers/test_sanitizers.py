@@ -26,8 +26,8 @@ def library(sanitizer):
     """Builds a debug library with the sanitizer. Returns its folder."""
     scratch = PROJECT / "build" / "swift" / sanitizer
     built = subprocess.run(
-        ["swift", "build", "--package-path", PROJECT, "--scratch-path", scratch, "--product", "BackhaulLibrary", "--disable-index-store",
-         f"--sanitize={sanitizer}"], capture_output=True, text=True, check=False)
+        ["swift", "build", "--package-path", PROJECT, "--scratch-path", scratch, "--product", "BackhaulLibrary",
+         "--disable-index-store", f"--sanitize={sanitizer}"], capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout[-4000:] + built.stderr[-4000:]
     return scratch / "debug"
 
