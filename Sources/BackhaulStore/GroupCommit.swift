@@ -51,8 +51,8 @@ final class GroupCommit {
     }
 
     deinit {
-        // When the connection is closed, SQLite makes a checkpoint and deletes the log by its name. This option prevents
-        // both.
+        // When the connection is closed, SQLite makes a checkpoint and deletes the log by its name. This option
+        // prevents both.
         if database.descriptors.isNameReplaced(Schema.walName) || !database.descriptors.areUnchanged {
             connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         }
