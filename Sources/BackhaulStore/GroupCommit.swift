@@ -219,8 +219,8 @@ final class GroupCommit {
     private func mayCheckpoint() -> Bool {
         if database.descriptors.areUnchanged { return true }
         end = Failure(
-            .engineFailed, "the host closed descriptors of the store, which belong to the library; open the store again"
-        )
+            .engineFailed,
+            "the host closed descriptors of the store, which belong to the library; open the store again")
         return false
     }
 

@@ -22,7 +22,7 @@ struct TimeoutTests {
     }
 }
 
-/// A *text* is a C string. The *host*, a process that uses the library, passes the text to the library.
+/// A *text* is a C string.
 @Suite("A text of the host")
 struct TextArgumentTests {
     private func read(_ bytes: [UInt8], limit: Int = 10) throws(Failure) -> String {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *batch* is a list of items that a function of the library returns: events, tasks or sessions.
 @Suite("A batch")
 struct BatchTests {
     private func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }

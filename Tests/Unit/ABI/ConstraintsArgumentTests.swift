@@ -5,7 +5,6 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *budget* limits the bytes that tasks may move over a network in a day or month.
 @Suite("Constraints, networks and activities of a host")
 struct ConstraintsArgumentTests {
     @Test("the library reads all constraints in a task's policy, and refuses a reserved field that is not 0")

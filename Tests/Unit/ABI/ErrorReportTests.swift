@@ -4,8 +4,7 @@ import Testing
 
 @testable import BackhaulABI
 
-/// `bh_error` is a struct of the *host*, the process that uses the library. The library writes the reason of a failed
-/// call into this struct.
+/// The library writes the reason of a failed call into this struct.
 @Suite("A failure in the host's bh_error")
 struct ErrorReportTests {
     private let failure = Failure(.inUse, "process 7 consumes the session", domain: .process, detail: 7, index: 3)

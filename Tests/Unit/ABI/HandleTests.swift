@@ -4,7 +4,6 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *handle* is a pointer that stands for an object of the library. The pointer contains a number, not an address.
 @Suite("A handle")
 struct HandleTests {
     @Test(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BackhaulABI
 
-/// The Swift module BackhaulModel repeats constants of include/backhaul.h. An *enqueue* stores new tasks.
+/// The Swift module BackhaulModel repeats constants of include/backhaul.h.
 @Suite("The values of the model match the header")
 struct HeaderNamesTests {
     let constants: [String: Int]

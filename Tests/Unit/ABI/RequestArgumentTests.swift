@@ -6,8 +6,7 @@ import Testing
 @testable import BackhaulABI
 
 /// The host passes a request (the description of an upload or download) to the library. The library sends the request
-/// to the engine, which performs the request. By an *idempotency key*, the engine recognizes a request that is sent
-/// again. These tests check what the library sends to the engine. The tests in C cannot see this.
+/// to the engine, which performs the request. The tests in C cannot see this.
 @Suite("A request of the host")
 final class RequestArgumentTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

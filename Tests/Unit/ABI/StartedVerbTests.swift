@@ -5,8 +5,7 @@ import Testing
 
 @testable import BackhaulABI
 
-/// A *verb* is a function of the header that sends a command to the engine, which runs the tasks. The *outcome* of a
-/// verb is the result of this command. An *enqueue* is a command that stores an array of requests as tasks.
+/// The *outcome* of a verb is the result of this command.
 @Suite("The outcome of a verb")
 struct StartedVerbTests {
     private let refused = Failure(.wrongRole, "an observer changes nothing")
@@ -61,8 +60,6 @@ struct StartedVerbTests {
     }
 }
 
-/// An *enqueue* is a command that stores an array of requests as tasks. If a task for a request exists already, the
-/// enqueue returns this task.
 @Suite("The results of an enqueue")
 struct EnqueueResultsTests {
     private let two = [

@@ -4,7 +4,6 @@ import Testing
 
 @testable import BackhaulABI
 
-/// The *engine* runs the uploads and downloads. A *client* is a program that is connected to an engine.
 @Suite struct VersionTests {
     @Test("the version that engines and clients exchange is the version of the header")
     func header() {

@@ -3,10 +3,8 @@ import Testing
 
 @testable import backhaul
 
-/// An *explanation* is the output of `backhaul why` for one transfer. A *preset* is a predefined set of constraints,
-/// such as *overnight*. In *quiet hours*, transfers wait. A *budget* limits the bytes that may be moved in a day or
-/// month. A *challenge* is a server's demand for a password. A *launched program* is a program that the library has
-/// started because a session needs the program.
+/// An *explanation* is the output of `backhaul why` for one transfer. A *launched program* is a program that the
+/// library has started because a session needs the program.
 @Suite("An explanation")
 struct ExplanationTests {
     init() { #expect(isInBerlin) }

@@ -74,7 +74,6 @@ struct WaitingGroupTests {
     }
 }
 
-/// A network's *budget* limits the bytes that may be moved over the network in a day or month.
 @Suite("Listings of conditions and networks")
 struct ConditionListingTests {
     init() { #expect(isInBerlin) }

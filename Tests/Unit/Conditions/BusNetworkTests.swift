@@ -4,8 +4,6 @@ import Testing
 
 @testable import BackhaulConditions
 
-/// A watch reads facts about the network (*conditions*) from NetworkManager over a message bus. A *reading* is the
-/// value of a condition, with its *source*: a text that says where the value comes from.
 @Suite(.serialized) struct BusNetworkTests {
     private let bus: PrivateBus
 

@@ -4,9 +4,8 @@ import Testing
 
 @testable import BackhaulConditions
 
-/// Tests without a message bus. They check how replies of NetworkManager and logind become readings. A *reading* is the
-/// value of a condition (a fact such as the network), with its *source*: a text that says where the value comes from. A
-/// *view* is an object that has the last replies and computes the readings.
+/// Tests without a message bus. They check how replies of NetworkManager and logind become readings. A *view* is an
+/// object that has the last replies and computes the readings.
 @Suite struct BusViewTests {
     private static let whole: [String: BusValue] = [
         "Metered": .uint32(2), "Connectivity": .uint32(4), "PrimaryConnection": .path("/1"),

@@ -8,9 +8,8 @@ import Testing
 private let hasPressureTriggers = PressureTrigger(.cpu, in: SystemTree(root: "/proc")) != nil
 
 /// A condition, such as power or heat, is *needed* while tasks depend on it. A *watch* reads only the needed
-/// conditions. A *listing* is one reading of all conditions. *Pressure* is the share of time in which processes wait
-/// for a processor, a disk or memory. A program that writes a *trigger* to a pressure file of the kernel is notified of
-/// pressure.
+/// conditions. A *listing* is one reading of all conditions. A program that writes a *trigger* to a pressure file of
+/// the kernel is notified of pressure.
 @Suite("Watching conditions")
 struct ConditionsWatchTests {
     static func laptop() -> FakeTree {

@@ -21,8 +21,7 @@ func uevent(_ subsystem: String, _ device: String) -> [CChar] {
     return fields.flatMap { $0.utf8CString }
 }
 
-/// The kernel sends a *device event* (uevent) when a device changes. A *watch* then reads *conditions*, which are facts
-/// such as power and heat. It reads only the *needed* conditions, on which tasks depend.
+/// The kernel sends a *device event* (uevent) when a device changes.
 @Suite("Device events of the kernel")
 struct DeviceEventsTests {
     @Test(

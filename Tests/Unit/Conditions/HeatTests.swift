@@ -3,7 +3,7 @@ import BackhaulModel
 import Testing
 
 /// The kernel has a *thermal zone* for each heat sensor. A *trip point* is a temperature at which the zone becomes
-/// passive, hot or critical. The *thermal state* says how hot the machine is: nominal, fair, serious or critical.
+/// passive, hot or critical.
 @Suite("Heat")
 struct HeatTests {
     /// The files of a laptop processor's thermal zone. Its trip points are passive at 85, hot at 95 and critical at 105

@@ -23,8 +23,7 @@ struct Supplies: Sendable, CustomTestStringConvertible {
     static func mains(_ online: String) -> [String: String] { ["type": "Mains", "online": online] }
 }
 
-/// The tests read external power and the charge of batteries. A *reading* is such a value, with its *source*: a text
-/// that says where the value comes from.
+/// The tests read external power and the charge of batteries.
 @Suite("Power")
 struct PowerTests {
     static let machines: [Supplies] = [

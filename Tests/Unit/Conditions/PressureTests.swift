@@ -2,8 +2,7 @@
 import BackhaulModel
 import Testing
 
-/// *Pressure* is the share of time in which processes wait for a processor, a disk or memory. It is read from files in
-/// /proc/pressure. A program that writes a *trigger* to such a file is notified of pressure.
+/// A program that writes a *trigger* to such a file is notified of pressure.
 @Suite("Pressure")
 struct PressureTests {
     @Test(

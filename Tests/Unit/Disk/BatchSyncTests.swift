@@ -6,8 +6,6 @@ import Testing
 
 @testable import BackhaulDisk
 
-/// To *seal* a new file is to write its bytes and sync it. If many files are sealed together (a *batch*), one call of
-/// syncfs(2) can sync all of them: the *common sync*.
 @Suite("The sync of a batch of new files")
 struct BatchSyncTests {
     let scratch: Scratch

@@ -5,8 +5,6 @@ import Testing
 
 @testable import BackhaulDisk
 
-/// An upload can *consume* a file: the file is moved into the store, which is the library's data directory. In these
-/// tests, the library *returns* the file: it moves the file back to its original path.
 @Suite("Returned consumed files")
 struct BodyReturnTests {
     let home: Scratch

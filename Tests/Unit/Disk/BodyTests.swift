@@ -5,9 +5,6 @@ import Testing
 
 @testable import BackhaulDisk
 
-/// A *body file* is a file that an upload sends. The host, the program that embeds the library, gives its path. A
-/// *snapshot* is a copy of the file in the store, which is the library's data directory. A *consumed* file is moved
-/// into the store.
 @Suite("Files of request bodies")
 struct BodyTests {
     let home: Scratch

@@ -6,7 +6,6 @@ import Testing
 // The Glibc module does not include <sys/fsuid.h>.
 @_silgen_name("setfsuid") private func setfsuid(_ user: uid_t) -> Int32
 
-/// A *destination* is the path at which the file of a finished download is placed.
 @Suite struct DestinationCheckTests {
     let scratch: Scratch
 

@@ -4,9 +4,8 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// The *engine* performs the host's downloads, here in another process. A *destination* is the path at which the engine
-/// places the file of a finished download. The host sends the path to the engine, together with the device and inode of
-/// the directory that the host sees at this path.
+/// The host sends the path to the engine, together with the device and inode of the directory that the host sees at
+/// this path.
 @Suite("Destinations that an engine in another process checks")
 struct DestinationInspectionTests {
     let scratch: Scratch

@@ -4,8 +4,6 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// A download writes to a *part file* until all bytes have arrived. To *seal* a part file is to write and sync the rest
-/// of it.
 @Suite("The digest of a part file")
 struct DigestTests {
     let scratch: Scratch

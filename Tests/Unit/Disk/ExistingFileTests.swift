@@ -3,7 +3,6 @@ import BackhaulModel
 import Glibc
 import Testing
 
-/// A *destination* is the path at which the file of a finished download is placed.
 @Suite("An existing file at the destination")
 struct ExistingFileTests {
     let scratch: Scratch

@@ -6,10 +6,7 @@ import Testing
 
 @testable import BackhaulDisk
 
-/// A download writes to a *part file*. To *seal* a part file is to write and sync the rest of it. The seal returns a
-/// *finish intent*: the values by which the file is recognized after a crash. To *place* the file is to give it its
-/// final name. An *append* writes bytes at the end of the part file. A *batch* is the calls that the disk thread
-/// performs together.
+/// An *append* writes bytes at the end of the part file.
 @Suite struct FaultTests {
     let scratch: Scratch
     let faults = FaultPlan()

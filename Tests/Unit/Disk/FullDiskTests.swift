@@ -3,7 +3,6 @@ import BackhaulModel
 import Glibc
 import Testing
 
-/// A download writes to a *part file*. To *seal* a part file is to write and sync the rest of it.
 @Suite(.enabled(if: Mount.isPossible, "mounting a tmpfs needs root")) struct FullDiskTests {
     let disk: Mount
     let threads: DiskThreads

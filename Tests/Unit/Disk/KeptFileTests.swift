@@ -4,9 +4,8 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// If the host gives no path for a downloaded file, the file stays in the store as a *kept file*. A *claim* moves the
-/// kept file to a path that the host gives. Before the file gets its new name, its identity is recorded as the claim's
-/// *intent*. A *foreign* file belongs to another program.
+/// Before the file gets its new name, its identity is recorded as the claim's *intent*. A *foreign* file belongs to
+/// another program.
 @Suite struct KeptFileTests {
     let store: Scratch
     let home: Scratch

@@ -3,8 +3,6 @@ import BackhaulModel
 import Glibc
 import Testing
 
-/// A download writes to a *part file*. To *seal* a part file is to write and sync the rest of it. To *place* the file
-/// is to give it its final name.
 @Suite struct PartFileTests {
     let scratch: Scratch
     let threads: DiskThreads

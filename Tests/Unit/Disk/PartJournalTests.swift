@@ -4,9 +4,7 @@ import Testing
 
 @testable import BackhaulDisk
 
-/// In these tests, an engine is killed. The next engine continues with the *part file*, to which a download writes, and
-/// with two records about this file. The *checkpoint* in the database has the synced length. The *journal* has the
-/// length after the last write.
+/// The *journal* has the length of a part file after the last write.
 @Suite("A part file after a kill")
 struct PartJournalTests {
     let scratch: Scratch

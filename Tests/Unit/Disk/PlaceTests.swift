@@ -3,9 +3,7 @@ import BackhaulModel
 import Glibc
 import Testing
 
-/// A download writes to a *part file*. To *seal* a part file is to write and sync the rest of it. The seal returns a
-/// *finish intent*: the values by which the file is recognized after a crash. To *place* the file is to give it its
-/// final name. A *foreign* file belongs to another program.
+/// A *foreign* file belongs to another program.
 @Suite struct PlaceTests {
     let scratch: Scratch
     let threads: DiskThreads

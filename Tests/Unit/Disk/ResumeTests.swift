@@ -3,8 +3,6 @@ import BackhaulModel
 import Glibc
 import Testing
 
-/// A download writes to a *part file*. After an interruption, the next attempt (run of the download) *resumes* the
-/// file: the attempt keeps the trusted bytes of the file, and continues after these bytes.
 @Suite struct ResumeTests {
     let scratch: Scratch
     let threads: DiskThreads

@@ -4,8 +4,6 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// The engine starts it one time in each of its windows of time. A task is *held* while the system does not meet its
-/// constraints.
 @Suite("Activities of an engine")
 struct ActivityTests {
     let store: TestStore

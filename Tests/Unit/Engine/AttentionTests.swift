@@ -3,8 +3,6 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// The session needs the *attention* of its host, for example if there are new events. Another example is a *waiting
-/// consumer*: another process that waits to read the session's events.
 @Suite("A host is notified of each session that needs attention")
 struct AttentionTests {
     let store: TestStore

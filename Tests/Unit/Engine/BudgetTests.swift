@@ -4,8 +4,8 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A *budget* limits the bytes that may be moved in a day or month. The kernel reports a new network earlier than
-/// NetworkManager does. The network is *unknown* until NetworkManager has identified the network.
+/// The kernel reports a new network earlier than NetworkManager does. The network is *unknown* until NetworkManager has
+/// identified the network.
 @Suite("Budgets of networks", .enabled(if: TestOrigin.address != nil, "an address other than 127.0.0.1 exists"))
 struct BudgetTests {
     let store: TestStore

@@ -24,8 +24,7 @@ private final class FakeTransport: ClientTransport {
     }
 }
 
-/// The state of a client. The client sends commands to the *engine*, which runs the tasks. If an engine ends, the
-/// client sends the commands without a reply to the next engine.
+/// The state of a client. If an engine ends, the client sends the commands without a reply to the next engine.
 @Suite("The commands of a client")
 struct ClientStateTests {
     private var state: ClientState

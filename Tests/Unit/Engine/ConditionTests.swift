@@ -4,9 +4,6 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A task is *held* while a condition of the system, such as heat, makes it wait. After its *latest start*, a task no
-/// longer waits for its preset. The *resource time-out* is the longest permitted time until the task has ended. A *wait
-/// record* is a row in the database with the reason, the start and the end of a wait.
 @Suite("Tasks that wait because of heat, sleep or time")
 struct ConditionTests {
     let store: TestStore

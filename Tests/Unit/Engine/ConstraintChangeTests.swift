@@ -4,7 +4,6 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A task is *held* while the system does not meet its constraints.
 @Suite("Tasks with replaced constraints")
 struct ConstraintChangeTests {
     let store: TestStore

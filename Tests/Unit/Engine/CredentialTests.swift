@@ -3,9 +3,6 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A *session* is a named collection of tasks. Its *round* ends when all its tasks have ended. The host *acknowledges*
-/// the event after it has processed the event. The *resource time-out* is the longest permitted time until a task has
-/// ended.
 @Suite("Credentials")
 struct CredentialTests {
     let store: TestStore

@@ -32,8 +32,7 @@ extension TestStore {
     }
 }
 
-/// The *engine* performs uploads and downloads. Its data directory is the *store*. A *host* is a program that embeds
-/// the library. Each test starts real daemons for its own store. The daemons are not children of this process.
+/// Each test starts real daemons for its own store. The daemons are not children of this process.
 @Suite("A daemon", .enabled(if: access(daemonPath, X_OK) == 0, "backhauld is built beside the tests"))
 struct DaemonTests {
     let store: TestStore

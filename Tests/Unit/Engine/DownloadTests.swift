@@ -3,9 +3,6 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// The host *enqueues* a request: the engine stores the request as a task. The host *acknowledges* the event, and then
-/// the engine deletes the event. The *round* of a session ends when all tasks of the session have ended. The host can
-/// *claim* the file: move it to a path.
 @Suite("Downloads, from enqueue to acknowledgement")
 struct DownloadTests {
     let store: TestStore

@@ -7,8 +7,8 @@ import BackhaulWire
 import Glibc
 import Testing
 
-/// A *peer* is a process that is connected to the socket of the engine, the process that runs the tasks. The peer's
-/// first message is the *hello*. A *frame* is one message with its length before it.
+/// A *peer* is a process that is connected to the socket of the engine, the process that runs the tasks. A *frame* is
+/// one message with its length before it.
 @Suite("A hostile peer affects only its own connection")
 struct HostilePeerTests {
     let store: TestStore

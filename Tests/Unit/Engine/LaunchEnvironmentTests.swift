@@ -3,8 +3,6 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// If a session needs its host, the engine *launches* the host: it starts the program. By the *launch token* in the
-/// environment, the engine recognizes the program.
 @Suite("The environment of a launched host")
 struct LaunchEnvironmentTests {
     private let token = LaunchToken(id: LaunchID(rawValue: 7), secret: 0xABC)

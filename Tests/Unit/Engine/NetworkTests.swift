@@ -4,9 +4,6 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A *portal* is a server of the network that responds in place of other servers, until the user logs in. A *budget*
-/// limits the bytes that may be moved in a day or month. A task is *held* while it waits because of the network or a
-/// budget. Its *wait records* in the database have the reason, the start and the end of each wait.
 @Suite(
     "Tasks that wait for a network",
     .enabled(if: TestOrigin.address != nil, "the machine has an address other than 127.0.0.1"))

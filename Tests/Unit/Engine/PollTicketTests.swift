@@ -3,9 +3,6 @@ import BackhaulModel
 import Glibc
 import Testing
 
-/// A *poll* is a command that reads events. Its *ticket* is the object with which the host reads the result of the
-/// command. The engine *announces* events with a message (a *notice*), so that the host polls. The *client* is the part
-/// of the library in the host. It may receive events before the host polls, and keeps these events in memory.
 @Suite("Events of a poll whose ticket is released")
 struct PollTicketTests {
     let store: TestStore

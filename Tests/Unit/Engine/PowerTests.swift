@@ -4,7 +4,6 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A *hold* is a constraint that the system does not meet now. The tasks with this constraint wait: they are *held*.
 /// The engine reads a condition if a constraint depends on the condition.
 @Suite("Tasks that wait for power")
 struct PowerTests {

@@ -4,8 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// A handle can *watch* the progress of the session's tasks. An *observer* is a handle that only reads tasks and
-/// progress.
+/// A handle can *watch* the progress of the session's tasks.
 @Suite("Progress of tasks, as a host receives it")
 struct ProgressTests {
     let store: TestStore

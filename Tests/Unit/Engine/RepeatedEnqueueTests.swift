@@ -3,10 +3,6 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// To *enqueue* a request is to store it as a task. If a request has the same *idempotency key* as an earlier request,
-/// the engine returns the earlier task. The *round* of a session ends when all its tasks have ended. The program
-/// *acknowledges* the event when it has processed the event. A *part file* is the file to which a download writes. The
-/// *store* is the library's data directory.
 @Suite("Requests that are enqueued again")
 struct RepeatedEnqueueTests {
     let store: TestStore

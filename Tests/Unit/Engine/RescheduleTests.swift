@@ -4,9 +4,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A task does not start before its *earliest start*. After its *latest start*, it no longer waits for its *preset*,
-/// which is a name for several demands on the system. A *ready* task starts as soon as the limits on running tasks
-/// permit it.
+/// A *ready* task starts as soon as the limits on running tasks permit it.
 @Suite("Tasks that are rescheduled")
 struct RescheduleTests {
     let store: TestStore

@@ -3,8 +3,7 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-/// A *peer* is a process that is connected to the engine's socket. The *credit* of a peer is how many events the engine
-/// may send before the peer demands them. A *consumer* is a peer that reads a session's events.
+/// A *peer* is a process that is connected to the engine's socket.
 @Suite("A slow peer that reads again")
 struct SlowPeerTests {
     private static let name = "org.example.test"

@@ -4,8 +4,6 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// If a server is too slow, its tasks wait: they are *held*, and the reason is a *hold*. After a pause, one task runs
-/// as the *slow probe*: it tests whether the server is still slow.
 @Suite("Servers that are too slow", .enabled(if: TestOrigin.address != nil, "an address other than 127.0.0.1 exists"))
 struct ThroughputTests {
     let store: TestStore

@@ -4,7 +4,6 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// To *enqueue* a request is to store it as a task. The *event* of a task is the stored message that reports its end.
 @Suite("Uploads, from enqueue to the event")
 struct UploadTests {
     let store: TestStore

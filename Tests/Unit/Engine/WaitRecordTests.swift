@@ -4,10 +4,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A *wait record* is a row in the database with the reason, the start and the end of a time in which tasks wait. Tasks
-/// that wait for the same reason may share one record. A record is *open* until its wait ends. A *budget* limits the
-/// bytes that may be moved in a day or month. A task without a *route* waits because the kernel has no route to its
-/// server.
+/// Tasks that wait for the same reason may share one record. A record is *open* until its wait ends.
 @Suite("Wait records")
 struct WaitRecordTests {
     let store: TestStore

@@ -3,9 +3,6 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// Only one consumer at a time has this right. A consumer *yields* if it gives up this right because another consumer
-/// waits. To *attach* is to open an existing session. To *create* a session is to open it, or to make it if it does not
-/// exist. A *producer* is a handle that adds tasks. A *ticket* stands for a command whose result the host reads later.
 @Suite("Consumers that wait for a session")
 struct WaitingTests {
     let store: TestStore

@@ -1,8 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A *clock step* is a change of the wall clock by ten seconds or more, because a user or the network has set it. The
-/// *boot clock* counts the time since the boot. A machine without a battery for its clock shows 1970 after a boot.
+/// The *boot clock* counts the time since the boot. A machine without a battery for its clock shows 1970 after a boot.
 @Suite("Clock steps")
 struct ClockStepTests {
     private static let year2026: Int64 = 1_767_225_600_000

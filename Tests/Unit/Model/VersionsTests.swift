@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// The *engine* runs the tasks, in a *daemon* or *embedded* in a program. The library in a program connects to the
-/// engine, and compares its own version with the engine's version. The *protocol* is the format of their messages.
+/// The library in a program connects to the engine, and compares its own version with the engine's version. The
+/// *protocol* is the format of their messages.
 @Suite struct VersionNegotiationTests {
     private let own = Versions(wire: 5, library: 0x00_03_00)
 
@@ -70,7 +70,6 @@ import Testing
     }
 }
 
-/// An *activity* is work that the daemon will start later.
 @Suite struct IdleExitPolicyTests {
     @Test("a daemon does not exit while it has clients, tasks, launches or activities, or while it removes files")
     func each() {

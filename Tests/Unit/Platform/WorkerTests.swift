@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulPlatform
 
-/// A *worker* is a thread that performs posted jobs. It performs all waiting jobs as one *batch*.
+/// A *worker* is a thread that performs posted jobs.
 @Suite struct WorkerTests {
     private struct Mistake: Error {}
 

@@ -5,7 +5,14 @@ import Testing
 
 @Suite("Activities in the store")
 struct ActivityTests {
+    let store: TestStore
+    let session: SessionID
     let scratch = Scratch()
+
+    init() throws {
+        store = try TestStore(scratch.path)
+        session = try store.session()
+    }
     private static let hour: Int64 = 3_600_000
 
     private func activity(
@@ -18,23 +25,21 @@ struct ActivityTests {
     }
 
     private func set(_ store: TestStore, _ activity: Activity, _ session: SessionID, at now: Int64 = 1_000) throws {
-        try store.run { (transaction) throws(Failure) in
-            try transaction.activities.set(activity, origin: .example, in: session, now: now)
-        }
+        try store.run { try $0.activities.set(activity, origin: .example, in: session, now: now) }
     }
 
     private func open(_ store: TestStore, _ now: Int64) throws -> (open: [OpenActivity], next: Int64?) {
-        try store.run { (transaction) throws(Failure) in try transaction.activities.open(now: now) }
+        try store.run { try $0.activities.open(now: now) }
     }
 
     private func start(_ store: TestStore, _ activity: OpenActivity, at now: Int64) throws -> ActivityStart? {
-        try store.run { (transaction) throws(Failure) in
-            try transaction.activities.start(activity, now: now, clock: ClockReading(wall: now, boot: now, bootID: "b"))
+        try store.run {
+            try $0.activities.start(activity, now: now, clock: ClockReading(wall: now, boot: now, bootID: "b"))
         }
     }
 
     private func infos(_ store: TestStore, _ session: SessionID, now: Int64 = 1_000) throws -> [ActivityInfo] {
-        try store.run { (transaction) throws(Failure) in try transaction.activities.infos(of: session, now: now) }
+        try store.run { try $0.activities.infos(of: session, now: now) }
     }
 
     private var request: Request {
@@ -55,8 +60,6 @@ struct ActivityTests {
 
     @Test("the window of an activity opens one interval after the activity was set")
     func window() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try set(store, activity(), session)
         #expect(try open(store, 1_000).next == 1_000 + Self.hour)
         #expect(try open(store, 999 + Self.hour).open.isEmpty)
@@ -69,14 +72,12 @@ struct ActivityTests {
 
     @Test("when an activity starts, it enqueues its stored request, whose latest start is the end of the window")
     func task() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try set(store, activity(request: request), session)
         let due = try open(store, 2_000 + Self.hour).open[0]
         let started = try #require(try start(store, due, at: 2_000 + Self.hour))
         let enqueued = try #require(started.enqueued)
         let task = enqueued.results[0].task
-        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) })
+        let record = try #require(try store.run { try $0.tasks.find(task) })
         var expected = request
         expected.options.policy.constraints.preset = .discretionary
         expected.options.latestStartMilliseconds = 1_000 + Self.hour * 3 / 2
@@ -93,20 +94,16 @@ struct ActivityTests {
         "if an activity has the quality of service `utility` or `userInitiated`, its task has no constraints",
         arguments: [QualityOfService.utility, .userInitiated])
     func quality(_ quality: QualityOfService) throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let plain = Request(url: "https://example.org/a")
         try set(store, activity(request: plain) { $0.qualityOfService = quality }, session)
         let started = try #require(try start(store, try open(store, 2 * Self.hour).open[0], at: 2 * Self.hour))
         let task = try #require(started.enqueued).results[0].task
-        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) })
+        let record = try #require(try store.run { try $0.tasks.find(task) })
         #expect(record.task.request.options.policy.constraints == .none)
     }
 
     @Test("an activity without a request makes an event; until the host acknowledges it, the session needs the host")
     func event() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try set(store, activity(), session)
         let started = try #require(try start(store, try open(store, 2 * Self.hour).open[0], at: 2 * Self.hour))
         #expect(started.change.needsHost)
@@ -114,9 +111,7 @@ struct ActivityTests {
         #expect(try store.events(of: session) == started.change.events)
         #expect(try store.info(session)?.hasActivity == true)
         func waiting() throws -> [String] {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.launches.waitingSessions(of: "org.example").map(\.identifier)
-            }
+            try store.run { try $0.launches.waitingSessions(of: "org.example").map(\.identifier) }
         }
         #expect(try waiting() == ["gallery"])
         try store.acknowledge(session, .through(started.change.newestEvent))
@@ -127,8 +122,6 @@ struct ActivityTests {
 
     @Test("while the event of an activity is unacknowledged, its later windows make no event")
     func acknowledged() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try set(store, activity(), session, at: 0)
         try set(store, activity("other"), session, at: 0)
         for hours in 1...3 {
@@ -147,8 +140,6 @@ struct ActivityTests {
 
     @Test("an activity that does not repeat makes an event even if an earlier event is unacknowledged")
     func single() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         for hours in 1...2 {
             try set(store, activity { $0.repeats = false }, session, at: Int64(hours) * Self.hour)
             let now = Int64(hours + 1) * Self.hour
@@ -159,8 +150,6 @@ struct ActivityTests {
 
     @Test("if a due activity is started twice with the same record, the second start does nothing")
     func once() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try set(store, activity(), session)
         let due = try open(store, 2 * Self.hour).open[0]
         #expect(try start(store, due, at: 2 * Self.hour) != nil)
@@ -170,8 +159,6 @@ struct ActivityTests {
 
     @Test("an activity starts no new task before its last task has ended")
     func living() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try set(store, activity(request: request), session)
         let started = try start(store, try open(store, 2 * Self.hour).open[0], at: 2 * Self.hour)
         let task = try #require(started?.enqueued).results[0].task
@@ -186,8 +173,6 @@ struct ActivityTests {
 
     @Test("an activity starts only one time for all missed windows, and its later windows keep their times")
     func missed() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try set(store, activity(), session, at: 0)
         let now = 10 * Self.hour + 5
         let due = try open(store, now).open[0]
@@ -199,8 +184,6 @@ struct ActivityTests {
 
     @Test("an activity that does not repeat is removed when it starts")
     func gone() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try set(store, activity { $0.repeats = false }, session)
         #expect(try start(store, try open(store, 2 * Self.hour).open[0], at: 2 * Self.hour) != nil)
         #expect(try infos(store, session).isEmpty)
@@ -208,8 +191,6 @@ struct ActivityTests {
 
     @Test("if an activity is set again, its next window changes only with a new interval or a new first window")
     func again() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         func next() throws -> Int64 { try infos(store, session)[0].nextMilliseconds }
         try set(store, activity { $0.firstMilliseconds = 9_000 }, session)
         #expect(try next() == 9_000)
@@ -229,13 +210,11 @@ struct ActivityTests {
 
     @Test("the request of an activity can be replaced and removed")
     func replaced() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try set(store, activity(request: request), session)
         try set(store, activity(request: Request(url: "https://example.org/other")), session)
         let due = try open(store, 2 * Self.hour).open[0]
         let task = try #require(try start(store, due, at: 2 * Self.hour)?.enqueued).results[0].task
-        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) })
+        let record = try #require(try store.run { try $0.tasks.find(task) })
         #expect(record.task.request.url == "https://example.org/other")
         #expect(record.task.request.options.method == nil && record.task.request.destination == nil)
         try set(store, activity(), session)
@@ -245,19 +224,15 @@ struct ActivityTests {
 
     @Test("a second removal of an activity fails, and a session that is invalidated loses its activities")
     func removed() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         for name in ["a", "b"] { try set(store, activity(name, request: request), session) }
         func remove(_ name: String) throws {
-            try store.run { (transaction) throws(Failure) in try transaction.activities.remove(name, in: session) }
+            try store.run { try $0.activities.remove(name, in: session) }
         }
         try remove("a")
         #expect(throws: Failure.self) { try remove("a") }
         #expect(try infos(store, session).map(\.identifier) == ["b"])
         try store.enqueue([.numbered(1)], in: session)
-        try store.run { (transaction) throws(Failure) in
-            _ = try transaction.sessions.invalidate(session, cancelTasks: false, now: 1)
-        }
+        try store.run { _ = try $0.sessions.invalidate(session, cancelTasks: false, now: 1) }
         #expect(try open(store, .max).open.isEmpty)
         let failure = #expect(throws: Failure.self) { try set(store, activity(), session) }
         #expect(failure?.status == .invalidated)
@@ -265,10 +240,8 @@ struct ActivityTests {
 
     @Test("the number of activities of a session is limited")
     func limit() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let activities = (0..<Limits.activityCount).map { activity("\($0)") }
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             for activity in activities {
                 try transaction.activities.set(activity, origin: nil, in: session, now: 1)
             }
@@ -280,13 +253,9 @@ struct ActivityTests {
 
     @Test("if the clock is set, the windows of activities move, except a first window with a stated time")
     func jump() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let begin = ClockStep.neverSet + 1_000
         func adopt(_ wall: Int64, boot: Int64) throws {
-            try store.run { (transaction) throws(Failure) in
-                _ = try transaction.delays.adopt(ClockReading(wall: wall, boot: boot, bootID: "b"))
-            }
+            try store.run { _ = try $0.delays.adopt(ClockReading(wall: wall, boot: boot, bootID: "b")) }
         }
         func next() throws -> [Int64] { try infos(store, session, now: 0).map { $0.nextMilliseconds - begin } }
         try adopt(begin, boot: 1_000)

@@ -5,7 +5,14 @@ import Testing
 
 @Suite("Attempts in the store")
 struct AttemptTests {
+    let store: TestStore
+    let session: SessionID
     let scratch = Scratch()
+
+    init() throws {
+        store = try TestStore(scratch.path)
+        session = try store.session()
+    }
 
     private func attempt(_ task: TaskID, _ number: UInt32, _ next: AttemptNext = .retry) -> Attempt {
         var attempt = Attempt(task: task, number: number, next: next)
@@ -30,26 +37,22 @@ struct AttemptTests {
             attempts: number, attemptsWithoutProgress: number, bytesReceived: 0, nextAttempt: 1, reason: .retry)
         record.attempt = attempt(task, number)
         let written = record
-        try store.run { (transaction) throws(Failure) in try transaction.attempts.record(task, written) }
+        try store.run { try $0.attempts.record(task, written) }
     }
 
     private func end(_ store: TestStore, _ task: TaskID, _ number: UInt32) throws {
         var outcome = Outcome(state: .succeeded)
         outcome.attempts = number
         let (final, last) = (outcome, attempt(task, number, .end))
-        try store.run { (transaction) throws(Failure) in
-            _ = try transaction.endings.record(task, final, now: 3_000, attempt: last)
-        }
+        try store.run { _ = try $0.endings.record(task, final, now: 3_000, attempt: last) }
     }
 
     private func attempts(_ store: TestStore, _ task: TaskID, _ session: SessionID) throws -> [Attempt] {
-        try store.run { (transaction) throws(Failure) in try transaction.attempts.all(of: task, in: session) }
+        try store.run { try $0.attempts.all(of: task, in: session) }
     }
 
     @Test("attempts are listed as recorded, oldest first; an attempt without a URL gets the request's URL")
     func listed() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         try fail(store, task, 1)
         try fail(store, task, 2)
@@ -62,8 +65,6 @@ struct AttemptTests {
 
     @Test("at most 100 attempts of a task are kept: the first attempt and the 99 newest attempts")
     func many() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         for number in 1...250 { try fail(store, task, UInt32(number)) }
         let numbers = try attempts(store, task, session).map(\.number)
@@ -73,8 +74,6 @@ struct AttemptTests {
 
     @Test("the list of attempts also has the first and the newest attempt if the task has had millions of attempts")
     func millions() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let tasks = try store.enqueue([.numbered(1), .numbered(2)], in: session)
         try fail(store, tasks[0], 1)
         try fail(store, tasks[1], 1)
@@ -95,7 +94,7 @@ struct AttemptTests {
         var response = ResponseSummary()
         response.httpStatus = 206
         let recorded = response
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             let isLive = try transaction.attempts.recordIntent(
                 task, FinishIntent(device: 1, inode: 2, size: 3), response: recorded, attempts: 3, bytesReceived: 70)
             #expect(isLive)
@@ -104,34 +103,28 @@ struct AttemptTests {
 
     @Test("a task with a finish intent has the counters of the attempt that recorded the intent")
     func intent() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         try fail(store, task, 2)
         try recordIntent(store, task)
         let info = try store.tasks(of: session)[0]
         #expect((info.attempts, info.httpStatus) == (3, 206))
-        let stored = try store.run { (transaction) throws(Failure) in try transaction.tasks.withIntent() }
+        let stored = try store.run { try $0.tasks.withIntent() }
         #expect(stored.map(\.attempts) == [3] && stored.map(\.bytesReceived) == [70])
     }
 
     @Test("if the file of a finish intent is given up, the task keeps the counters of that attempt")
     func forgottenIntent() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         try recordIntent(store, task)
-        try store.run { (transaction) throws(Failure) in try transaction.attempts.forgetProgress(task) }
+        try store.run { try $0.attempts.forgetProgress(task) }
         let info = try store.tasks(of: session)[0]
         #expect((info.attempts, info.httpStatus) == (3, 206))
-        let found = try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) }
+        let found = try store.run { try $0.tasks.find(task) }
         #expect(found?.task.bytesReceived == 70 && found?.task.intent == nil)
     }
 
     @Test("a task that ends without a response keeps the HTTP status of its finish intent")
     func endAfterIntent() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         try recordIntent(store, task)
         try store.end(task)
@@ -142,14 +135,12 @@ struct AttemptTests {
 
     @Test("the record of an attempt in progress is replaced when the attempt ends")
     func replaced() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         let checkpoint = Checkpoint(
             validator: Validator(entityTag: "\"a\""), finalURL: "u", size: 100, syncedOffset: 15, bootID: "b")
         let underWay = attempt(task, 1, .stopped)
-        try store.run { (transaction) throws(Failure) in
-            try transaction.attempts.recordCheckpoint(
+        try store.run {
+            try $0.attempts.recordCheckpoint(
                 task, checkpoint,
                 AttemptProgress(
                     attempts: 1, bytesReceived: 5, furthestOffset: 15, madeProgress: true, attempt: underWay))
@@ -162,8 +153,6 @@ struct AttemptTests {
 
     @Test("no attempt is recorded for a task that has ended")
     func ended() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         try store.control(session, .cancel)
         try fail(store, task, 1)
@@ -172,8 +161,6 @@ struct AttemptTests {
 
     @Test("if a task is unknown or belongs to another session, listing its attempts fails")
     func notFound() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let other = try store.session("other")
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         #expect(throws: Failure.self) { try attempts(store, task, other) }
@@ -182,8 +169,6 @@ struct AttemptTests {
 
     @Test("after the acknowledgement of a task's end, its attempts are kept while the task is in the history")
     func acknowledged() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         try fail(store, task, 1)
         try end(store, task, 2)

@@ -5,7 +5,12 @@ import Testing
 
 @Suite("Consumed files that must be returned")
 struct BodyReturnTests {
+    let store: TestStore
     let scratch = Scratch()
+
+    init() throws {
+        store = try TestStore(scratch.path)
+    }
 
     private func enqueue(_ store: TestStore) throws -> (SessionID, TaskID) {
         let session = try store.session()
@@ -18,11 +23,11 @@ struct BodyReturnTests {
     }
 
     private func listed(_ store: TestStore) throws -> [ReturnedBody] {
-        try store.run { (transaction) throws(Failure) in try transaction.bodies.bodiesToReturn(after: "", limit: 9) }
+        try store.run { try $0.bodies.bodiesToReturn(after: "", limit: 9) }
     }
 
     private func leftovers(_ store: TestStore) throws -> [String] {
-        try store.run { (transaction) throws(Failure) in try transaction.bodies.leftovers(limit: 9) }
+        try store.run { try $0.bodies.leftovers(limit: 9) }
     }
 
     private func endAndAcknowledge(
@@ -37,22 +42,20 @@ struct BodyReturnTests {
         "when the end of a failed or cancelled task is acknowledged, its consumed file is listed for return",
         arguments: [TaskState.failed, .cancelled])
     func listedByAcknowledgement(state: TaskState) throws {
-        let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
         try endAndAcknowledge(store, session, task, state)
         let body = ReturnedBody(name: "c-1", path: "/home/someone/a", task: task)
         #expect(try listed(store) == [body] && leftovers(store) == [])
         // The engine deletes the files in the list of leftovers. So this list must not contain a file that must be
         // returned.
-        try store.run { (transaction) throws(Failure) in try transaction.bodies.addLeftovers(among: ["c-1", "c-2"]) }
+        try store.run { try $0.bodies.addLeftovers(among: ["c-1", "c-2"]) }
         #expect(try leftovers(store) == ["c-2"])
-        try store.run { (transaction) throws(Failure) in try transaction.bodies.forgetReturned(["c-1"]) }
+        try store.run { try $0.bodies.forgetReturned(["c-1"]) }
         #expect(try listed(store) == [])
     }
 
     @Test("when the end of a successful task is acknowledged, its consumed file is listed for removal")
     func succeeded() throws {
-        let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
         try endAndAcknowledge(store, session, task, .succeeded)
         #expect(try listed(store) == [] && leftovers(store) == ["c-1"])
@@ -60,24 +63,20 @@ struct BodyReturnTests {
 
     @Test("a consumed file is listed for return only after the engine has removed the file's old name")
     func oldName() throws {
-        let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
         let old = BodyFile(path: "/home/someone/a", device: 1, inode: 2, size: 3, modifiedNanoseconds: 4)
-        try store.run { (transaction) throws(Failure) in try transaction.bodies.recordConsumed([old]) }
+        try store.run { try $0.bodies.recordConsumed([old]) }
         try endAndAcknowledge(store, session, task, .failed)
         #expect(try listed(store) == [])
-        try store.run { (transaction) throws(Failure) in try transaction.bodies.forgetConsumed([old]) }
+        try store.run { try $0.bodies.forgetConsumed([old]) }
         #expect(try listed(store).map(\.task) == [task])
     }
 
     @Test("a consumed file is not listed for return if the host has moved (claimed) it to another path")
     func claimed() throws {
-        let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
         try store.end(task, Outcome(state: .failed))
-        try store.run { (transaction) throws(Failure) in
-            try transaction.destinations.recordClaim(task, path: "/home/someone/b")
-        }
+        try store.run { try $0.destinations.recordClaim(task, path: "/home/someone/b") }
         let change = try store.acknowledge(session, .through(try store.events(of: session).last?.id ?? .zero))
         #expect(try !change.returnsBodies && listed(store) == [])
     }

@@ -18,7 +18,14 @@ extension AuthenticationChallenge {
 
 @Suite("Tasks that wait for a credential")
 struct ChallengeTests {
+    let store: TestStore
+    let session: SessionID
     let scratch = Scratch()
+
+    init() throws {
+        store = try TestStore(scratch.path)
+        session = try store.session()
+    }
     private static let record = AttemptRecord(attempts: 1, attemptsWithoutProgress: 0, bytesReceived: 5)
 
     @discardableResult
@@ -33,19 +40,19 @@ struct ChallengeTests {
         _ store: TestStore, _ task: TaskID, realm: String? = "staff", failures: UInt32 = 0,
         known: ChallengeID? = nil, replacing: ChallengeID? = nil
     ) throws -> Parking {
-        try store.run { (transaction) throws(Failure) in
-            try transaction.challenges.park(
+        try store.run {
+            try $0.challenges.park(
                 task, Self.record, for: .example(realm: realm), failures: failures, known: known, replacing: replacing,
                 bootMilliseconds: 10, now: 2_500)
         }
     }
 
     private func challenges(_ store: TestStore, _ session: SessionID) throws -> [Challenge] {
-        try store.run { (transaction) throws(Failure) in try transaction.challenges.all(of: session) }
+        try store.run { try $0.challenges.all(of: session) }
     }
 
     private func waiting(_ store: TestStore) throws -> [TaskID] {
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             var tasks: [TaskID] = []
             for lane in try transaction.lanes.ready() {
                 tasks += try transaction.lanes.waitingTasks(of: lane.id, limit: 100).map(\.id)
@@ -56,8 +63,6 @@ struct ChallengeTests {
 
     @Test("tasks that wait for the same realm share one challenge and one event, and these tasks are not ready")
     func shared() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
         let first = try #require(try park(store, ids[0]))
         #expect(first.isNew)
@@ -83,37 +88,27 @@ struct ChallengeTests {
 
     @Test("when the host responds to a challenge, the challenge's event is removed, and its waiting tasks become ready")
     func answered() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
         for id in ids { try park(store, id) }
         let open = try challenges(store, session)[0]
-        let change = try store.run { (transaction) throws(Failure) in
-            try transaction.challenges.releaseTasks(of: open, in: session)
-        }
+        let change = try store.run { try $0.challenges.releaseTasks(of: open, in: session) }
         #expect(change.lanes.count == 1)
         #expect(try waiting(store) == ids)
         #expect(try store.events(of: session).isEmpty)
         #expect(try store.info(session)?.events == 0)
         let failure = #expect(throws: Failure.self) {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.challenges.openChallenge(open.id, of: session)
-            }
+            try store.run { try $0.challenges.openChallenge(open.id, of: session) }
         }
         #expect(failure?.status == .notFound)
     }
 
     @Test("a task does not reopen a challenge to which the host has already responded")
     func answeredMeanwhile() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
         try park(store, ids[0])
         let open = try challenges(store, session)[0]
         #expect(try parking(store, ids[1], known: open.id).parked?.challenge == open.id)
-        try store.run { (transaction) throws(Failure) in
-            _ = try transaction.challenges.releaseTasks(of: open, in: session)
-        }
+        try store.run { _ = try $0.challenges.releaseTasks(of: open, in: session) }
         #expect(try parking(store, ids[1], known: open.id) == .superseded(open.id))
         #expect(try challenges(store, session).isEmpty)
         #expect(try store.events(of: session).isEmpty)
@@ -122,14 +117,10 @@ struct ChallengeTests {
 
     @Test("if the server rejects the credential, all tasks that waited for this credential wait again")
     func reopened() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue((0..<3).map { .numbered($0) }, in: session)
         for id in ids { try park(store, id) }
         let open = try challenges(store, session)[0]
-        try store.run { (transaction) throws(Failure) in
-            _ = try transaction.challenges.releaseTasks(of: open, in: session)
-        }
+        try store.run { _ = try $0.challenges.releaseTasks(of: open, in: session) }
         let again = try #require(try park(store, ids[0], failures: 1, replacing: open.id))
         #expect(again.isNew)
         #expect(again.challenge > open.id)
@@ -142,35 +133,27 @@ struct ChallengeTests {
 
     @Test("a task with a finish intent, whose file is complete, neither waits for a credential nor fails without one")
     func ending() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
         for id in ids { try park(store, id) }
         let open = try challenges(store, session)[0]
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             _ = try transaction.challenges.releaseTasks(of: open, in: session)
             _ = try transaction.attempts.recordIntent(ids[1], FinishIntent(device: 1, inode: 2, size: 3))
         }
         try park(store, ids[0], failures: 1, replacing: open.id)
         let again = try challenges(store, session)[0]
         #expect(again.waitingTasks == 1)
-        let change = try store.run { (transaction) throws(Failure) in
-            try transaction.challenges.failTasks(of: again, in: session, now: 4_000)
-        }
+        let change = try store.run { try $0.challenges.failTasks(of: again, in: session, now: 4_000) }
         #expect(change.tasks == [ids[0]])
         #expect(try store.tasks(of: session).map(\.reason) == [.none, .finishing])
     }
 
     @Test("if the host refuses a challenge, all tasks that wait for it fail, and the round ends")
     func refused() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
         for id in ids { try park(store, id) }
         let open = try challenges(store, session)[0]
-        let change = try store.run { (transaction) throws(Failure) in
-            try transaction.challenges.failTasks(of: open, in: session, now: 4_000)
-        }
+        let change = try store.run { try $0.challenges.failTasks(of: open, in: session, now: 4_000) }
         #expect(change.tasks == ids)
         let events = try store.events(of: session)
         #expect(events.count == 3)
@@ -184,8 +167,6 @@ struct ChallengeTests {
 
     @Test("waiting tasks can be suspended, cancelled or ended; when no task waits any more, the challenge is closed")
     func closed() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
         for id in ids { try park(store, id) }
         let open = try challenges(store, session)[0]
@@ -208,8 +189,6 @@ struct ChallengeTests {
 
     @Test("a challenge stays open when its event is acknowledged")
     func acknowledged() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try store.enqueue([.numbered(0)], in: session)[0]
         try park(store, id)
         let event = try store.events(of: session)[0]
@@ -223,34 +202,30 @@ struct ChallengeTests {
 
     @Test("a task that waits for a credential keeps its checkpoint")
     func keepsCheckpoint() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try store.enqueue([.numbered(0)], in: session)[0]
         let kept = Checkpoint(
             validator: Validator(entityTag: "\"a\""), finalURL: "u", size: 9, syncedOffset: 5, bootID: "b")
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             var record = Self.record
             record.checkpoint = kept
             _ = try transaction.challenges.park(id, record, for: .example(), bootMilliseconds: 0, now: 0)
         }
-        let task = try store.run { (transaction) throws(Failure) in try transaction.tasks.find(id) }
+        let task = try store.run { try $0.tasks.find(id) }
         #expect(task?.task.checkpoint == kept)
         #expect(task?.task.bytesReceived == 5)
     }
 
     @Test("a task can wait for a challenge before the task's first attempt, but only if this challenge is still open")
     func unasked() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue((0..<3).map { .numbered($0) }, in: session)
         let challenge = try #require(try park(store, ids[0])).challenge
-        let next = try store.run { (transaction) throws(Failure) in
-            try transaction.challenges.parkWithoutAttempt([ids[1]], for: challenge, bootMilliseconds: 10, now: 2_500)
+        let next = try store.run {
+            try $0.challenges.parkWithoutAttempt([ids[1]], for: challenge, bootMilliseconds: 10, now: 2_500)
         }
         #expect(next == Int64(604_799_510))
         try store.control(session, .cancel, TaskSelection(ids: [ids[0], ids[1]]))
-        let late = try store.run { (transaction) throws(Failure) in
-            try transaction.challenges.parkWithoutAttempt([ids[2]], for: challenge, bootMilliseconds: 10, now: 2_500)
+        let late = try store.run {
+            try $0.challenges.parkWithoutAttempt([ids[2]], for: challenge, bootMilliseconds: 10, now: 2_500)
         }
         #expect(late == nil)
         #expect(try waiting(store) == [ids[2]])
@@ -258,10 +233,8 @@ struct ChallengeTests {
 
     @Test("a task that waits for a credential gets a new deadline when the session's resource time-out changes")
     func rescheduled() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try park(store, try store.enqueue([.numbered(0)], in: session)[0])
-        let next = try store.run { (transaction) throws(Failure) in
+        let next = try store.run { transaction in
             var configuration = try transaction.sessions.configuration(of: session)
             configuration.resourceTimeoutMilliseconds = 1_000
             try transaction.sessions.update(session, configuration)
@@ -273,17 +246,13 @@ struct ChallengeTests {
 
     @Test("after a reboot, tasks still wait for the credential, and their deadline uses the new boot clock")
     func otherBoot() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try park(store, try store.enqueue([.numbered(0)], in: session)[0])
-        try store.run { (transaction) throws(Failure) in
-            try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
-        }
+        try store.run { try $0.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'") }
         store.close()
         let again = try TestStore(scratch.path)
         #expect(try waiting(again).isEmpty)
         #expect(try challenges(again, session).map(\.waitingTasks) == [1])
-        let next = try again.run { (transaction) throws(Failure) in
+        let next = try again.run { transaction in
             try transaction.challenges.rescheduleParked(bootMilliseconds: 77, now: 604_802_000 - 5)
             return try transaction.delays.nextDue()
         }

@@ -16,7 +16,14 @@ extension Request {
 
 @Suite("Constraints of tasks")
 struct ConstraintsTests {
+    let store: TestStore
+    let session: SessionID
     let scratch = Scratch()
+
+    init() throws {
+        store = try TestStore(scratch.path)
+        session = try store.session()
+    }
 
     private var everything: Constraints {
         var constraints = Constraints()
@@ -37,7 +44,7 @@ struct ConstraintsTests {
     private func readyTasks(
         _ store: TestStore, limit: Int = 100, known: Set<TaskID> = [], held: Set<ConstraintsID> = []
     ) throws -> [TaskID] {
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             let lane = try transaction.lanes.ready()[0].id
             return try transaction.lanes.waitingTasks(of: lane, limit: limit, afterKnown: known, notOf: held).map(\.id)
         }
@@ -45,20 +52,16 @@ struct ConstraintsTests {
 
     private func constraints(of task: TaskID, _ store: TestStore) throws -> ConstraintsID {
         try #require(
-            try store.run { (transaction) throws(Failure) in
-                try transaction.tasks.find(task)
-            }
+            try store.run { try $0.tasks.find(task) }
         ).task.constraints
     }
 
     @Test("constraints are stored and read with all fields")
     func roundTrip() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let everything = everything
         let request = Request.numbered(1) { $0.options.policy.constraints = everything }
         let task = try store.enqueue([request], in: session)[0]
-        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) })
+        let record = try #require(try store.run { try $0.tasks.find(task) })
         #expect(record.task.request == request)
         #expect(record.task.request.options.policy.constraints == everything)
         #expect(
@@ -70,8 +73,6 @@ struct ConstraintsTests {
 
     @Test("the first waiting task with given constraints is found even if other tasks are before it")
     func firstStating() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let requests: [Request] = [
             .stating(0, nil, priority: 9), .stating(1, .overnight), .stating(2, .discretionary),
             .stating(3, .discretionary), .stating(4, .discretionary, priority: 5),
@@ -79,7 +80,7 @@ struct ConstraintsTests {
         let tasks = try store.enqueue(requests, in: session)
         let stated = try constraints(of: tasks[2], store)
         func first(_ constraints: ConstraintsID, notIn known: Set<TaskID> = []) throws -> TaskID? {
-            try store.run { (transaction) throws(Failure) in
+            try store.run { transaction in
                 let lane = try transaction.lanes.ready()[0].id
                 return try transaction.lanes.firstWaitingTask(of: lane, stating: constraints, notIn: known)?.id
             }
@@ -92,13 +93,11 @@ struct ConstraintsTests {
 
     @Test("the command to resume tasks returns how many selected tasks are held in the given lanes")
     func heldOnes() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let tasks = try store.enqueue(
             [.stating(0, nil), .stating(1, .overnight), .stating(2, .overnight), .stating(3, .overnight)], in: session)
         let stated = try constraints(of: tasks[1], store)
         try store.control(session, .suspend, TaskSelection(ids: [tasks[3]]))
-        let change = try store.run { (transaction) throws(Failure) in
+        let change = try store.run { transaction in
             let lane = try transaction.lanes.ready()[0].id
             return try transaction.control.apply(
                 .resume, to: TaskSelection(ids: [tasks[0], tasks[1], tasks[3]]), of: session, running: [], now: 1,
@@ -110,8 +109,6 @@ struct ConstraintsTests {
 
     @Test("in a session, tasks with equal constraints share a row, and tasks without constraints have no row")
     func shared() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let other = try store.session("other")
         let tasks = try store.enqueue((0..<6).map { .stating($0, $0 < 4 ? .discretionary : nil) }, in: session)
         let again = try store.enqueue([.stating(7, .discretionary)], in: session)
@@ -126,8 +123,6 @@ struct ConstraintsTests {
 
     @Test("a request with a known idempotency key is refused if its policy differs, but not if its start times differ")
     func conflict() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let request = Request.stating(1, .overnight).changed { $0.idempotencyKey = "a" }
         let task = try store.enqueue([request], in: session)[0]
         #expect(try store.enqueue([request], in: session) == [task])
@@ -150,8 +145,6 @@ struct ConstraintsTests {
 
     @Test("a task with replaced constraints is still found by its idempotency key")
     func replaced() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let request = Request.stating(1, .overnight).changed { $0.idempotencyKey = "a" }
         let late = Request.stating(2, .overnight).changed { $0.options.latestStartMilliseconds = 1 }
         let tasks = try store.enqueue([request, late], in: session)
@@ -159,8 +152,8 @@ struct ConstraintsTests {
         var wifi = Constraints()
         wifi.networks = .wifi
         let stated = wifi
-        let change = try store.run { (transaction) throws(Failure) in
-            try transaction.control.apply(
+        let change = try store.run {
+            try $0.control.apply(
                 .setConstraints(stated), to: TaskSelection(), of: session, running: [], now: 5)
         }
         let after = try tasks.map { try constraints(of: $0, store) }
@@ -174,10 +167,8 @@ struct ConstraintsTests {
 
     @Test("if a launched host enqueues tasks, the rows of their constraints are marked as launched")
     func launched() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
-        let made = try store.run { (transaction) throws(Failure) in
-            try transaction.tasks.enqueue(
+        let made = try store.run {
+            try $0.tasks.enqueue(
                 [(.numbered(1), .example), (.stating(2, .overnight), .example)], in: session, now: 1,
                 isLaunched: true)
         }
@@ -188,8 +179,6 @@ struct ConstraintsTests {
 
     @Test("ready tasks are ordered by priority and then by age, even if their constraints differ")
     func readyTasks() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let presets: [ConstraintPreset?] = [nil, .discretionary, .overnight]
         let requests = (0..<60).map { Request.stating($0, presets[$0 % 3], priority: Int32($0 % 4)) }
         let ids = try store.enqueue(requests, in: session)
@@ -208,11 +197,9 @@ struct ConstraintsTests {
 
     @Test("ready tasks are counted separately for each lane and each set of constraints")
     func counts() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue((0..<5).map { .stating($0, $0 < 2 ? .overnight : nil) }, in: session)
         try store.control(session, .suspend, TaskSelection(ids: [ids[4]]))
-        let counts = try store.run { (transaction) throws(Failure) in try transaction.lanes.waitingCounts() }
+        let counts = try store.run { try $0.lanes.waitingCounts() }
         #expect(counts.map(\.count) == [2, 2])
         #expect(counts.map(\.constraints) == [.session, try constraints(of: ids[0], store)])
         #expect(counts.allSatisfy { $0.session == session })
@@ -220,8 +207,6 @@ struct ConstraintsTests {
 
     @Test("an enqueue above a session's limit of different constraints is refused; unused constraints are deleted")
     func limit() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         func request(_ number: Int) -> Request {
             .numbered(number) { $0.options.policy.constraints.minimumBytesPerSecond = UInt64(number + 1) }
         }

@@ -29,7 +29,7 @@ struct DatabaseTests {
     @Test("the database has the SQLite settings that keep its contents safe")
     func settings() throws {
         let store = try TestStore(scratch.path)
-        let values = try store.run { (transaction) throws(Failure) in
+        let values = try store.run { transaction in
             var values: [String: String] = [:]
             for name in [
                 "journal_mode", "synchronous", "locking_mode", "foreign_keys", "mmap_size", "temp_store",
@@ -176,17 +176,15 @@ struct DatabaseTests {
         let id = try store.enqueue([.numbered(1)], in: session)[0]
         let record = AttemptRecord(
             attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 77, reason: .retry)
-        try store.run { (transaction) throws(Failure) in try transaction.attempts.record(id, record) }
+        try store.run { try $0.attempts.record(id, record) }
         store.close()
         let same = try TestStore(scratch.path)
-        #expect(try same.run { (transaction) throws(Failure) in try transaction.delays.nextDue() } == 77)
-        try same.run { (transaction) throws(Failure) in
-            try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
-        }
+        #expect(try same.run { try $0.delays.nextDue() } == 77)
+        try same.run { try $0.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'") }
         same.close()
         let other = try TestStore(scratch.path)
-        #expect(try other.run { (transaction) throws(Failure) in try transaction.delays.nextDue() } == nil)
-        #expect(try other.run { (transaction) throws(Failure) in try transaction.lanes.ready().count } == 1)
+        #expect(try other.run { try $0.delays.nextDue() } == nil)
+        #expect(try other.run { try $0.lanes.ready().count } == 1)
     }
 
     @Test("device numbers from an earlier boot are removed, and device numbers of this boot are kept")
@@ -199,12 +197,12 @@ struct DatabaseTests {
             }
         }
         func device(of task: TaskID) throws -> UInt64? {
-            try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task) }?
+            try store.run { try $0.tasks.find(task) }?
                 .task.request.destination?.directoryDevice
         }
         let before = try store.enqueue([request(1)], in: session)[0]
         let intent = FinishIntent(device: 7, inode: 9, size: 1)
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             _ = try transaction.attempts.recordIntent(
                 before, intent, response: ResponseSummary(), attempts: 1, bytesReceived: 1)
             try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
@@ -215,7 +213,7 @@ struct DatabaseTests {
         let after = try store.enqueue([request(2)], in: session)[0]
         #expect(try device(of: before) == 0)
         #expect(try device(of: after) == 7)
-        let sealed = try store.run { (transaction) throws(Failure) in try transaction.tasks.withIntent() }
+        let sealed = try store.run { try $0.tasks.withIntent() }
         #expect(sealed.map(\.intent) == [FinishIntent(device: 0, inode: 9, size: 1)])
     }
 }

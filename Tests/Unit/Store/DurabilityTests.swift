@@ -56,8 +56,8 @@ struct DurabilityTests {
         var after = TaskID.zero
         while true {
             let cursor = after
-            let page = try store.run { (transaction) throws(Failure) in
-                try transaction.listing.tasks(
+            let page = try store.run {
+                try $0.listing.tasks(
                     of: session, TaskSelection(), after: cursor, maximum: 10_000, running: [], bootMilliseconds: 0,
                     now: 0)
             }

@@ -8,7 +8,7 @@ struct EndingTests {
     let scratch = Scratch()
 
     private func end(_ tasks: [TaskID], in store: TestStore) throws -> Change? {
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             try transaction.endings.record(
                 tasks.map { TaskEnd($0, Outcome(state: .succeeded)) }, now: 3_000, readsEvents: true)
         }

@@ -5,7 +5,14 @@ import Testing
 
 @Suite("Enqueue")
 struct EnqueueTests {
+    let store: TestStore
+    let session: SessionID
     let scratch = Scratch()
+
+    init() throws {
+        store = try TestStore(scratch.path)
+        session = try store.session()
+    }
 
     private func everything(_ number: Int = 1) -> Request {
         .numbered(number) { request in
@@ -20,11 +27,9 @@ struct EnqueueTests {
 
     @Test("a task that is read from the store equals the enqueued task")
     func roundTrip() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let request = everything()
         let id = try store.enqueue([request], in: session)[0]
-        let record = try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(id) })
+        let record = try #require(try store.run { try $0.tasks.find(id) })
         #expect(record.task.request == request)
         #expect(record.task.origin == .example)
         #expect(record.task.round == 1)
@@ -37,8 +42,6 @@ struct EnqueueTests {
 
     @Test("if the destination file exists, a new task is refused, but a known idempotency key is accepted")
     func occupiedDestination() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let request = Request.numbered(1) { $0.idempotencyKey = "1" }
         let id = try store.enqueue([request], in: session)[0]
         var again = request
@@ -56,6 +59,7 @@ struct EnqueueTests {
 
     @Test("tasks survive closing and reopening the store")
     func reopened() throws {
+        let scratch = Scratch()
         let session: SessionID
         do {
             let store = try TestStore(scratch.path)
@@ -70,11 +74,9 @@ struct EnqueueTests {
 
     @Test("the same idempotency key with the same request finds the existing task")
     func sameKey() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let first = try store.enqueue([everything()], in: session)
-        let results = try store.run { (transaction) throws(Failure) in
-            try transaction.tasks.enqueue(
+        let results = try store.run {
+            try $0.tasks.enqueue(
                 [(everything(), .example), (everything(2), .example)], in: session, now: 9
             ).results
         }
@@ -85,14 +87,10 @@ struct EnqueueTests {
 
     @Test("an enqueue with a known key returns the existing task's state and the unacknowledged event of its end")
     func standing() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let (one, other) = (everything(), everything(2))
         let ids = try store.enqueue([one, other], in: session)
         func found(running: Set<TaskID> = []) throws -> Enqueued {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.tasks.enqueue([(one, .example)], in: session, now: 9, running: running).results[0]
-            }
+            try store.run { try $0.tasks.enqueue([(one, .example)], in: session, now: 9, running: running).results[0] }
         }
         func existing(_ state: TaskState, _ end: EventID = .zero) -> Enqueued {
             Enqueued(task: ids[0], disposition: .existing, state: state, end: end)
@@ -112,8 +110,6 @@ struct EnqueueTests {
             "url", "destination", "if_exists", "mode", "headers", "user_data",
         ])
     func keyConflict(field: String) throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try store.enqueue([everything()], in: session)
         var other = everything()
         switch field {
@@ -133,8 +129,6 @@ struct EnqueueTests {
 
     @Test("until a task's end is acknowledged, its key finds it, even with another priority or another start state")
     func keyOfEnded() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try store.enqueue([everything()], in: session)[0]
         try store.control(session, .setPriority(50))
         #expect(try store.enqueue([everything()], in: session) == [id])
@@ -152,8 +146,6 @@ struct EnqueueTests {
 
     @Test("in the whole store, two unfinished tasks cannot have the same destination")
     func destination() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let other = try store.session("other")
         let id = try store.enqueue([.numbered(1)], in: session)[0]
         let failure = #expect(throws: Failure.self) {
@@ -169,8 +161,6 @@ struct EnqueueTests {
 
     @Test("if two requests of a chunk have the same destination, the whole chunk is refused")
     func twice() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let failure = #expect(throws: Failure.self) {
             try store.enqueue([.numbered(1), .numbered(2), .numbered(1)], in: session)
         }
@@ -181,12 +171,8 @@ struct EnqueueTests {
 
     @Test("an enqueue into an invalidated or unknown session is refused")
     func refused() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try store.enqueue([.numbered(1)], in: session)
-        try store.run { (transaction) throws(Failure) in
-            try transaction.sessions.invalidate(session, cancelTasks: false, now: 5)
-        }
+        try store.run { try $0.sessions.invalidate(session, cancelTasks: false, now: 5) }
         let late = #expect(throws: Failure.self) { try store.enqueue([.numbered(2)], in: session) }
         #expect(late?.status == .invalidated)
         for unknown in [0, 99, UInt64.max] {
@@ -199,10 +185,8 @@ struct EnqueueTests {
 
     @Test("each origin has its own lane, and an enqueue returns only lanes with tasks that can start")
     func lanes() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let other = Origin(scheme: "http", server: "[::1]", port: 8080)
-        let lanes = try store.run { (transaction) throws(Failure) in
+        let lanes = try store.run { transaction in
             try transaction.tasks.enqueue(
                 [
                     (.numbered(1), .example), (.numbered(2) { $0.startsSuspended = true }, other),
@@ -211,17 +195,15 @@ struct EnqueueTests {
             ).lanes
         }
         #expect(lanes.count == 1)
-        let waiting = try store.run { (transaction) throws(Failure) in try transaction.lanes.ready() }
+        let waiting = try store.run { try $0.lanes.ready() }
         #expect(waiting == lanes.map { Lane(id: $0, session: session, origin: .example) })
         let resumed = try store.control(session, .resume)
-        let lane = try store.run { (transaction) throws(Failure) in try transaction.lanes.find(resumed.lanes.first!) }
+        let lane = try store.run { try $0.lanes.find(resumed.lanes.first!) }
         #expect(lane?.origin == other)
     }
 
     @Test("an empty chunk enqueues no task and begins no round")
     func empty() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         #expect(try store.enqueue([], in: session).isEmpty)
         #expect(try store.info(session)?.round == 0)
     }

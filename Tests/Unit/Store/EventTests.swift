@@ -181,7 +181,7 @@ struct EventTests {
         try store.end(ids[1])
         try store.end(ids[2], Outcome(state: .failed, failure: Failure(.tooLarge, "too large")))
         #expect(try store.events(of: session)[0].task?.outcome.path == "\(scratch.path)/kept/\(ids[0].rawValue)")
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             #expect(
                 try transaction.destinations.checkClaim(ids[1], session: session, path: "/home/someone/mine") == false)
             try transaction.destinations.recordClaim(ids[1], path: "/home/someone/mine")
@@ -191,23 +191,17 @@ struct EventTests {
         }
         #expect(try store.events(of: session)[1].task?.outcome.path == "/home/someone/mine")
         let elsewhere = #expect(throws: Failure.self) {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.destinations.recordClaim(ids[1], path: "/elsewhere")
-            }
+            try store.run { try $0.destinations.recordClaim(ids[1], path: "/elsewhere") }
         }
         #expect(elsewhere?.status == .wrongState)
         let failed = #expect(throws: Failure.self) {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.destinations.recordClaim(ids[2], path: "/elsewhere")
-            }
+            try store.run { try $0.destinations.recordClaim(ids[2], path: "/elsewhere") }
         }
         #expect(failed?.status == .wrongState)
         let change = try store.acknowledge(session, .through(try store.events(of: session).last!.id))
         #expect(change.removedKept == [ids[0]])
         let gone = #expect(throws: Failure.self) {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.destinations.recordClaim(ids[0], path: "/elsewhere")
-            }
+            try store.run { try $0.destinations.recordClaim(ids[0], path: "/elsewhere") }
         }
         #expect(gone?.status == .notFound)
     }
@@ -223,12 +217,12 @@ struct EventTests {
         }
         for id in ids {
             try store.end(id)
-            try store.run { (transaction) throws(Failure) in
-                try transaction.destinations.recordClaimIntent(id, intent, session: session, path: "/home/someone/mine")
+            try store.run {
+                try $0.destinations.recordClaimIntent(id, intent, session: session, path: "/home/someone/mine")
             }
             #expect(try stored(id) == intent)
         }
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             try transaction.destinations.recordClaim(ids[0], path: "/home/someone/mine")
             // The file has been claimed already.
             try transaction.destinations.recordClaimIntent(ids[0], intent, session: session, path: "/home/someone/mine")
@@ -253,17 +247,15 @@ struct EventTests {
             store.close()
         }
         let store = try TestStore(scratch.path)
-        let leftovers = try store.run { (transaction) throws(Failure) in try transaction.leftovers.all(limit: 10) }
+        let leftovers = try store.run { try $0.leftovers.all(limit: 10) }
         #expect(leftovers.map(\.task) == [ids[0], ids[1]])
         for (last, rest) in [(leftovers[0], [leftovers[1]]), (leftovers[1], [])] {
             #expect(
-                try store.run { (transaction) throws(Failure) in
-                    try transaction.leftovers.all(after: last, limit: 10)
-                } == rest)
+                try store.run { try $0.leftovers.all(after: last, limit: 10) } == rest)
         }
         #expect(leftovers.map(\.kind) == [.kept, .part(destinationPath: "/home/someone/files/1")])
-        try store.run { (transaction) throws(Failure) in try transaction.leftovers.forget([leftovers[0]]) }
-        let rest = try store.run { (transaction) throws(Failure) in try transaction.leftovers.all(limit: 10) }
+        try store.run { try $0.leftovers.forget([leftovers[0]]) }
+        let rest = try store.run { try $0.leftovers.all(limit: 10) }
         #expect(rest == [leftovers[1]])
     }
 
@@ -290,29 +282,19 @@ struct EventTests {
         let ids = try store.enqueue(
             (0..<40).map { .numbered($0) { $0.userData = [UInt8](repeating: 1, count: 65_536) } }, in: session)
         for id in ids { try store.end(id) }
-        let few = try store.run { (transaction) throws(Failure) in
-            try transaction.events.poll(session, after: .zero, maximum: 3)
-        }
+        let few = try store.run { try $0.events.poll(session, after: .zero, maximum: 3) }
         #expect(few.events.count == 3)
         #expect(few.more)
-        let large = try store.run { (transaction) throws(Failure) in
-            try transaction.events.poll(session, after: .zero, maximum: 1_000)
-        }
+        let large = try store.run { try $0.events.poll(session, after: .zero, maximum: 1_000) }
         #expect(large.events.count == 16)
         #expect(large.more)
-        let last = try store.run { (transaction) throws(Failure) in
-            try transaction.events.poll(session, after: EventID(rawValue: 38), maximum: 3)
-        }
+        let last = try store.run { try $0.events.poll(session, after: EventID(rawValue: 38), maximum: 3) }
         #expect(last.events.count == 3)
         #expect(!last.more)
         #expect(
-            try store.run { (transaction) throws(Failure) in
-                try transaction.events.poll(session, after: EventID(rawValue: .max), maximum: .max).events
-            }.isEmpty)
+            try store.run { try $0.events.poll(session, after: EventID(rawValue: .max), maximum: .max).events }.isEmpty)
         #expect(
-            try store.run { (transaction) throws(Failure) in
-                try transaction.events.count(of: session, through: EventID(rawValue: 10))
-            } == 10)
+            try store.run { try $0.events.count(of: session, through: EventID(rawValue: 10)) } == 10)
     }
 
     @Test("an invalidated session is removed at its last acknowledgement, and its identifier is free again")
@@ -320,9 +302,7 @@ struct EventTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         try store.enqueue([.numbered(1), .numbered(2)], in: session)
-        let change = try store.run { (transaction) throws(Failure) in
-            try transaction.sessions.invalidate(session, cancelTasks: true, now: 5)
-        }
+        let change = try store.run { try $0.sessions.invalidate(session, cancelTasks: true, now: 5) }
         #expect(change.count == 2)
         #expect(!change.sessionRemoved)
         #expect(try store.info(session)?.isInvalidating == true)
@@ -340,9 +320,7 @@ struct EventTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         #expect(
-            try store.run { (transaction) throws(Failure) in
-                try transaction.sessions.invalidate(session, cancelTasks: false, now: 5).sessionRemoved
-            })
+            try store.run { try $0.sessions.invalidate(session, cancelTasks: false, now: 5).sessionRemoved })
         #expect(try store.info(session) == nil)
     }
 }

@@ -42,11 +42,9 @@ struct ForeignWriteTests {
         for _ in 0..<2 {
             let store = try TestStore(path)
             #expect(try filled.contents(of: store) == filled.expected)
-            #expect(try store.run { (transaction) throws(Failure) in transaction.connection.hasChecksums })
+            #expect(try store.run { $0.connection.hasChecksums })
             #expect(
-                try store.run { (transaction) throws(Failure) in
-                    try transaction.connection.pragma("PRAGMA journal_mode")
-                } == "wal")
+                try store.run { try $0.connection.pragma("PRAGMA journal_mode") } == "wal")
             try store.session("another")
             store.close()
             #expect(try names(path) == ["backhaul.sqlite3", "lock"])
@@ -86,7 +84,7 @@ struct ForeignWriteTests {
             """)
         try TestStore(scratch.path).close()
         let store = try TestStore(scratch.path)
-        let results = try store.run { (transaction) throws(Failure) in
+        let results = try store.run { transaction in
             #expect(transaction.connection.hasChecksums)
             return try ["PRAGMA integrity_check", "SELECT sum(length(bytes)) FROM large"].map { sql throws(Failure) in
                 try transaction.connection.pragma(sql)
@@ -156,9 +154,7 @@ struct ForeignWriteTests {
         try withPlainSQLite(file, "SELECT count(*) FROM tasks")
         #expect(try names(scratch.path) == ["backhaul.sqlite3", "lock"])
         #expect(
-            try TestStore(scratch.path).run { (transaction) throws(Failure) in
-                try transaction.connection.pragma("SELECT count(*) FROM sessions")
-            } == "2")
+            try TestStore(scratch.path).run { try $0.connection.pragma("SELECT count(*) FROM sessions") } == "2")
         try expectRestored(filled)
     }
 
@@ -168,7 +164,7 @@ struct ForeignWriteTests {
         try await makeKilled()
         let store = try TestStore(scratch.path)
         #expect(try filled.contents(of: store) == filled.expected)
-        #expect(try store.run { (transaction) throws(Failure) in transaction.connection.hasChecksums })
+        #expect(try store.run { $0.connection.hasChecksums })
     }
 
     @Test("a database in which SQLite finds damage gets no checksums")

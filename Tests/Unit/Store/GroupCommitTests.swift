@@ -59,9 +59,7 @@ struct GroupCommitTests {
         let again = try TestStore(scratch.path)
         #expect(try again.tasks(of: session).count == 2)
         #expect(
-            try again.run { (transaction) throws(Failure) in
-                try transaction.sessions.infos(application: "org.example").map(\.identifier)
-            } == ["gallery"])
+            try again.run { try $0.sessions.infos(application: "org.example").map(\.identifier) } == ["gallery"])
     }
 
     @Test("reading the store writes no byte to the disk")
@@ -106,7 +104,7 @@ struct GroupCommitTests {
         let isCommitted = Lock(false)
         enqueueWithDelay(store, in: session, isCommitted)
         // The next body sees the change of the delayed body, but the transaction of this change is not over.
-        let (tasks, wasCommitted) = try store.run { (transaction) throws(Failure) in
+        let (tasks, wasCommitted) = try store.run { transaction in
             (try transaction.sessions.info(of: session)?.info.liveTasks, isCommitted.withLock { $0 })
         }
         #expect(tasks == 1)
@@ -137,7 +135,7 @@ struct GroupCommitTests {
     func full() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             let pages = try transaction.connection.pragma("PRAGMA page_count") ?? "0"
             _ = try transaction.connection.pragma("PRAGMA max_page_count = \((Int(pages) ?? 0) + 8)")
         }
@@ -147,9 +145,7 @@ struct GroupCommitTests {
         #expect(many?.status == .storeFull)
         #expect(many?.domain == .sqlite)
         #expect(try store.tasks(of: session).isEmpty)
-        try store.run { (transaction) throws(Failure) in
-            _ = try transaction.connection.pragma("PRAGMA max_page_count = 1000000")
-        }
+        try store.run { _ = try $0.connection.pragma("PRAGMA max_page_count = 1000000") }
         #expect(try store.enqueue((0..<4_000).map { .numbered($0) }, in: session).count == 4_000)
     }
 
@@ -251,7 +247,7 @@ struct GroupCommitTests {
             let data = [UInt8](repeating: 1, count: 60_000)
             let requests = (0..<30).map { Request.numbered($0) { $0.userData = data } }
             // The log is long enough for a checkpoint while no call waits. The descriptor is replaced before.
-            let hostFiles = try store.run { (transaction) throws(Failure) in
+            let hostFiles = try store.run { transaction in
                 _ = try transaction.tasks.enqueue(requests.map { ($0, .example) }, in: session, now: 2_000)
                 return replaceDescriptors(of: path + "/store/" + Schema.fileName, by: path + "/host")
             }

@@ -5,7 +5,14 @@ import Testing
 
 @Suite("Groups")
 struct GroupTests {
+    let store: TestStore
+    let session: SessionID
     let scratch = Scratch()
+
+    init() throws {
+        store = try TestStore(scratch.path)
+        session = try store.session()
+    }
 
     private func requests(_ numbers: ClosedRange<Int>, group: String?) -> [Request] {
         numbers.map { .numbered($0) { $0.options.group = group } }
@@ -17,8 +24,6 @@ struct GroupTests {
 
     @Test("after all tasks of a group have ended, one event has the counts of their outcomes")
     func finishes() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let tasks = try store.enqueue(requests(1...3, group: "album"), in: session)
         try store.enqueue([.numbered(9)], in: session)
         try store.end(tasks[0])
@@ -34,11 +39,9 @@ struct GroupTests {
 
     @Test("the event of a group comes after the event of its last task, and before the event of the round")
     func order() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let task = try store.enqueue(requests(1...1, group: "album"), in: session)[0]
-        let change = try store.run { (transaction) throws(Failure) in
-            try transaction.endings.record(task, Outcome(state: .succeeded), now: 3_000, readsEvents: true)
+        let change = try store.run {
+            try $0.endings.record(task, Outcome(state: .succeeded), now: 3_000, readsEvents: true)
         }
         let album = FinishedGroup(name: "album", succeeded: 1, failed: 0, cancelled: 0)
         let events = try store.events(of: session)
@@ -49,16 +52,12 @@ struct GroupTests {
 
     @Test("the end of a task without a group makes no group event")
     func none() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try store.end(try store.enqueue([.numbered(1)], in: session)[0])
         #expect(try store.events(of: session).map(\.kind).dropFirst() == [.sessionFinished])
     }
 
     @Test("if a group gets new tasks after its end, it makes a second event with new counts")
     func again() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         for number in 1...2 {
             try store.end(try store.enqueue(requests(number...number, group: "album"), in: session)[0])
         }
@@ -68,8 +67,6 @@ struct GroupTests {
 
     @Test("if tasks are cancelled, a group ends one time, after the end of its last task")
     func cancel() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let album = try store.enqueue(requests(1...2, group: "album"), in: session)
         let films = try store.enqueue(requests(3...5, group: "films"), in: session)
         try store.enqueue([.numbered(6)], in: session)
@@ -86,20 +83,14 @@ struct GroupTests {
 
     @Test("if a session is invalidated and its tasks are cancelled, its groups end")
     func invalidate() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try store.enqueue(requests(1...2, group: "album"), in: session)
-        let change = try store.run { (transaction) throws(Failure) in
-            try transaction.sessions.invalidate(session, cancelTasks: true, now: 3_000)
-        }
+        let change = try store.run { try $0.sessions.invalidate(session, cancelTasks: true, now: 3_000) }
         #expect(finished(try store.events(of: session)).first?.cancelled == 2)
         #expect(try store.acknowledge(session, .through(change.newestEvent)).sessionRemoved)
     }
 
     @Test("suspend, resume, priority and rate apply only to the tasks of the selected group")
     func controls() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let album = try store.enqueue(requests(1...2, group: "album"), in: session)
         let others = try store.enqueue([.numbered(3)] + requests(4...4, group: "films"), in: session)
         let selection = TaskSelection(group: "album")
@@ -113,8 +104,6 @@ struct GroupTests {
 
     @Test("a listing by group shows the group's tasks in the requested states")
     func listing() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let album = try store.enqueue(requests(1...4, group: "album"), in: session)
         try store.enqueue([.numbered(9)], in: session)
         try store.end(album[0])
@@ -134,8 +123,6 @@ struct GroupTests {
 
     @Test("if a task is enqueued again with its key, the task is counted one time, and no new group is made")
     func repeated() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let request = Request.numbered(1) {
             $0.options.group = "album"
             $0.idempotencyKey = "k"
@@ -153,8 +140,6 @@ struct GroupTests {
 
     @Test("a group is removed when the end of its last task is acknowledged")
     func removed() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let tasks = try store.enqueue(requests(1...2, group: "album"), in: session)
         try store.end(tasks[0])
         try store.acknowledge(session, .ids([try store.events(of: session)[0].id]))
@@ -167,8 +152,6 @@ struct GroupTests {
 
     @Test("group names that look equal but have different bytes are different groups")
     func names() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let composed = requests(1...1, group: "caf\u{e9}")
         let decomposed = requests(2...2, group: "cafe\u{301}")
         let tasks = try store.enqueue(composed + decomposed, in: session)
@@ -178,7 +161,7 @@ struct GroupTests {
     }
 
     private func groups(of store: TestStore) throws -> Int64 {
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             try transaction.connection.first(Query("SELECT count(*) FROM groups")) { row throws(Failure) in
                 row.integer()
             } ?? -1

@@ -5,7 +5,14 @@ import Testing
 
 @Suite("The known representation of a file")
 struct KnownRepresentationTests {
+    let store: TestStore
+    let session: SessionID
     let scratch = Scratch()
+
+    init() throws {
+        store = try TestStore(scratch.path)
+        session = try store.session()
+    }
     private static let url = "https://example.org/file"
     private static let path = "/downloads/file"
 
@@ -21,7 +28,7 @@ struct KnownRepresentationTests {
         _ store: TestStore, _ session: SessionID, _ response: ResponseSummary, number: Int = 0, size: UInt64 = 7
     ) throws {
         let id = try store.enqueue([.numbered(number)], in: session)[0]
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             _ = try transaction.attempts.recordIntent(
                 id, FinishIntent(device: 1, inode: 2, size: size), of: response)
             try transaction.destinations.recordRepresentation(
@@ -33,15 +40,11 @@ struct KnownRepresentationTests {
     private func known(
         _ store: TestStore, _ session: SessionID, url: String = url, path: String = path
     ) throws -> StoredRepresentation? {
-        try store.run { (transaction) throws(Failure) in
-            try transaction.destinations.representation(at: path, of: url, in: session)
-        }
+        try store.run { try $0.destinations.representation(at: path, of: url, in: session) }
     }
 
     @Test("the validators of a response are known only for the session, destination and URL of its task")
     func version() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let other = try store.session("other")
         try ended(store, session, response(HeaderField("ETag", "W/\"a\""), HeaderField("Last-Modified", "yesterday")))
         let version = KnownRepresentation(
@@ -56,8 +59,6 @@ struct KnownRepresentationTests {
 
     @Test("a later response replaces a known representation; a response without validators removes it")
     func later() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try ended(store, session, response(HeaderField("ETag", "\"a\"")))
         try ended(store, session, response(HeaderField("ETag", "\"b\"")), number: 1, size: 8)
         #expect(try known(store, session)?.representation.entityTag == "\"b\"")
@@ -72,16 +73,12 @@ struct KnownRepresentationTests {
             "", String(repeating: "x", count: 1_025), "\"\u{FFFD}\"", "a\u{1}",
         ])
     func unusable(_ tag: String) throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         try ended(store, session, response(HeaderField("ETag", tag)))
         #expect(try known(store, session) == nil)
     }
 
     @Test("a checkpoint keeps the digest and content coding of a file, and a finish intent keeps the file's name")
     func facts() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try store.enqueue([.numbered(0)], in: session)[0]
         var checkpoint = Checkpoint(
             validator: Validator(entityTag: "\"a\""), finalURL: Self.url, size: 9, syncedOffset: 8, bootID: "boot")
@@ -89,7 +86,7 @@ struct KnownRepresentationTests {
             digest: Checksum(.sha512, [UInt8](repeating: 0xA5, count: 64)), contentEncoding: "gzip", name: "ü")
         let intent = FinishIntent(device: 1, inode: 2, size: 9, name: "ü")
         let (written, name) = (checkpoint, intent)
-        let task = try store.run { (transaction) throws(Failure) in
+        let task = try store.run { transaction in
             try transaction.attempts.recordCheckpoint(id, written)
             _ = try transaction.attempts.recordIntent(id, name)
             return try transaction.tasks.find(id)
@@ -100,11 +97,9 @@ struct KnownRepresentationTests {
 
     @Test("if a download had a wrong size, this fact stays recorded after a later failure of another kind")
     func mismatch() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try store.enqueue([.numbered(0)], in: session)[0]
         func fail(_ status: Status) throws -> Bool? {
-            try store.run { (transaction) throws(Failure) in
+            try store.run { transaction in
                 try transaction.attempts.record(
                     id,
                     AttemptRecord(
@@ -120,11 +115,9 @@ struct KnownRepresentationTests {
 
     @Test("the digest that is recorded for a finished file is part of the outcome")
     func checksum() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try store.enqueue([.numbered(0)], in: session)[0]
         let checksum = Checksum(.sha256, [UInt8](repeating: 1, count: 32))
-        let outcome = try store.run { (transaction) throws(Failure) in
+        let outcome = try store.run { transaction in
             _ = try transaction.attempts.recordIntent(
                 id, FinishIntent(device: 1, inode: 2, size: 9), of: ResponseSummary(), checksum)
             _ = try transaction.endings.record(id, Outcome(state: .succeeded), now: 3_000)
@@ -135,8 +128,6 @@ struct KnownRepresentationTests {
 
     @Test("several unfinished tasks may have the same directory as their destination")
     func directories() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         var request = Request.numbered(0)
         request.destination = Destination(path: "/downloads/", directoryDevice: 1, directoryInode: 2)
         request.options.isNamedByServer = true

@@ -28,20 +28,20 @@ struct LaunchTests {
     }
 
     private func begin(_ store: TestStore) throws -> StoredLaunch? {
-        try store.run { [application] (transaction) throws(Failure) in
+        try store.run { [application] transaction in
             try transaction.launches.begin(
                 of: application, secret: .max, backoff: LaunchBackoff(launches: 1, dueAt: 99), now: 5)
         }
     }
 
     private func register(_ store: TestStore, _ command: LaunchCommand?) throws {
-        try store.run { [application] (transaction) throws(Failure) in
+        try store.run { [application] transaction in
             try transaction.launches.set(command, of: application)
         }
     }
 
     private func stored(_ store: TestStore) throws -> StoredLaunch? {
-        try store.run { [application] (transaction) throws(Failure) in try transaction.launches.find(application) }
+        try store.run { [application] transaction in try transaction.launches.find(application) }
     }
 
     @Test("a launch command is stored; a new command keeps the current launch and resets the backoff")
@@ -67,7 +67,7 @@ struct LaunchTests {
         #expect(try begin(store) == nil)
         _ = try store.session("idle")
         let quiet = try finishRound(store, "quiet", number: 1)
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             var configuration = try transaction.sessions.configuration(of: quiet)
             configuration.sendsLaunchEvents = false
             try transaction.sessions.update(quiet, configuration)
@@ -75,7 +75,7 @@ struct LaunchTests {
         _ = try finishRound(store, "b", number: 2)
         _ = try finishRound(store, "a", number: 3)
         #expect(try begin(store) != nil)
-        let listed = try store.run { [application] (transaction) throws(Failure) in
+        let listed = try store.run { [application] transaction in
             try transaction.launches.sessions(of: application).map(\.identifier)
         }
         #expect(listed == ["a", "b"])
@@ -97,7 +97,7 @@ struct LaunchTests {
         let session = try finishRound(store, "gallery", number: 1)
         _ = try begin(store)
         let complete = { [application] in
-            try store.run { (transaction) throws(Failure) in
+            try store.run { transaction in
                 let completion = try transaction.launches.complete(session, in: application)
                 let hasSessions = try transaction.launches.hasSessions(of: application)
                 return [completion.wasLaunched, completion.isWaiting, hasSessions]
@@ -129,7 +129,7 @@ struct LaunchTests {
         launch.current?.process = .current
         launch.current?.unit = "photos.service"
         let saved = launch
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             try transaction.launches.save(saved)
             try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
         }

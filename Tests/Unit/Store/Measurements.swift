@@ -62,14 +62,12 @@ struct Measurements {
         var status = stat()
         stat(scratch.path + "/" + Schema.fileName, &status)
         print("database: \(status.st_size >> 20) MiB")
-        let lane = try store.run { (transaction) throws(Failure) in try transaction.lanes.ready()[0].id }
+        let lane = try store.run { try $0.lanes.ready()[0].id }
         printRate(
             "128 waiting tasks", 100,
             try seconds {
                 for _ in 0..<100 {
-                    try store.run { (transaction) throws(Failure) in
-                        try transaction.lanes.waitingTasks(of: lane, limit: 128)
-                    }
+                    try store.run { try $0.lanes.waitingTasks(of: lane, limit: 128) }
                 }
             })
         printRate("list 1,000 tasks", 20, try seconds { for _ in 0..<20 { _ = try store.tasks(of: session) } })

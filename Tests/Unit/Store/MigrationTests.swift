@@ -28,7 +28,7 @@ struct MigrationTests {
     }
 
     private static func text(_ sql: String, of store: TestStore) throws -> String? {
-        try store.run { (transaction) throws(Failure) in try transaction.connection.pragma(sql) }
+        try store.run { try $0.connection.pragma(sql) }
     }
 
     private static func expectMigrated(_ store: TestStore, _ session: SessionID) throws {

@@ -19,7 +19,7 @@ struct NetworkTests {
         var phone = NetworkSettings(name: "phone")
         phone.isMetered = true
         func set(_ settings: NetworkSettings) throws -> [NetworkSettings] {
-            try store.run { (transaction) throws(Failure) in
+            try store.run { transaction in
                 try transaction.settings.setNetwork(settings)
                 return try transaction.settings.networks()
             }
@@ -43,14 +43,14 @@ struct NetworkTests {
         usage.add(7, network: "home", session: session, day: 20_000)
         usage.add(9, network: "phone", session: session, day: 20_001)
         let second = usage.takeUnsaved()
-        let kept = try store.run { (transaction) throws(Failure) in
+        let kept = try store.run { transaction in
             try transaction.settings.saveUsage(first)
             try transaction.settings.saveUsage(second)
             _ = try transaction.sessions.invalidate(session, cancelTasks: true, now: 1)
             return try transaction.settings.usage()
         }
         #expect(ByteUsage(kept) == usage)
-        let rest = try store.run { (transaction) throws(Failure) in
+        let rest = try store.run { transaction in
             try transaction.settings.saveUsage([], removing: [("home", 20_000)])
             return try transaction.settings.usage().map(\.network)
         }

@@ -26,7 +26,7 @@ struct QueryPlanTests {
         try store.enqueue([.numbered(20) { $0.options.group = "album" }], in: session)
         #expect(throws: Failure.self) { try store.enqueue([.numbered(0)], in: session) }
         let command = CommandID(client: ClientID(high: 1, low: 7), sequence: 1)
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             let consumer = ConsumerIdentity.of(1)
             _ = try transaction.sessions.attach(
                 application: "org.example", identifier: "gallery", role: .consume, consumer: consumer)
@@ -139,7 +139,7 @@ struct QueryPlanTests {
         let file = BodyFile(path: "/home/someone/body", device: 1, inode: 2, size: 3, modifiedNanoseconds: 4)
         let names = ["a", "b"]
         let ids = try store.enqueue([.numbered(41), .numbered(42)], in: session)
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             _ = try transaction.sessions.create(
                 application: "org.example", configuration: SessionConfiguration(identifier: "rest"), role: .produce,
                 consumer: .of(1), now: 1)
@@ -176,7 +176,7 @@ struct QueryPlanTests {
 
     /// Performs the statements that operations use only in rare cases.
     private func exerciseTables(_ store: TestStore, _ session: SessionID, _ task: TaskID) throws {
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             let tables = transaction.tables
             guard let lane = try tables.tasks.lane(of: task) else { return }
             try tables.tasks.moveTimes(by: 0)
@@ -261,7 +261,7 @@ struct QueryPlanTests {
             $0.options.policy.resourceTimeoutMilliseconds = 99
         }
         let clock = ClockReading(wall: 9, boot: 9, bootID: "b")
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             let enqueued = try transaction.tasks.enqueue([(request, .example)], in: session, now: 9, clock: clock)
             let task = enqueued.results[0]
             _ = try transaction.constraints.stored([ConstraintsID(rawValue: 1)])
@@ -302,7 +302,7 @@ struct QueryPlanTests {
         activity.request = .stating(31, .overnight)
         let made = activity
         let event = Activity(identifier: "event", intervalMilliseconds: 1_000)
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             try transaction.activities.set(made, origin: .example, in: session, now: 1)
             try transaction.activities.set(event, origin: nil, in: session, now: 1)
             _ = try transaction.activities.infos(of: session, now: 1)
@@ -321,7 +321,7 @@ struct QueryPlanTests {
 
     private func exerciseLaunches(_ store: TestStore, _ session: SessionID) throws {
         try store.end(try store.enqueue([.numbered(9)], in: session)[0])
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             try transaction.launches.set(LaunchCommand(program: "/usr/bin/photos"), of: "org.example")
             let launch = try transaction.launches.begin(
                 of: "org.example", secret: 7, backoff: LaunchBackoff(launches: 1), now: 1)
@@ -360,7 +360,7 @@ struct QueryPlanTests {
     func plans() throws {
         let store = try TestStore(scratch.path)
         try exerciseEverything(store)
-        let (statements, plans) = try store.run { (transaction) throws(Failure) in
+        let (statements, plans) = try store.run { transaction in
             let texts = transaction.connection.preparedTexts.sorted()
             var plans: [String] = []
             for text in texts where !["BEGIN", "COMMIT", "SAVEPOINT", "RELEASE"].contains(where: text.hasPrefix) {

@@ -5,7 +5,14 @@ import Testing
 
 @Suite("Refreshes of requests")
 struct RefreshTests {
+    let store: TestStore
+    let session: SessionID
     let scratch = Scratch()
+
+    init() throws {
+        store = try TestStore(scratch.path)
+        session = try store.session()
+    }
 
     private func request(_ number: Int, _ kind: RefreshKind) -> Request {
         .numbered(number) {
@@ -23,14 +30,14 @@ struct RefreshTests {
     private func ask(
         _ store: TestStore, _ kind: RefreshKind, _ tasks: [TaskID], replacing: ChallengeID? = nil
     ) throws -> ParkedTask? {
-        try store.run { (transaction) throws(Failure) in
-            try transaction.challenges.open(
+        try store.run {
+            try $0.challenges.open(
                 authChallenge(kind, tasks[0]), for: tasks, replacing: replacing, bootMilliseconds: 10, now: 2_500)
         }
     }
 
     private func challenges(_ store: TestStore, _ session: SessionID) throws -> [Challenge] {
-        try store.run { (transaction) throws(Failure) in try transaction.challenges.all(of: session) }
+        try store.run { try $0.challenges.all(of: session) }
     }
 
     private func respond(
@@ -39,22 +46,20 @@ struct RefreshTests {
     ) throws {
         let open = try #require(try challenges(store, session).first)
         let response = refreshed(open.id)
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             try transaction.credentials.refresh(open, with: response, origin: origin, in: session)
             _ = try transaction.challenges.releaseTasks(of: open, in: session)
         }
     }
 
     private func stored(_ store: TestStore, _ task: TaskID) throws -> StoredTask {
-        try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(task)?.task })
+        try #require(try store.run { try $0.tasks.find(task)?.task })
     }
 
     private let token = [HeaderField("authorization", "new")]
 
     @Test("refreshed headers apply to the existing tasks that have a refresh option, and not to later tasks")
     func headers() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue(
             [request(0, .headers), request(1, .headers), request(2, .none), request(3, .headers)].map { request in
                 var request = request
@@ -82,8 +87,6 @@ struct RefreshTests {
 
     @Test("a second refresh adds headers, and a refresh that the host declines changes no header")
     func twice() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue([request(0, .headers)], in: session)
         try ask(store, .headers, ids)
         try respond(store, session) { RefreshedRequest(challenge: $0, headers: [HeaderField("X-Tenant", "t")]) }
@@ -99,8 +102,6 @@ struct RefreshTests {
 
     @Test("a task is found by its idempotency key even after its headers were refreshed")
     func idempotent() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         var keyed = request(0, .headers)
         keyed.idempotencyKey = "k"
         let ids = try store.enqueue([keyed], in: session)
@@ -111,8 +112,6 @@ struct RefreshTests {
 
     @Test("a refreshed URL moves only one task to the new origin, and removes the headers of this task")
     func urls() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue([request(0, .url), request(1, .url)], in: session)
         for id in ids { #expect(try ask(store, .url, [id])?.isNew == true) }
         let open = try challenges(store, session)
@@ -143,11 +142,9 @@ struct RefreshTests {
             CheckpointCase(modified: "Fri, 20 Nov 2026 08:00:00 GMT", size: 9, stays: false),
         ])
     func checkpoints(_ row: CheckpointCase) throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue([request(0, .url)], in: session)
-        try store.run { (transaction) throws(Failure) in
-            try transaction.attempts.recordCheckpoint(
+        try store.run {
+            try $0.attempts.recordCheckpoint(
                 ids[0],
                 Checkpoint(
                     validator: Validator(entityTag: row.tag, lastModified: row.modified), finalURL: "https://a/",
@@ -160,14 +157,12 @@ struct RefreshTests {
 
     @Test("a refreshed URL for a task that does not exist stores nothing")
     func missing() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try store.enqueue([request(1, .url)], in: session)[0]
         try ask(store, .url, [id])
         var open = try #require(try challenges(store, session).first)
         open.space.task = TaskID(rawValue: 77)
         let (challenge, origin) = (open, Origin(scheme: "https", server: "cdn.example.org", port: 443))
-        let rows = try store.run { (transaction) throws(Failure) in
+        let rows = try store.run { transaction in
             let refreshed = RefreshedRequest(challenge: challenge.id, url: "https://cdn.example.org/1")
             try transaction.credentials.refresh(challenge, with: refreshed, origin: origin, in: session)
             return try transaction.connection.pragma(
@@ -178,8 +173,6 @@ struct RefreshTests {
 
     @Test("if one of the released tasks needs another refresh, all of them wait again")
     func again() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue((0..<3).map { request($0, .headers) }, in: session)
         try ask(store, .headers, ids)
         let first = try #require(try challenges(store, session).first)
@@ -194,8 +187,6 @@ struct RefreshTests {
 
     @Test("a stored credential can be read, replaced and removed")
     func kept() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let space = ProtectionSpace(kind: .server, origin: "https://a:443", realm: "r")
         let credentials = [
             StoredCredential(
@@ -210,32 +201,30 @@ struct RefreshTests {
             space: space, challenge: ChallengeID(rawValue: 5), schemes: .basic,
             response: .credential(user: "u", password: "p"))
         func all() throws -> [StoredCredential] {
-            try store.run { (transaction) throws(Failure) in try transaction.credentials.kept() }
+            try store.run { try $0.credentials.kept() }
                 .map(\.credential).sorted { $0.challenge < $1.challenge }
         }
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             for credential in credentials { try transaction.credentials.keep(credential, of: session) }
         }
         #expect(try all() == credentials)
-        try store.run { (transaction) throws(Failure) in try transaction.credentials.keep(newer, of: session) }
+        try store.run { try $0.credentials.keep(newer, of: session) }
         #expect(try all() == [credentials[1], newer])
-        try store.run { (transaction) throws(Failure) in try transaction.credentials.forget(space, of: session) }
+        try store.run { try $0.credentials.forget(space, of: session) }
         #expect(try all() == [credentials[1]])
     }
 
     @Test("the store keeps only the newest credentials of a server that invents realms")
     func invented() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let limit = UInt64(SessionCredentials.credentialLimit)
         for number in 1...limit + 2 {
             let credential = StoredCredential(
                 space: ProtectionSpace(kind: .server, origin: "https://a:443", realm: "realm \(number)"),
                 challenge: ChallengeID(rawValue: number), schemes: .basic,
                 response: .credential(user: "u", password: "p"))
-            try store.run { (transaction) throws(Failure) in try transaction.credentials.keep(credential, of: session) }
+            try store.run { try $0.credentials.keep(credential, of: session) }
         }
-        let kept = try store.run { (transaction) throws(Failure) in try transaction.credentials.kept() }
+        let kept = try store.run { try $0.credentials.kept() }
         #expect(Set(kept.map(\.credential.challenge.rawValue)) == Set(3...limit + 2))
     }
 }

@@ -36,9 +36,7 @@ struct ReleasedStoreTests {
         #expect(try SampleStore.contents(of: store) == SampleStore.contents(of: present))
         #expect(try SampleStore.columns(of: store) == SampleStore.columns(of: present))
         #expect(
-            try store.run { (transaction) throws(Failure) in
-                try transaction.connection.pragma("PRAGMA integrity_check")
-            } == "ok")
+            try store.run { try $0.connection.pragma("PRAGMA integrity_check") } == "ok")
     }
 
     /// While the newest version is not released, a change of the schema changes its statements, too. After the release,
@@ -70,7 +68,7 @@ private enum SampleStore {
     private static let otherBoot = "00000000-0000-4000-8000-000000000000"
 
     static func fill(_ store: TestStore) throws {
-        let session = try store.run { (transaction) throws(Failure) in
+        let session = try store.run { transaction in
             var configuration = SessionConfiguration(identifier: "gallery")
             configuration.headers = [HeaderField("X-Tag", "one"), HeaderField("Accept", "image/*")]
             configuration.maximumAttempts = 7
@@ -96,7 +94,7 @@ private enum SampleStore {
             validator: Validator(entityTag: "\"v1\"", lastModified: nil), finalURL: "https://example.org/files/1",
             size: 900, syncedOffset: 700, bootID: "boot")
         let failure = Failure(.connectionFailed, "the server has closed the connection")
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             let record = AttemptRecord(
                 attempts: 2, attemptsWithoutProgress: 1, bytesReceived: 800, failure: failure, checkpoint: checkpoint)
             try transaction.attempts.record(tasks[0], record)
@@ -111,7 +109,7 @@ private enum SampleStore {
     }
 
     static func contents(of store: TestStore) throws -> [String] {
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             let session = SessionID(rawValue: 1)
             var contents = ["\(try transaction.sessions.configuration(of: session))"]
             contents += try transaction.sessions.infos(application: "org.example").map { "\($0)" }
@@ -163,9 +161,7 @@ private enum SampleStore {
     }
 
     private static func texts(_ sql: String, of store: TestStore) throws -> [String] {
-        try store.run { (transaction) throws(Failure) in
-            try transaction.connection.all(Query(sql)) { (row) throws(Failure) in row.text() }
-        }
+        try store.run { try $0.connection.all(Query(sql)) { (row) throws(Failure) in row.text() } }
     }
 
     /// Returns a statement without its comments.

@@ -5,7 +5,12 @@ import Testing
 
 @Suite("Rows of removed tasks")
 struct RemovalTests {
+    let store: TestStore
     let scratch = Scratch()
+
+    init() throws {
+        store = try TestStore(scratch.path)
+    }
 
     /// The tables with rows that may stay after the task was removed: history, records for repeated enqueues, and files
     /// that the engine must still remove or return.
@@ -15,12 +20,11 @@ struct RemovalTests {
 
     @Test("after a task's end is acknowledged, only lasting rows of this task stay, and all rows of other tasks stay")
     func acknowledgement() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue([.numbered(1), .numbered(2)], in: session)
         try store.end(ids[0])
         let event = try #require(try store.events(of: session).first).id
-        let tables = try store.run { (transaction) throws(Failure) in
+        let tables = try store.run { transaction in
             let tables = try Self.tables(transaction.connection)
             for table in tables { for id in ids { try Self.addRow(of: id, to: table, transaction.connection) } }
             return tables
@@ -33,12 +37,9 @@ struct RemovalTests {
 
     @Test("an acknowledgement removes a lane without live tasks (a lane is a session's tasks for one origin)")
     func lanes() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         func lanes() throws -> String? {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.connection.pragma("SELECT group_concat(id) FROM lanes")
-            }
+            try store.run { try $0.connection.pragma("SELECT group_concat(id) FROM lanes") }
         }
         let ids = try store.enqueue([.numbered(1), .numbered(2)], in: session)
         try store.control(session, .suspend)
@@ -51,7 +52,7 @@ struct RemovalTests {
         try store.acknowledge(session, .ids([events[0]]))
         #expect(try lanes() == nil)
         // The other task has ended, and its event still waits.
-        let record = try store.run { (transaction) throws(Failure) in try transaction.tasks.find(last) }
+        let record = try store.run { try $0.tasks.find(last) }
         #expect(record?.outcome?.state == .succeeded)
         try store.enqueue([.numbered(4)], in: session)
         try store.acknowledge(session, .ids([events[1]]))
@@ -60,24 +61,20 @@ struct RemovalTests {
 
     @Test("a request whose task exists and has ended makes no lane")
     func lanesOfEnded() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let requests = (1...2).map { Request.numbered($0) { $0.idempotencyKey = $0.url } }
         for id in try store.enqueue(requests, in: session) { try store.end(id) }
         try store.acknowledge(session, .ids([try #require(try store.events(of: session).first).id]))
         try store.enqueue(requests, in: session)
-        let lanes = try store.run { (transaction) throws(Failure) in
-            try transaction.connection.pragma("SELECT count(*) FROM lanes")
-        }
+        let lanes = try store.run { try $0.connection.pragma("SELECT count(*) FROM lanes") }
         #expect(lanes == "0")
     }
 
     @Test("SQLite refuses changes of the schema's text after the migrations")
     func defensive() throws {
-        let store = try TestStore(scratch.path)
         #expect(throws: Failure.self) {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.connection.execute(
+            try store.run {
+                try $0.connection.execute(
                     "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql WHERE name = 'tasks'")
             }
         }
@@ -107,7 +104,7 @@ struct RemovalTests {
     }
 
     private static func rows(of tasks: [TaskID], in table: String, _ store: TestStore) throws -> [Int] {
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             var counts: [Int] = []
             for task in tasks {
                 let sql = "SELECT count(*) FROM \(table) WHERE task_id = \(task.rawValue)"

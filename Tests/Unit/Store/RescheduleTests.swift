@@ -5,7 +5,14 @@ import Testing
 
 @Suite("Rescheduled start times")
 struct RescheduleTests {
+    let store: TestStore
+    let session: SessionID
     let scratch = Scratch()
+
+    init() throws {
+        store = try TestStore(scratch.path)
+        session = try store.session()
+    }
 
     private func enqueue(
         _ store: TestStore, _ session: SessionID, earliest: Int64? = nil, latest: Int64? = nil, number: Int = 1,
@@ -19,16 +26,16 @@ struct RescheduleTests {
         _ store: TestStore, _ session: SessionID, _ rescheduling: Rescheduling, at now: Int64 = 21_000,
         running: Set<TaskID> = []
     ) throws -> Change {
-        try store.run { (transaction) throws(Failure) in
-            try transaction.control.apply(
+        try store.run {
+            try $0.control.apply(
                 .reschedule(rescheduling), to: TaskSelection(), of: session, running: running, now: now,
                 bootMilliseconds: now - 10_000)
         }
     }
 
     private func control(_ store: TestStore, _ session: SessionID, _ control: TaskControl, at now: Int64) throws {
-        _ = try store.run { (transaction) throws(Failure) in
-            try transaction.control.apply(
+        _ = try store.run {
+            try $0.control.apply(
                 control, to: TaskSelection(), of: session, running: [], now: now, bootMilliseconds: now - 10_000)
         }
     }
@@ -38,18 +45,18 @@ struct RescheduleTests {
     }
 
     private func waits(_ store: TestStore, _ session: SessionID, _ task: TaskID, now: Int64) throws -> [String]? {
-        try store.run { (transaction) throws(Failure) in
-            try transaction.waits.all(of: task, in: session, now: now)
+        try store.run {
+            try $0.waits.all(of: task, in: session, now: now)
         }?.map { "\($0.reason) \($0.beganMilliseconds)-\($0.endedMilliseconds.map(String.init) ?? "")" }
     }
 
     private func release(_ store: TestStore, at boot: Int64) throws {
-        _ = try store.run { (transaction) throws(Failure) in try transaction.delays.releaseDue(bootMilliseconds: boot) }
+        _ = try store.run { try $0.delays.releaseDue(bootMilliseconds: boot) }
     }
 
     /// Returns the tasks that the engine would start at this time.
     private func startable(_ store: TestStore, at now: Int64) throws -> [TaskID] {
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             guard let lane = try transaction.lanes.ready().first?.id else { return [] }
             let tasks = try transaction.lanes.waitingTasks(of: lane, limit: 9)
             let clock = StartClock(wall: now, boot: now - 10_000, calendar: now)
@@ -59,8 +66,6 @@ struct RescheduleTests {
 
     @Test("a task whose earliest start is removed becomes ready, and its wait record ends")
     func sooner() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try enqueue(store, session, earliest: 90_000)
         let change = try reschedule(store, session, Rescheduling(earliest: .to(nil)), at: 30_000)
         #expect(change.tasks == [id] && change.count == 1 && change.lanes.count == 1)
@@ -72,8 +77,6 @@ struct RescheduleTests {
 
     @Test("a ready task that gets an earliest start waits until that time")
     func later() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try enqueue(store, session)
         let change = try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 30_000)
         #expect(change.nextDue == 80_000)
@@ -88,8 +91,6 @@ struct RescheduleTests {
 
     @Test("a waiting task whose earliest start changes keeps its wait record")
     func moved() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try enqueue(store, session, earliest: 90_000)
         try reschedule(store, session, Rescheduling(earliest: .to(70_000)), at: 30_000)
         #expect(try waits(store, session, id, now: 40_000) == ["earliestStart 20000-"])
@@ -99,8 +100,6 @@ struct RescheduleTests {
 
     @Test("if a later time replaces an earliest start that has passed, the task has two wait records")
     func again() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try enqueue(store, session, earliest: 25_000)
         try release(store, at: 15_000)
         try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 40_000)
@@ -109,8 +108,6 @@ struct RescheduleTests {
 
     @Test("a running task that gets an earliest start continues, and its next attempt waits")
     func running() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try enqueue(store, session)
         let change = try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 30_000, running: [id])
         #expect(change.count == 1 && change.nextDue == nil)
@@ -125,8 +122,6 @@ struct RescheduleTests {
 
     @Test("a task with a retry delay and an earliest start waits for the later time, with one reason at a time")
     func retried() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try enqueue(store, session)
         var attempt = Attempt(task: id, number: 1, next: .retry)
         attempt.metrics.startedMilliseconds = 21_000
@@ -134,7 +129,7 @@ struct RescheduleTests {
         let record = AttemptRecord(
             attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 50_000, reason: .retry,
             attempt: attempt)
-        try store.run { (transaction) throws(Failure) in try transaction.attempts.record(id, record) }
+        try store.run { try $0.attempts.record(id, record) }
         try reschedule(store, session, Rescheduling(earliest: .to(55_000)), at: 30_000)
         #expect(try task(store, session).reason == .retry)
         #expect(try waits(store, session, id, now: 31_000) == ["retry 21000-"])
@@ -146,8 +141,6 @@ struct RescheduleTests {
 
     @Test("if a suspended task gets an earliest start and is then resumed, the task waits until that time")
     func suspended() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try enqueue(store, session)
         try control(store, session, .suspend, at: 21_000)
         try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 30_000)
@@ -159,8 +152,6 @@ struct RescheduleTests {
 
     @Test("if a latest start is before the earliest start, the refusal names the task, and no task changes")
     func refused() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         _ = try enqueue(store, session)
         let second = try enqueue(store, session, latest: 50_000, number: 2)
         let failure = #expect(throws: Failure.self) {
@@ -174,8 +165,6 @@ struct RescheduleTests {
 
     @Test("a task loses its preset at its latest start, and regains the preset if that time is postponed")
     func latest() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let id = try enqueue(store, session) { $0.options.policy.constraints.preset = .overnight }
         let past = try reschedule(store, session, Rescheduling(latest: .to(21_000)))
         let stated = try #require(past.restated.constraints.values.first)
@@ -184,14 +173,13 @@ struct RescheduleTests {
         let ahead = try reschedule(store, session, Rescheduling(latest: .to(40_000)))
         #expect(ahead.restated.next == 40_000)
         #expect(try #require(ahead.restated.tasks[id]) != stated.id)
-        let moved = try store.run { (transaction) throws(Failure) in
-            try transaction.starts.applyLatestStarts(now: 40_000)
-        }
+        let moved = try store.run { try $0.starts.applyLatestStarts(now: 40_000) }
         #expect(moved.tasks == [id: stated.id])
     }
 
     @Test("a changed earliest start survives a reboot, and its wait record is listed even after the task has ended")
     func lasting() throws {
+        let scratch = Scratch()
         let session: SessionID
         let id: TaskID
         do {
@@ -199,18 +187,14 @@ struct RescheduleTests {
             session = try store.session()
             id = try enqueue(store, session)
             try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 30_000)
-            try store.run { (transaction) throws(Failure) in
-                try transaction.connection.execute("UPDATE meta SET value = 'gone' WHERE key = 'boot_id'")
-            }
+            try store.run { try $0.connection.execute("UPDATE meta SET value = 'gone' WHERE key = 'boot_id'") }
             store.close()
         }
         let store = try TestStore(scratch.path)
-        try store.run { (transaction) throws(Failure) in
-            _ = try transaction.delays.adopt(ClockReading(wall: 70_000, boot: 500, bootID: "c"))
-        }
-        #expect(try store.run { (transaction) throws(Failure) in try transaction.delays.nextDue() } == 20_500)
+        try store.run { _ = try $0.delays.adopt(ClockReading(wall: 70_000, boot: 500, bootID: "c")) }
+        #expect(try store.run { try $0.delays.nextDue() } == 20_500)
         try release(store, at: 20_500)
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             _ = try transaction.endings.record(id, Outcome(state: .succeeded), now: 95_000)
             let newest = try transaction.sessions.info(of: session)?.info.newestEvent ?? .zero
             _ = try transaction.events.acknowledge(session, .through(newest))

@@ -27,8 +27,8 @@ struct SessionTests {
         _ store: TestStore, _ configuration: SessionConfiguration, _ consumer: ConsumerIdentity, role: Role = .consume,
         application: String = "org.example"
     ) throws -> OpenedSession {
-        try store.run { (transaction) throws(Failure) in
-            try transaction.sessions.create(
+        try store.run {
+            try $0.sessions.create(
                 application: application, configuration: configuration, role: role, consumer: consumer, now: 42)
         }
     }
@@ -36,8 +36,8 @@ struct SessionTests {
     private func attach(
         _ store: TestStore, _ consumer: ConsumerIdentity, role: Role = .consume, application: String = "org.example"
     ) throws -> OpenedSession {
-        try store.run { (transaction) throws(Failure) in
-            try transaction.sessions.attach(
+        try store.run {
+            try $0.sessions.attach(
                 application: application, identifier: "gallery", role: role, consumer: consumer)
         }
     }
@@ -75,21 +75,15 @@ struct SessionTests {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
         let plain = SessionConfiguration(identifier: "gallery")
-        try store.run { (transaction) throws(Failure) in try transaction.sessions.update(id, plain) }
+        try store.run { try $0.sessions.update(id, plain) }
         #expect(
-            try store.run { (transaction) throws(Failure) in
-                try transaction.sessions.configuration(of: id)
-            } == plain)
+            try store.run { try $0.sessions.configuration(of: id) } == plain)
         let failure = #expect(throws: Failure.self) {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.sessions.update(id, SessionConfiguration(identifier: "other"))
-            }
+            try store.run { try $0.sessions.update(id, SessionConfiguration(identifier: "other")) }
         }
         #expect(failure?.status == .invalidArgument)
         let unknown = #expect(throws: Failure.self) {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.sessions.update(SessionID(rawValue: .max), plain)
-            }
+            try store.run { try $0.sessions.update(SessionID(rawValue: .max), plain) }
         }
         #expect(unknown?.status == .notFound)
     }
@@ -104,9 +98,7 @@ struct SessionTests {
         #expect(theirs.isNew)
         #expect(theirs.id != mine)
         #expect(
-            try store.run { (transaction) throws(Failure) in
-                try transaction.sessions.infos(application: "org.example").count
-            } == 2)
+            try store.run { try $0.sessions.infos(application: "org.example").count } == 2)
     }
 
     @Test("attaching to an unknown session fails with the status `notFound`")
@@ -139,8 +131,8 @@ struct SessionTests {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
         func release(_ consumer: ConsumerIdentity) throws {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.clients.releaseHandle(client: consumer.client, handle: consumer.handle, session: id)
+            try store.run {
+                try $0.clients.releaseHandle(client: consumer.client, handle: consumer.handle, session: id)
             }
         }
         try release(.of(2))
@@ -161,11 +153,9 @@ struct SessionTests {
             store.close()
         }
         let store = try TestStore(scratch.path)
-        try store.run { (transaction) throws(Failure) in try transaction.clients.releaseDead() }
+        try store.run { try $0.clients.releaseDead() }
         #expect(throws: Failure.self) { try attach(store, .of(1, client: 2)) }
-        try store.run { (transaction) throws(Failure) in
-            try transaction.clients.release(ConsumerIdentity.of(1).client)
-        }
+        try store.run { try $0.clients.release(ConsumerIdentity.of(1).client) }
         _ = try attach(store, .of(1, client: 2))
     }
 
@@ -183,7 +173,7 @@ struct SessionTests {
         #expect(try store.info(id)?.consumer == 0)
         _ = try attach(store, .of(9, client: 9))
         #expect(try store.info(id)?.consumer == Int64(getpid()))
-        let clients = try store.run { (transaction) throws(Failure) in
+        let clients = try store.run { transaction in
             try transaction.clients.releaseDead()
             return try transaction.clients.all().map(\.client)
         }
@@ -198,9 +188,7 @@ struct SessionTests {
         let tasks = try store.enqueue([.numbered(1), .numbered(2)], in: id)
         try store.end(tasks[0])
         let newest = try store.events(of: id).last!.id
-        let infos = try store.run { (transaction) throws(Failure) in
-            try transaction.sessions.infos(application: "org.example")
-        }
+        let infos = try store.run { try $0.sessions.infos(application: "org.example") }
         #expect(
             infos == [
                 SessionInfo(
@@ -211,20 +199,16 @@ struct SessionTests {
                     identifier: "gallery", round: 1, liveTasks: 1, events: 1, hasFinishedRound: false,
                     isInvalidating: false, consumer: Int64(getpid()), createdMilliseconds: 42, newestEvent: newest),
             ])
-        let active = try store.run { (transaction) throws(Failure) in try transaction.sessions.active() }
+        let active = try store.run { try $0.sessions.active() }
         #expect(active.map(\.id) == [id])
         #expect(active.first?.configuration == configuration)
-        let waiting = try store.run { (transaction) throws(Failure) in
-            try transaction.sessions.withEvents(application: "org.example")
-        }
+        let waiting = try store.run { try $0.sessions.withEvents(application: "org.example") }
         #expect(waiting.map(\.session) == [id])
         #expect(waiting.map(\.newestEvent) == [newest])
         try store.end(tasks[1])
         #expect(try store.info(id)?.hasFinishedRound == true)
         #expect(
-            try store.run { (transaction) throws(Failure) in
-                try transaction.sessions.info(of: SessionID(rawValue: 77)) == nil
-            })
+            try store.run { try $0.sessions.info(of: SessionID(rawValue: 77)) == nil })
     }
 
     @Test("a handle can attach to an invalidated session, but cannot create the session again")
@@ -232,9 +216,7 @@ struct SessionTests {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
         try store.enqueue([.numbered(1)], in: id)
-        try store.run { (transaction) throws(Failure) in
-            try transaction.sessions.invalidate(id, cancelTasks: true, now: 5)
-        }
+        try store.run { try $0.sessions.invalidate(id, cancelTasks: true, now: 5) }
         let attached = try attach(store, .of(1))
         #expect(attached.isInvalidating)
         #expect(attached.unacknowledged == 2)
@@ -253,14 +235,14 @@ struct CommandTests {
     @Test("the reply of an applied command is stored until the client has received it")
     func applied() throws {
         let store = try TestStore(scratch.path)
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             for sequence in [1, 2, 3] as [UInt64] {
                 try transaction.commands.remember(command(sequence), reply: [UInt8(sequence), 0, 255])
             }
         }
         store.close()
         let again = try TestStore(scratch.path)
-        try again.run { (transaction) throws(Failure) in
+        try again.run { transaction in
             #expect(try transaction.commands.reply(to: command(2)) == [2, 0, 255])
             let other = CommandID(client: ClientID(high: 1, low: 1), sequence: 2)
             #expect(try transaction.commands.reply(to: other) == nil)
@@ -279,32 +261,30 @@ struct CommandTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         #expect(throws: Failure.self) {
-            try store.run { (transaction) throws(Failure) in
+            try store.run { transaction in
                 try transaction.commands.remember(command(1), reply: [1])
                 _ = try transaction.tasks.enqueue(
                     [(.numbered(1), .example), (.numbered(1), .example)], in: session, now: 1)
             }
         }
         #expect(
-            try store.run { (transaction) throws(Failure) in
-                try transaction.commands.reply(to: command(1))
-            } == nil)
+            try store.run { try $0.commands.reply(to: command(1)) } == nil)
     }
 
     @Test("a command whose sequence number is out of range is refused without a crash")
     func outOfRange() throws {
         let store = try TestStore(scratch.path)
         for body in [
-            Body { (transaction) throws(Failure) in _ = try transaction.commands.reply(to: command(.max)) },
-            Body { (transaction) throws(Failure) in try transaction.commands.remember(command(.max), reply: []) },
+            Body { _ = try $0.commands.reply(to: command(.max)) },
+            Body { try $0.commands.remember(command(.max), reply: []) },
         ] {
             #expect(#expect(throws: Failure.self) { try store.run(body.run) }?.status == .invalidArgument)
         }
     }
 
     private struct Body: Sendable {
-        let run: @Sendable (Transaction) throws(Failure) -> Void
-        init(_ run: @escaping @Sendable (Transaction) throws(Failure) -> Void) { self.run = run }
+        let run: @Sendable (Transaction) throws -> Void
+        init(_ run: @escaping @Sendable (Transaction) throws -> Void) { self.run = run }
     }
 
     @Test("stored replies for dead or unknown clients are removed when an engine starts")
@@ -312,7 +292,7 @@ struct CommandTests {
         let store = try TestStore(scratch.path)
         try store.session()
         let living = CommandID(client: ConsumerIdentity.of(1).client, sequence: 1)
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             try transaction.commands.remember(living, reply: [1])
             try transaction.commands.remember(command(1), reply: [1])
             try transaction.clients.releaseDead()

@@ -5,10 +5,17 @@ import Testing
 
 @Suite("Earliest and latest starts")
 struct StartTests {
+    let store: TestStore
+    let session: SessionID
     let scratch = Scratch()
 
+    init() throws {
+        store = try TestStore(scratch.path)
+        session = try store.session()
+    }
+
     private func due(_ store: TestStore) throws -> Int64? {
-        try store.run { (transaction) throws(Failure) in try transaction.delays.nextDue() }
+        try store.run { try $0.delays.nextDue() }
     }
 
     private func reason(_ store: TestStore, _ session: SessionID) throws -> WaitReason? {
@@ -17,13 +24,11 @@ struct StartTests {
 
     @Test("a task waits for its earliest start, and then for a slot")
     func earliest() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let made = try store.enqueue(session, earliest: 25_000)
         #expect(made.nextDue == 15_000)
         #expect(try reason(store, session) == .earliestStart)
         #expect(try store.tasks(of: session).first?.earliestStartMilliseconds == 25_000)
-        let lanes = try store.run { (transaction) throws(Failure) in
+        let lanes = try store.run { transaction in
             let early = try transaction.delays.releaseDue(bootMilliseconds: 14_999)
             return (early, try transaction.delays.releaseDue(bootMilliseconds: 15_000))
         }
@@ -33,28 +38,20 @@ struct StartTests {
 
     @Test("a task whose earliest start has passed waits only for a slot")
     func come() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         #expect(try store.enqueue(session, earliest: 20_000).nextDue == nil)
         #expect(try reason(store, session) == .slot)
     }
 
     @Test("an extreme earliest or latest start causes no crash")
     func endOfTime() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let made = try store.enqueue(session, earliest: .max, latest: .max)
         #expect(try #require(made.nextDue) > 31_557_600_000 * 900)
-        try store.run { (transaction) throws(Failure) in
-            _ = try transaction.delays.adopt(ClockReading(wall: 99_000, boot: 11_000, bootID: "b"))
-        }
+        try store.run { _ = try $0.delays.adopt(ClockReading(wall: 99_000, boot: 11_000, bootID: "b")) }
         #expect(try reason(store, session) == .earliestStart)
     }
 
     @Test("even after a resume, or with the highest priority, a task waits for its earliest start")
     func resume() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         _ = try store.enqueue(session, earliest: 25_000)
         for control in [TaskControl.resume, .setPriority(Limits.priorityNow)] {
             try store.control(session, control)
@@ -64,21 +61,19 @@ struct StartTests {
 
     @Test("after a suspended task is resumed, it waits for its earliest start", arguments: [false, true])
     func suspended(fromTheStart: Bool) throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let made = try store.enqueue(session, earliest: 25_000) { $0.startsSuspended = fromTheStart }
         #expect((made.nextDue == nil) == fromTheStart)
         if !fromTheStart { try store.control(session, .suspend) }
         #expect(try due(store) == nil)
-        let change = try store.run { (transaction) throws(Failure) in
-            try transaction.control.apply(
+        let change = try store.run {
+            try $0.control.apply(
                 .resume, to: TaskSelection(), of: session, running: [], now: 21_000, bootMilliseconds: 11_000)
         }
         #expect(change.nextDue == 15_000)
         #expect(try reason(store, session) == .earliestStart)
         try store.control(session, .suspend)
-        let late = try store.run { (transaction) throws(Failure) in
-            try transaction.control.apply(
+        let late = try store.run {
+            try $0.control.apply(
                 .resume, to: TaskSelection(), of: session, running: [], now: 26_000, bootMilliseconds: 16_000)
         }
         #expect(late.nextDue == nil)
@@ -87,51 +82,38 @@ struct StartTests {
 
     @Test("an earliest start keeps its wall-clock time after the clock is set")
     func jump() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         _ = try store.enqueue(session, earliest: 100_000)
         #expect(try due(store) == 90_000)
-        try store.run { (transaction) throws(Failure) in
-            _ = try transaction.delays.adopt(ClockReading(wall: 61_000, boot: 11_000, bootID: "b"))
-        }
+        try store.run { _ = try $0.delays.adopt(ClockReading(wall: 61_000, boot: 11_000, bootID: "b")) }
         #expect(try due(store) == 50_000)
     }
 
     @Test("an earliest start keeps its wall-clock time after a reboot")
     func boot() throws {
+        let scratch = Scratch()
         let session: SessionID
         do {
             let store = try TestStore(scratch.path)
             session = try store.session()
             _ = try store.enqueue(session, earliest: 100_000)
-            try store.run { (transaction) throws(Failure) in
-                try transaction.connection.execute("UPDATE meta SET value = 'gone' WHERE key = 'boot_id'")
-            }
+            try store.run { try $0.connection.execute("UPDATE meta SET value = 'gone' WHERE key = 'boot_id'") }
             store.close()
         }
         let store = try TestStore(scratch.path)
         #expect(try due(store) == 0)
-        try store.run { (transaction) throws(Failure) in
-            _ = try transaction.delays.adopt(ClockReading(wall: 70_000, boot: 500, bootID: "c"))
-        }
+        try store.run { _ = try $0.delays.adopt(ClockReading(wall: 70_000, boot: 500, bootID: "c")) }
         #expect(try due(store) == 30_500)
         #expect(try reason(store, session) == .earliestStart)
     }
 
     @Test("a task is marked as past its latest start, even if that time passed before the enqueue")
     func latest() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let made = try store.enqueue(session, latest: 30_000) { $0.options.policy.constraints.preset = .overnight }
         #expect(made.nextLatestStart == 30_000)
         let task = made.results[0].task
-        let early = try store.run { (transaction) throws(Failure) in
-            try transaction.starts.applyLatestStarts(now: 29_999)
-        }
+        let early = try store.run { try $0.starts.applyLatestStarts(now: 29_999) }
         #expect(early == RestatedTasks(next: 30_000))
-        let moved = try store.run { (transaction) throws(Failure) in
-            try transaction.starts.applyLatestStarts(now: 30_000)
-        }
+        let moved = try store.run { try $0.starts.applyLatestStarts(now: 30_000) }
         #expect(moved.next == nil)
         #expect(moved.lanes == made.lanes)
         let constraints = try #require(moved.constraints.values.first)
@@ -147,36 +129,28 @@ struct StartTests {
 
     @Test("many latest starts at the same time are handled in batches")
     func batches() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let requests = (0..<5_000).map { Request.numbered($0) { $0.options.latestStartMilliseconds = 9_000 } }
         try store.enqueue(requests, in: session)
-        let first = try store.run { (transaction) throws(Failure) in
-            try transaction.starts.applyLatestStarts(now: 9_000)
-        }
+        let first = try store.run { try $0.starts.applyLatestStarts(now: 9_000) }
         #expect(first.tasks.count == 4_096)
         #expect(first.next == 9_000)
-        let second = try store.run { (transaction) throws(Failure) in
-            try transaction.starts.applyLatestStarts(now: 9_000)
-        }
+        let second = try store.run { try $0.starts.applyLatestStarts(now: 9_000) }
         #expect(second.tasks.count == 5_000 - 4_096)
         #expect(second.next == nil && second.constraints == first.constraints)
     }
 
     @Test("tasks that wait for a budget are checked in order and in batches")
     func evaluatedInBatches() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let ids = try store.enqueue((0..<5_000).map { .numbered($0) }, in: session)
         func evaluate(after last: DelayedTask?, _ due: Int64?) throws -> EvaluatedDelays {
-            try store.run { (transaction) throws(Failure) in
+            try store.run { transaction in
                 try transaction.delays.evaluate(for: .budget, after: last) { $0.task == ids[4_999] ? 70 : due }
             }
         }
         func delayed() throws -> [DelayedTask] {
-            try store.run { (transaction) throws(Failure) in try transaction.delays.tasks(for: .budget) }
+            try store.run { try $0.delays.tasks(for: .budget) }
         }
-        try store.run { (transaction) throws(Failure) in try transaction.delays.begin(ids, until: 50, for: .budget) }
+        try store.run { try $0.delays.begin(ids, until: 50, for: .budget) }
         var batches = 0
         var last: DelayedTask?
         repeat {
@@ -194,32 +168,26 @@ struct StartTests {
 
     @Test("overdue tasks are ordered by deadline; a longer time-out or a suspension makes a task's deadline later")
     func overdue() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         var configuration = SessionConfiguration(identifier: "gallery")
         configuration.resourceTimeoutMilliseconds = 100_000
         let made = configuration
-        try store.run { (transaction) throws(Failure) in try transaction.sessions.update(session, made) }
+        try store.run { try $0.sessions.update(session, made) }
         func enqueue(_ number: Int, at now: Int64, timeout: UInt64? = nil) throws -> TaskID {
             let request = Request.numbered(number) { $0.options.policy.resourceTimeoutMilliseconds = timeout }
-            return try store.run { (transaction) throws(Failure) in
-                try transaction.tasks.enqueue([(request, .example)], in: session, now: now).results[0].task
-            }
+            return try store.run { try $0.tasks.enqueue([(request, .example)], in: session, now: now).results[0].task }
         }
         let first = try enqueue(1, at: 1_000)
         let second = try enqueue(2, at: 2_000)
         let own = try enqueue(3, at: 3_000, timeout: 50_000)
         func over(_ now: Int64) throws -> [TaskID] {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.tasks.overdue(of: session, limit: 9, now: now).map(\.id)
-            }
+            try store.run { try $0.tasks.overdue(of: session, limit: 9, now: now).map(\.id) }
         }
         func next() throws -> Int64? {
-            try store.run { (transaction) throws(Failure) in try transaction.tasks.nextTimeoutEnd(of: session) }
+            try store.run { try $0.tasks.nextTimeoutEnd(of: session) }
         }
         #expect(try next() == 53_000)
         for (control, now) in [(TaskControl.suspend, Int64(4_000)), (.resume, 14_000)] {
-            try store.run { (transaction) throws(Failure) in
+            try store.run { transaction in
                 let selection = TaskSelection(ids: [first, own])
                 _ = try transaction.control.apply(control, to: selection, of: session, running: [], now: now)
             }

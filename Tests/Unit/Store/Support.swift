@@ -47,10 +47,20 @@ final class TestStore: Sendable {
 
     @discardableResult
     func run<Result: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
+        _ body: @escaping @Sendable (Transaction) throws -> Result
+    ) throws -> Result {
         let completion = Lock<Swift.Result<Result, Failure>?>(nil)
-        thread.perform(body) { result in completion.change { $0 = result } }
+        thread.perform { (transaction) throws(Failure) in
+            do {
+                return try body(transaction)
+            } catch let failure as Failure {
+                throw failure
+            } catch {
+                throw Failure(.internal, "\(error)")
+            }
+        } then: { result in
+            completion.change { $0 = result }
+        }
         guard let result = completion.wait(until: .after(milliseconds: 120_000), { $0 }) else {
             throw Failure(.timeout, "the store returned no result")
         }
@@ -59,8 +69,8 @@ final class TestStore: Sendable {
 
     @discardableResult
     func session(_ identifier: String = "gallery") throws -> SessionID {
-        try run { (transaction) throws(Failure) in
-            try transaction.sessions.create(
+        try run {
+            try $0.sessions.create(
                 application: "org.example", configuration: SessionConfiguration(identifier: identifier), role: .produce,
                 consumer: .of(1), now: 1_000
             ).id
@@ -69,30 +79,28 @@ final class TestStore: Sendable {
 
     @discardableResult
     func enqueue(_ requests: [Request], in session: SessionID) throws -> [TaskID] {
-        try run { (transaction) throws(Failure) in
+        try run { transaction in
             try transaction.tasks.enqueue(requests.map { ($0, .example) }, in: session, now: 2_000).results.map(\.task)
         }
     }
 
     @discardableResult
     func end(_ task: TaskID, _ outcome: Outcome = Outcome(state: .succeeded)) throws -> Change? {
-        try run { (transaction) throws(Failure) in try transaction.endings.record(task, outcome, now: 3_000) }
+        try run { try $0.endings.record(task, outcome, now: 3_000) }
     }
 
     func events(of session: SessionID, after: EventID = .zero, maximum: Int = 1_000) throws -> [Event] {
-        try run { (transaction) throws(Failure) in
-            try transaction.events.poll(session, after: after, maximum: maximum).events
-        }
+        try run { try $0.events.poll(session, after: after, maximum: maximum).events }
     }
 
     @discardableResult
     func acknowledge(_ session: SessionID, _ acknowledgement: Acknowledgement) throws -> Change {
-        try run { (transaction) throws(Failure) in try transaction.events.acknowledge(session, acknowledgement) }
+        try run { try $0.events.acknowledge(session, acknowledgement) }
     }
 
     func tasks(of session: SessionID, _ selection: TaskSelection = TaskSelection()) throws -> [TaskInfo] {
-        try run { (transaction) throws(Failure) in
-            try transaction.listing.tasks(
+        try run {
+            try $0.listing.tasks(
                 of: session, selection, after: .zero, maximum: 1_000, running: [], bootMilliseconds: 0, now: 0
             ).tasks
         }
@@ -101,7 +109,7 @@ final class TestStore: Sendable {
     /// Returns the constraints of those tasks that have constraints, in the order of the tasks.
     func constraints(of tasks: [TaskID]) throws -> [StoredConstraints] {
         try tasks.compactMap { id in
-            try run { (transaction) throws(Failure) in
+            try run { transaction in
                 let constraints = try transaction.tasks.find(id)?.task.constraints ?? .session
                 return try transaction.constraints.stored([constraints]).first
             }
@@ -109,7 +117,7 @@ final class TestStore: Sendable {
     }
 
     func info(_ session: SessionID) throws -> SessionInfo? {
-        try run { (transaction) throws(Failure) in try transaction.sessions.info(of: session)?.info }
+        try run { try $0.sessions.info(of: session)?.info }
     }
 
     @discardableResult
@@ -117,9 +125,7 @@ final class TestStore: Sendable {
         _ session: SessionID, _ control: TaskControl, _ selection: TaskSelection = TaskSelection(),
         running: Set<TaskID> = []
     ) throws -> Change {
-        try run { (transaction) throws(Failure) in
-            try transaction.control.apply(control, to: selection, of: session, running: running, now: 3_000)
-        }
+        try run { try $0.control.apply(control, to: selection, of: session, running: running, now: 3_000) }
     }
 }
 

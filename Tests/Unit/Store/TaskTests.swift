@@ -5,31 +5,34 @@ import Testing
 
 @Suite("Tasks that wait and run")
 struct TaskTests {
+    let store: TestStore
     let scratch = Scratch()
+
+    init() throws {
+        store = try TestStore(scratch.path)
+    }
     private static let checkpoint = Checkpoint(
         validator: Validator(entityTag: "\"a\"", lastModified: "yesterday"), finalURL: "https://cdn.example.org/1",
         size: .max, syncedOffset: 1 << 63, bootID: "boot")
     private static let intent = FinishIntent(device: .max, inode: 1 << 63, size: 0)
 
     private func lane(_ store: TestStore) throws -> LaneID {
-        let lanes = try store.run { (transaction) throws(Failure) in try transaction.lanes.ready() }
+        let lanes = try store.run { try $0.lanes.ready() }
         return try #require(lanes.first).id
     }
 
     private func waiting(
         _ store: TestStore, _ lane: LaneID, limit: Int = 100, known: Set<TaskID> = []
     ) throws -> [TaskID] {
-        try store.run { (transaction) throws(Failure) in
-            try transaction.lanes.waitingTasks(of: lane, limit: limit, afterKnown: known).map(\.id)
-        }
+        try store.run { try $0.lanes.waitingTasks(of: lane, limit: limit, afterKnown: known).map(\.id) }
     }
 
     private func record(_ store: TestStore, _ id: TaskID, _ record: AttemptRecord) throws {
-        try store.run { (transaction) throws(Failure) in try transaction.attempts.record(id, record) }
+        try store.run { try $0.attempts.record(id, record) }
     }
 
     private func stored(_ store: TestStore, _ id: TaskID) throws -> StoredTask {
-        try #require(try store.run { (transaction) throws(Failure) in try transaction.tasks.find(id) }).task
+        try #require(try store.run { try $0.tasks.find(id) }).task
     }
 
     private func delayed(until due: Int64, _ reason: WaitReason = .retry) -> AttemptRecord {
@@ -41,13 +44,12 @@ struct TaskTests {
 
     @Test("each checkpoint stores the number of attempts, the received bytes and the furthest offset of its task")
     func soFar() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let id = try store.enqueue([.numbered(0)], in: session)[0]
         try record(store, id, AttemptRecord(attempts: 3, attemptsWithoutProgress: 2, bytesReceived: 50))
         for (offset, madeProgress) in [(UInt64(900), true), (100, false)] {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.attempts.recordCheckpoint(
+            try store.run {
+                try $0.attempts.recordCheckpoint(
                     id, Self.checkpoint,
                     AttemptProgress(
                         attempts: 4, bytesReceived: 950, furthestOffset: offset, madeProgress: madeProgress))
@@ -63,9 +65,8 @@ struct TaskTests {
 
     @Test("a live task keeps a daemon running, unless the task is suspended or waits for a credential")
     func keepADaemon() throws {
-        let store = try TestStore(scratch.path)
         func wait() throws -> Bool {
-            try store.run { (transaction) throws(Failure) in try transaction.lanes.anyStarts() }
+            try store.run { try $0.lanes.anyStarts() }
         }
         let session = try store.session()
         #expect(try !wait())
@@ -82,7 +83,6 @@ struct TaskTests {
 
     @Test("waiting tasks are ordered by priority, then age; tasks already in memory are skipped and not counted")
     func order() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let priorities: [Int32] = [0, 5, -100, 100, 5, 0]
         let ids = try store.enqueue(
@@ -102,7 +102,6 @@ struct TaskTests {
 
     @Test("suspended, delayed and ended tasks are not ready")
     func leftOut() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
         let lane = try lane(store)
@@ -114,14 +113,13 @@ struct TaskTests {
 
     @Test("a task becomes ready at the end of its delay, and its lane is returned")
     func due() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue((0..<3).map { .numbered($0) }, in: session)
         let lane = try lane(store)
         try record(store, ids[0], delayed(until: 500))
         try record(store, ids[1], delayed(until: 700, .diskFull))
-        let info = try store.run { (transaction) throws(Failure) in
-            try transaction.listing.tasks(
+        let info = try store.run {
+            try $0.listing.tasks(
                 of: session, TaskSelection(), after: .zero, maximum: 9, running: [], bootMilliseconds: 600, now: 10_000
             ).tasks
         }
@@ -131,10 +129,10 @@ struct TaskTests {
         #expect(info[0].failure == Failure(.connectionLost, "it broke", domain: .curl, detail: 56))
         #expect(info[0].httpStatus == 200)
         func release(_ time: Int64) throws -> Set<LaneID> {
-            try store.run { (transaction) throws(Failure) in try transaction.delays.releaseDue(bootMilliseconds: time) }
+            try store.run { try $0.delays.releaseDue(bootMilliseconds: time) }
         }
         func next() throws -> Int64? {
-            try store.run { (transaction) throws(Failure) in try transaction.delays.nextDue() }
+            try store.run { try $0.delays.nextDue() }
         }
         #expect(try next() == 500)
         #expect(try release(499).isEmpty)
@@ -147,7 +145,6 @@ struct TaskTests {
 
     @Test("each attempt is stored; after an attempt without a failure, the task keeps its last failure")
     func attempts() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let id = try store.enqueue([.numbered(1)], in: session)[0]
         var first = delayed(until: 5)
@@ -170,11 +167,10 @@ struct TaskTests {
 
     @Test("checkpoints and the records of finished files are stored without loss, and can be removed")
     func progress() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let id = try store.enqueue([.numbered(1)], in: session)[0]
         let plain = Checkpoint(validator: Validator(), finalURL: "u", size: nil, syncedOffset: 0, bootID: "")
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             try transaction.attempts.recordCheckpoint(id, plain)
             #expect(try transaction.tasks.find(id)?.task.checkpoint == plain)
             try transaction.attempts.recordCheckpoint(id, Self.checkpoint)
@@ -182,12 +178,12 @@ struct TaskTests {
         }
         store.close()
         let again = try TestStore(scratch.path)
-        let sealed = try again.run { (transaction) throws(Failure) in try transaction.tasks.withIntent() }
+        let sealed = try again.run { try $0.tasks.withIntent() }
         #expect(sealed.map(\.id) == [id])
         #expect(sealed.first?.intent == Self.intent)
         #expect(sealed.first?.checkpoint == Self.checkpoint)
         #expect(try again.tasks(of: session).first?.reason == .finishing)
-        try again.run { (transaction) throws(Failure) in
+        try again.run { transaction in
             try transaction.attempts.forgetProgress(id)
             #expect(try transaction.tasks.find(id)?.task.checkpoint == nil)
             #expect(try transaction.tasks.find(id)?.task.intent == nil)
@@ -196,13 +192,12 @@ struct TaskTests {
 
     @Test("for a task that has ended, no checkpoint, attempt or finished file is recorded")
     func ended() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let id = try store.enqueue([.numbered(1)], in: session)[0]
         try store.control(session, .cancel)
         let before = try store.events(of: session)
         let gone = TaskID(rawValue: .max)
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             for task in [id, gone] {
                 try transaction.attempts.recordCheckpoint(task, Self.checkpoint)
                 #expect(try !transaction.attempts.recordIntent(task, Self.intent))
@@ -219,7 +214,6 @@ struct TaskTests {
 
     @Test("a control command counts only the selected live tasks that it changes")
     func controls() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
         #expect(try store.control(session, .suspend, TaskSelection(ids: [ids[1], ids[1], ids[3]])).count == 2)
@@ -238,13 +232,12 @@ struct TaskTests {
 
     @Test("a selection by state distinguishes running tasks from waiting tasks")
     func running() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue((0..<5).map { .numbered($0) }, in: session)
         let running: Set = [ids[1], ids[3]]
         func listed(_ states: TaskStates) throws -> [TaskInfo] {
-            try store.run { (transaction) throws(Failure) in
-                try transaction.listing.tasks(
+            try store.run {
+                try $0.listing.tasks(
                     of: session, TaskSelection(states: states), after: .zero, maximum: 9, running: running,
                     bootMilliseconds: 0, now: 0
                 ).tasks
@@ -264,12 +257,9 @@ struct TaskTests {
 
     @Test("control commands skip a task whose file is complete and gets its final name now")
     func finishing() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
-        _ = try store.run { (transaction) throws(Failure) in
-            try transaction.attempts.recordIntent(ids[0], Self.intent)
-        }
+        _ = try store.run { try $0.attempts.recordIntent(ids[0], Self.intent) }
         #expect(try store.control(session, .suspend).tasks == [ids[1]])
         #expect(try store.control(session, .cancel).tasks == [ids[1]])
         #expect(try store.control(session, .cancel, TaskSelection(ids: ids)).count == 0)
@@ -279,7 +269,6 @@ struct TaskTests {
 
     @Test("control commands and listings do not include tasks of another session")
     func others() throws {
-        let store = try TestStore(scratch.path)
         let mine = try store.session()
         let theirs = try store.session("theirs")
         let id = try store.enqueue([.numbered(1)], in: theirs)[0]
@@ -292,7 +281,6 @@ struct TaskTests {
 
     @Test("listings continue after a cursor, are ordered by id, and include tasks in all states")
     func pages() throws {
-        let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue((0..<10).map { .numbered($0) }, in: session)
         try store.end(ids[0])
@@ -303,8 +291,8 @@ struct TaskTests {
         var after = TaskID.zero
         while true {
             let cursor = after
-            let page = try store.run { (transaction) throws(Failure) in
-                try transaction.listing.tasks(
+            let page = try store.run {
+                try $0.listing.tasks(
                     of: session, TaskSelection(), after: cursor, maximum: 3, running: [], bootMilliseconds: 0, now: 0)
             }
             #expect(page.tasks.count <= 3)
@@ -313,8 +301,8 @@ struct TaskTests {
             after = page.tasks.last!.id
         }
         #expect(found == ids)
-        let some = try store.run { (transaction) throws(Failure) in
-            try transaction.listing.tasks(
+        let some = try store.run {
+            try $0.listing.tasks(
                 of: session, TaskSelection(ids: [ids[9], ids[1], ids[5]]), after: ids[1], maximum: 1, running: [],
                 bootMilliseconds: 0, now: 0)
         }

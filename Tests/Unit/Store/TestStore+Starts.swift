@@ -14,7 +14,7 @@ extension TestStore {
             change(&request)
         }
         let clock = ClockReading(wall: 20_000, boot: 10_000, bootID: "b")
-        return try run { (transaction) throws(Failure) in
+        return try run { transaction in
             _ = try transaction.delays.adopt(clock)
             return try transaction.tasks.enqueue([(request, .example)], in: session, now: 20_000, clock: clock)
         }

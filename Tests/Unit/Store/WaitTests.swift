@@ -5,11 +5,18 @@ import Testing
 
 @Suite("Wait records in the store")
 struct WaitTests {
+    let store: TestStore
+    let session: SessionID
     let scratch = Scratch()
 
+    init() throws {
+        store = try TestStore(scratch.path)
+        session = try store.session()
+    }
+
     private func waits(_ store: TestStore, _ session: SessionID, _ task: TaskID, now: Int64) throws -> [String]? {
-        try store.run { (transaction) throws(Failure) in
-            try transaction.waits.all(of: task, in: session, now: now)
+        try store.run {
+            try $0.waits.all(of: task, in: session, now: now)
         }?.map { "\($0.reason) \($0.beganMilliseconds)-\($0.endedMilliseconds.map(String.init) ?? "")" }
     }
 
@@ -17,7 +24,7 @@ struct WaitTests {
         _ store: TestStore, _ scope: WaitScope, _ reason: WaitReason, from begin: Int64, to end: Int64? = nil,
         _ sentence: String = "it waits"
     ) throws {
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             let id = try transaction.waits.begin(scope, reason, sentence, now: begin)
             if let end { try transaction.waits.end(id, now: end) }
         }
@@ -25,16 +32,12 @@ struct WaitTests {
 
     @Test("the wait records of a task include the records of its constraints, of its lane and of its session")
     func scopes() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let other = try store.session("other")
         // The tasks are enqueued at 2,000 ms.
         let plain = try store.enqueue([.numbered(1)], in: session)[0]
         let stating = try store.enqueue([.stating(2, .overnight)], in: session)[0]
         let record = try #require(
-            try store.run { (transaction) throws(Failure) in
-                try transaction.tasks.find(stating)
-            })
+            try store.run { try $0.tasks.find(stating) })
         let constraints = record.task.constraints
         try wait(store, WaitScope(session, constraints: .session), .power, from: 1_000, to: 20_000)
         try wait(store, WaitScope(session, constraints: constraints), .metered, from: 30_000, to: 40_000)
@@ -55,23 +58,19 @@ struct WaitTests {
 
     @Test("a wait because of a preset is listed only up to the task's latest start")
     func latestStart() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
-        let made = try store.run { (transaction) throws(Failure) in
+        let made = try store.run { transaction in
             try transaction.tasks.enqueue(
                 [(Request.stating(1, .overnight).changed { $0.options.latestStartMilliseconds = 50_000 }, .example)],
                 in: session, now: 2_000)
         }
         let task = made.results[0].task
         let before = try store.constraints(of: [task])[0].id
-        let moved = try store.run { (transaction) throws(Failure) in
-            try transaction.starts.applyLatestStarts(now: 50_000)
-        }
+        let moved = try store.run { try $0.starts.applyLatestStarts(now: 50_000) }
         let after = try #require(moved.tasks[task])
         try wait(store, WaitScope(session, constraints: before), .power, from: 10_000, to: 90_000)
         try wait(store, WaitScope(session, constraints: after), .heat, from: 20_000, to: 60_000)
         #expect(try waits(store, session, task, now: 99_000) == ["power 10000-50000", "heat 50000-60000"])
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             _ = try transaction.endings.record(task, Outcome(state: .succeeded), now: 55_000)
             let newest = try transaction.sessions.info(of: session)?.info.newestEvent ?? .zero
             _ = try transaction.events.acknowledge(session, .through(newest))
@@ -81,8 +80,6 @@ struct WaitTests {
 
     @Test("adjacent wait records with the same reason are merged")
     func joined() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         try wait(store, WaitScope(session), .power, from: 10_000, to: 20_000, "80 %")
         try wait(store, WaitScope(session), .metered, from: 15_000, to: 18_000)
@@ -91,17 +88,13 @@ struct WaitTests {
         #expect(
             try waits(store, session, task, now: 90_000)
                 == ["power 10000-30000", "metered 15000-18000", "power 40000-"])
-        let sentences = try store.run { (transaction) throws(Failure) in
-            try transaction.waits.all(of: task, in: session, now: 90_000)?.map(\.sentence)
-        }
+        let sentences = try store.run { try $0.waits.all(of: task, in: session, now: 90_000)?.map(\.sentence) }
         #expect(sentences == ["70 %", "it waits", "60 %"])
     }
 
     @Test("without the engine, the store finds waits for an earliest start, a retry, a credential or a resume")
     func own() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
-        let made = try store.run { (transaction) throws(Failure) in
+        let made = try store.run { transaction in
             try transaction.tasks.enqueue(
                 [(Request.numbered(1) { $0.options.earliestStartMilliseconds = 8_000 }, .example)], in: session,
                 now: 2_000, clock: ClockReading(wall: 2_000, boot: 1_000, bootID: "b"))
@@ -120,7 +113,7 @@ struct WaitTests {
                 attempts: number, attemptsWithoutProgress: 1, bytesReceived: 0,
                 nextAttempt: next == .retry ? until : nil, reason: number == 1 ? .retry : .diskFull, attempt: attempt)
         }
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             _ = try transaction.delays.releaseDue(bootMilliseconds: 7_000)
             try transaction.attempts.record(task, attempt(1, .retry, at: 9_000, until: 20_000))
             _ = try transaction.delays.releaseDue(bootMilliseconds: 20_000)
@@ -129,21 +122,17 @@ struct WaitTests {
         }
         let before = ["earliestStart 2000-8000", "retry 9500-20000"]
         #expect(try waits(store, session, task, now: 21_000) == before + ["credential 20500-"])
-        try store.run { (transaction) throws(Failure) in
+        try store.run { transaction in
             guard let open = try transaction.challenges.all(of: session).first else { return }
             _ = try transaction.challenges.releaseTasks(of: open, in: session, now: 25_000)
         }
         #expect(try waits(store, session, task, now: 26_000) == before + ["credential 20500-25000"])
-        try store.run { (transaction) throws(Failure) in
-            try transaction.attempts.record(task, attempt(3, .retry, at: 30_000, until: 90_000))
-        }
+        try store.run { try $0.attempts.record(task, attempt(3, .retry, at: 30_000, until: 90_000)) }
         #expect(
             try waits(store, session, task, now: 31_000)
                 == before + ["credential 20500-25000", "diskFull 30500-"])
         for (control, now) in [(TaskControl.suspend, Int64(40_000)), (.resume, 45_000), (.suspend, 50_000)] {
-            try store.run { (transaction) throws(Failure) in
-                _ = try transaction.control.apply(control, to: TaskSelection(), of: session, running: [], now: now)
-            }
+            try store.run { _ = try $0.control.apply(control, to: TaskSelection(), of: session, running: [], now: now) }
         }
         let listed = try #require(try waits(store, session, task, now: 60_000))
         #expect(listed.suffix(2) == ["suspended 40000-45000", "suspended 50000-"])
@@ -151,8 +140,6 @@ struct WaitTests {
 
     @Test("a session keeps about a thousand ended wait records, and all open wait records")
     func bounded() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         try wait(store, WaitScope(session, constraints: .session), .heat, from: 2_000)
         for number in 0..<1_100 {
@@ -160,30 +147,24 @@ struct WaitTests {
                 store, WaitScope(session), .power, from: 10_000 * Int64(number + 1),
                 to: 10_000 * Int64(number + 1) + 1)
         }
-        let count = try store.run { (transaction) throws(Failure) in
+        let count = try store.run { transaction in
             try transaction.connection.first(Query("SELECT count(*) FROM waits")) { row throws(Failure) in
                 row.integer()
             }
         }
         #expect(try #require(count) <= 1_020)
         #expect(try #require(try waits(store, session, task, now: 20_000_000)).count == Limits.waitCount)
-        let open = try store.run { (transaction) throws(Failure) in try transaction.waits.open() }
+        let open = try store.run { try $0.waits.open() }
         #expect(open.map(\.reason) == [.heat])
         #expect(open[0].scope == WaitScope(session, constraints: .session))
     }
 
     @Test("if the clock is set, the times of wait records change together with the times of their task")
     func jump() throws {
-        let store = try TestStore(scratch.path)
-        let session = try store.session()
-        try store.run { (transaction) throws(Failure) in
-            _ = try transaction.delays.adopt(ClockReading(wall: 2_000, boot: 1_000, bootID: "b"))
-        }
+        try store.run { _ = try $0.delays.adopt(ClockReading(wall: 2_000, boot: 1_000, bootID: "b")) }
         let task = try store.enqueue([.numbered(1)], in: session)[0]
         try wait(store, WaitScope(session), .power, from: 4_000, to: 8_000)
-        try store.run { (transaction) throws(Failure) in
-            _ = try transaction.delays.adopt(ClockReading(wall: 9_010_000, boot: 9_000, bootID: "b"))
-        }
+        try store.run { _ = try $0.delays.adopt(ClockReading(wall: 9_010_000, boot: 9_000, bootID: "b")) }
         #expect(try waits(store, session, task, now: 9_010_000) == ["power 9004000-9008000"])
     }
 }

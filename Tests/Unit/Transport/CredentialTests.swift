@@ -3,8 +3,6 @@ import Testing
 
 @testable import BackhaulTransport
 
-/// A *hop* is one HTTP request of a transfer: a redirect needs a further hop. A *challenge* is a server's demand for a
-/// credential.
 @Suite("Credentials of a hop")
 struct CredentialTests {
     private let fields = [HeaderField("Accept", "a"), HeaderField("authorization", "old"), HeaderField("X-Key", "k")]

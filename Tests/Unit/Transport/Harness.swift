@@ -15,6 +15,20 @@ func withServer(
     try await body(server, transferClient)
 }
 
+/// Fetches from a server that sends this text as the response, and then closes the connection.
+func fetch(from response: String...) async throws -> TransferRecord {
+    let server = try RawServer { connection in
+        _ = connection.readRequest()
+        for part in response { connection.send(part) }
+    }
+    let transferClient = try TransferClient()
+    defer {
+        transferClient.close()
+        server.close()
+    }
+    return await transferClient.fetch(server.url)
+}
+
 /// Runs `body` with an nginx that serves the files, and with a transfer client.
 func withNginx(_ files: [String: [UInt8]], _ body: (Nginx, TransferClient) async throws -> Void) async throws {
     let nginx = try Nginx(files: files)

@@ -50,27 +50,17 @@ struct MisbehavingServerTests {
 
     @Test("a response with too few bytes counts as a lost connection")
     func short() async throws {
-        try await withServer { connection in
-            _ = connection.readRequest()
-            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
-        } _: { server, transferClient in
-            let record = await transferClient.fetch(server.url)
-            #expect(record.failure?.status == .connectionLost)
-            #expect(record.isTransient == true)
-            #expect(record.text == "half")
-        }
+        let record = try await fetch(from: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+        #expect(record.failure?.status == .connectionLost)
+        #expect(record.isTransient == true)
+        #expect(record.text == "half")
     }
 
     @Test("a chunked body that ends early counts as a lost connection")
     func shortChunks() async throws {
-        try await withServer { connection in
-            _ = connection.readRequest()
-            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
-        } _: { server, transferClient in
-            let record = await transferClient.fetch(server.url)
-            #expect(record.failure?.status == .connectionLost)
-            #expect(record.isTransient == true)
-        }
+        let record = try await fetch(from: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+        #expect(record.failure?.status == .connectionLost)
+        #expect(record.isTransient == true)
     }
 
     @Test("a body with too many bytes ends at Content-Length, and its connection is not reused")
@@ -158,14 +148,9 @@ struct MisbehavingServerTests {
             "220 ftp.example ready\r\n", "\u{1}\u{2}\u{3}\r\n\r\n", "<html>an answer of HTTP/0.9</html>",
         ])
     func garbage(response: String) async throws {
-        try await withServer { connection in
-            _ = connection.readRequest()
-            connection.send(response)
-        } _: { server, transferClient in
-            let record = await transferClient.fetch(server.url)
-            #expect(record.failure?.status == .badResponse)
-            #expect(record.isTransient == false)
-        }
+        let record = try await fetch(from: response)
+        #expect(record.failure?.status == .badResponse)
+        #expect(record.isTransient == false)
     }
 
     @Test("a switch of protocols that the client did not request is a protocol error")
@@ -182,14 +167,9 @@ struct MisbehavingServerTests {
 
     @Test("control characters in a header field are removed from its stored text")
     func controlCharacters() async throws {
-        try await withServer { connection in
-            _ = connection.readRequest()
-            connection.send("HTTP/1.1 200 OK\r\nX-Note: a\u{1B}[31mb\r\nContent-Length: 0\r\n\r\n")
-        } _: { server, transferClient in
-            let record = await transferClient.fetch(server.url)
-            #expect(record.head?.value("X-Note") == nil)
-            #expect(record.head?.plainText("X-Note") == "a[31mb")
-        }
+        let record = try await fetch(from: "HTTP/1.1 200 OK\r\nX-Note: a\u{1B}[31mb\r\nContent-Length: 0\r\n\r\n")
+        #expect(record.head?.value("X-Note") == nil)
+        #expect(record.head?.plainText("X-Note") == "a[31mb")
     }
 
     @Test("a server that does not listen causes a transient connection failure")

@@ -23,34 +23,25 @@ struct PlainTransferTests {
 
     @Test("a transfer delivers the head of a response without a body")
     func noBody() async throws {
-        try await withServer { connection in
-            _ = connection.readRequest()
-            connection.send("HTTP/1.1 204 No Content\r\nX-Note: here\r\n\r\n")
-        } _: { server, transferClient in
-            let record = await transferClient.fetch(server.url)
-            #expect(record.end == .complete)
-            #expect(record.head?.status == 204)
-            #expect(record.head?.value("X-Note") == "here")
-            #expect(record.chunks == 0)
-        }
+        let record = try await fetch(from: "HTTP/1.1 204 No Content\r\nX-Note: here\r\n\r\n")
+        #expect(record.end == .complete)
+        #expect(record.head?.status == 204)
+        #expect(record.head?.value("X-Note") == "here")
+        #expect(record.chunks == 0)
     }
 
     @Test("a transfer skips interim responses and the trailer fields of a chunked body")
     func interimAndTrailers() async throws {
-        try await withServer { connection in
-            _ = connection.readRequest()
-            connection.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
-            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n")
-            connection.send("0\r\nX-Trailer: late\r\n\r\n")
-        } _: { server, transferClient in
-            let record = await transferClient.fetch(server.url)
-            #expect(record.end == .complete)
-            #expect(record.heads == 1)
-            #expect(record.head?.status == 200)
-            #expect(record.head?.value("Link") == nil)
-            #expect(record.head?.value("X-Trailer") == nil)
-            #expect(record.text == "hello world")
-        }
+        let record = try await fetch(
+            from: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n",
+            "0\r\nX-Trailer: late\r\n\r\n")
+        #expect(record.end == .complete)
+        #expect(record.heads == 1)
+        #expect(record.head?.status == 200)
+        #expect(record.head?.value("Link") == nil)
+        #expect(record.head?.value("X-Trailer") == nil)
+        #expect(record.text == "hello world")
     }
 
     @Test("a transfer of a whole file sends no range and accepts no content coding")
@@ -145,14 +136,9 @@ struct PlainTransferTests {
 
     @Test("a transfer returns Retry-After in seconds")
     func retryAfter() async throws {
-        try await withServer { connection in
-            _ = connection.readRequest()
-            connection.send("HTTP/1.1 503 Busy\r\nRetry-After: 17\r\nContent-Length: 0\r\n\r\n")
-        } _: { server, transferClient in
-            let record = await transferClient.fetch(server.url)
-            #expect(record.head?.status == 503)
-            #expect(record.head?.retryAfterSeconds == 17)
-        }
+        let record = try await fetch(from: "HTTP/1.1 503 Busy\r\nRetry-After: 17\r\nContent-Length: 0\r\n\r\n")
+        #expect(record.head?.status == 503)
+        #expect(record.head?.retryAfterSeconds == 17)
     }
 
     @Test("a transfer delivers a large body completely and in order")

@@ -2,8 +2,8 @@ import BackhaulModel
 import BackhaulTransport
 import Testing
 
-/// The *host's headers* are the headers that the host sets. A *hop* is one HTTP request: each redirect needs a further
-/// hop. A *delegate* is the object that receives a transfer's response.
+/// The *host's headers* are the headers that the host sets. A *delegate* is the object that receives a transfer's
+/// response.
 @Suite("A redirect")
 struct RedirectTests {
     private static func redirect(to location: String, status: Int = 302, body: String = "") -> String {
@@ -83,15 +83,10 @@ struct RedirectTests {
             "file:///etc/passwd", "ftp://127.0.0.1/", "javascript:alert(1)", "http://user:secret@127.0.0.1/", "http://",
         ])
     func otherScheme(location: String) async throws {
-        try await withServer { connection in
-            _ = connection.readRequest()
-            connection.send(Self.redirect(to: location))
-        } _: { server, transferClient in
-            let record = await transferClient.fetch(server.url)
-            #expect(record.failure?.status == .redirectRefused)
-            #expect(record.isTransient == false)
-            #expect(record.heads == 0)
-        }
+        let record = try await fetch(from: Self.redirect(to: location))
+        #expect(record.failure?.status == .redirectRefused)
+        #expect(record.isTransient == false)
+        #expect(record.heads == 0)
     }
 
     @Test("a redirect to another origin drops the host's headers for all later hops, but not the range")

@@ -2,7 +2,6 @@ import Testing
 
 @testable import BackhaulUserManager
 
-/// *Lingering* is a setting of a user: the user manager runs even while the user is not logged in.
 @Suite struct LingeringTests {
     @Test("lingering is on if logind has a file with the user's name; without systemd, the value is `absent`")
     func noted() {

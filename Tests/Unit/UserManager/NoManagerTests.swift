@@ -4,7 +4,6 @@ import Testing
 
 @testable import BackhaulUserManager
 
-/// The *user manager* is the systemd process that runs the services of one user.
 @Suite struct NoManagerTests {
     private func status(_ address: String) -> Status? {
         do {

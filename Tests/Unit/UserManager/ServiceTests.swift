@@ -6,8 +6,6 @@ import Testing
 
 @testable import BackhaulUserManager
 
-/// The *user manager* is the systemd process that runs the services of one user. These tests start services, so they
-/// run only under the user manager of Tests/Integration/manager.
 @Suite(.serialized, .enabled(if: getenv("BACKHAUL_TEST_USER_MANAGER") != nil, "Tests/Integration/manager runs these"))
 struct ServiceTests {
     private let scratch = Scratch()

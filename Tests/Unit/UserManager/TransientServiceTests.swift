@@ -3,8 +3,7 @@ import Testing
 
 @testable import BackhaulUserManager
 
-/// A *transient service* is a service that systemd runs without a unit file. Backhaul's *daemon* is such a service. The
-/// daemon performs the transfers of one *store*, which is a directory.
+/// A *transient service* is a service that systemd runs without a unit file.
 @Suite struct TransientServiceTests {
     private let service = TransientService(
         name: "a.service", description: "A service", program: "/usr/bin/a", arguments: ["$HOME", "100%"])

@@ -5,8 +5,6 @@ import Testing
 @testable import BackhaulModel
 @testable import BackhaulStore
 
-/// The engine starts it one time in each of its *windows* of time. The *store* is the database with all activities and
-/// tasks.
 @Suite("The controller of activities")
 struct ActivityControllerTests {
     typealias Found = (open: [OpenActivity], next: Int64?)

@@ -5,9 +5,6 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *budget* limits the bytes that may be moved in a day or month. A *hold* makes tasks wait, for example because a
-/// budget is used up. The *store* is the database with all tasks. A task that is larger than the remaining budget is
-/// *delayed*, and all other tasks are *admitted*.
 @Suite("The accounting of budgets")
 struct BudgetAccountingTests {
     let fixture = ConditionsFixture()

@@ -5,9 +5,6 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// The *age calendar* is the clock that measures the age of tasks. The *store* is the database of the engine. A *clock
-/// step* is a change of the system's calendar clock by ten seconds or more, because a user or the network has set this
-/// clock.
 @Suite("The age calendar")
 struct CalendarWatchTests {
     let runtime = FakeRuntime()

@@ -5,8 +5,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// An *activity* is work that the engine starts repeatedly. To *load* tasks is to read them from the database. A
-/// *budget* limits the bytes that may be moved in a day or month. A *delayed* task is larger than the remaining budget.
+/// To *load* tasks is to read them from the database.
 @Suite("The evaluation of holds")
 struct ConditionsControllerTests {
     let fixture = ConditionsFixture()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// The monitor reads conditions from a *source*. A condition is *pending* until the source has read it.
+/// A condition is *pending* until the source has read it.
 @Suite("The monitor of conditions")
 struct ConditionsMonitorTests {
     let runtime = FakeRuntime()

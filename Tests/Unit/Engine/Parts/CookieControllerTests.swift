@@ -5,7 +5,6 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *cookie jar* is the cookies of one session, which is a named collection of tasks. The *store* is the database.
 @Suite("Cookie jars")
 struct CookieControllerTests {
     let runtime = FakeRuntime()

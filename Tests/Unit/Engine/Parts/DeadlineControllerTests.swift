@@ -5,9 +5,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A task fails at its *deadline* if it has not ended. After its *latest start*, a task ignores its preset. A *held*
-/// task waits for a condition, such as external power. A *ready* task waits only for the right to run. A *clock step*
-/// is a change of the system's calendar clock. To *load* a lane is to read its next tasks from the database.
+/// A *ready* task waits only for the right to run. To *load* a lane is to read its next tasks from the database.
 @Suite("Deadlines of waiting tasks")
 struct DeadlineControllerTests {
     let fixture = ConditionsFixture()

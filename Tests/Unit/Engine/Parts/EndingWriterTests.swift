@@ -4,8 +4,6 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// The writer stores the *ends* (results) of tasks. It writes the ends of one iteration of the engine's event loop
-/// together. While many tasks end, the database (the *store*) may delay the ends until it has other work.
 @Suite("The writer of tasks' ends")
 struct EndingWriterTests {
     let runtime = FakeRuntime()

@@ -4,9 +4,7 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// A *client* is a connected host. An *announcement* is a message to a client, and reports new events of a session. A
-/// *consumer* reads a session's events. Its *credit* is how many events the engine may send before the consumer demands
-/// them.
+/// An *announcement* is a message to a client, and reports new events of a session.
 @Suite("Announcements of events")
 struct EventPublisherTests {
     let runtime = FakeRuntime()

@@ -3,9 +3,6 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// The *engine* runs tasks, either in a process of its own or *embedded* in another program. The *linger* time is how
-/// long an engine without work waits before it exits. The *store* is the database. A *client* is a program that is
-/// connected to the engine.
 @Suite("An engine without work")
 struct IdleMonitorTests {
     let runtime = FakeRuntime()

@@ -5,11 +5,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// If a session needs its host, for example because all its tasks have ended, the engine *launches* the host: it starts
-/// the host's program. The program *attaches* a session when it opens the session by its identifier. It *completes* a
-/// session when it reports that it has processed the session's events. A *consumer* is a host that reads a session's
-/// events. A *stopped* consumer has received the signal SIGSTOP. An *observer* only lists tasks. The *store* is the
-/// engine's database.
+/// The program *attaches* a session when it opens the session by its identifier.
 @Suite("Launches of an application's host")
 struct LaunchControllerTests {
     let fixture = LaunchFixture()

@@ -4,7 +4,6 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *leftover* is a file that no task needs any more. The *store* lists the leftovers. A *sweep* removes them.
 @Suite("The removal of leftovers")
 struct LeftoverSweeperTests {
     /// A fake disk, which removes no file whose number is in `stuck`.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// A handle can *watch* the progress of the session's tasks. A *client* is a connected host.
+/// A handle can *watch* the progress of the session's tasks.
 @Suite("The publisher of progress")
 struct ProgressPublisherTests {
     let runtime = FakeRuntime()

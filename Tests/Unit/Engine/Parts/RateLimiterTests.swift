@@ -4,7 +4,6 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// A *rate limit* is the highest permitted number of bytes per second.
 @Suite("Rate limits of transfers")
 struct RateLimiterTests {
     let runtime = FakeRuntime()

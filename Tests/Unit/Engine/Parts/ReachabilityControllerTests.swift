@@ -4,10 +4,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A lane has no route if the kernel has no route to this server. The tasks of the lane then wait: the lane is *held*.
-/// At each *check*, the engine releases the lanes, and their tasks make a further attempt. A *manual retry* is a host's
-/// command to run waiting tasks now. A *wait record* is a row in the database with the reason, the start and the end of
-/// a wait. The *store* is this database.
+/// A *manual retry* is a command of the host to run waiting tasks now.
 @Suite("Lanes without a route")
 struct ReachabilityControllerTests {
     let fixture = EngineFixture()

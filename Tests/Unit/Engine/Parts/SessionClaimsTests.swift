@@ -5,8 +5,6 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *consumer* is a handle that may read the session's events. Only one handle at a time has this right, the *claim*.
-/// A *yield* gives up the claim because another consumer waits for it.
 @Suite("Consumers that wait for a session")
 struct SessionClaimsTests {
     let runtime = FakeRuntime()

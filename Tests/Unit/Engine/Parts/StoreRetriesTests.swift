@@ -2,8 +2,7 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// The *store* is the engine's database. If the store cannot do some work, for example because the disk is full, the
-/// engine repeats the work later.
+/// If the store cannot do some work, for example because the disk is full, the engine repeats the work later.
 @Suite("Work that the store could not do")
 struct StoreRetriesTests {
     final class CallCounter {

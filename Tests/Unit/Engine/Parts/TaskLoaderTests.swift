@@ -4,11 +4,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// To *load* tasks is to read them from the store, which is the database. A *slot* is the right of a task to run. A
-/// *ready* task is loaded and waits for a slot. A *held* task waits until the system meets a demand of the task, such
-/// as external power. The tasks of a *constraint group* belong to one session and have the same demands. A *wait
-/// record* is a row in the database with the reason, the start and the end of a wait. A *budget* limits the bytes that
-/// may be moved in a day or month.
+/// To *load* tasks is to read them from the store. A *ready* task is loaded and waits for a slot.
 @Suite("Tasks that are loaded before they get slots")
 struct TaskLoaderTests {
     let fixture = ConditionsFixture()

@@ -5,8 +5,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// To *load* a lane is to read its next tasks from the store, which is the database. A *slot* is the right of a task to
-/// run. A *delayed* task waits until a stored time. A *manual retry* is a command to run waiting tasks now.
+/// To *load* a lane is to read its next tasks from the store. A *manual retry* is a command to run waiting tasks now.
 @Suite("The scheduler")
 struct TaskSchedulerTests {
     let fixture = EngineFixture()

@@ -4,8 +4,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// The *usage ledger* counts the transferred bytes for each network. A *budget* limits the bytes that may be moved in a
-/// day or month. The *store* is the database.
+/// The *usage ledger* counts the transferred bytes for each network.
 @Suite("The usage ledger")
 struct UsageLedgerTests {
     let runtime = FakeRuntime()

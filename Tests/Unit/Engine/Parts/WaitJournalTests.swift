@@ -4,8 +4,6 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// A *wait record* is a row in the database (the *store*) with the reason, the start and the end of a time in which
-/// tasks wait.
 @Suite("Wait records")
 struct WaitJournalTests {
     let runtime = FakeRuntime()

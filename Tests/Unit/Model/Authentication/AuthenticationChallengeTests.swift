@@ -2,9 +2,6 @@ import Testing
 
 @testable import BackhaulModel
 
-/// A *challenge* is a server's or a proxy's demand for a credential, such as a password. A *protection space* is where
-/// a credential is valid: an origin (scheme, host name and port) and a realm. Its *scope* is a directory of the server.
-/// URLs in this directory probably need the same credential.
 @Suite("The challenge of a 401 or 407 response")
 struct AuthenticationChallengeTests {
     private func authChallenge(

@@ -2,8 +2,7 @@ import Testing
 
 @testable import BackhaulModel
 
-/// A *challenge* is a demand for a credential. If the host chooses *default handling* of a challenge, a task continues
-/// without a credential. A *refresh* is a demand to the host for new headers or a new URL of a request.
+/// If the host chooses *default handling* of a challenge, a task continues without a credential.
 @Suite("Expired credentials, default handling and refreshes")
 struct CredentialLifetimeTests {
     private static let origin = "https://example.org:443"

@@ -2,8 +2,8 @@ import Testing
 
 @testable import BackhaulModel
 
-/// A *challenge* is a demand for a credential, such as a password. A challenge is *open* until the host gives the
-/// credential or refuses the challenge. If a *server* refuses a credential, the server sends the challenge again.
+/// A challenge is *open* until the host gives the credential or refuses the challenge. If a *server* refuses a
+/// credential, the server sends the challenge again.
 @Suite("A session's credentials")
 struct SessionCredentialsTests {
     private static let origin = "https://example.org:443"

@@ -1,9 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// Several collections have a limited size. The *command budget* limits the commands that have no reply yet. An
-/// *enqueue* is a command that stores requests as tasks. If an earlier request had the same idempotency key, its task
-/// is *existing*, and no new task is stored.
+/// Several collections have a limited size. The *command budget* limits the commands that have no reply yet. If an
+/// earlier request had the same idempotency key, its task is *existing*, and no new task is stored.
 @Suite("Bounded collections")
 struct BoundsTests {
     private func reading(_ task: UInt64, _ offset: UInt64 = 0) -> Progress {

@@ -1,7 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// An *activity* is work that repeats. It has windows of time, and the engine starts the work one time in each window.
 @Suite("Windows of activities")
 struct ActivityWindowTests {
     static let hour: Int64 = 3_600_000

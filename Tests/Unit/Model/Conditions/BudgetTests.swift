@@ -1,7 +1,7 @@
 @testable import BackhaulModel
 import Testing
 
-/// A *budget* limits the bytes that may be moved in a day or month. *Usage* is the bytes that were moved.
+/// *Usage* is the bytes that were moved.
 @Suite("Days and months of budgets")
 struct BudgetPeriodTests {
     static let hour: Int64 = 3_600_000

@@ -1,8 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// A *condition* is a fact about the system, such as power, heat or network. Its *source* is where the value was read.
-/// An improvement of a condition is used only after it has lasted for the *settling period*.
 @Suite("Texts of conditions in listings")
 struct ConditionDescriptionTests {
     private func texts(_ conditions: Conditions, _ bytesPerSecond: UInt64? = nil) -> [ConditionKind: String] {

@@ -57,10 +57,7 @@ struct Scenario {
 
 /// All scenarios begin on Friday, 20 November 2026, at 21:40.
 ///
-/// *Discretionary* is a preset, which is a name for several demands of a task: external power, an unmetered network, a
-/// cool machine and a fast link. The preset *overnight* adds quiet hours from 07:00 to 23:00, in which tasks wait. A
-/// *budget* is a limit on the transferred bytes. After its *latest start*, a task ignores its presets. *Flapping* is
-/// frequent changes.
+/// The preset *overnight* adds quiet hours from 07:00 to 23:00, in which tasks wait.
 @Suite("A task while conditions change")
 struct ConditionScenarioTests {
     typealias S = Scenario

@@ -1,8 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// If a link is slow, tasks are *held*: they wait until a *pause* is over. A *probe* is one task that then tests the
-/// link. An *uplink* is the route from the local network to other networks.
 @Suite("Pauses and probes in simulations of several hours")
 struct ConditionWalkTests {
     /// Simulates a network link for some hours. `speed` returns the mean bytes per second of an hour.

@@ -1,8 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A *hold* is a constraint that the system does not meet now, with a sentence that explains why. The *needed
-/// conditions* of a task are the facts about the system that the task's constraints concern.
+/// The *needed conditions* of a task are the facts about the system that the task's constraints concern.
 @Suite("Properties of every decision")
 struct DecisionPropertyTests {
     /// Checks a property for random rows of constraints and facts, and records the first row for which the property is

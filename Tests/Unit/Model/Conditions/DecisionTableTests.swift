@@ -8,9 +8,7 @@ import Testing
 /// in all other columns. Each test compares the whole decision, so it also finds wrong effects of these columns on
 /// other reasons.
 ///
-/// A *preset* is a name for several constraints. While the system does not meet a constraint, the task is *held*. A
-/// *reading* is the read value of a fact such as power. A *network scope* is where the server is: on this machine, on
-/// the local network, or beyond it.
+/// A *reading* is the read value of a fact such as power.
 @Suite("The table of decisions")
 struct DecisionTableTests {
     /// Calls `row` for every combination of one field's values, the presets of session and task, and the task's states.

@@ -1,8 +1,6 @@
 @testable import BackhaulModel
 import Testing
 
-/// If a reading is better than the last one, the filter uses it only after it has lasted for the *settling period*.
-/// *Flapping* is frequent changes of a condition.
 @Suite("The filter of conditions")
 struct ConditionsFilterTests {
     private var onPower: Conditions { power(true) }

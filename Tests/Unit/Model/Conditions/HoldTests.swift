@@ -1,11 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A *hold* is a reason why a task waits, such as a constraint that the system does not meet now. Each hold has a
-/// sentence that explains the reason. A *preset* is a name for several constraints. *Discretionary* is a preset:
-/// external power, an unmetered network, a cool machine and a fast link. After its *latest start*, a task ignores
-/// presets. A *launched host* is a host that the engine has started because sessions need it. A session's or task's
-/// *stated* field is one that the host has set. The *uplink* is the route to other networks.
+/// Each hold has a sentence that explains the reason. A session's or task's *stated* field is one that the host has
+/// set.
 @Suite("Holds and their sentences")
 struct HoldTests {
     @Test("unknown conditions hold no task")

@@ -1,7 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// *Quiet hours* are hours in which tasks wait.
 @Suite("Quiet hours as text")
 struct QuietHoursTextTests {
     @Test(

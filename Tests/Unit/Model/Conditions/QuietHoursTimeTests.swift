@@ -1,7 +1,6 @@
 @testable import BackhaulModel
 import Testing
 
-/// *Quiet hours* are hours in which tasks wait. A *budget* limits the bytes that may be moved in a day or month.
 @Suite("Quiet hours in local time")
 struct QuietHoursTimeTests {
     static let minute: Int64 = 60_000

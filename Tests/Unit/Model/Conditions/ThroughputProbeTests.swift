@@ -1,8 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// If a lane is slow, its tasks are *held*: they wait until a *pause* is over. A *slow probe* is one task that then
-/// tests whether the server is still slow. The *sentence* of a hold explains why the tasks wait.
+/// The *sentence* of a hold explains why the tasks wait.
 @Suite("Probes of slow lanes")
 struct ThroughputProbeTests {
     /// Returns a link with two slow lanes of two origins. The pauses of the two lanes are over.

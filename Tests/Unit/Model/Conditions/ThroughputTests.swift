@@ -45,9 +45,7 @@ struct SlowLink {
     }
 }
 
-/// If a lane is slow, the lane *pauses*: its tasks are *held*, which means that they do not run. After the pause, a
-/// *slow probe* is one task that tests whether the server is still slow. The *sentence* of a hold explains why the
-/// tasks wait.
+/// The *sentence* of a hold explains why the tasks wait.
 @Suite("Throughput that is too low")
 struct ThroughputTests {
     @Test("a lane pauses after a minute below its minimum rate, and its sentence has the measured rate")

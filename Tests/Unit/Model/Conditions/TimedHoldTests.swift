@@ -1,9 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A *hold* is a reason why a task waits: the task has a demand on the system that the system does not meet now. Each
-/// hold has a sentence that explains the reason. *Quiet hours* are hours in which tasks wait. A *budget* limits the
-/// bytes that may be moved in a day or month.
+/// Each hold has a sentence that explains the reason.
 @Suite("Holds until a time")
 struct TimedHoldTests {
     private func date(_ hold: Hold?) -> Int64? { hold?.nextCheckMilliseconds }

@@ -1,10 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// An *uplink* is the route from the local network to other networks. A *portal* is a server of the network that
-/// responds in place of other servers until the user logs in. While there is a portal or the uplink is dead, tasks that
-/// need the uplink are *held*: they wait, and a sentence explains why. An *uplink probe* is one of these tasks, which
-/// runs to test the uplink. A *manual retry* is a command to run waiting tasks now.
+/// A *manual retry* is a command to run waiting tasks now.
 @Suite("Portals and dead uplinks")
 struct UplinkTests {
     private static func origin(_ name: String, _ scheme: String = "https") -> Origin {

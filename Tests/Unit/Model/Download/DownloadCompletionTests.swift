@@ -1,10 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
-/// length, ETag or Last-Modified (the *validators*), and checksums. To *seal* the part file is to write and sync the
-/// rest of it. To *place* the file is to give it its final name. A *finish intent* is the record of the sealed file,
-/// stored before the file is placed. A *tick* is an event that comes once a second.
+/// A *tick* is an event that comes once a second.
 @Suite("A successful download")
 struct DownloadCompletionTests {
     @Test("Before the task ends, the file is sealed, its finish intent is recorded, and the file is placed")

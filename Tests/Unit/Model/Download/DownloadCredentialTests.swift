@@ -1,9 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// A *challenge* is a demand for a credential, in a response with the status 401 or 407. The *host*, the program that
-/// uses the library, gives the credential or refuses the challenge. A download writes its bytes to a *part file*. An
-/// *attempt* is one run of the download. Its *conclusion* is the last action, which stores the result of the attempt.
 @Suite("A download that receives a challenge")
 struct DownloadCredentialTests {
     private let authChallenge = AuthenticationChallenge(challenge)

@@ -1,8 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
-/// length, ETag or Last-Modified (the *validators*), and checksums.
 @Suite("A failed download")
 struct DownloadFailureTests {
     @Test("Before a failed attempt ends, the received bytes are written and synced")
@@ -128,9 +126,6 @@ struct DownloadFailureTests {
     }
 }
 
-/// A download writes its bytes to a *part file*. To *seal* the part file is to write and sync the rest of it. To
-/// *place* the file is to give it its final name. A *finish intent* is the record of the sealed file, stored before the
-/// file is placed.
 @Suite("Disk failures of a download")
 struct DiskFailureTests {
     @Test("If a sync fails, the part file is cut to its last synced length")

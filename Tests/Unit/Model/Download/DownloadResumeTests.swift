@@ -1,9 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
-/// length, ETag or Last-Modified (the *validators*), and checksums. To *seal* the part file is to write and sync the
-/// rest of it. The kernel's *boot id* changes at each boot.
+/// The kernel's *boot id* changes at each boot.
 @Suite("A resumed download")
 struct DownloadResumeTests {
     @Test("Without a reboot, a download resumes after the last written byte")

@@ -1,11 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file. To
-/// *seal* the part file is to write and sync the rest of it. To *place* the file is to give it its final name. A
-/// *finish intent* is the record of the sealed file, stored before the file is placed. An *attempt* is one run of the
-/// download. Its *conclusion* is the last action, which stores the result of the attempt. A *slot* is the right of a
-/// task to run.
 @Suite("A download after a crash, a cancel, a stop or a timeout")
 struct DownloadStopTests {
     // MARK: After a crash with a finish intent

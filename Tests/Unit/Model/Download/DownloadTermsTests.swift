@@ -1,10 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
-/// length, ETag or Last-Modified (the *validators*), and checksums. To *seal* the part file is to write and sync the
-/// rest of it. A *finish intent* is the record of the sealed file, stored before the file gets its final name. A *known
-/// representation* is what the library knows about a file that it has downloaded earlier: its validators, URL and size.
 @Suite("Checksum, size and other terms of a download")
 struct DownloadTermsTests {
     private let right = Checksum(.sha256, [UInt8](repeating: 1, count: 32))

@@ -1,10 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// The state machine of a download handles events, and returns actions. An *attempt* is one run of the download. Its
-/// *conclusion* is the last action, which stores the result of the attempt. A *slot* is the right of a task to run; it
-/// is released when the transfer is over. A *finish intent* is the record of a complete file, and a *checkpoint* is the
-/// record of a partial file.
+/// The state machine of a download handles events, and returns actions.
 @Suite("Any two events in any phase of a download")
 struct EveryEventTests {
     typealias Event = DownloadMachine.Event

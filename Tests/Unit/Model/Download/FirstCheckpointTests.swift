@@ -1,8 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// A download writes its bytes to a *part file*. A *checkpoint* is what the database records about the part file:
-/// length, ETag or Last-Modified (the *validators*), and checksums.
 @Suite("The first checkpoint of a download, which limits the bytes that a crash loses")
 struct FirstCheckpointTests {
     static var limits: DownloadMachine.BufferLimits {

@@ -1,8 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// To *acknowledge* events is to delete events that the host has processed. A host acknowledges a list of event ids, or
-/// all events through (up to) one id.
 @Suite("Acknowledgements")
 struct AcknowledgementTests {
     private func id(_ number: UInt64) -> EventID { EventID(rawValue: number) }

@@ -1,9 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A *poll* is a command of the client that reads events. The engine *pushes* an event if it sends the event before the
-/// client polls. The *credit*, which the client sets, limits the pushed events. The *store* is the engine's database. A
-/// *cursor* is the id of an event: a poll returns the events after it. A *gap* is a missing event.
+/// The engine *pushes* an event if it sends the event before the client polls. A *gap* is a missing event.
 @Suite("Events that the engine pushes within a credit")
 struct PushTests {
     private func event(_ number: UInt64, _ bytes: Int = 0) -> Event {

@@ -1,9 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// The engine *launches* a host if a session needs this host. The *backoff* is the delay until the next launch. The
-/// delay grows with the count of launches. A host *completes* a session if it states that it has processed the
-/// session's events.
 @Suite("Launch backoff")
 struct LaunchBackoffTests {
     @Test(

@@ -1,8 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A host *covers* a session if no other host must be started for the session. A *stopped* consumer was stopped by a
-/// signal (SIGSTOP).
+/// A host *covers* a session if no other host must be started for the session.
 @Suite("Whether sessions have a host")
 struct LaunchCoverageTests {
     private func cover(

@@ -1,10 +1,9 @@
 import BackhaulModel
 import Testing
 
-/// The engine *launches* a host if a session needs this host. A host *attaches* a session when it opens the session.
-/// The host *completes* the session when it states that it has processed the events. A running host *covers* a session
-/// if the engine need not start another host for the session, for example because the running host reads the session's
-/// events. A launch *fails* if its host ends while a session still needs a host.
+/// A host *attaches* a session when it opens the session. A running host *covers* a session if the engine need not
+/// start another host for the session, for example because the running host reads the session's events. A launch
+/// *fails* if its host ends while a session still needs a host.
 @Suite("The decision to launch")
 struct LaunchDecisionTests {
     typealias Living = LaunchDecision.Living

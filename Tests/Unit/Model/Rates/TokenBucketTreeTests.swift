@@ -1,9 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// A *rate limit* is the highest permitted number of bytes per second for a task, a session, or all tasks together. A
-/// *session* is a named collection of tasks. Each limit has a *token bucket*: a transfer takes tokens for its bytes,
-/// and waits while the bucket is empty.
 @Suite("Rate limits")
 struct TokenBucketTreeTests {
     typealias Budget = TokenBucketTree<String, Int>

@@ -39,8 +39,6 @@ struct RequestRow: CustomTestStringConvertible {
 
 private func text(_ count: Int) -> String { String(repeating: "x", count: count) }
 
-/// A *request* is the description of an upload or download. Its *key* is a text by which a repeated request is
-/// recognized.
 @Suite("The check of a request")
 struct RequestCheckTests {
     @Test(

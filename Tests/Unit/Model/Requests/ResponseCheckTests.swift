@@ -1,9 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A *challenge* is a demand for a credential. A *refresh* is a challenge that demands new headers or a new URL of a
-/// request. The program that uses the library responds to challenges. `ResponseCheck` refuses invalid responses of this
-/// program.
+/// The program that uses the library responds to challenges. `ResponseCheck` refuses invalid responses of this program.
 @Suite("The checks of responses to challenges")
 struct ResponseCheckTests {
     private func failure(_ response: ChallengeResponse) -> Failure? {

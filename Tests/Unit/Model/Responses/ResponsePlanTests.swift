@@ -1,9 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// The *plan* is what a download does with a response: for example, append its body to the stored bytes (the *part
-/// file*), start again from byte 0, or fail. A *checkpoint* is what the database records about the part file: the
-/// number of stored bytes, the size of the whole file, and its validators (ETag and Last-Modified).
 @Suite("The plan for a response")
 struct ResponsePlanTests {
     private static let largest = String(UInt64.max)

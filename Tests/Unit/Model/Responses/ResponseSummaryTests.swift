@@ -1,8 +1,7 @@
 @testable import BackhaulModel
 import Testing
 
-/// The *summary* is what the database keeps of the response for a task: its status, URL and header fields. A
-/// *validator* is ETag or Last-Modified. A *checkpoint* is the record of a partial download in the database.
+/// The *summary* is what the database keeps of the response for a task: its status, URL and header fields.
 @Suite("The stored summary of a response")
 struct ResponseSummaryTests {
     @Test("a summary lists ETag and other well-known headers first, with standard names, then all others in order")

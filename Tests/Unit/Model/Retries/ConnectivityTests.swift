@@ -1,7 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// A *route* is how the kernel reaches a server. Without a route, a task waits.
 @Suite("Failures that mean a missing route")
 struct ConnectivityTests {
     private func isRouteMissing(
@@ -57,7 +56,6 @@ struct ConnectivityTests {
     func resolver(_ text: String, _ servers: [String]) { #expect(Connectivity.nameServers(text) == servers) }
 }
 
-/// A *connectivity check* tests whether the kernel has a route to a server.
 @Suite("When unreachable servers are checked again")
 struct ConnectivityPacingTests {
     @Test("Without a change of the network, connectivity checks become rarer, down to one in five minutes")

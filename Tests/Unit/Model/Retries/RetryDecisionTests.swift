@@ -40,8 +40,6 @@ struct RetryRow: CustomTestStringConvertible {
     }
 }
 
-/// A *tolerance* is a server fault that a session accepts. The *uplink* is the route from the local network to other
-/// networks. A *portal* is a server of the network that responds in place of other servers until the user logs in.
 /// `retry_errors` is a field of a request. It has one bit for each error after which the task is retried.
 @Suite("The decision to retry")
 struct RetryDecisionTests {

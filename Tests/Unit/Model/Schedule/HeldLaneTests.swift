@@ -1,8 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A *slot* is the right of a task to run. The *schedule* gives the slots to the tasks. A *route* is how the kernel
-/// reaches a server. While a lane has no route, the schedule *holds* it: no further task of the lane starts.
+/// The *schedule* gives the slots to the tasks.
 @Suite("Lanes without a route")
 struct HeldLaneTests {
     private func schedule() -> Schedule<String, String, Int> {

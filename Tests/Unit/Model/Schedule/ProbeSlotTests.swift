@@ -1,8 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// A *probe* is a task that tests a slow server or a broken route. A *slot* is the right of a task to run. A *lane* is
-/// all tasks of a session for one server. A *ready task* is a waiting task that was loaded from the database.
 @Suite("Slots of probes")
 struct ProbeSlotTests {
     private func schedule(perLane: Int = 9, perSession: Int = 9, engine: Int = 9) -> ScheduleTests.TestSchedule {

@@ -1,9 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A *slot* is the right of a task to run. A task does not start before its *earliest start*. After its *latest start*,
-/// its presets (named sets of demands on the system, such as external power) do not delay it. The C header expresses
-/// the change of a start time as a number.
+/// The C header expresses the change of a start time as a number.
 @Suite("Rescheduled start times")
 struct RescheduleTests {
     private func decide(

@@ -1,9 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A *slot* is the right of a task to run. An *urgent* task starts before all other tasks. To *preempt* a task is to
-/// stop it in favour of a more important one. To *load* tasks is to read waiting tasks from the database. Several tasks
-/// can share an HTTP/2 connection.
+/// An *urgent* task starts before all other tasks. To *load* tasks is to read waiting tasks from the database. Several
+/// tasks can share an HTTP/2 connection.
 @Suite("Slots within the engine's limits")
 struct ScheduleLimitTests {
     typealias TestSchedule = Schedule<String, String, Int>

@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// A *slot* is the right of a task to run. To *load* tasks is to read waiting tasks from the database; they are then
-/// *ready*. A *stream* is a request on a shared HTTP/2 connection.
+/// To *load* tasks is to read waiting tasks from the database; they are then *ready*. A *stream* is a request on a
+/// shared HTTP/2 connection.
 @Suite("Slots of lanes, sessions and the engine")
 struct ScheduleTests {
     typealias TestSchedule = Schedule<String, String, Int>

@@ -1,7 +1,6 @@
 import BackhaulModel
 import Testing
 
-/// The *schedule* gives slots: a *slot* is the right of a task to run.
 @Suite("Slots under random operations")
 struct ScheduleWalkTests {
     @Test(

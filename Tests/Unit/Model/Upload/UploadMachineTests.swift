@@ -1,9 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// `UploadMachine` decides the actions of an upload in one *attempt*. It performs no I/O itself. A *slot* is the right
-/// of a task to run. A *tolerance* is a fault of servers that a session accepts. An *early response* ends before the
-/// whole request body was sent. A *challenge* is a server's demand for a credential.
+/// An *early response* ends before the whole request body was sent.
 @Suite("An attempt of an upload")
 struct UploadMachineTests {
     typealias Machine = UploadMachine
