@@ -92,7 +92,8 @@ let package = Package(
         .target(
             name: "BackhaulABI",
             dependencies: [
-                "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulClient",
+                "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulStore",
+                "BackhaulDisk", "BackhaulEngine", "BackhaulClient",
             ],
             swiftSettings: small),
         // The package for hosts in Swift. bindings/swift/Package.swift has the same targets, for hosts that use the
@@ -161,7 +162,7 @@ let package = Package(
             name: "EngineTests",
             dependencies: [
                 "BackhaulEngine", "BackhaulClient", "BackhaulModel", "BackhaulPlatform", "BackhaulStore",
-                "BackhaulTransport", "BackhaulWire",
+                "BackhaulDisk", "BackhaulTransport", "BackhaulWire",
             ],
             path: "Tests/Unit/Engine", swiftSettings: strict),
         .testTarget(

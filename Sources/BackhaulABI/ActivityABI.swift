@@ -11,7 +11,8 @@ public func bh_session_set_activity(
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(try SessionHandle(session), timeout_ms, error) { client throws(Failure) in
-        client.setActivity(try ActivityArgument.read(activity))
+        let activity = try ActivityArgument.read(activity)
+        return client.submit { .setActivity($0, activity) }
     }
 }
 
@@ -22,7 +23,7 @@ public func bh_session_remove_activity(
 ) -> bh_status {
     Call.verb(try SessionHandle(session), timeout_ms, error) { client throws(Failure) in
         let identifier = try TextArgument.required(identifier, "identifier", limit: Limits.identifierSize)
-        return client.removeActivity(identifier)
+        return client.submit { .removeActivity($0, identifier: identifier) }
     }
 }
 
@@ -31,5 +32,7 @@ public func bh_session_activities(
     _ session: OpaquePointer?, _ timeout_ms: Int32, _ activities: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(try SessionHandle(session), timeout_ms, batch: activities, "activities", error) { $0.activities() }
+    Call.verb(try SessionHandle(session), timeout_ms, batch: activities, "activities", error) {
+        $0.submit { .activities($0) }
+    }
 }

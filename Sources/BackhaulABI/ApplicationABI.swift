@@ -42,7 +42,7 @@ public func bh_application_open(
 private func register(
     _ launch: LaunchCommand, _ client: ApplicationClient, until deadline: Deadline?
 ) throws(Failure) {
-    let ticket = client.setLaunch(launch)
+    let ticket = client.submit(.setLaunch(launch))
     guard let deadline else { return }
     switch ticket.wait(until: deadline) {
     case .reply(.failed(let failure)): throw failure
@@ -84,7 +84,9 @@ public func bh_application_sessions(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ sessions: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(try ApplicationHandle(application), timeout_ms, batch: sessions, "sessions", error) { $0.sessions() }
+    Call.verb(try ApplicationHandle(application), timeout_ms, batch: sessions, "sessions", error) {
+        $0.submit(.sessions)
+    }
 }
 
 @c @implementation
@@ -92,5 +94,5 @@ public func bh_store_engine(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ engine: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(try ApplicationHandle(application), timeout_ms, batch: engine, "engine", error) { $0.engine() }
+    Call.verb(try ApplicationHandle(application), timeout_ms, batch: engine, "engine", error) { $0.submit(.engine) }
 }

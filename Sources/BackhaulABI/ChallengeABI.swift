@@ -10,7 +10,9 @@ public func bh_session_challenges(
     _ session: OpaquePointer?, _ timeout_ms: Int32, _ challenges: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(try SessionHandle(session), timeout_ms, batch: challenges, "challenges", error) { $0.challenges() }
+    Call.verb(try SessionHandle(session), timeout_ms, batch: challenges, "challenges", error) {
+        $0.submit { .challenges($0) }
+    }
 }
 
 @c @implementation
@@ -20,6 +22,6 @@ public func bh_session_respond(
 ) -> bh_status {
     Call.verb(try SessionHandle(session), timeout_ms, error) { client throws(Failure) in
         let (response, life) = try ChallengeResponseArgument.read(response)
-        return client.respond(ChallengeID(hostValue: challenge_id), response, life)
+        return client.submit { .respond($0, ChallengeID(hostValue: challenge_id), response, life) }
     }
 }

@@ -11,7 +11,7 @@ public func bh_store_conditions(
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(try ApplicationHandle(application), timeout_ms, batch: conditions, "conditions", error) {
-        $0.conditions()
+        $0.submit(.conditions)
     }
 }
 
@@ -20,7 +20,7 @@ public func bh_store_holds(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ holds: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(try ApplicationHandle(application), timeout_ms, batch: holds, "holds", error) { $0.holds() }
+    Call.verb(try ApplicationHandle(application), timeout_ms, batch: holds, "holds", error) { $0.submit(.holds) }
 }
 
 @c @implementation
@@ -28,7 +28,9 @@ public func bh_store_networks(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ networks: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(try ApplicationHandle(application), timeout_ms, batch: networks, "networks", error) { $0.networks() }
+    Call.verb(try ApplicationHandle(application), timeout_ms, batch: networks, "networks", error) {
+        $0.submit(.networks)
+    }
 }
 
 @c @implementation
@@ -37,6 +39,6 @@ public func bh_store_set_network(
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(try ApplicationHandle(application), timeout_ms, error) { client throws(Failure) in
-        client.setNetwork(try NetworkArgument.read(network))
+        client.submit(.setNetwork(try NetworkArgument.read(network)))
     }
 }

@@ -11,7 +11,7 @@ public func bh_task_attempts(
     _ attempts: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(try SessionHandle(session), timeout_ms, batch: attempts, "attempts", error) {
-        $0.attempts(TaskID(hostValue: task_id))
+        $0.submit { .attempts($0, TaskID(hostValue: task_id)) }
     }
 }
 
@@ -22,7 +22,7 @@ public func bh_session_history(
 ) -> bh_status {
     Call.verb(try SessionHandle(session), timeout_ms, batch: tasks, "tasks", error) { client throws(Failure) in
         let maximum = UInt32(try NumberArgument.count(maximum, "maximum", in: 1...Limits.batchCount))
-        return client.history(after: TaskID(hostValue: after), maximum: maximum)
+        return client.submit { .history($0, after: TaskID(hostValue: after), maximum: maximum) }
     }
 }
 
@@ -32,6 +32,6 @@ public func bh_task_waits(
     _ waits: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(try SessionHandle(session), timeout_ms, batch: waits, "waits", error) {
-        $0.waits(TaskID(hostValue: task_id))
+        $0.submit { .waits($0, TaskID(hostValue: task_id)) }
     }
 }

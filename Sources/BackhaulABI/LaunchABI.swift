@@ -12,7 +12,7 @@ public func bh_application_set_launch(
 ) -> bh_status {
     Call.verb(try ApplicationHandle(application), timeout_ms, error) { client throws(Failure) in
         let command = try command.map { pointer throws(Failure) in try LaunchArgument.read(pointer) }
-        return client.setLaunch(command)
+        return client.submit(.setLaunch(command))
     }
 }
 
@@ -21,7 +21,9 @@ public func bh_store_launches(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ launches: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(try ApplicationHandle(application), timeout_ms, batch: launches, "launches", error) { $0.launches() }
+    Call.verb(try ApplicationHandle(application), timeout_ms, batch: launches, "launches", error) {
+        $0.submit(.launches)
+    }
 }
 
 @c @implementation
@@ -29,5 +31,7 @@ public func bh_application_current_launch(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ launch: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(try ApplicationHandle(application), timeout_ms, batch: launch, "launch", error) { $0.currentLaunch() }
+    Call.verb(try ApplicationHandle(application), timeout_ms, batch: launch, "launch", error) {
+        $0.submit(.currentLaunch)
+    }
 }

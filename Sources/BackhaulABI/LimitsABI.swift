@@ -11,7 +11,7 @@ public func bh_store_set_limits(
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(try ApplicationHandle(application), timeout_ms, error) { client throws(Failure) in
-        client.setLimits(try LimitsArgument.read(limits))
+        client.submit(.setLimits(try LimitsArgument.read(limits)))
     }
 }
 
@@ -20,5 +20,5 @@ public func bh_store_limits(
     _ application: OpaquePointer?, _ timeout_ms: Int32, _ limits: UnsafeMutablePointer<OpaquePointer?>?,
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
-    Call.verb(try ApplicationHandle(application), timeout_ms, batch: limits, "limits", error) { $0.limits() }
+    Call.verb(try ApplicationHandle(application), timeout_ms, batch: limits, "limits", error) { $0.submit(.limits) }
 }

@@ -73,7 +73,7 @@ public func bh_session_get_configuration(
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(try SessionHandle(session), timeout_ms, batch: configuration, "configuration", error) {
-        $0.configuration()
+        $0.submit { .configuration($0) }
     }
 }
 
@@ -84,7 +84,7 @@ public func bh_session_set_configuration(
 ) -> bh_status {
     Call.verb(try SessionHandle(session), timeout_ms, error) { client throws(Failure) in
         let configuration = try ConfigurationArgument.read(configuration, of: client.identifier)
-        return client.update(configuration)
+        return client.submit { .updateConfiguration($0, configuration) }
     }
 }
 
@@ -110,6 +110,6 @@ public func bh_session_invalidate(
                 throw Failure(
                     .invalidArgument, "mode is \(mode); give BH_INVALIDATE_FINISH or BH_INVALIDATE_CANCEL")
             }
-        return client.invalidate(cancelTasks: cancelTasks)
+        return client.submit { .invalidate($0, cancelTasks: cancelTasks) }
     }
 }

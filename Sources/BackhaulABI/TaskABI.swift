@@ -1,4 +1,5 @@
 internal import BackhaulClient
+internal import BackhaulDisk
 internal import BackhaulModel
 public import CBackhaul
 
@@ -42,10 +43,10 @@ public func bh_task_claim(
         guard policy != .skip else {
             throw Failure(.invalidArgument, "if_exists is BH_IF_EXISTS_SKIP, which is for requests only")
         }
-        var checker = DestinationChecker()
+        var checker = DestinationCheck()
         // This check accepts a file that exists at the destination, because an earlier claim of the same task may have
         // moved the file there. The engine checks this later. If no earlier claim did so, the engine applies `policy`.
         let destination = try checker.check(path: path, ifExists: .replace)
-        return client.claim(TaskID(hostValue: task_id), destination, policy)
+        return client.submit { .claim($0, TaskID(hostValue: task_id), destination, policy) }
     }
 }

@@ -88,7 +88,7 @@ public func bh_ticket_release(_ ticket: OpaquePointer?) {
         let verb: StartedVerb? = HandleTable.current.remove(ticket) { target in
             if case .ticket(let verb) = target { verb } else { nil }
         }
-        verb?.release()
+        verb?.ticket.release()
     }
 }
 

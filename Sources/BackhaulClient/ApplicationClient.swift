@@ -89,33 +89,12 @@ public final class ApplicationClient: Sendable {
         open(role, identifier, waits) { .attachSession(identifier: identifier, role, $0, waits: waits) }
     }
 
-    public func sessions() -> Ticket { submit(.sessions) }
-
-    public func engine() -> Ticket { submit(.engine) }
-
-    /// Registers the launch command, with which the engine starts the host's program; nil removes the command.
-    public func setLaunch(_ command: LaunchCommand?) -> Ticket { submit(.setLaunch(command)) }
-
-    /// Lists the launches (starts of hosts' programs by the engine) of all applications of the store.
-    public func launches() -> Ticket { submit(.launches) }
-
-    /// Sets the limits of the whole store.
-    public func setLimits(_ limits: EngineLimits) -> Ticket { submit(.setLimits(limits)) }
-
-    public func limits() -> Ticket { submit(.limits) }
-
-    /// Lists the present conditions of the system, such as power and network.
-    public func conditions() -> Ticket { submit(.conditions) }
-
-    /// Lists the holds of all sessions of the store.
-    public func holds() -> Ticket { submit(.holds) }
-
-    public func setNetwork(_ settings: NetworkSettings) -> Ticket { submit(.setNetwork(settings)) }
-
-    public func networks() -> Ticket { submit(.networks) }
-
-    /// Returns the launch that started this process.
-    public func currentLaunch() -> Ticket { submit(.currentLaunch) }
+    /// Sends a command that concerns no session, or all sessions. The outcome is the engine's reply.
+    public func submit(_ command: Command) -> Ticket {
+        let ticket = makeTicket()
+        send(command) { ticket.complete(with: .reply($0)) }
+        return ticket
+    }
 
     /// Waits until there are sessions that need attention and have not been reported yet. Returns these sessions. If
     /// the engine does not list its sessions in time, throws a failure, and a later poll uses the listing.
@@ -207,12 +186,6 @@ public final class ApplicationClient: Sendable {
                 ticket.complete(with: .reply(reply))
             }
         }
-        return ticket
-    }
-
-    func submit(_ command: Command) -> Ticket {
-        let ticket = makeTicket()
-        send(command) { ticket.complete(with: .reply($0)) }
         return ticket
     }
 

@@ -101,7 +101,10 @@ struct ClientState: Sendable {
         if isClosed { return Self.closedFailure }
         lastSequence += 1
         pending[lastSequence] = PendingCommand(command: command, waiting: waiting)
-        if case .connected = link { transmit(lastSequence, command) }
+        if case .connected = link {
+            let message = message(lastSequence, command)
+            transport?.send(message)
+        }
         searchAgain()
         return nil
     }
@@ -111,13 +114,12 @@ struct ClientState: Sendable {
         if case .failed = link { link = .connecting }
     }
 
-    private mutating func transmit(_ sequence: UInt64, _ command: Command) {
+    private mutating func message(_ sequence: UInt64, _ command: Command) -> ClientMessage {
         // The client has all replies up to the number `repliedThrough`, so the engine may forget these replies. A
         // command that waits until another handle releases a session does not lower this number. Such a command may
         // wait for a long time, and the engine stores no reply for it.
         while repliedThrough + 1 < sequence, pending[repliedThrough + 1]?.command.waits ?? true { repliedThrough += 1 }
-        transport?.send(
-            .command(sequence: sequence, repliedThrough: min(repliedThrough, sequence - 1), command))
+        return .command(sequence: sequence, repliedThrough: min(repliedThrough, sequence - 1), command)
     }
 
     /// Takes a reply. Returns the call-back of the command. The caller calls this call-back after it has released the
@@ -178,7 +180,9 @@ struct ClientState: Sendable {
     private mutating func resend() {
         link = .connected
         for sequence in pending.keys.sorted() {
-            if let sent = pending[sequence] { transmit(sequence, sent.command) }
+            guard let sent = pending[sequence] else { continue }
+            let message = message(sequence, sent.command)
+            transport?.send(message)
         }
     }
 
@@ -278,7 +282,8 @@ struct ClientState: Sendable {
     private mutating func resumeWatching(_ handle: HandleID) {
         guard let milliseconds = sessions[handle]?.progressMilliseconds, milliseconds > 0 else { return }
         lastSequence += 1
-        transmit(lastSequence, .watchProgress(handle, intervalMilliseconds: milliseconds))
+        let message = message(lastSequence, .watchProgress(handle, intervalMilliseconds: milliseconds))
+        transport?.send(message)
     }
 
     /// If polls have returned enough events, sends a new credit: the number of events and bytes that the engine may

@@ -1,6 +1,5 @@
 internal import BackhaulEngine
 internal import BackhaulModel
-internal import BackhaulPlatform
 
 /// A connection from a client to its engine, through memory or over the store's socket. A *client* is the part of the
 /// library that sends a program's commands to the engine. A program has one client for each application that it has
@@ -13,20 +12,4 @@ protocol ClientTransport: Sendable {
     func close()
 }
 
-/// The connection to an engine of this process.
-final class LocalClientTransport: ClientTransport {
-    private let port: LocalPort
-    private let lease: EngineLease
-
-    init(lease: EngineLease, deliver: @escaping @Sendable (EngineMessage) -> Void) {
-        self.lease = lease
-        port = lease.engine.connect(deliver)
-    }
-
-    func send(_ message: ClientMessage) { port.send(message) }
-
-    func close() {
-        port.close()
-        lease.release()
-    }
-}
+extension LocalPort: ClientTransport {}

@@ -113,7 +113,7 @@ struct EngineConnector: Sendable {
     /// (`EngineRun.isPersistent`), throws this failure.
     private func serveLocal(_ lease: EngineLease) throws(Failure) {
         let end = Lock(EngineRun())
-        let transport = LocalClientTransport(lease: lease) { [state] message in
+        let transport = lease.engine.connect(closed: { lease.release() }) { [state] message in
             end.withLock { $0.note(message) }
             EngineConnector.deliver(message, state)
             // `state.change` wakes this client's thread, which waits (below) until the engine has ended.

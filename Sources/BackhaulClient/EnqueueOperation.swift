@@ -1,5 +1,62 @@
-internal import BackhaulModel
-internal import BackhaulPlatform
+public import BackhaulModel
+public import BackhaulPlatform
+
+/// Sends requests in chunks to the engine, which stores them as tasks (enqueues them). Each chunk is applied completely
+/// or not at all. A few chunks are sent before the first of them has a reply. The first refused chunk ends the enqueue.
+extension SessionClient {
+    public func enqueue(_ requests: [Request]) -> Ticket {
+        if let failure { return application.completedTicket(.failed(failure)) }
+        let ticket = application.makeTicket()
+        var chunks = RequestChunks()
+        var all: [[Request]] = []
+        for request in requests { if let full = chunks.append(request) { all.append(full) } }
+        let last = chunks.take()
+        if !last.isEmpty { all.append(last) }
+        EnqueueOperation(handle: handle, application: application, ticket: ticket).send(all, isLast: true)
+        return ticket
+    }
+
+    /// Enqueues `count` requests. The call runs `make` in the calling thread for each position, one after the other,
+    /// and returns when all requests were sent. So only the requests of a few chunks are in memory at a time. If the
+    /// deadline passes before all requests were sent, the call makes the remaining requests without waiting, and they
+    /// are sent later. If `make` throws, the requests of the present chunk are not applied, and the failure has the
+    /// position as its index.
+    public func enqueue(
+        count: Int, until deadline: Deadline, _ make: (Int) throws(Failure) -> Request
+    ) -> Ticket {
+        if let failure { return application.completedTicket(.failed(failure)) }
+        let ticket = application.makeTicket()
+        let operation = EnqueueOperation(handle: handle, application: application, ticket: ticket)
+        var chunks = RequestChunks(first: 512)
+        var remaining: [[Request]] = []
+        /// Returns false if no further chunk may be sent.
+        func sendChunk(_ chunk: [Request]) -> Bool {
+            guard remaining.isEmpty else {
+                remaining.append(chunk)
+                return true
+            }
+            switch operation.waitForSlot(until: deadline) {
+            case .free: operation.send([chunk], isLast: false)
+            case .timedOut: remaining.append(chunk)
+            case .refused: return false
+            }
+            return true
+        }
+        for index in 0..<max(0, count) {
+            do throws(Failure) {
+                if let full = chunks.append(try make(index)), !sendChunk(full) { break }
+            } catch var failure {
+                failure.index = UInt64(index)
+                operation.send(remaining, isLast: true, failure)
+                return ticket
+            }
+        }
+        let last = chunks.take()
+        if !last.isEmpty { _ = sendChunk(last) }
+        operation.send(remaining, isLast: true)
+        return ticket
+    }
+}
 
 /// An enqueue of many requests, which become tasks. The client sends the requests in chunks to the engine, which runs
 /// the tasks. The client does not wait for the reply to each chunk, so the engine can commit one chunk while the client
@@ -16,12 +73,36 @@ final class EnqueueOperation: Sendable {
         var counts: [Int] = []
         var applied: [Int: EnqueuedList] = [:]
         var firstFailure: (chunk: Int, failure: Failure)?
-        /// The chunks that the caller has passed to `end` and that were not sent yet, in reverse order.
+        /// The chunks that were not sent yet, in reverse order.
         var remaining: [[Request]] = []
         var isEnded = false
         var isCompleted = false
 
         var hasFreeSlot: Bool { open < EnqueueOperation.maximumChunksInFlight }
+
+        /// Removes and returns the next chunk, with its number and the position of its first request. Nil if no chunk
+        /// may be sent now.
+        mutating func nextChunk() -> (number: Int, start: Int, requests: [Request])? {
+            guard firstFailure == nil, hasFreeSlot, let chunk = remaining.popLast() else { return nil }
+            defer {
+                open += 1
+                counts.append(chunk.count)
+            }
+            return (counts.count, counts.reduce(0, +), chunk)
+        }
+
+        /// The outcome, one time after the last chunk has its reply.
+        mutating func takeOutcome() -> Ticket.Outcome? {
+            guard isEnded, open == 0, firstFailure != nil || remaining.isEmpty, !isCompleted else { return nil }
+            isCompleted = true
+            // Chunks after a refused chunk may have been applied already. The outcome also has the results of these
+            // chunks.
+            var items = EnqueuedList()
+            for (chunk, count) in counts.enumerated() {
+                items.append(contentsOf: applied[chunk] ?? EnqueuedList(notApplied: count))
+            }
+            return .enqueued(items, firstFailure?.failure)
+        }
     }
 
     private let handle: HandleID
@@ -50,51 +131,18 @@ final class EnqueueOperation: Sendable {
         } ?? .timedOut
     }
 
-    func send(_ chunk: [Request]) {
-        let (number, start): (Int, Int) = state.withLock { state in
-            defer {
-                state.open += 1
-                state.counts.append(chunk.count)
-            }
-            return (state.counts.count, state.counts.reduce(0, +))
-        }
-        application.send(.enqueue(handle, chunk)) { self.replied(number, start, $0) }
-    }
-
-    /// Ends the input, because the caller passes no further chunks. The operation sends `remaining` when earlier chunks
-    /// have replies. `failure`: why the caller could not make the next request.
-    func end(_ remaining: [[Request]] = [], _ failure: Failure? = nil) {
+    /// Sends chunks, each as soon as few enough earlier chunks have no reply. `isLast`: whether the caller passes no
+    /// further chunks. `failure`: why the caller could not make the next request.
+    func send(_ chunks: [[Request]], isLast: Bool, _ failure: Failure? = nil) {
         state.withLock { state in
-            state.isEnded = true
-            state.remaining = remaining.reversed()
+            state.remaining = chunks.reversed() + state.remaining
+            state.isEnded = state.isEnded || isLast
             if let failure, state.firstFailure == nil { state.firstFailure = (state.counts.count, failure) }
         }
-        advance()
-    }
-
-    private func advance() {
-        while true {
-            let chunk: [Request]? = state.withLock { state in
-                state.firstFailure == nil && state.hasFreeSlot ? state.remaining.popLast() : nil
-            }
-            guard let chunk else { break }
-            send(chunk)
+        while let chunk = state.withLock({ $0.nextChunk() }) {
+            application.send(.enqueue(handle, chunk.requests)) { self.replied(chunk.number, chunk.start, $0) }
         }
-        let outcome: Ticket.Outcome? = state.withLock { state in
-            guard state.isEnded, state.open == 0,
-                state.firstFailure != nil
-                    || state.remaining.isEmpty, !state.isCompleted
-            else { return nil }
-            state.isCompleted = true
-            // Chunks after a refused chunk may have been applied already. The outcome also has the results of these
-            // chunks.
-            var items = EnqueuedList()
-            for (chunk, count) in state.counts.enumerated() {
-                items.append(contentsOf: state.applied[chunk] ?? EnqueuedList(notApplied: count))
-            }
-            return .enqueued(items, state.firstFailure?.failure)
-        }
-        if let outcome { ticket.complete(with: outcome) }
+        if let outcome = state.withLock({ $0.takeOutcome() }) { ticket.complete(with: outcome) }
     }
 
     private func replied(_ chunk: Int, _ start: Int, _ reply: Reply) {
@@ -109,6 +157,76 @@ final class EnqueueOperation: Sendable {
                 state.firstFailure = (chunk, Failure(.internal, "the engine replied to another command"))
             }
         }
-        advance()
+        send([], isLast: false)
+    }
+}
+
+/// Divides requests into chunks that fit in a *frame*: one message to the engine, which stores the requests as tasks.
+struct RequestChunks {
+    private var chunk: [Request] = []
+    private var size = 0
+    /// The largest number of requests in the present chunk.
+    private var limit: Int
+
+    /// - first: the largest number of requests in the first chunk. A small first chunk is soon in the store, and its
+    /// tasks start while the other chunks are sent.
+    init(first: Int = Limits.chunkCount) { limit = first }
+
+    /// Adds a request. If the present chunk has no room for it, returns that chunk and starts a new one.
+    mutating func append(_ request: Request) -> [Request]? {
+        let estimatedSize = request.estimatedSize
+        let isFull = chunk.count >= limit || (!chunk.isEmpty && size + estimatedSize > Limits.chunkSize)
+        let full = isFull ? take() : nil
+        chunk.append(request)
+        size += estimatedSize
+        return full
+    }
+
+    /// Returns the last chunk, and starts a new one.
+    mutating func take() -> [Request] {
+        defer {
+            chunk = []
+            size = 0
+            limit = Limits.chunkCount
+        }
+        return chunk
+    }
+}
+
+extension Request {
+    /// The approximate size of the encoded request, in bytes.
+    fileprivate var estimatedSize: Int {
+        var estimatedSize = 64 + url.utf8.count + (destination?.path.utf8.count ?? 0) + (userData?.count ?? 0)
+        for field in headers { estimatedSize += 8 + field.name.utf8.count + field.value.utf8.count }
+        return hasOptions ? estimatedSize + options.estimatedSize : estimatedSize
+    }
+}
+
+extension RequestOptions {
+    fileprivate var estimatedSize: Int {
+        let texts = [
+            method, group, policy.retryStatuses?.text, policy.acceptedStatuses?.text,
+        ]
+        return texts.reduce(300) { $0 + ($1?.utf8.count ?? 0) } + (body?.estimatedSize ?? 0)
+    }
+}
+
+extension RequestBody {
+    fileprivate var estimatedSize: Int {
+        switch self {
+        case .bytes(let bytes): bytes.count
+        case .file(let file, _): 40 + file.path.utf8.count
+        case .form(let parts, _): parts.reduce(0) { $0 + $1.estimatedSize }
+        }
+    }
+}
+
+extension FormPart {
+    fileprivate var estimatedSize: Int {
+        let texts = 20 + name.utf8.count + (fileName?.utf8.count ?? 0) + (mediaType?.utf8.count ?? 0)
+        return switch content {
+        case .value(let bytes): texts + bytes.count
+        case .file(let file): texts + 40 + file.path.utf8.count
+        }
     }
 }

@@ -9,7 +9,7 @@ extension SessionClient {
     /// engine.
     public func watchProgress(intervalMilliseconds: UInt32) -> Ticket {
         application.state.withLock { $0.sessions[handle]?.progressMilliseconds = intervalMilliseconds }
-        return submit(.watchProgress(handle, intervalMilliseconds: intervalMilliseconds))
+        return submit { .watchProgress($0, intervalMilliseconds: intervalMilliseconds) }
     }
 
     /// Returns a descriptor that is readable while there are readings for `pollProgress`. The first call makes the

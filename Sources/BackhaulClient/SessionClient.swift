@@ -35,10 +35,10 @@ public final class SessionClient: Sendable {
 
     // MARK: Verbs, which send commands to the engine
 
-    public func configuration() -> Ticket { submit(.configuration(handle)) }
-
-    public func update(_ configuration: SessionConfiguration) -> Ticket {
-        submit(.updateConfiguration(handle, configuration))
+    /// Sends the command that `make` returns for this object's handle. The outcome is the engine's reply.
+    public func submit(_ make: (HandleID) -> Command) -> Ticket {
+        if let failure { return application.completedTicket(.failed(failure)) }
+        return application.submit(make(handle))
     }
 
     /// Completes the session: states that the host has processed all events that it has read. If the engine started
@@ -55,32 +55,6 @@ public final class SessionClient: Sendable {
         return ticket
     }
 
-    public func challenges() -> Ticket { submit(.challenges(handle)) }
-
-    public func respond(
-        _ challenge: ChallengeID, _ response: ChallengeResponse, _ lifetime: CredentialLifetime = CredentialLifetime()
-    ) -> Ticket {
-        submit(.respond(handle, challenge, response, lifetime))
-    }
-
-    public func attempts(_ task: TaskID) -> Ticket { submit(.attempts(handle, task)) }
-
-    public func waits(_ task: TaskID) -> Ticket { submit(.waits(handle, task)) }
-
-    public func setActivity(_ activity: Activity) -> Ticket { submit(.setActivity(handle, activity)) }
-
-    public func removeActivity(_ identifier: String) -> Ticket {
-        submit(.removeActivity(handle, identifier: identifier))
-    }
-
-    public func activities() -> Ticket { submit(.activities(handle)) }
-
-    public func history(after: TaskID, maximum: UInt32) -> Ticket {
-        submit(.history(handle, after: after, maximum: maximum))
-    }
-
-    public func invalidate(cancelTasks: Bool) -> Ticket { submit(.invalidate(handle, cancelTasks: cancelTasks)) }
-
     public func acknowledge(_ acknowledgement: Acknowledgement) -> Ticket {
         if case .ids(let ids) = acknowledgement, let failure = tooMany(ids.count) { return failure }
         if let failure { return application.completedTicket(.failed(failure)) }
@@ -94,15 +68,11 @@ public final class SessionClient: Sendable {
     }
 
     public func tasks(_ selection: TaskSelection, after: TaskID, maximum: UInt32) -> Ticket {
-        tooMany(selection.ids.count) ?? submit(.tasks(handle, selection, after: after, maximum: maximum))
+        tooMany(selection.ids.count) ?? submit { .tasks($0, selection, after: after, maximum: maximum) }
     }
 
     public func control(_ control: TaskControl, _ selection: TaskSelection) -> Ticket {
-        tooMany(selection.ids.count) ?? submit(.control(handle, control, selection))
-    }
-
-    public func claim(_ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy) -> Ticket {
-        submit(.claim(handle, task, destination, ifExists))
+        tooMany(selection.ids.count) ?? submit { .control($0, control, selection) }
     }
 
     /// Returns the events that exist now, without waiting for new ones.
@@ -157,11 +127,6 @@ public final class SessionClient: Sendable {
         guard count > Limits.idCount else { return nil }
         let failure = Failure(.tooMany, "the call names \(count) ids; at most \(Limits.idCount) are allowed at a time")
         return application.completedTicket(.failed(failure))
-    }
-
-    func submit(_ command: Command) -> Ticket {
-        if let failure { return application.completedTicket(.failed(failure)) }
-        return application.submit(command)
     }
 
     static let closedFailure = Failure(.invalidHandle, "the session was closed")

@@ -19,11 +19,7 @@ public final class Ticket: Sendable {
         var outcome: Outcome?
         var isAnnounced = false
         var isReleased = false
-        var isSessionClaimed = false
-
-        var unclaimedSession: SessionClient? {
-            if !isSessionClaimed, case .session(let session, _) = outcome { session } else { nil }
-        }
+        var isTaken = false
     }
 
     private let state = Lock(State())
@@ -37,8 +33,7 @@ public final class Ticket: Sendable {
     /// - announced: called when an announced ticket has its outcome, while the ticket is locked.
     /// - withdrawn: called after an announced ticket was released.
     /// - abandoned: called after the ticket was released before its outcome came.
-    /// - unread: called with the outcome if the ticket was released after the outcome came, but before the host read
-    ///   it.
+    /// - unread: called with the outcome if the ticket was released and the host has not taken the outcome.
     init(
         announced: @escaping @Sendable (Ticket) -> Void, withdrawn: @escaping @Sendable (Ticket) -> Void,
         abandoned: @escaping @Sendable () -> Void, unread: @escaping @Sendable (Outcome) -> Void = { _ in },
@@ -55,10 +50,18 @@ public final class Ticket: Sendable {
     /// the call does not wait.
     public func wait(until deadline: Deadline?) -> Outcome? {
         state.wait(until: deadline ?? .after(milliseconds: 0)) { state in
-            guard let outcome = state.outcome else { return nil }
-            if case .session = outcome { state.isSessionClaimed = true }
-            return outcome
+            state.outcome
         }
+    }
+
+    /// Marks the outcome as taken by the host. Only the first call succeeds, because a session or batch has one owner.
+    /// Later calls throw, as do calls after the release.
+    public func take() throws(Failure) {
+        let isFirst = state.withLock { state in
+            defer { state.isTaken = true }
+            return !state.isTaken && !state.isReleased
+        }
+        guard isFirst else { throw Failure(.wrongState, "the ticket's result was taken already") }
     }
 
     public var isCompleted: Bool { state.withLock { $0.outcome != nil } }
@@ -73,16 +76,15 @@ public final class Ticket: Sendable {
     }
 
     /// Releases the ticket. The command continues. If the outcome is a session that the host has not taken, the session
-    /// is closed. `isRead`: whether the host has read the outcome.
-    public func release(isRead: Bool = false) {
-        let (before, orphan): (State, SessionClient?) = state.withLock { state in
+    /// is closed.
+    public func release() {
+        let before = state.withLock { state in
             defer { state.isReleased = true }
-            return (state, state.isReleased ? nil : state.unclaimedSession)
+            return state
         }
-        orphan?.close()
         if !before.isReleased {
             if let outcome = before.outcome {
-                if !isRead { unread(outcome) }
+                if !before.isTaken { discard(outcome) }
             } else {
                 abandoned()
             }
@@ -90,19 +92,23 @@ public final class Ticket: Sendable {
         if before.isAnnounced { withdrawn(self) }
     }
 
+    private func discard(_ outcome: Outcome) {
+        if case .session(let session, _) = outcome { session.close() }
+        unread(outcome)
+    }
+
     /// Sets the outcome. Only the first call sets it. `finish`: is called after the outcome is set and the ticket is
     /// announced.
     func complete(with outcome: Outcome, finish: () -> Void = {}) {
-        let (isUnread, orphan): (Bool, SessionClient?) = state.change { state in
+        let isLost: Bool = state.change { state in
             // The announcement and `finish` happen under the lock. So when a wait for the outcome returns, both are
             // done.
             defer { finish() }
-            guard state.outcome == nil else { return (false, nil) }
+            guard state.outcome == nil else { return false }
             state.outcome = outcome
             if state.isAnnounced, !state.isReleased { announced(self) }
-            return (state.isReleased, state.isReleased ? state.unclaimedSession : nil)
+            return state.isReleased
         }
-        orphan?.close()
-        if isUnread { unread(outcome) }
+        if isLost { discard(outcome) }
     }
 }

@@ -63,11 +63,13 @@ public final class Engine: Sendable {
     }
 
     /// Connects a client of this process. `deliver` is called on the engine's thread. It must neither block nor call
-    /// the engine.
-    public func connect(_ deliver: @escaping @Sendable (EngineMessage) -> Void) -> LocalPort {
+    /// the engine. `closed` is called by `LocalPort.close`.
+    public func connect(
+        closed: @escaping @Sendable () -> Void, deliver: @escaping @Sendable (EngineMessage) -> Void
+    ) -> LocalPort {
         let id = ConnectionID.next()
         loop.post { engine in engine.receiver.accept(id, isLocal: true, deliver: deliver) }
-        return LocalPort(id: id, loop: loop)
+        return LocalPort(id: id, loop: loop, closed: closed)
     }
 
     /// Gives running downloads a limited time to write and sync their bytes. Then ends all threads, and releases the
@@ -116,17 +118,20 @@ public final class Engine: Sendable {
 public final class LocalPort: Sendable {
     private let id: ConnectionID
     private let loop: LoopThread<EngineLoop>
+    private let closed: @Sendable () -> Void
 
-    init(id: ConnectionID, loop: LoopThread<EngineLoop>) {
+    init(id: ConnectionID, loop: LoopThread<EngineLoop>, closed: @escaping @Sendable () -> Void) {
         self.id = id
         self.loop = loop
+        self.closed = closed
     }
 
     public func send(_ message: ClientMessage) {
-        loop.post { [id] engine in engine.receiver.received(message, from: id) }
+        loop.post { [id] engine in engine.run { $0.receiver.handle(message, from: id) } }
     }
 
     public func close() {
         loop.post { [id] engine in engine.queue([.disconnected(id)]) }
+        closed()
     }
 }

@@ -20,7 +20,14 @@ enum Call {
 
     /// Runs the body of a function that does not wait for the engine, or that waits without a ticket.
     static func immediate(_ error: ErrorPointer?, _ body: () throws(Failure) -> Void) -> bh_status {
-        unlessForked(error) { outcome(error, body) }
+        unlessForked(error) {
+            do throws(Failure) {
+                try body()
+                return ErrorReport.reportSuccess(to: error)
+            } catch let failure {
+                return ErrorReport.report(failure, to: error)
+            }
+        }
     }
 
     /// Returns BH_FORKED in a forked child that must not use the library. The body does not run there: it might wait
@@ -30,16 +37,6 @@ enum Call {
         return ProcessOrigin.perform { status = body() } ? status : bht_report_forked(error)
     }
 
-    /// Runs a body, writes its success or failure to `error`, and returns the status.
-    private static func outcome(_ error: ErrorPointer?, _ body: () throws(Failure) -> Void) -> bh_status {
-        do throws(Failure) {
-            try body()
-            return ErrorReport.reportSuccess(to: error)
-        } catch let failure {
-            return ErrorReport.report(failure, to: error)
-        }
-    }
-
     /// Runs a verb. `deliver` passes the results to the host. If the operation has not ended by the deadline, the host
     /// gets a *ticket*, with which it can read the result later. With `BH_START` the deadline is nil: the call only
     /// starts the operation, and returns the ticket.
@@ -47,32 +44,24 @@ enum Call {
         _ timeout: Int32, _ error: ErrorPointer?, _ start: (Deadline?) throws(Failure) -> StartedVerb,
         deliver: (StartedVerb, Ticket.Outcome) throws(Failure) -> Void = { _, _ in }
     ) -> bh_status {
-        unlessForked(error) { run(timeout, error, start, deliver: deliver) }
-    }
-
-    private static func run(
-        _ timeout: Int32, _ error: ErrorPointer?, _ start: (Deadline?) throws(Failure) -> StartedVerb,
-        deliver: (StartedVerb, Ticket.Outcome) throws(Failure) -> Void
-    ) -> bh_status {
-        var unfinished: (verb: StartedVerb, failure: Failure)?
-        let status = outcome(error) { () throws(Failure) in
-            let deadline = try Timeout.deadlineOrAsync(timeout)
-            guard deadline != nil || ErrorReport.isUsable(error) else {
-                throw Failure(.invalidArgument, "error is NULL, but with BH_START it is required: it has the ticket")
+        unlessForked(error) {
+            do throws(Failure) {
+                let deadline = try Timeout.deadlineOrAsync(timeout)
+                guard deadline != nil || ErrorReport.isUsable(error) else {
+                    throw Failure(
+                        .invalidArgument, "error is NULL, but with BH_START it is required: it has the ticket")
+                }
+                let verb = try start(deadline)
+                guard let deadline else { return deliverTicket(of: verb, for: started, error) }
+                guard let outcome = try verb.outcome(until: deadline) else {
+                    return deliverTicket(of: verb, for: verb.notCompletedFailure, error)
+                }
+                try deliver(verb, outcome)
+                return ErrorReport.reportSuccess(to: error)
+            } catch let failure {
+                return ErrorReport.report(failure, to: error)
             }
-            let verb = try start(deadline)
-            guard let deadline else {
-                unfinished = (verb, started)
-                return
-            }
-            guard let outcome = try verb.outcome(until: deadline) else {
-                unfinished = (verb, verb.notCompletedFailure)
-                return
-            }
-            try deliver(verb, outcome)
         }
-        guard let unfinished else { return status }
-        return deliverTicket(of: unfinished.verb, for: unfinished.failure, error)
     }
 
     private static var started: Failure {
@@ -140,7 +129,7 @@ enum Call {
         do throws(Failure) {
             return try HandleTable.current.insert(.ticket(verb))
         } catch let failure {
-            verb.release()
+            verb.ticket.release()
             throw failure
         }
     }
@@ -151,7 +140,7 @@ enum Call {
         of verb: StartedVerb, for failure: Failure, _ error: ErrorPointer?
     ) -> bh_status {
         guard ErrorReport.isUsable(error) else {
-            verb.release()
+            verb.ticket.release()
             return failure.status.rawValue
         }
         do throws(Failure) {
@@ -177,7 +166,7 @@ extension StartedVerb {
         _ outcome: Ticket.Outcome, to session: Call.HandlePointer, _ disposition: Call.DispositionPointer?
     ) throws(Failure) {
         guard case .session(let client, let isNew) = outcome else { return }
-        try take()
+        try ticket.take()
         do throws(Failure) {
             session.pointee = try HandleTable.current.insert(.session(client, application))
         } catch let failure {
@@ -201,7 +190,7 @@ extension StartedVerb {
     }
 
     private func deliver(_ content: Batch, to batch: Call.HandlePointer) throws(Failure) {
-        try take()
+        try ticket.take()
         batch.pointee = try content.handle()
     }
 }

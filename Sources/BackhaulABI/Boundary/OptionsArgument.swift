@@ -1,5 +1,6 @@
 internal import BackhaulClient
 internal import BackhaulModel
+internal import BackhaulStore
 internal import CBackhaul
 
 // Unsafe: the host guarantees that its options can be read until the call returns. All of them are copied here.
@@ -23,7 +24,7 @@ enum OptionsArgument {
 
     private static func store(_ given: bh_application_options) throws(Failure) -> String {
         guard let store = try TextArgument.optional(given.store, "options.store", limit: Limits.pathSize) else {
-            return try DefaultStorePath.find()
+            return try DefaultStore.path()
         }
         return try absolute(store, "options.store")
     }

@@ -1,4 +1,5 @@
-internal import BackhaulClient
+internal import BackhaulDisk
+internal import BackhaulEngine
 internal import BackhaulModel
 internal import CBackhaul
 
@@ -84,7 +85,7 @@ enum RequestArgument {
 /// requests.
 private struct RequestReader {
     private var intake = RequestIntake()
-    private var destinations = DestinationChecker()
+    private var destinations = DestinationCheck()
     private lazy var defaultMode = 0o666 & ~FileCreationMask.current()
 
     mutating func read(_ given: bh_request, isChecked: Bool) throws(Failure) -> Request {

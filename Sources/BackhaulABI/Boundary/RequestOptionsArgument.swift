@@ -1,4 +1,4 @@
-internal import BackhaulClient
+internal import BackhaulDisk
 internal import BackhaulModel
 internal import CBackhaul
 
@@ -68,7 +68,7 @@ enum RequestOptionsArgument {
             throw Failure(.invalidArgument, "both \(names[0]) and \(names[1]) are given; a request has one body")
         }
         if let path = try TextArgument.optional(given.body_file, "body_file", limit: Limits.pathSize) {
-            return .file(try BodyChecker.check(path: path, orAbsent: given.idempotency_key != nil), source)
+            return .file(try BodyCheck.check(path: path, orAbsent: given.idempotency_key != nil), source)
         }
         if let bytes { return .bytes(bytes) }
         guard !parts.isEmpty else {
@@ -96,7 +96,7 @@ enum RequestOptionsArgument {
         }
         let last = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) }
         return FormPart(
-            name: name, content: .file(try BodyChecker.check(path: path, orAbsent: orAbsent)),
+            name: name, content: .file(try BodyCheck.check(path: path, orAbsent: orAbsent)),
             fileName: fileName ?? last, mediaType: mediaType ?? "application/octet-stream")
     }
 

@@ -20,7 +20,6 @@ final class StartedVerb: Sendable {
     let ticket: Ticket
     let kind: Kind
     let application: ApplicationHandle
-    private let isTaken = Lock(false)
     private let data = Lock<UInt>(0)
 
     init(_ ticket: Ticket, _ kind: Kind, _ application: ApplicationHandle) {
@@ -46,28 +45,6 @@ final class StartedVerb: Sendable {
     func batch(of outcome: Ticket.Outcome) throws(Failure) -> Batch {
         guard case .reply(let reply) = outcome else { throw Self.unexpectedReply }
         return try Batch(reply, storePath: application.client.storePath)
-    }
-
-    /// Marks the result as taken. Only the first call succeeds, because a session or batch has one owner. Later calls
-    /// throw.
-    func take() throws(Failure) {
-        let isFirst = isTaken.withLock { isTaken in
-            defer { isTaken = true }
-            return !isTaken
-        }
-        guard isFirst else { throw Failure(.wrongState, "the ticket's result was taken already") }
-    }
-
-    /// Releases the ticket. The operation continues. If the host has not taken the result, a session in the result is
-    /// closed, and events in the result are delivered again.
-    func release() {
-        ticket.release(isRead: isTaken.withLock { $0 })
-        // If the host has not taken the session, the host has no handle to close it. So the session is closed here.
-        guard kind == .session, case .session(let client, _) = ticket.wait(until: nil) else { return }
-        do throws(Failure) {
-            try take()
-            client.close()
-        } catch {}
     }
 
     /// The failure of a call that returns before its verb has an outcome, for example because the engine is slow, or

@@ -16,7 +16,10 @@ struct ActivityCommands {
             if let configuration = engine.base.sessions[session] { try RequestCheck.check(request, in: configuration) }
             if let destination = request.destination { try engine.base.files.checkIsOutside(destination) }
         }
-        call.inspect(activity.request.map { [$0] } ?? []) { [origin] in set(activity, origin, in: session) }
+        let requests = activity.request.map { [$0] } ?? []
+        let positions = call.uninspected(requests)
+        guard !positions.isEmpty else { return set(activity, origin, in: session) }
+        call.inspect(requests, at: positions) { [origin] in set(activity, origin, in: session) }
     }
 
     private func set(_ activity: Activity, _ origin: Origin?, in session: SessionID) {

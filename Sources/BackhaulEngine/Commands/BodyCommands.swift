@@ -10,15 +10,19 @@ struct BodyCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
 
-    func take(_ items: [(Request, Origin)], into session: SessionID) {
-        let needed = items.indices.filter { index in
+    /// Returns the positions of the requests whose bodies must be taken into the store.
+    func untaken(_ items: [(Request, Origin)]) -> [Int] {
+        items.indices.filter { index in
             let request = items[index].0
             guard request.hasOptions, let body = request.options.body else { return false }
             // A client in the engine's process sees the same files as the engine, and has already checked them. If its
             // body is a `reference`, the body is processed here only if one of the body's files is missing.
             return body.source == .reference && call.connection.isLocal ? body.files.contains(where: \.isAbsent) : true
         }
-        guard !needed.isEmpty else { return TaskCommands(call: call).insert(items, into: session) }
+    }
+
+    /// Takes the bodies of the requests at these positions into the store, and then inserts the tasks of all requests.
+    func take(_ items: [(Request, Origin)], at needed: [Int], into session: SessionID) {
         call.connection.isIngestingBodies = true
         let requests = needed.map { items[$0].0 }
         let command = call.commandID

@@ -118,22 +118,24 @@ final class CommandCall {
             })
     }
 
-    /// Checks the directories in which the requests' downloads are to be placed, each one time, on a disk thread. If a
-    /// directory cannot be used, replies with the failure and the index of the request. Otherwise, calls `then`. A
-    /// client in the engine's process has checked the directories itself, so they are not checked again. A directory is
-    /// also not checked if it was found usable within the last second.
-    func inspect(_ requests: [Request], then: @escaping () -> Void) {
-        guard !connection.isLocal else { return then() }
+    /// Returns the positions of requests whose downloads are to be placed in directories that must be inspected, one
+    /// position for each directory. A client in the engine's process has checked the directories itself. A directory is
+    /// also not inspected if it was found usable within the last second.
+    func uninspected(_ requests: [Request]) -> [Int] {
+        guard !connection.isLocal else { return [] }
         var seen: Set<InspectedDirectories.Identity> = []
-        var positions: [Int] = []
-        for (index, request) in requests.enumerated() {
-            guard let directory = request.destination.map(InspectedDirectories.Identity.init),
-                seen.insert(directory).inserted,
-                !connection.inspectedDirectories.contains(directory, at: engine.runtime.now)
-            else { continue }
-            positions.append(index)
+        return requests.indices.filter { index in
+            guard let directory = requests[index].destination.map(InspectedDirectories.Identity.init) else {
+                return false
+            }
+            return seen.insert(directory).inserted
+                && !connection.inspectedDirectories.contains(directory, at: engine.runtime.now)
         }
-        guard !positions.isEmpty else { return then() }
+    }
+
+    /// Checks the directories of the requests at these positions, on a disk thread. If a directory cannot be used,
+    /// replies with the failure and the index of the request. Otherwise, calls `then`.
+    func inspect(_ requests: [Request], at positions: [Int], then: @escaping () -> Void) {
         let destinations = positions.compactMap { requests[$0].destination }
         connection.isInspecting = true
         let inspected = engine.runtime.returning { [self, positions, destinations] (failure: Failure?) in

@@ -5,15 +5,7 @@ internal import BackhaulWire
 struct CommandHandler {
     let call: CommandCall
 
-    func handle(_ command: Command) {
-        do {
-            try perform(command)
-        } catch {
-            call.connection.reply(call.sequence, .failed(error))
-        }
-    }
-
-    private func perform(_ command: Command) throws(Failure) {
+    func handle(_ command: Command) throws(Failure) {
         let (sessions, tasks, history) = (
             SessionCommands(call: call), TaskCommands(call: call), HistoryCommands(call: call)
         )

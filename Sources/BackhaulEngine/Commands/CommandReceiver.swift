@@ -74,11 +74,13 @@ final class CommandReceiver {
             })
     }
 
+    /// Takes a message from a socket, in a call-back of the socket.
     func received(_ message: ClientMessage, from id: ConnectionID) {
         engine.run { [self] _ in handle(message, from: id) }
     }
 
-    private func handle(_ message: ClientMessage, from id: ConnectionID) {
+    /// Handles a client's message, in a call-back of the runtime.
+    func handle(_ message: ClientMessage, from id: ConnectionID) {
         engine.queue([.workDone])
         guard let connection = engine.clients.registry[id] else { return }
         guard !connection.isInspecting else { return connection.queue(message) }
@@ -91,7 +93,11 @@ final class CommandReceiver {
         case .command(let sequence, let repliedThrough, let command):
             guard connection.hello != nil else { return }
             let call = CommandCall(engine, connection, sequence: sequence, repliedThrough: repliedThrough)
-            CommandHandler(call: call).handle(command)
+            do throws(Failure) {
+                try CommandHandler(call: call).handle(command)
+            } catch {
+                connection.reply(sequence, .failed(error))
+            }
         case .credit(let handle, let credit): engine.clients.events.granted(connection, handle, credit)
         }
     }

@@ -9,6 +9,7 @@ public struct RequestIntake {
     public init() {}
 
     /// Checks one request. Returns the origin of its URL: scheme, host name and port.
+    @discardableResult
     public mutating func check(_ request: Request) throws(Failure) -> Origin {
         try RequestCheck.check(request)
         return try origins.origin(of: request.url)

@@ -26,7 +26,18 @@ struct TaskCommands {
                 throw failure
             }
         }
-        call.inspect(requests) { [checked] in BodyCommands(call: call).take(checked, into: session) }
+        let insert = { [checked] in
+            let bodies = BodyCommands(call: call)
+            let needed = bodies.untaken(checked)
+            if needed.isEmpty {
+                self.insert(checked, into: session)
+            } else {
+                bodies.take(checked, at: needed, into: session)
+            }
+        }
+        let uninspected = call.uninspected(requests)
+        guard !uninspected.isEmpty else { return insert() }
+        call.inspect(requests, at: uninspected, then: insert)
     }
 
     /// Inserts the tasks. `with` runs in the same transaction. `beforeReply` runs before the reply is sent.

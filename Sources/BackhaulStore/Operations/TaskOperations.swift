@@ -27,12 +27,11 @@ public struct TaskOperations {
     ) throws(Failure) -> EnqueuedTasks {
         let round = try roundForEnqueue(session)
         var terms = EnqueueTerms(
-            session: session, round: round, now: now, clock: clock ?? ClockReading(wall: now, boot: 0, bootID: ""),
+            session: session, now: now, clock: clock ?? ClockReading(wall: now, boot: 0, bootID: ""),
             isLaunched: isLaunched)
         var results: [Enqueued] = []
         results.reserveCapacity(requests.count)
-        var lanes: [Origin: LaneID] = [:]
-        var last: (origin: Origin, lane: LaneID)?
+        var lanes = EnqueuedLanes()
         var lanesOfWaiting: Set<LaneID> = []
         var groups = EnqueuedGroups()
         var added: Int64 = 0
@@ -44,19 +43,22 @@ public struct TaskOperations {
                 results.append(Enqueued(task: task, disposition: .existing, state: .succeeded))
                 continue
             }
-            // Consecutive requests mostly have the same origin.
-            let lane: LaneID
-            if let last, last.origin == origin {
-                lane = last.lane
-            } else {
-                lane = if let known = lanes[origin] { known } else { try tables.lanes.findOrInsert(session, origin) }
-                lanes[origin] = lane
-                last = (origin, lane)
+            let lane = try lanes.find(origin) { () throws(Failure) in
+                try tables.lanes.findOrInsert(session, origin)
             }
             let group = try groups.find(request) { (name) throws(Failure) in
                 try tables.groups.findOrInsert(name, in: session)
             }
-            if let task = try insert(request, lane, group, &terms) {
+            // The result is nil if another task has the same idempotency key or destination.
+            let task = try tables.tasks.insert(
+                request, in: session, lane: lane, group: group, constraints: constraints(of: request, &terms),
+                round: round, now: now)
+            if let task {
+                try tables.requests.insert(request, of: task)
+                if request.hasOptions {
+                    try starts.writeTimes(of: request, to: task, &terms)
+                    try options.insert(request.options, of: task)
+                }
                 try checkDestinationIsFree(request, index: UInt64(results.count))
                 for alias in aliases[results.count] ?? [] { try checkNoOtherTaskWrites(alias, results) }
                 added += 1
@@ -73,7 +75,7 @@ public struct TaskOperations {
         // is removed.
         try tables.groups.removeEmpty(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
         // If a request's task has already ended, its lane may have no live task.
-        if added < results.count { try tables.lanes.removeEmpty(among: Set(lanes.values)) }
+        if added < results.count { try tables.lanes.removeEmpty(among: Set(lanes.found.values)) }
         return EnqueuedTasks(
             results: results, lanes: lanesOfWaiting, nextDue: terms.hasDelayed ? try tables.delays.nextDue() : nil,
             nextLatestStart: terms.hasLatestStart ? try tables.delays.nextLatestStart() : nil)
@@ -96,21 +98,6 @@ public struct TaskOperations {
         guard let round = try tables.sessions.round(of: session) else { throw Failure.sessionNotFound }
         guard !round.isInvalidating else { throw Failure.invalidated(round.identifier) }
         return round.isOpen ? round.number : round.number &+ 1
-    }
-
-    /// Inserts the task with its request. Returns nil when another task has the same idempotency key or destination.
-    private func insert(
-        _ request: Request, _ lane: LaneID, _ group: GroupID?, _ terms: inout EnqueueTerms
-    ) throws(Failure) -> TaskID? {
-        let constraints = try constraints(of: request, &terms)
-        let task = try tables.tasks.insert(
-            request, in: terms.session, lane: lane, group: group, constraints: constraints, round: terms.round,
-            now: terms.now)
-        guard let task else { return nil }
-        if request.hasOptions { try starts.writeTimes(of: request, to: task, &terms) }
-        try tables.requests.insert(request, of: task)
-        if request.hasOptions { try options.insert(request.options, of: task) }
-        return task
     }
 
     /// Throws when a file exists at the destination of a new task, and the request does not permit this. The caller
@@ -224,6 +211,21 @@ public struct TaskOperations {
 
     private func timeout(of session: SessionID) throws(Failure) -> Int64 {
         try tables.sessions.resourceTimeout(of: session) ?? .max
+    }
+}
+
+/// The lanes of one call's requests.
+private struct EnqueuedLanes {
+    var found: [Origin: LaneID] = [:]
+    private var last: (origin: Origin, lane: LaneID)?
+
+    mutating func find(_ origin: Origin, make: () throws(Failure) -> LaneID) throws(Failure) -> LaneID {
+        // Consecutive requests mostly have the same origin.
+        if let last, last.origin == origin { return last.lane }
+        let lane = if let known = found[origin] { known } else { try make() }
+        found[origin] = lane
+        last = (origin, lane)
+        return lane
     }
 }
 

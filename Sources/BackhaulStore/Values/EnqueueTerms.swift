@@ -3,7 +3,6 @@ internal import BackhaulModel
 /// The values that all requests of one enqueue share, and facts about the requests that were processed so far.
 struct EnqueueTerms {
     let session: SessionID
-    let round: UInt64
     /// The present time on the age calendar, which measures the age of tasks (`StartClock.calendar`).
     let now: Int64
     let clock: ClockReading

@@ -36,7 +36,7 @@ struct ActivityTests {
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         let request = try request("a") { $0.requiresExternalPower = true }
-        _ = try reply(host.session.setActivity(activity("sync", in: 36_000_000, request)))
+        _ = try reply(host.session.submit { .setActivity($0, activity("sync", in: 36_000_000, request)) })
         let task = try host.enqueue(request)[0]
         _ = try host.waits(task, for: .power)
         #expect(origin.requests.isEmpty)
@@ -49,8 +49,9 @@ struct ActivityTests {
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         let held = try host.enqueue(request("a") { $0.requiresExternalPower = true })[0]
         _ = try host.waits(held, for: .power)
-        _ = try reply(host.session.setActivity(activity("blocked", in: 0, request("a"))))
-        _ = try reply(host.session.setActivity(activity("other", in: 1_500)))
+        let blocked = try activity("blocked", in: 0, request("a"))
+        _ = try reply(host.session.submit { .setActivity($0, blocked) })
+        _ = try reply(host.session.submit { .setActivity($0, activity("other", in: 1_500)) })
         let events = try reply(
             host.session.poll(after: .zero, maximum: 1, until: .ofTests))
         guard case .events(let found, _) = events else { throw Unexpected() }

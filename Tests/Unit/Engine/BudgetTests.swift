@@ -17,7 +17,7 @@ struct BudgetTests {
     }
 
     private func used(_ host: TestSession) throws -> [String: UInt64] {
-        guard case .networks(let networks) = try reply(host.application.networks()) else { throw Unexpected() }
+        guard case .networks(let networks) = try reply(host.application.submit(.networks)) else { throw Unexpected() }
         return Dictionary(uniqueKeysWithValues: networks.map { ($0.settings.name, $0.usedToday) })
     }
 

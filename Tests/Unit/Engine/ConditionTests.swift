@@ -136,9 +136,9 @@ struct ConditionTests {
         let before = Clock.wallMilliseconds
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         _ = try host.waits(task, for: .power)
-        _ = try reply(host.session.update(SessionConfiguration(identifier: "s")))
+        _ = try reply(host.session.submit { .updateConfiguration($0, SessionConfiguration(identifier: "s")) })
         _ = try eventsOfRound(host.session)
-        guard case .waits(let waits) = try reply(host.session.waits(task)) else { throw Unexpected() }
+        let waits = try waitRecords(of: task, in: host.session)
         #expect(waits.count == 1)
         let wait = try #require(waits.first)
         #expect(wait.reason == .power)

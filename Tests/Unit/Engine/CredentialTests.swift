@@ -26,8 +26,17 @@ struct CredentialTests {
     }
 
     private func challenges(_ session: SessionClient) throws -> [Challenge] {
-        guard case .challenges(let challenges) = try reply(session.challenges()) else { throw Unexpected() }
+        guard case .challenges(let challenges) = try reply(session.submit { .challenges($0) }) else {
+            throw Unexpected()
+        }
         return challenges
+    }
+
+    @discardableResult
+    private func respond(
+        _ session: SessionClient, _ challenge: ChallengeID, _ response: ChallengeResponse
+    ) throws -> Reply {
+        try reply(session.submit { .respond($0, challenge, response, CredentialLifetime()) })
     }
 
     /// Waits until one challenge is open and `tasks` tasks wait for it.
@@ -85,7 +94,7 @@ struct CredentialTests {
             throw Unexpected()
         }
         #expect(events.map(\.kind) == [.challenge(open)])
-        _ = try reply(session.respond(open.id, Self.right))
+        _ = try respond(session, open.id, Self.right)
         let ends = try eventsOfRound(session)
         #expect(ends.compactMap(ended).count { $0.outcome.state == .succeeded } == 50)
         #expect(!ends.contains { if case .challenge = $0.kind { true } else { false } })
@@ -100,14 +109,14 @@ struct CredentialTests {
         try enqueue(session, files: 50)
         let first = try challenge(session, tasks: 50)
         let before = origin.requests.count
-        _ = try reply(session.respond(first.id, .credential(user: "user", password: "wrong")))
+        _ = try respond(session, first.id, .credential(user: "user", password: "wrong"))
         #expect(waitUntil { (try? challenges(session).first?.failures) == 1 })
         let second = try challenge(session, tasks: 50)
         #expect(second.id > first.id)
         #expect(origin.requests.count == before + 1)
-        let failure = #expect(throws: Failure.self) { try reply(session.respond(first.id, Self.right)) }
+        let failure = #expect(throws: Failure.self) { try respond(session, first.id, Self.right) }
         #expect(failure?.status == .notFound)
-        _ = try reply(session.respond(second.id, Self.right))
+        _ = try respond(session, second.id, Self.right)
         #expect(try eventsOfRound(session).compactMap(ended).count { $0.outcome.state == .succeeded } == 50)
     }
 
@@ -117,7 +126,7 @@ struct CredentialTests {
         defer { application.close() }
         let session = try session(application.createSession(configuration, .consume))
         try enqueue(session, files: 20)
-        _ = try reply(session.respond(try challenge(session, tasks: 20).id, .refuse))
+        _ = try respond(session, try challenge(session, tasks: 20).id, .refuse)
         let ends = try eventsOfRound(session)
         #expect(ends.count == 21)
         #expect(ends.compactMap(ended).allSatisfy { $0.outcome.failure?.status == .authenticationRequired })
@@ -133,10 +142,10 @@ struct CredentialTests {
         let session = try session(application.createSession(configuration, .consume))
         _ = try EngineTests.enqueue(session, [try store.request(origin.url("/api"), "a")])
         let open = try challenge(session)
-        let failure = #expect(throws: Failure.self) { try reply(session.respond(open.id, Self.right)) }
+        let failure = #expect(throws: Failure.self) { try respond(session, open.id, Self.right) }
         #expect(failure?.status == .invalidArgument)
         #expect(failure?.message.contains("Bearer") == true)
-        _ = try reply(session.respond(open.id, .headers([HeaderField("Authorization", "Bearer token")])))
+        _ = try respond(session, open.id, .headers([HeaderField("Authorization", "Bearer token")]))
         #expect(ended(try eventsOfRound(session)[0])?.outcome.state == .succeeded)
     }
 
@@ -150,11 +159,11 @@ struct CredentialTests {
         let session = try session(application.createSession(configuration, .consume))
         _ = try EngineTests.enqueue(session, [try store.request(origin.url("/here"), "a")])
         let first = try challenge(session)
-        _ = try reply(session.respond(first.id, Self.right))
+        _ = try respond(session, first.id, Self.right)
         #expect(waitUntil { (try? challenges(session).first?.space.origin) == other.url("") })
         let second = try challenge(session)
         #expect(other.requests.allSatisfy { $0.authorization == nil })
-        _ = try reply(session.respond(second.id, .credential(user: "other", password: "other")))
+        _ = try respond(session, second.id, .credential(user: "other", password: "other"))
         #expect(ended(try eventsOfRound(session)[0])?.outcome.state == .succeeded)
         #expect(origin.requests.allSatisfy { $0.authorization == nil || $0.authorization == Self.basic })
         #expect(Set(other.requests.map(\.authorization)) == [nil, "Basic b3RoZXI6b3RoZXI="])
@@ -206,7 +215,7 @@ struct CredentialTests {
         let after = try session(second.attachSession("s", .consume))
         #expect(try challenge(after, tasks: 5).id == open.id)
         #expect(origin.requests.count == requestCount)
-        _ = try reply(after.respond(open.id, Self.right))
+        _ = try respond(after, open.id, Self.right)
         #expect(try eventsOfRound(after).compactMap(ended).count { $0.outcome.state == .succeeded } == 5)
     }
 
@@ -223,7 +232,7 @@ struct CredentialTests {
         let first = try store.open()
         let before = try session(first.createSession(configuration, .consume))
         _ = try EngineTests.enqueue(before, [try store.request(origin.url("/big"), "a")])
-        _ = try reply(before.respond(try challenge(before).id, Self.right))
+        _ = try respond(before, try challenge(before).id, Self.right)
         #expect(waitUntil { (try? tasks(before).first?.reason) == .retry })
         first.close()
         let second = try store.open()
@@ -231,7 +240,7 @@ struct CredentialTests {
         let after = try session(second.attachSession("s", .consume))
         let open = try challenge(after)
         #expect(store.names(in: store.files).count == 1)
-        _ = try reply(after.respond(open.id, Self.right))
+        _ = try respond(after, open.id, Self.right)
         #expect(ended(try eventsOfRound(after)[0])?.outcome.state == .succeeded)
         #expect(store.bytes(of: store.files + "/a") == bytes)
         #expect(origin.requests.last?.range == "bytes=3000000-")

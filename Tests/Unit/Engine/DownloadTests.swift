@@ -1,4 +1,5 @@
 import BackhaulClient
+import BackhaulDisk
 import BackhaulModel
 import BackhaulPlatform
 import Testing
@@ -131,10 +132,10 @@ struct DownloadTests {
         let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
         let items = try enqueue(session, [Request(url: origin.url("/k")), Request(url: origin.url("/k"))])
         let events = try eventsOfRound(session)
-        var checker = DestinationChecker()
+        var checker = DestinationCheck()
         let destination = try checker.check(path: store.files + "/claimed", ifExists: .fail)
-        _ = try reply(session.claim(items[0].task, destination, .fail))
-        _ = try reply(session.claim(items[0].task, destination, .fail))
+        _ = try reply(session.submit { .claim($0, items[0].task, destination, .fail) })
+        _ = try reply(session.submit { .claim($0, items[0].task, destination, .fail) })
         #expect(store.bytes(of: store.files + "/claimed") == pattern(99))
         _ = try reply(session.acknowledge(.through(try #require(events.last).id)))
         #expect(waitUntil { store.names(in: store.store + "/kept").isEmpty })

@@ -75,12 +75,12 @@ final class TestSession {
     }
 
     func holds() throws -> [HoldInfo] {
-        guard case .holds(let holds) = try reply(application.holds()) else { throw Unexpected() }
+        guard case .holds(let holds) = try reply(application.submit(.holds)) else { throw Unexpected() }
         return holds
     }
 
     func conditions() throws -> [ConditionKind: ConditionInfo] {
-        guard case .conditions(let infos) = try reply(application.conditions()) else { throw Unexpected() }
+        guard case .conditions(let infos) = try reply(application.submit(.conditions)) else { throw Unexpected() }
         return Dictionary(uniqueKeysWithValues: infos.map { ($0.kind, $0) })
     }
 }

@@ -1,4 +1,5 @@
 import BackhaulClient
+import BackhaulDisk
 import BackhaulModel
 import BackhaulPlatform
 import Glibc
@@ -53,12 +54,12 @@ final class TestStore: Sendable {
         let stream = fopen(path, "w")
         fwrite(bytes, 1, bytes.count, stream)
         fclose(stream)
-        return try BodyChecker.check(path: path)
+        return try BodyCheck.check(path: path)
     }
 
     func request(_ url: String, _ name: String, key: String? = nil) throws -> Request {
         var request = Request(url: url)
-        var checker = DestinationChecker()
+        var checker = DestinationCheck()
         request.destination = try checker.check(path: files + "/" + name, ifExists: .fail)
         request.idempotencyKey = key
         return request
@@ -93,6 +94,11 @@ func enqueue(_ session: SessionClient, _ requests: [Request]) throws -> [Enqueue
     guard case .enqueued(let items, let failure) = try outcome(session.enqueue(requests)) else { throw Unexpected() }
     if let failure { throw failure }
     return Array(items)
+}
+
+func waitRecords(of task: TaskID, in session: SessionClient) throws -> [WaitRecord] {
+    guard case .waits(let waits) = try reply(session.submit { .waits($0, task) }) else { throw Unexpected() }
+    return waits
 }
 
 /// Reads events until all tasks of the session have ended (the end of the *round*). Acknowledges no event. Returns all

@@ -20,7 +20,7 @@ struct HostilePeerTests {
     }
 
     private func isServed() -> Bool {
-        if case .sessions = try? reply(application.sessions()) { true } else { false }
+        if case .sessions = try? reply(application.submit(.sessions)) { true } else { false }
     }
 
     @Test("a peer that sends invalid frames is disconnected")

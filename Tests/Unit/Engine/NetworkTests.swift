@@ -151,10 +151,10 @@ struct NetworkTests {
             store.request(origin.url("/far"), "far"), store.request(local.url("/a"), "near"))
         _ = try host.waits(tasks[0], for: .metered)
         #expect(waitUntil { store.names(in: store.files).contains("near") })
-        guard case .waits(let far) = try reply(host.session.waits(tasks[0])) else { throw Unexpected() }
+        let far = try waitRecords(of: tasks[0], in: host.session)
         #expect(far.map(\.reason) == [.metered])
         #expect(far.first?.endedMilliseconds == nil)
-        guard case .waits(let near) = try reply(host.session.waits(tasks[1])) else { throw Unexpected() }
+        let near = try waitRecords(of: tasks[1], in: host.session)
         #expect(near.isEmpty)
     }
 
@@ -174,7 +174,7 @@ struct NetworkTests {
         let untilMidnight = info.nextAttemptMilliseconds - Clock.wallMilliseconds
         #expect(untilMidnight > 0 && untilMidnight <= 25 * 3_600_000)
         configuration.budget.daily = nil
-        _ = try reply(host.session.update(configuration))
+        _ = try reply(host.session.submit { .updateConfiguration($0, configuration) })
         #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
@@ -195,9 +195,9 @@ struct NetworkTests {
         #expect(waitUntil { store.names(in: store.files).contains("b") })
         #expect(origin.requests("/a").isEmpty)
         configuration.budget.daily = 10_000_000
-        _ = try reply(host.session.update(configuration))
+        _ = try reply(host.session.submit { .updateConfiguration($0, configuration) })
         #expect(waitUntil { store.names(in: store.files).contains("a") })
-        guard case .waits(let waits) = try reply(host.session.waits(tasks[0])) else { throw Unexpected() }
+        let waits = try waitRecords(of: tasks[0], in: host.session)
         #expect(waits.map(\.reason) == [.budget])
     }
 
@@ -224,7 +224,7 @@ struct NetworkTests {
             #expect(seen.first?.reasonText?.hasPrefix("the transfer expects 5.0 MB") == true)
         }
         configuration.budget.daily = 2_000_000
-        _ = try reply(host.session.update(configuration))
+        _ = try reply(host.session.submit { .updateConfiguration($0, configuration) })
         #expect(waitUntil { (try? host.info(tasks[0]))?.reasonText?.contains("2.0 MB") == true })
         let holds = try host.holds()
         #expect(holds.map(\.tasks) == [2])
@@ -232,7 +232,7 @@ struct NetworkTests {
         #expect(holds.first?.hold.sentence.contains("the transfer expects 5.0 MB") == true)
         #expect(waitUntil { engine.conditions.needs.contains(.network) })
         for task in tasks {
-            guard case .waits(let waits) = try reply(host.session.waits(task)) else { throw Unexpected() }
+            let waits = try waitRecords(of: task, in: host.session)
             #expect(waits.map(\.reason) == [.budget])
             #expect(waits.first?.endedMilliseconds == nil)
         }
@@ -258,7 +258,7 @@ struct NetworkTests {
         if stated != nil {
             #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 300_000 })
             configuration.budget.daily = 500_000
-            _ = try reply(host.session.update(configuration))
+            _ = try reply(host.session.submit { .updateConfiguration($0, configuration) })
         }
         let first = try host.waits(task, for: .budget)
         #expect(first.offset > 0 && first.offset < 2_000_000)
@@ -266,12 +266,12 @@ struct NetworkTests {
         // This new budget is also too small for the rest of the download. The same can happen with the budget of a new
         // day.
         configuration.budget.daily = first.offset + 700_000
-        _ = try reply(host.session.update(configuration))
+        _ = try reply(host.session.submit { .updateConfiguration($0, configuration) })
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > first.offset + 300_000 })
         let second = try host.waits(task, for: .budget)
         #expect(second.offset < 3_000_000)
         configuration.budget.daily = nil
-        _ = try reply(host.session.update(configuration))
+        _ = try reply(host.session.submit { .updateConfiguration($0, configuration) })
         #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }

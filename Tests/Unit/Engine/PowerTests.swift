@@ -122,7 +122,7 @@ struct PowerTests {
         let host = try engine.session(.named { $0.requiresExternalPower = true })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         _ = try host.waits(task, for: .power)
-        _ = try reply(host.session.update(SessionConfiguration(identifier: "s")))
+        _ = try reply(host.session.submit { .updateConfiguration($0, SessionConfiguration(identifier: "s")) })
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
     }
 
@@ -186,10 +186,10 @@ struct PowerTests {
         #expect(stopped.offset > 1_000_000)
         var configuration = SessionConfiguration(identifier: "s")
         configuration.constraints.minimumBatteryPercent = 90
-        _ = try reply(host.session.update(configuration))
+        _ = try reply(host.session.submit { .updateConfiguration($0, configuration) })
         _ = try reply(host.session.control(.setConstraints(.none), all))
         _ = try host.waits(task, for: .battery)
-        _ = try reply(host.session.update(SessionConfiguration(identifier: "s")))
+        _ = try reply(host.session.submit { .updateConfiguration($0, SessionConfiguration(identifier: "s")) })
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }

@@ -1,4 +1,5 @@
 import BackhaulClient
+import BackhaulDisk
 import BackhaulModel
 import BackhaulPlatform
 import Testing
@@ -37,7 +38,7 @@ struct RepeatedEnqueueTests {
         let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
         var request = Request(url: origin.url("/a"))
         request.ifExists = .replace
-        var checker = DestinationChecker()
+        var checker = DestinationCheck()
         for name in ["backhaul.sqlite3", "lock", "kept/7"] {
             request.destination = try checker.check(path: store.store + "/" + name, ifExists: .replace)
             let failure = #expect(throws: Failure.self) { try enqueue(session, [request]) }

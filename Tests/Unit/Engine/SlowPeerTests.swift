@@ -36,11 +36,11 @@ struct SlowPeerTests {
         let ids = try enqueue(producer, requests).map(\.task)
         _ = try reply(producer.control(.cancel, TaskSelection(ids: ids)))
         // The engine sends the notice of the events before the reply to this command.
-        _ = try reply(application.engine())
+        _ = try reply(application.submit(.engine))
     }
 
     private func newestEvent() throws -> EventID {
-        guard case .sessions(let infos) = try reply(application.sessions()) else { throw Unexpected() }
+        guard case .sessions(let infos) = try reply(application.submit(.sessions)) else { throw Unexpected() }
         return try #require(infos.first).newestEvent
     }
 

@@ -14,7 +14,7 @@ struct WaitRecordTests {
     init() throws { store = try TestStore() }
 
     private func waits(_ host: TestSession, _ task: TaskID) throws -> [WaitRecord] {
-        guard case .waits(let waits) = try reply(host.session.waits(task)) else { throw Unexpected() }
+        let waits = try waitRecords(of: task, in: host.session)
         return waits
     }
 

@@ -16,7 +16,7 @@ struct WaitingTests {
     }
 
     private func waiting() throws -> UInt32 {
-        guard case .sessions(let infos) = try reply(holder.sessions()) else { throw Unexpected() }
+        guard case .sessions(let infos) = try reply(holder.submit(.sessions)) else { throw Unexpected() }
         return try #require(infos.first).waitingConsumers
     }
 
@@ -114,7 +114,7 @@ struct WaitingTests {
         let attach = other.attachSession("s", .consume, waits: true)
         let create = other.createSession(SessionConfiguration(identifier: "s"), .consume, waits: true)
         #expect(waitUntil { (try? waiting()) == 2 })
-        _ = try reply(held.invalidate(cancelTasks: true))
+        _ = try reply(held.submit { .invalidate($0, cancelTasks: true) })
         let failure = #expect(throws: Failure.self) { try session(attach) }
         #expect(failure?.status == .notFound)
         guard case .session(_, isNew: true) = try outcome(create) else { throw Unexpected() }
@@ -130,7 +130,7 @@ struct WaitingTests {
     @Test("the information about the engine is complete")
     func engine() throws {
         defer { close() }
-        guard case .engine(let engine) = try reply(holder.engine()) else { throw Unexpected() }
+        guard case .engine(let engine) = try reply(holder.submit(.engine)) else { throw Unexpected() }
         #expect(engine.processID == ProcessIdentity.current.processID)
         #expect(engine.version == Versions.built.library)
         #expect(!engine.isDaemon)
