@@ -74,7 +74,7 @@ test: ## everything that must hold, some 18 minutes on two processors
 	@scripts/test
 
 unit-tests: | setup-build
-	swift build --scratch-path $(BUILD)/swift/debug --disable-index-store --build-tests
+	swift build --scratch-path $(BUILD)/swift/debug --build-tests
 
 # The servers of the tests need most of the time, so this target leaves out the modules that talk to servers.
 quick: | setup-build ## after a change: build, and run the unit tests that need no server, in under a minute
