@@ -103,7 +103,11 @@ final class ConditionsController {
         return facts
     }
 
-    private func effects(_ actions: [HoldAction]) -> [EngineEffect] { actions.map(EngineEffect.hold) }
+    /// After the choice of a probe of a slow lane, the holds are judged again: a probe of the uplink may be due, too.
+    private func effects(_ actions: [HoldAction]) -> [EngineEffect] {
+        let choseSlowProbe = actions.contains { if case .loadProbe(_, .slow) = $0 { true } else { false } }
+        return actions.map(EngineEffect.hold) + (choseSlowProbe && holds.uplink.isHeld ? [.reconsider] : [])
+    }
 
     /// Adds a group whose tasks run or wait, and judges the group if it is new.
     func note(_ group: ConstraintGroup) -> [EngineEffect] {

@@ -72,13 +72,14 @@ public struct Holds: Sendable {
     }
 
     /// Judges the slow lanes, and starts the probes that are due. While any lane is paused, also judges each lane with
-    /// running or ready tasks.
+    /// running or ready tasks. A call starts at most one probe, because a slot is taken only when the probe is loaded:
+    /// two probes of one call could take the same slot.
     public mutating func judgeLanes(_ facts: HoldFacts) -> [HoldAction] {
         waitsForSlot = false
-        var actions = probeSlowLane(facts)
+        let slowProbe = probeSlowLane(facts)
         let active = isPausingAny ? facts.active : []
-        actions += active.union(slow.keys).sorted().flatMap { judge($0, facts) }
-        return actions + probeUplink(facts)
+        let actions = slowProbe + active.union(slow.keys).sorted().flatMap { judge($0, facts) }
+        return slowProbe.isEmpty ? actions + probeUplink(facts) : actions
     }
 
     /// While any lane is paused, lanes that were not measured may be slow, too: all servers together may be too slow.

@@ -68,6 +68,31 @@ struct SlowLaneTests {
         #expect(fixture.holds.needsProbe(Fixture.key, in: Fixture.lane, .slow))
     }
 
+    @Test("if a probe of a slow lane and a probe of the uplink are due, they start one after the other")
+    func oneAtATime() {
+        let local = Lane(
+            id: LaneID(rawValue: 2), session: Fixture.session,
+            origin: Origin(scheme: "http", server: "192.168.1.2", port: 80))
+        let key = LaneGroup(lane: local.id, constraints: .session)
+        var fixture = running()
+        fixture.facts.lanes[local.id] = local
+        fixture.facts.active = [key]
+        _ = fixture.holds.add(ConstraintGroup(.session, in: local), fixture.configuration)
+        _ = fixture.judge()
+        repeat {
+            fixture.advance(milliseconds: 1_000)
+        } while !fixture.holds.measure(
+            [.init(task: task, key: key, bytes: 100, began: fixture.facts.boot - 10_000)], fixture.facts)
+        _ = fixture.loseUplink()
+        _ = fixture.judge()
+        _ = fixture.wait()
+        _ = fixture.holds.setWaiting([.session], in: local, isAll: false)
+        fixture.advance(milliseconds: 1_000)
+        fixture.holds.probeUplinkNow(now: fixture.facts.boot)
+        #expect(fixture.judge().probes == [.slow])
+        #expect(fixture.judge().probes == [.uplink])
+    }
+
     @Test("a lane whose constraint group is held makes no slow probe")
     func groupHeld() {
         var fixture = slow()
