@@ -144,6 +144,18 @@ def test_an_empty_value_of_an_option_of_a_transfer_is_the_setting_of_the_session
     assert [session["identifier"] for session in backhaul.json("sessions")] == ["default"]
 
 
+def test_an_empty_ca_file_resets_the_setting_also_beside_the_option_with_the_same_meaning(backhaul):
+    backhaul("configure", "--cacert", "ca.pem", "--ca-file", "")
+    [session] = backhaul.json("configure")
+    assert session["tls"]["ca_file"] is None
+
+
+def test_of_two_minimum_versions_of_tls_the_higher_one_counts(backhaul):
+    backhaul("configure", "--tlsv1.3", "--tlsv1.2")
+    [session] = backhaul.json("configure")
+    assert session["tls"]["minimum_version"] == "tlsv1.3"
+
+
 @pytest.mark.parametrize("words", [["get"], ["add", "--suspended"]])
 def test_a_note_says_that_the_daemon_ignores_the_proxy_variables_of_a_later_command(backhaul, serve, words):
     server = serve({"/a": CONTENT})

@@ -160,19 +160,20 @@ extension Setting {
             json: { .word($0) }, unset: unset(field))
     }
 
-    /// One option without an argument for each word. At most one of them may be given.
+    /// One option without an argument for each word. At most one of them may be given, except with `lastCounts`: then
+    /// the last of the words counts, which is the strictest.
     static func flags<Value: Worded & Sendable>(
-        _ field: String, _ path: Path<Value>, unset: JSON? = nil, _ help: [String]
+        _ field: String, _ path: Path<Value>, unset: JSON? = nil, lastCounts: Bool = false, _ help: [String]
     ) -> Setting {
         let options = zip(Value.words, help).map { OptionDescription($0.word, nil, nil, $1) }
         return Setting(
             field, path, options,
             parse: { (arguments) throws(CommandError) in
                 let given = Value.words.filter { arguments.has($0.word) }
-                guard given.count <= 1 else {
+                guard given.count <= 1 || lastCounts else {
                     throw .usage("--\(given[0].word) and --\(given[1].word) exclude each other")
                 }
-                return given.first.map { .some($0.value) }
+                return given.last.map { .some($0.value) }
             }, json: { .word($0) }, unset: unset ?? Setting.unset(field))
     }
 

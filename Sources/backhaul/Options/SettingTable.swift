@@ -107,6 +107,7 @@ extension Setting {
             ],
             parse: { (arguments) throws(CommandError) in
                 guard let file = arguments.value("ca-file") ?? arguments.value("cacert") else { return nil }
+                if file.isEmpty { return .some(nil) }
                 return try Paths.absolute(file)
             }, json: { .string($0) }
         ).called("--cacert"),
@@ -116,7 +117,8 @@ extension Setting {
             "tls.pinned_public_keys", \.tls.pinnedPublicKeys, "pinnedpubkey", "HASHES",
             "the server's key is one of sha256//BASE64;..."),
         .flags(
-            "tls.minimum_version", \.tls.minimumVersion, ["TLS 1.2 or newer (the default)", "TLS 1.3 or newer"]),
+            "tls.minimum_version", \.tls.minimumVersion, lastCounts: true,
+            ["TLS 1.2 or newer (the default)", "TLS 1.3 or newer"]),
     ]
 
     private static let proxy: [Setting] = [

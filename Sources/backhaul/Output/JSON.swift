@@ -1,6 +1,6 @@
 /// A JSON value (RFC 8259) for output. It has its own encoder, because Swift's JSON encoder is in Foundation, and this
 /// program does not use Foundation.
-enum JSON {
+enum JSON: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
