@@ -103,8 +103,9 @@ final class BudgetAccounting {
         return end
     }
 
-    /// Adds the transferred bytes to the ledger, and checks the budgets. This function is called each second during
-    /// transfers, at the end of each transfer, and when the network becomes known.
+    /// Adds the transferred bytes to the ledger, and checks the budgets. This function is called when enough bytes have
+    /// been moved, each second during transfers, at the end of each transfer, before the ledger is saved, and when the
+    /// network changes or is listed.
     /// - read: the network in use, which `networkInfos` has just read for a listing. It is used only if `current` is
     /// nil.
     func count(on read: Network? = nil) -> [EngineEffect] {

@@ -1,4 +1,5 @@
-/// Repeats work that failed because the store had no memory or no space.
+/// Repeats the engine's own work that the store could not do, although the store can still be used, for example because
+/// the disk is full.
 ///
 /// Each engine has one object of this type. It owns the work to repeat and the timer for it.
 final class StoreRetries {

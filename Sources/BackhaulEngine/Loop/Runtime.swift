@@ -102,8 +102,8 @@ extension Runtime {
     }
 
     /// Does the same as `store`, for work that the engine does without a command from a client. If such work fails, no
-    /// client requests it again, and tasks would wait for its result for ever. So if the store has no memory or no
-    /// space for the work, the work is tried again each second.
+    /// client requests it again, and tasks would wait for its result for ever. So if the store could not do the
+    /// work, but can still be used (`Failure.endsStore` is false), the work is tried again each second.
     func storeWithRetry<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
         then: @escaping (Value) -> [EngineEffect]

@@ -15,7 +15,6 @@ struct RunningTask {
 protocol RunningTasks: AnyObject {
     /// Calls `body` with each running task, in no particular order.
     func visit(_ body: (RunningTask) -> Void)
-    func isRunning(_ task: TaskID) -> Bool
     var isEmpty: Bool { get }
     /// Whether one more task may start.
     var hasCapacity: Bool { get }
@@ -25,8 +24,6 @@ extension TransferSupervisor: RunningTasks {
     func visit(_ body: (RunningTask) -> Void) {
         for runner in all { body(runner.attempt.runningTask) }
     }
-
-    func isRunning(_ task: TaskID) -> Bool { self[task] != nil }
 
     var isEmpty: Bool { count == 0 }
 

@@ -52,7 +52,7 @@ final class TransferSupervisor {
     }
 
     func tasks(where isMeant: (StoredTask) -> Bool) -> [StoredTask] {
-        inOrder.map(\.attempt.task).filter(isMeant)
+        runners.values.map(\.attempt.task).filter(isMeant).sorted { $0.id < $1.id }
     }
 
     func newAttempt() -> UInt64 {

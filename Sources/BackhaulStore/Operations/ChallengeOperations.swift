@@ -149,7 +149,7 @@ public struct ChallengeOperations {
         let tasks = try tables.selection.selectTasks(waitingFor: challenge.id)
         let lanes = try tables.selectedTasks.lanes()
         try tables.selectedTasks.fail(challenge.space.failure, now: now)
-        try leftovers.addPartFilesOfSelected()
+        try leftovers.addFilesOfSelected()
         try tables.parts.removeCheckpointsOfSelected()
         try close(challenge.id, of: session)
         if !tasks.isEmpty {

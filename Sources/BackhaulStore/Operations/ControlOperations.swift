@@ -99,7 +99,7 @@ public struct ControlOperations {
             let groups = try tables.selectedTasks.groups(endingAs: .cancelled)
             try tables.sessions.count(aside: -(try tables.selectedTasks.countAside()), in: session)
             try tables.selectedTasks.cancel(now: now)
-            try leftovers.addPartFilesOfSelected()
+            try leftovers.addFilesOfSelected()
             try tables.parts.removeCheckpointsOfSelected()
             let newest = try tables.events.insertEndedOfSelected(now: now)
             try rounds.settle(session, ended: Int64(count), newest: newest, groups: groups, now: now)

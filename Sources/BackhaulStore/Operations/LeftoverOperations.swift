@@ -1,7 +1,8 @@
 public import BackhaulModel
 
-/// Operations on the list of leftovers: files that must be removed. When a transaction makes a file superfluous, the
-/// same transaction adds the file to the list. So the file is removed even after a crash.
+/// Operations on the list of leftovers: part files and kept files that must be removed. When a transaction makes a file
+/// superfluous, the same transaction adds the file to the list. So the file is removed even after a crash. Files of
+/// request bodies have a list of their own (`BodyTable`).
 public struct LeftoverOperations {
     let tables: Tables
 
@@ -19,7 +20,9 @@ public struct LeftoverOperations {
     /// contain the tag. So these names differ from the names of other stores' part files.
     public func storeTag() throws(Failure) -> String { try tables.meta.storeTag() }
 
-    func addPartFilesOfSelected() throws(Failure) {
+    /// Adds the part files of the tasks in the temporary table `selected`, and adds their snapshots of bodies to the list
+    /// of `BodyTable`.
+    func addFilesOfSelected() throws(Failure) {
         try tables.leftovers.insertPartsOfSelected()
         try tables.bodies.addSnapshotsOfSelected()
     }

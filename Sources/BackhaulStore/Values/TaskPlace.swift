@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// The values of a task that decide when it may run.
+/// What the engine needs to explain in a listing why the task waits.
 public struct TaskPlace: Equatable, Sendable {
     public var lane: LaneID
     public var constraints: ConstraintsID

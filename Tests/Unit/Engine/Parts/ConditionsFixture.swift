@@ -68,7 +68,6 @@ final class FakeRunningTasks: RunningTasks {
                     constraints: task.constraints))
         }
     }
-    func isRunning(_ task: TaskID) -> Bool { tasks.contains { $0.id == task } }
     var isEmpty: Bool { tasks.isEmpty }
     var hasCapacity = true
 }
