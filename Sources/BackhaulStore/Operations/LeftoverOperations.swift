@@ -20,8 +20,8 @@ public struct LeftoverOperations {
     /// contain the tag. So these names differ from the names of other stores' part files.
     public func storeTag() throws(Failure) -> String { try tables.meta.storeTag() }
 
-    /// Adds the part files of the tasks in the temporary table `selected`, and adds their snapshots of bodies to the list
-    /// of `BodyTable`.
+    /// Adds the part files of the tasks in the temporary table `selected`. Their snapshots of bodies are added to the
+    /// list of `BodyTable`.
     func addFilesOfSelected() throws(Failure) {
         try tables.leftovers.insertPartsOfSelected()
         try tables.bodies.addSnapshotsOfSelected()
