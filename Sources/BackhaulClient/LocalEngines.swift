@@ -126,7 +126,7 @@ struct StoreIdentity: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
-    init(_ directory: StoreDirectory) { (device, inode) = directory.descriptor.identity }
+    init(_ directory: StoreDirectory) { (device, inode) = directory.identity }
 }
 
 /// A client's lease of an engine of this process. The release of the last lease stops the engine.

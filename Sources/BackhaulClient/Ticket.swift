@@ -57,11 +57,12 @@ public final class Ticket: Sendable {
     /// Marks the outcome as taken by the host. Only the first call succeeds, because a session or batch has one owner.
     /// Later calls throw, as do calls after the release.
     public func take() throws(Failure) {
-        let isFirst = state.withLock { state in
+        let before = state.withLock { state in
             defer { state.isTaken = true }
-            return !state.isTaken && !state.isReleased
+            return state
         }
-        guard isFirst else { throw Failure(.wrongState, "the ticket's result was taken already") }
+        if before.isReleased { throw Failure(.wrongState, "the ticket was released") }
+        if before.isTaken { throw Failure(.wrongState, "the ticket's result was taken already") }
     }
 
     public var isCompleted: Bool { state.withLock { $0.outcome != nil } }

@@ -32,7 +32,7 @@ extension EngineLoop {
         case .releaseMemory: releaseMemory()
         case .exitIfUnconnected: exitIfUnconnected()
         case .storeDirectoryChanged: receiver.scheduleListenerRepair()
-        case .retryLater(let work): housekeeping.storeRetries.add(work)
+        case .retryLater(let work): housekeeping.storeRetryQueue.add(work)
         case .announce(let change): announce(change)
         case .eventFor(let id): if let client = clients.registry[id] { hosts.launches.eventArrived(for: client) }
         case .disconnected(let id): receiver.closed(id)
@@ -300,8 +300,8 @@ extension EngineLoop {
         case .session(let session):
             for lane in tasks.scheduler.lanes(of: session) { tasks.scheduler.needsSeparateConnections(lane.id) }
         case .task(let task):
-            for task in base.transfers.tasks(where: { $0.id == task }) {
-                tasks.scheduler.needsSeparateConnections(task.lane)
+            if let runner = base.transfers[task] {
+                tasks.scheduler.needsSeparateConnections(runner.attempt.task.lane)
             }
         }
     }

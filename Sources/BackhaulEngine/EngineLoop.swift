@@ -56,7 +56,7 @@ final class EngineLoop {
                 _ = try transaction.delays.releaseUnreachable()
                 try transaction.challenges.rescheduleParked(bootMilliseconds: clock.boot, now: clock.wall)
                 return StoredState(
-                    tag: try transaction.leftovers.storeTag(), hasClients: try !transaction.clients.all().isEmpty,
+                    tag: try transaction.meta.storeTag(), hasClients: try !transaction.clients.all().isEmpty,
                     sessions: try transaction.sessions.active(),
                     lanes: try transaction.lanes.ready(), sealed: try transaction.tasks.withIntent(),
                     challenges: try transaction.challenges.all(), kept: try transaction.credentials.kept(),

@@ -148,7 +148,7 @@ struct HousekeepingParts {
     let leftovers: LeftoverSweeper
     let idle: IdleMonitor
     let sleep: SleepController
-    let storeRetries: StoreRetries
+    let storeRetryQueue: StoreRetryQueue
     let storeWatch: StoreWatch?
     /// The timer that fires once a second while tasks run.
     let ticker: any RuntimeTimer
@@ -178,7 +178,7 @@ struct HousekeepingParts {
                 return facts
             })
         sleep = SleepController(runtime, monitor, isSaved: { transfers.heldTasksAreSaved })
-        storeRetries = StoreRetries(runtime)
+        storeRetryQueue = StoreRetryQueue(runtime)
         storeWatch = StoreWatch(runtime, services)
         ticker = runtime.timer { [.tick] }
     }
@@ -188,7 +188,7 @@ struct HousekeepingParts {
         leftovers.close()
         idle.close()
         sleep.close()
-        storeRetries.close()
+        storeRetryQueue.close()
         storeWatch?.close()
         ticker.stop()
     }

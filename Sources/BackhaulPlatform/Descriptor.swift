@@ -4,7 +4,6 @@ internal import Synchronization
 /// A file descriptor that is closed when the last reference to this object ends.
 public final class Descriptor: Sendable {
     public let number: Int32
-    private let file: FileIdentity?
     private let closesOnFork: Bool
     private let isClosed = Atomic(false)
 
@@ -13,11 +12,14 @@ public final class Descriptor: Sendable {
     public init(owning number: Int32, closesOnFork: Bool = false) {
         self.number = number
         self.closesOnFork = closesOnFork
-        file = FileIdentity(of: number)
         if closesOnFork { ForkGuard.add(number) }
     }
 
-    public var identity: (device: UInt64, inode: UInt64) { (file?.device ?? 0, file?.inode ?? 0) }
+    /// The device and inode of the open file. Each read is a system call.
+    public var identity: (device: UInt64, inode: UInt64) {
+        let file = FileIdentity(of: number)
+        return (file?.device ?? 0, file?.inode ?? 0)
+    }
 
     /// Closes the descriptor now, before its last reference ends. A second call has no effect.
     public func close() {

@@ -31,6 +31,7 @@ public final class Transaction {
     public var launches: LaunchOperations { LaunchOperations(tables: tables) }
     public var leftovers: LeftoverOperations { LeftoverOperations(tables: tables) }
     public var listing: ListingOperations { ListingOperations(tables: tables) }
+    public var meta: MetaTable { tables.meta }
     public var sessions: SessionOperations { SessionOperations(tables: tables) }
     public var settings: SettingTable { tables.settings }
     public var starts: StartOperations { StartOperations(tables: tables) }

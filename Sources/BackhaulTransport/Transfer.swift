@@ -158,7 +158,7 @@ public final class Transfer {
         return true
     }
 
-    /// Checks whether bytes have arrived before the request is sent (Workarounds/EarlyBytes.swift).
+    /// Checks whether bytes have arrived before the request is sent (Workarounds/UnsolicitedInput.swift).
     private func isConnectionUsable(_ easy: EasyHandle, _ identity: ConnectionIdentity) -> Bool {
         let hasPriorKnowledge = identity.hasPriorKnowledge(of: origin)
         exchange.isOverHTTP2 = hasPriorKnowledge || easy.speaksHTTP2

@@ -4,7 +4,8 @@ internal import BackhaulPlatform
 internal import CCurl
 
 /// Processes the results of libcurl at the end of each iteration of the event loop, after the call-backs of that
-/// iteration.
+/// iteration. Also makes the stacks (multi handles with their easy handles and sockets), and replaces a stack after an
+/// error.
 extension Transport {
     /// How long libcurl may be called repeatedly in one iteration of the loop, in milliseconds.
     private static let processingMilliseconds: Int64 = 20

@@ -13,6 +13,8 @@ final class OpenPart {
     private let location: PartLocation
     /// Nil when there is no file yet.
     private var descriptor: Descriptor?
+    /// The device and inode of the file; nil before the first write to a new file.
+    private var identity: (device: UInt64, inode: UInt64)?
     /// How many bytes of the download are in the file.
     private(set) var length: UInt64 = 0
     /// The CRC-32C of these bytes; nil when this engine has not read or written all of them.
@@ -67,6 +69,7 @@ final class OpenPart {
                 footprint = nil
             }
             descriptor = file
+            identity = (status.device, status.inode)
             length = known.length
             writeBackStarted = length
             (checksum, check) = (known.checksum, known.check)
@@ -171,7 +174,9 @@ final class OpenPart {
     func append(_ bytes: [UInt8], _ directories: inout DirectoryCache) throws(Failure) -> UInt64 {
         let file = try current(&directories)
         try write(bytes, to: file, &directories)
-        lastWritten = (try? files.status(file.number)).map(FileTimes.init)
+        let status = try? files.status(file.number)
+        lastWritten = status.map(FileTimes.init)
+        if let status { identity = (status.device, status.inode) }
         note()
         return length
     }
@@ -179,8 +184,8 @@ final class OpenPart {
     /// Records the length and the checksum in the journal. If the engine has given up this thread, the thread must not
     /// change the journal, because a later engine may use the journal.
     private func note() {
-        guard let journal, let descriptor, let checksum, files.activity?.isRevoked != true else { return }
-        journal.note(descriptor.identity.inode, location.partName, length: length, checksum: checksum)
+        guard let journal, let identity, let checksum, files.activity?.isRevoked != true else { return }
+        journal.note(identity.inode, location.partName, length: length, checksum: checksum)
     }
 
     private func write(
@@ -341,9 +346,7 @@ final class OpenPart {
     }
 
     var fingerprint: PartFingerprint? {
-        guard let descriptor else { return nil }
-        let (device, inode) = descriptor.identity
-        return PartFingerprint(device: device, inode: inode, length: length, checksum: checksum)
+        identity.map { PartFingerprint(device: $0.device, inode: $0.inode, length: length, checksum: checksum) }
     }
 
     /// Closes the file, and stores its footprint.
@@ -358,6 +361,7 @@ final class OpenPart {
 
     private func forget() {
         descriptor = nil
+        identity = nil
         syncFailure = nil
         length = 0
         checksum = 0

@@ -28,8 +28,6 @@ final class ActivityController {
     /// For each activity whose start failed: the time of the next attempt, in milliseconds since boot (`runtime.now`).
     /// While an activity has an entry, its further failures are not logged.
     private var retryTimes: [ActivityID: Int64] = [:]
-    /// The conditions on which activities with an open window depend.
-    private(set) var needs: ConditionSet = []
 
     /// - holds: returns why tasks with these constraints may not run now (the holds); nil if the conditions were not
     /// read yet.
@@ -95,7 +93,7 @@ final class ActivityController {
         livingTasks = Set(open.compactMap(\.livingTask))
         let ids = Set(open.map(\.id))
         retryTimes = retryTimes.filter { ids.contains($0.key) }
-        let effects = updateNeeds(of: open)
+        let effects = [EngineEffect.activitiesNeed(needs(of: open))]
         held = []
         var due: [OpenActivity] = []
         var nextCheck = next
@@ -132,14 +130,12 @@ final class ActivityController {
         return EffectiveConstraints(session: constraints)
     }
 
-    private func updateNeeds(of open: [OpenActivity]) -> [EngineEffect] {
-        let found = open.reduce(into: ConditionSet()) { needs, activity in
+    /// The conditions on which activities with an open window depend.
+    private func needs(of open: [OpenActivity]) -> ConditionSet {
+        open.reduce(into: ConditionSet()) { needs, activity in
             guard activity.livingTask == nil, let constraints = constraints(of: activity) else { return }
             needs.formUnion(constraints.neededAtStart(isLocal: false))
         }
-        guard found != needs else { return [] }
-        needs = found
-        return [.activitiesNeed(found)]
     }
 
     /// Ends a check. `untilNext`: the milliseconds until the next check, or nil if none is needed.

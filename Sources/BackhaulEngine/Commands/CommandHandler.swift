@@ -6,8 +6,8 @@ struct CommandHandler {
     let call: CommandCall
 
     func handle(_ command: Command) throws(Failure) {
-        let (sessions, tasks, history) = (
-            SessionCommands(call: call), TaskCommands(call: call), HistoryCommands(call: call)
+        let (sessions, tasks, records) = (
+            SessionCommands(call: call), TaskCommands(call: call), TaskRecordCommands(call: call)
         )
         let (challenges, activities, launches) = (
             ChallengeCommands(call: call), ActivityCommands(call: call), LaunchCommands(call: call)
@@ -39,10 +39,10 @@ struct CommandHandler {
             tasks.control(control, selection, in: try call.changing(handle))
         case .claim(let handle, let task, let destination, let ifExists):
             try tasks.claim(task, destination, ifExists, in: try call.changing(handle))
-        case .attempts(let handle, let task): history.attempts(of: task, in: try call.attached(handle).session)
+        case .attempts(let handle, let task): records.attempts(of: task, in: try call.attached(handle).session)
         case .history(let handle, let after, let maximum):
-            history.history(of: try call.attached(handle).session, after: after, maximum: Self.count(maximum))
-        case .waits(let handle, let task): history.waits(of: task, in: try call.attached(handle).session)
+            records.history(of: try call.attached(handle).session, after: after, maximum: Self.count(maximum))
+        case .waits(let handle, let task): records.waits(of: task, in: try call.attached(handle).session)
         case .challenges(let handle): challenges.challenges(of: try call.attached(handle).session)
         case .respond(let handle, let challenge, let response, let lifetime):
             try challenges.respond(challenge, response, lifetime, in: try call.changing(handle))

@@ -99,10 +99,10 @@ struct TaskCommands {
                 var tasks: [TaskInfo] = []
                 tasks.reserveCapacity(listing.tasks.count)
                 // Each task is changed in place, because copying a task is slow.
-                for (index, place) in listing.places.enumerated() {
+                for (index, facts) in listing.facts.enumerated() {
                     tasks.append(listing.tasks[index])
                     engine.base.transfers[tasks[index].id]?.addProgress(to: &tasks[index])
-                    engine.explainer.explain(&tasks[index], place, of: session)
+                    engine.explainer.explain(&tasks[index], facts, of: session)
                 }
                 let fitting = Wire.countThatFits(tasks)
                 if fitting == tasks.count { return .tasks(tasks, more: listing.more) }

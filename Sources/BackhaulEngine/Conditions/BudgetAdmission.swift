@@ -161,9 +161,9 @@ final class BudgetAdmission {
     // MARK: Listing
 
     /// The present reason of a delayed task; nil if the task fits its budgets now.
-    func sentence(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> String? {
+    func sentence(_ info: TaskInfo, _ facts: StoredWaitFacts, of session: SessionID) -> String? {
         let stated = DeferralDecision.stated(
-            received: info.expectedBytesReceived ?? place.expectedSize,
+            received: info.expectedBytesReceived ?? facts.expectedSize,
             sent: info.expectedBytesSent ?? info.bodySize, offset: info.offset)
         return DeferralDecision.fits(stated, budgets.budgets(of: session))?.sentence
     }

@@ -47,6 +47,7 @@ final class ConditionsController {
     }
 
     func setActivityNeeds(_ needs: ConditionSet) {
+        guard needs != activityNeeds else { return }
         activityNeeds = needs
         schedulePruning()
     }

@@ -13,11 +13,11 @@ struct WaitExplainer {
     let clocks: any Clocks
 
     /// Adds the reason or its sentence to the listing of a waiting task.
-    func explain(_ info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
+    func explain(_ info: inout TaskInfo, _ facts: StoredWaitFacts, of session: SessionID) {
         switch info.reason {
-        case .slot: addHold(to: &info, place)
+        case .slot: addHold(to: &info, facts)
         case .budget where info.nextAttemptMilliseconds != 0:
-            if let sentence = admission.sentence(info, place, of: session) { info.reasonText = sentence }
+            if let sentence = admission.sentence(info, facts, of: session) { info.reasonText = sentence }
         case .earliestStart: addStart(to: &info)
         default: break
         }
@@ -31,15 +31,15 @@ struct WaitExplainer {
         info.nextAttemptMilliseconds = start
     }
 
-    private func addHold(to info: inout TaskInfo, _ place: TaskPlace) {
-        guard let lane = lanes[place.lane] else { return }
-        let group = ConstraintGroup(place.constraints, in: lane)
-        let key = LaneGroup(lane: place.lane, constraints: place.constraints)
+    private func addHold(to info: inout TaskInfo, _ facts: StoredWaitFacts) {
+        guard let lane = lanes[facts.lane] else { return }
+        let group = ConstraintGroup(facts.constraints, in: lane)
+        let key = LaneGroup(lane: facts.lane, constraints: facts.constraints)
         if let hold = holds.hold(of: key, in: group) {
             info.reason = hold.reason
             info.reasonText = hold.sentence
             info.nextAttemptMilliseconds = hold.nextCheckMilliseconds ?? 0
-        } else if reachability.isHeld(place.lane) {
+        } else if reachability.isHeld(facts.lane) {
             // An earlier task of the same session and server waits for a route, so this task waits for a route, too.
             info.reason = .connectivity
             info.reasonText = info.reason.text

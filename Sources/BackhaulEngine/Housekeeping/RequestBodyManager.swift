@@ -3,9 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The store's directory of request bodies, which are the data of uploads. The store is the directory of the engine's
-/// data. For new bodies, this object makes names that no other engine has used. It also removes bodies that no upload
-/// needs any more.
+/// Manages the files of request bodies (the data of uploads) in the store. Makes names for new bodies that no other
+/// engine has used. Removes bodies that no upload needs any more.
 ///
 /// A *consumed* file is a body that a program has handed over as a file: the engine gives the file a name in the store,
 /// and removes its old name. If the upload does not succeed, this object moves the file back to its old path.

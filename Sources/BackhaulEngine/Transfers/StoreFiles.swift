@@ -59,8 +59,8 @@ final class StoreFiles {
 
     /// Device and inode of the store's own directories.
     var folders: [(UInt64, UInt64)] {
-        let store = directory.descriptor.identity
-        return [(store.device, store.inode)] + [kept, bodies].map { ($0.directoryDevice, $0.directoryInode) }
+        [(directory.identity.device, directory.identity.inode)]
+            + [kept, bodies].map { ($0.directoryDevice, $0.directoryInode) }
     }
 
     /// Fails when the destination is inside of the store, because a download could replace the store's own files.

@@ -66,7 +66,7 @@ extension StoreDirectory {
     private var pathMatches: Bool? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
-        return (bhl_device(&status), UInt64(status.st_ino)) == descriptor.identity
+        return (bhl_device(&status), UInt64(status.st_ino)) == identity
     }
 
     /// The directory's path with all symbolic links resolved. It identifies the store.

@@ -2,7 +2,8 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// A type of file system, by its magic number (statfs(2), linux/magic.h).
+/// A type of file system, by its magic number (statfs(2), linux/magic.h). It shows whether the store's directory is on
+/// another machine.
 struct FileSystemType: Equatable, Sendable {
     var magic: UInt32
 

@@ -10,6 +10,8 @@ public final class StoreDirectory: Sendable {
     public let path: String
     /// The open directory. The descriptor still refers to this directory after a rename.
     public let descriptor: Descriptor
+    /// The device and inode of the directory. Several paths may lead to one directory.
+    public let identity: (device: UInt64, inode: UInt64)
 
     /// The folder for downloaded files. If a request names no path (destination), the downloaded file goes into this
     /// folder. The name of each file is the number of its task.
@@ -66,6 +68,7 @@ public final class StoreDirectory: Sendable {
     private init(path: String, descriptor: Descriptor) {
         self.path = path
         self.descriptor = descriptor
+        identity = descriptor.identity
     }
 
     /// Opens the directory, or makes it with mode 0700 if its parent exists.

@@ -1,8 +1,8 @@
 public import BackhaulModel
 
-/// Operations on the list of leftovers: part files and kept files that must be removed. When a transaction makes a file
-/// superfluous, the same transaction adds the file to the list. So the file is removed even after a crash. Files of
-/// request bodies have a list of their own (`BodyTable`).
+/// Operations on the list of files that must be removed, because no task needs them any more (*leftovers*): part files
+/// and kept files. The transaction after which no task needs a file adds the file to the list. So the file is removed
+/// even after a crash. Files of request bodies have a list of their own (`BodyTable`).
 public struct LeftoverOperations {
     let tables: Tables
 
@@ -15,10 +15,6 @@ public struct LeftoverOperations {
     public func forget(_ leftovers: [Leftover]) throws(Failure) {
         for leftover in leftovers { try tables.leftovers.remove(leftover) }
     }
-
-    /// Returns the tag of the store: eight hexadecimal digits, which never change. The names of the store's part files
-    /// contain the tag. So these names differ from the names of other stores' part files.
-    public func storeTag() throws(Failure) -> String { try tables.meta.storeTag() }
 
     /// Adds the part files of the tasks in the temporary table `selected`. Their snapshots of bodies are added to the
     /// list of `BodyTable`.

@@ -10,12 +10,12 @@ public struct ListingOperations {
     /// bytes together. `more` is true if further tasks exist.
     ///
     /// `running` has the tasks that run at this moment. `bootMilliseconds` and `now` are the present time on the boot
-    /// clock and on the wall clock. `places` has the lane (the session and the server) and the constraints of each task
-    /// in the result.
+    /// clock and on the wall clock. `facts` has the facts of each task in the result from which the engine
+    /// explains why the task waits.
     public func tasks(
         of session: SessionID, _ selection: TaskSelection, after: TaskID, maximum: Int, running: Set<TaskID>,
         bootMilliseconds: Int64, now: Int64
-    ) throws(Failure) -> (tasks: [TaskInfo], places: [TaskPlace], more: Bool) {
+    ) throws(Failure) -> (tasks: [TaskInfo], facts: [StoredWaitFacts], more: Bool) {
         var page = ListingPage<ListedTask>(maximum: min(max(0, maximum), Limits.batchCount))
         let moment = Moment(running: running, bootMilliseconds: bootMilliseconds, now: now)
         var group: GroupID?
@@ -36,25 +36,25 @@ public struct ListingOperations {
             }
             try tables.selection.clear()
         }
-        return (try withConstraints(page.items), page.items.map(\.place), page.more)
+        return (try withConstraints(page.items), page.items.map(\.facts), page.more)
     }
 
     /// Fills in the constraints of those tasks that have constraints of their own. The constraints of the session are
     /// not filled in. Each row of constraints is read only one time.
     private func withConstraints(_ listed: [ListedTask]) throws(Failure) -> [TaskInfo] {
         var stated: [ConstraintsID: Boxed<Constraints>] = [:]
-        for row in try constraints.stored(Set(listed.lazy.map(\.place.constraints)))
+        for row in try constraints.stored(Set(listed.lazy.map(\.facts.constraints)))
         where row.constraints.stated != .none {
             stated[row.id] = Boxed(row.constraints.stated)
         }
-        return listed.map { task, place in
+        return listed.map { task, facts in
             var task = task
-            task.constraints = stated[place.constraints]
+            task.constraints = stated[facts.constraints]
             return task
         }
     }
 
-    private typealias ListedTask = (task: TaskInfo, place: TaskPlace)
+    private typealias ListedTask = (task: TaskInfo, facts: StoredWaitFacts)
 
     fileprivate struct Moment {
         var running: Set<TaskID>
@@ -72,7 +72,7 @@ public struct ListingOperations {
         guard selection.states.contains(TaskStates(info.state)),
             selection.group.map({ ($0.utf8.elementsEqual((info.group ?? "").utf8)) }) ?? true
         else { return true }
-        return page.add((info, row.place), size: info.listedSize)
+        return page.add((info, row.waitFacts), size: info.listedSize)
     }
 }
 

@@ -1,7 +1,7 @@
-internal import BackhaulModel
+public import BackhaulModel
 
 /// The table `meta` has single values about the store. Each value has a key.
-struct MetaTable {
+public struct MetaTable {
     let connection: Connection
 
     func clock() throws(Failure) -> ClockReading? {
@@ -23,8 +23,9 @@ struct MetaTable {
     }
 
     /// Returns the store's tag: eight random hexadecimal digits. The digits are made at the first call and never
-    /// change.
-    func storeTag() throws(Failure) -> String {
+    /// change. The names of the store's part files contain the tag. So these names differ from the names of other
+    /// stores' part files.
+    public func storeTag() throws(Failure) -> String {
         let known = try connection.first(Self.selectTag) { row throws(Failure) in row.text() }
         if let known { return known }
         try connection.run(Self.makeTag)

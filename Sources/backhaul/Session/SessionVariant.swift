@@ -18,7 +18,7 @@ enum SessionVariant {
         guard name.hasPrefix(session + "+"), let hyphen = name.lastIndex(of: "-") else { return false }
         let option = name[..<hyphen].dropFirst(session.count + 1)
         let hash = name[hyphen...].dropFirst()
-        return Setting.variantOptions.contains { $0.name == option } && hash.count == digits
+        return Setting.options(Setting.variantSettings).contains { $0.name == option } && hash.count == digits
             && hash.allSatisfy { $0.isHexDigit && !$0.isUppercase }
     }
 

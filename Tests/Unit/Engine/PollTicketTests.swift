@@ -49,6 +49,17 @@ struct PollTicketTests {
         #expect(!isReadable(session.eventDescriptor))
     }
 
+    @Test("the result of a ticket can be taken one time, and not after the release; the failure states which it was")
+    func refused() throws {
+        defer { application.close() }
+        let ticket = session.poll(after: .zero, maximum: 10)
+        _ = try events(ticket)
+        try ticket.take()
+        #expect(throws: Failure(.wrongState, "the ticket's result was taken already")) { try ticket.take() }
+        ticket.release()
+        #expect(throws: Failure(.wrongState, "the ticket was released")) { try ticket.take() }
+    }
+
     @Test("if the ticket of an unfinished poll is released, the poll's events are announced when the reply arrives")
     func unanswered() throws {
         defer { application.close() }

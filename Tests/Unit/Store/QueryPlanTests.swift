@@ -119,7 +119,7 @@ struct QueryPlanTests {
             try transaction.leftovers.forget(try transaction.leftovers.all(limit: 9))
             try transaction.bodies.forgetReturned(
                 try transaction.bodies.bodiesToReturn(after: "", limit: 9).map(\.name))
-            _ = try transaction.leftovers.storeTag()
+            _ = try transaction.meta.storeTag()
             try transaction.commands.remember(command, reply: [1])
             _ = try transaction.commands.reply(to: command)
             try transaction.commands.forget(command.client, through: 1)

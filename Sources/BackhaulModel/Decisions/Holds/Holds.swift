@@ -241,12 +241,12 @@ public struct Holds: Sendable {
         return held
     }
 
-    /// Judges lane groups whose tasks have begun to wait. While any lane is paused, they may count as slow, too.
+    /// Judges lane groups whose tasks have begun to wait. The caller checks first that a lane is paused
+    /// (`isPausingAny`): only then may these lane groups count as slow, too.
     public mutating func beganWaiting(
         _ constraints: Set<ConstraintsID>, in lane: LaneID, _ facts: HoldFacts
     ) -> [HoldAction] {
-        guard isPausingAny else { return [] }
-        return constraints.map { LaneGroup(lane: lane, constraints: $0) }.sorted().flatMap { judge($0, facts) }
+        constraints.map { LaneGroup(lane: lane, constraints: $0) }.sorted().flatMap { judge($0, facts) }
     }
 
     /// Notes that a task returned to the store.

@@ -160,7 +160,7 @@ extension TaskListing {
 struct TaskInfoRow {
     /// The task's values. The state of a running task is `waiting`; the reason and the next attempt are not set.
     var info: TaskInfo
-    let place: TaskPlace
+    let waitFacts: StoredWaitFacts
     let due: Int64?
     let dueReason: WaitReason
     let isFinishing: Bool
@@ -171,7 +171,7 @@ struct TaskInfoRow {
     let path: String?
 
     fileprivate init(row: inout Row) {
-        place = TaskPlace(
+        waitFacts = StoredWaitFacts(
             lane: row.laneID("lane_id"), constraints: row.constraintsID("constraints_id"),
             expectedSize: row.optionalBits("expected_size"))
         let (id, round, state) = (row.taskID("tasks.id"), row.bits("round"), row.state("state"))

@@ -1,9 +1,9 @@
 /// The faults of libcurl around which this module works. Each case has a file in this folder, with the same name.
 /// `Tests/Tidy/test_workarounds.py` compares the cases with the files and with docs/internals/transport.md.
 enum Workaround: CaseIterable {
-    case connectBody, droppedExcess, earlyBytes, earlyStop, fragmentLocation, frameFlood, idleErrors, ignoredLength
+    case connectBody, droppedExcess, earlyStop, fragmentLocation, frameFlood, idleErrors, ignoredLength
     case lateNextAddress, lingeringHeaders, longHeaderLine, lostEarlyResponse, plainHTTP2Reuse, silentViolation
-    case unmarkedEnd, unreadCloseNotify, unreportedClose
+    case unmarkedEnd, unreadCloseNotify, unreportedClose, unsolicitedInput
 
     /// The first version of libcurl without the fault, in the form of `curl_version_info`: one byte each for the major
     /// and the minor number and the patch. Nil if version 8.21.0 still has the fault.
@@ -17,7 +17,7 @@ enum Workaround: CaseIterable {
         case .longHeaderLine: 0x080600
         case .frameFlood: 0x080700
         case .fragmentLocation: 0x080C00
-        case .connectBody, .droppedExcess, .earlyBytes, .earlyStop, .idleErrors, .silentViolation: nil
+        case .connectBody, .droppedExcess, .earlyStop, .idleErrors, .silentViolation, .unsolicitedInput: nil
         }
     }
 

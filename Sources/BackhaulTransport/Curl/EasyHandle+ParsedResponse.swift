@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// What libcurl has understood of a response. The transport compares this with its own reading of the head.
+/// A response as libcurl has parsed it. The transport parses the head itself, and compares the two results.
 extension EasyHandle {
     /// Returns whether libcurl has read the head of a final response as the transport has read it. Must be called in
     /// the call-back for the last line of the head.

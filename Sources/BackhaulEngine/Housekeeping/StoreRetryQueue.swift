@@ -1,8 +1,8 @@
-/// Repeats the engine's own work that the store could not do, although the store can still be used, for example because
-/// the disk is full.
+/// The queue of transactions that failed and are repeated after a second. They are the engine's own transactions, not
+/// those of commands. They failed for a reason that may end, such as a full disk.
 ///
-/// Each engine has one object of this type. It owns the work to repeat and the timer for it.
-final class StoreRetries {
+/// Each engine has one object of this type. It owns the timer.
+final class StoreRetryQueue {
     private static let retryMilliseconds: Int64 = 1_000
 
     private var work: [() -> Void] = []

@@ -1,13 +1,5 @@
 public import BackhaulModel
 
-/// What the engine needs to explain in a listing why the task waits.
-public struct TaskPlace: Equatable, Sendable {
-    public var lane: LaneID
-    public var constraints: ConstraintsID
-    /// The size of the task's file in bytes, as the host stated it at the enqueue.
-    public var expectedSize: UInt64?
-}
-
 /// A delayed task: it waits until a due time, while other tasks of its lane may run.
 public struct DelayedTask: Equatable, Sendable {
     public var task: TaskID

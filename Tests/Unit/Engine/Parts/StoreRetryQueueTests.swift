@@ -4,7 +4,7 @@ import Testing
 
 /// If the store cannot do some work, for example because the disk is full, the engine repeats the work later.
 @Suite("Work that the store could not do")
-struct StoreRetriesTests {
+struct StoreRetryQueueTests {
     final class CallCounter {
         var names: [String] = []
     }
@@ -14,7 +14,7 @@ struct StoreRetriesTests {
 
     @Test("one second after the first failure, all work that the store could not do is repeated one time, in order")
     func repeats() {
-        let retries = StoreRetries(runtime)
+        let retries = StoreRetryQueue(runtime)
         retries.add { [done] in done.names.append("first") }
         runtime.advance(milliseconds: 600)
         retries.add { [done] in done.names.append("second") }
@@ -28,7 +28,7 @@ struct StoreRetriesTests {
 
     @Test("if repeated work fails again, it is repeated after another second")
     func failsAgain() {
-        let retries = StoreRetries(runtime)
+        let retries = StoreRetryQueue(runtime)
         retries.add { [done] in
             retries.add { done.names.append("again") }
         }
@@ -40,7 +40,7 @@ struct StoreRetriesTests {
 
     @Test("after `close`, work that the store could not do is not repeated")
     func closed() {
-        let retries = StoreRetries(runtime)
+        let retries = StoreRetryQueue(runtime)
         retries.add { [done] in done.names.append("late") }
         retries.close()
         runtime.advance(milliseconds: 10_000)

@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The commands that list past facts: attempts (runs of tasks), tasks whose end was acknowledged, and wait records
-/// (when and why tasks waited).
-struct HistoryCommands {
+/// The commands that list what the store has recorded about tasks: the attempts (runs) of a task, the wait records
+/// (when and why a task waited), and the history (the tasks whose end was acknowledged).
+struct TaskRecordCommands {
     let call: CommandCall
 
     func attempts(of task: TaskID, in session: SessionID) {
