@@ -90,7 +90,7 @@ lint: ## check formats, and look for frequent faults in scripts and Python
 	@scripts/setup build test
 	@scripts/in-venv scripts/lint
 
-soak: ## the long runs: random kills, hosts that exit in mid-transfer, valgrind, the thread sanitizer
+soak: ## the long runs: random kills, hosts that exit in mid-transfer, valgrind, the sanitizers
 	@scripts/setup build test
 	@$(MAKE) --no-print-directory all
 	@scripts/test soak

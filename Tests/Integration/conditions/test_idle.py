@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
+from collections import Counter
 
 import pytest
 
@@ -21,10 +21,7 @@ from conditions.table import around_now
 #: database that records the last wait. Ten seconds after its start, the engine also releases the sessions of processes
 #: that did not reconnect.
 SETTLING = 12
-#: A pause of more than this number of seconds ends a burst of system calls. The pause between two readings of the
-#: conditions is 30 seconds. On a busy machine, there may also be a shorter pause within one reading.
-PAUSE = 5
-#: A reading needs about 120 calls. An event loop that polls without a pause needs many more.
+#: A reading needs about 200 calls. An event loop that polls without a pause needs many more.
 MOST_CALLS = 1_000
 CALL = re.compile(r"\d+ +(\d+\.\d+) (\w+)\((.*)")
 #: The name that strace shows for calls that were already blocked when strace attached.
@@ -40,19 +37,10 @@ HELD = {
 }
 
 
-@dataclass(frozen=True)
-class Burst:
-    """System calls without a long pause between them."""
-
-    began: float
-    ended: float
-    calls: list
-
-
 @simulation
 def waiting_for_everything():
     """Starts one task for each reason in HELD, and waits until the task has this reason to wait. Returns the folder
-    of the fake machine, and the bursts of system calls of the engine's process."""
+    of the fake machine, and the system calls of the engine's process."""
     with Environment("idle", bus=True) as env:
         env.bus.network_manager().connect("Ann's phone", "802-11-wireless", YES)
         env.bus.logind()
@@ -72,39 +60,31 @@ def waiting_for_everything():
         ended = time.time()
         strace.send_signal(signal.SIGINT)
         strace.wait()
-        return env.machine.folder, bursts(trace.read_text(errors="replace"), ended - idle.SECONDS, ended)
+        return env.machine.folder, calls(trace.read_text(errors="replace"), ended - idle.SECONDS, ended)
 
 
-def bursts(text, begin, end):
-    """Returns the bursts between two times. Later calls are left out, because strace interrupts all blocked calls when
-    it detaches, and the process repeats these calls."""
-    found = []
-    for moment, name, rest in CALL.findall(text):
-        moment = float(moment)
-        if not begin <= moment < end or name in RESUMED:
-            continue
-        if not found or moment - found[-1].ended > PAUSE:
-            found.append(Burst(moment, moment, []))
-        found[-1] = Burst(found[-1].began, moment, [*found[-1].calls, f"{name}({rest}"])
-    return found
+def calls(text, begin, end):
+    """Returns the system calls between two times. Later calls are left out, because strace interrupts all blocked calls
+    when it detaches, and the process repeats these calls."""
+    return [f"{name}({rest}" for moment, name, rest in CALL.findall(text)
+            if begin <= float(moment) < end and name not in RESUMED]
 
 
-def is_of_other_devices(burst):
-    """Whether the burst only reads events of other devices, such as loop devices of another program. The kernel sends
-    the events of all devices to every listener."""
-    return (any("nl_groups=0x000001" in call for call in burst.calls)
-            and not any(call.startswith("open") for call in burst.calls))
+def of_other_devices(calls):
+    """Returns the number of calls that an engine may make for events of other devices, such as loop devices of another
+    program: the kernel sends the events of all devices to every listener. For each event, an engine waits, receives,
+    and finds that there is no further event."""
+    return 3 * sum("nl_groups=0x000001" in call for call in calls)
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @pytest.mark.parametrize("simulation", ["waiting_for_everything"], indirect=True)
 def test_an_idle_engine_reads_conditions_every_30_seconds_and_does_nothing_else(simulation):
     machine, found = simulation
-    for burst in found:
-        print(f"{burst.ended - burst.began:.3f} s: {len(burst.calls)} calls, such as {burst.calls[:3]}")
-    found = [burst for burst in found if not is_of_other_devices(burst)]
-    assert 1 <= len(found) <= idle.SECONDS // 30 + 1
-    for burst in found:
-        assert len(burst.calls) < MOST_CALLS
-        opened = [path for call in burst.calls for path in re.findall(r'^open(?:at)?\(.*?"([^"]*)"', call)]
-        assert opened and all(path.startswith(str(machine)) for path in opened), opened
+    # A reading may take seconds on a busy machine, so the test counts how often each file is opened, not pauses.
+    opened = Counter(path for call in found for path in re.findall(r'^open(?:at)?\(.*?"([^"]*)"', call))
+    print(f"{len(found)} calls, of which {of_other_devices(found)} may be for other devices; opened: {opened}")
+    assert opened and all(path.startswith(str(machine)) for path in opened), opened
+    readings = max(opened.values())
+    assert readings <= idle.SECONDS // 30 + 1
+    assert len(found) - of_other_devices(found) < MOST_CALLS * readings
