@@ -600,8 +600,8 @@ typedef struct bh_retry_policy {
     bh_choice unsafe_methods;   /* BH_YES: requests whose method is not idempotent (POST, PATCH; RFC 9110, section
                                    9.2.2) are repeated even if a server may have acted on them. BH_NO, the default: such
                                    requests are repeated only if no server can have acted on them */
-    const char *statuses;       /* default "408,425,429,500,502-504": the HTTP statuses, and ranges of statuses, for
-                                   BH_RETRY_STATUS */
+    const char *statuses;       /* default "408,425,429,500,502-504,520-530": the HTTP statuses, and ranges of statuses,
+                                   for BH_RETRY_STATUS */
     uint64_t reserved[2];
 } bh_retry_policy;
 
@@ -1362,8 +1362,10 @@ BH_ENUM(bh_reason) {
     BH_REASON_BUDGET = 20,   /* the budget for this network is used up for the day or month, which ends at
                                 next_attempt_ms */
     BH_REASON_SLEEP = 21,    /* the machine is about to sleep, or sleeps */
-    BH_REASON_PORTAL = 22    /* the network demands a login on a web page (a *portal*), or its route to other networks
+    BH_REASON_PORTAL = 22,   /* the network demands a login on a web page (a *portal*), or its route to other networks
                                 (the *uplink*) does not work */
+    BH_REASON_ORIGIN = 25    /* the server has asked for a pause with Retry-After, which ends at next_attempt_ms. All
+                                tasks for the same scheme, host and port wait */
 };
 
 /* The value of `size` while no response has stated the file's size. */

@@ -54,6 +54,7 @@ extension EngineLoop {
             tasks.scheduler.forgetLanes(except: conditions.holds.lanesInUse.union(base.transfers.lanes))
         case .retryRoutes(let lanes): queue(tasks.reachability.retryNow(lanes))
         case .holdChanged(let lanes): tasks.scheduler.holdChanged(of: lanes)
+        case .originsChanged: originsChanged()
         case .endWaits(let lanes): endWaits(lanes, since: runtime.clocks.wallMilliseconds)
         case .routeNotNeeded(let lanes, let time): routeNotNeeded(lanes, since: time)
         case .metered(let networks): conditionParts.monitor.setMetered(networks)
@@ -79,9 +80,7 @@ extension EngineLoop {
         case .scheduleCheck: conditions.scheduleCheck()
         case .reevaluateDelayed: conditionParts.admission.reevaluateDelayed()
         case .clockWasSet: queue(conditions.clockWasSet())
-        case .checkDeadlines:
-            tasks.deadlines.check()
-            conditions.scheduleCheck()
+        case .checkDeadlines: checkDeadlines()
         case .forgetEnds(let sessions): tasks.deadlines.forgetEnds(except: sessions)
         case .latestStart(let time): queue(tasks.deadlines.latestStart(at: time))
         case .calendarStepped(let step): calendarStepped(by: step)
@@ -227,6 +226,20 @@ extension EngineLoop {
         tasks.scheduler.plan()
     }
 
+    private func checkDeadlines() {
+        tasks.deadlines.check()
+        conditions.scheduleCheck()
+    }
+
+    private func originsChanged() {
+        queue(tasks.deadlines.endOverdueReadyTasks())
+        tasks.origins.startTimer(deadline: tasks.deadlines.untilNextReadyEnd)
+        let widths = tasks.origins.widths
+        tasks.scheduler.setOriginWidths(widths)
+        let paused = tasks.scheduler.lanes.values.filter { widths[$0.origin] == 0 }.sorted { $0.id < $1.id }
+        queue(tasks.origins.recordWaits(of: paused))
+    }
+
     /// Ends the wait records of the lanes in which no task runs or is ready.
     private func endWaits(_ lanes: Set<LaneID>, since time: Int64) {
         let idle = lanes.filter { !base.transfers.isRunning(in: $0) && !tasks.scheduler.hasReadyTask(in: $0) }
@@ -363,6 +376,7 @@ extension EngineLoop {
     var explainer: WaitExplainer {
         WaitExplainer(
             lanes: tasks.scheduler.lanes, holds: conditions.holds, journal: base.journal,
-            admission: conditionParts.admission, reachability: tasks.reachability, clocks: runtime.clocks)
+            admission: conditionParts.admission, reachability: tasks.reachability,
+            origins: tasks.origins, clocks: runtime.clocks)
     }
 }

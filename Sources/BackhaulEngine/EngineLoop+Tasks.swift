@@ -99,6 +99,7 @@ extension EngineLoop {
     private func decideRetry(_ failed: FailedAttempt, _ checkpoint: Checkpoint?, of attempt: RunningAttempt) {
         guard let runner = base.transfers[attempt] else { return }
         let task = attempt.task
+        guard failed.redirectDelay == nil else { return queue(runner.decideRetry(failed, checkpoint)) }
         var failed = failed
         failed.hasNoRoute = tasks.reachability.isUnreachable(task, failed.failure, attempt.exchange.failureContext)
         // If the kernel has no route, the cause of the failure is known, and it shows nothing about the uplink. The
@@ -147,7 +148,7 @@ extension EngineLoop {
         base.calendar.check()
         queue(base.transfers.tick())
         queue(conditionParts.budgets.count())
-        queue(tasks.deadlines.endOverdueReadyTasks())
+        queue(tasks.deadlines.checkReadyTasks())
         measureThroughput()
         queue(conditions.prune())
         housekeeping.ticker.start(milliseconds: 1_000)

@@ -152,6 +152,7 @@ final class EngineLoop {
     private func closeParts() {
         tasks.scheduler.close()
         _ = tasks.reachability.release()
+        tasks.origins.close()
         conditions.close()
         conditionParts.budgets.close()
         conditionParts.monitor.close()

@@ -50,6 +50,7 @@ struct ClientParts {
 /// The parts for waiting tasks and for ends of tasks.
 struct TaskParts {
     let reachability: ReachabilityController
+    let origins: OriginController
     let scheduler: TaskScheduler
     let deadlines: DeadlineController
     let endings: EndingWriter
@@ -62,6 +63,7 @@ extension TaskParts {
     ) {
         let transfers = base.transfers
         reachability = ReachabilityController(runtime, log: services.options.log)
+        origins = OriginController(runtime)
         scheduler = TaskScheduler(runtime, base.credentials, reachability)
         deadlines = DeadlineController(runtime, base.sessions, scheduler, base.calendar)
         endings = EndingWriter(
@@ -117,7 +119,7 @@ extension StartParts {
         self.services = TransferServices(
             runtime: runtime, disk: services.disk, directory: services.directory, transport: base.transport,
             traffic: Traffic(rates: base.rates, budgets: conditionParts.budgets), flushTimer: FlushTimer(runtime),
-            credentials: base.credentials, endings: tasks.endings)
+            credentials: base.credentials, origins: tasks.origins, endings: tasks.endings)
     }
 }
 

@@ -105,6 +105,11 @@ public final class Transfer {
         curl = nil
     }
 
+    /// The delay of the redirect, in milliseconds; nil if it is followed now.
+    func delay(of redirect: Redirect) -> Int64? {
+        redirect.origin == origin ? nil : delegate?.transfer(self, delayOfRedirectTo: redirect.origin)
+    }
+
     func follow(_ redirect: Redirect) {
         let status = exchange.head.status
         outgoing.follow(status: status)

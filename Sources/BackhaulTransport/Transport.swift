@@ -280,6 +280,12 @@ public final class Transport {
                 location, from: target.url, target.origin, keepsHeaders: target.keepsHeaders,
                 count: target.redirects, limit: transfer.request.maximumRedirects,
                 policy: transfer.request.redirects, without: transfer.secrets)
+            if let delay = transfer.delay(of: redirect) {
+                let failure = Failure(
+                    .connectionFailed,
+                    "\(redirect.origin.text), to which \(target.origin.text) redirects, has asked for a pause")
+                return end(transfer, .failed(failure, isTransient: true, FailureContext(redirectDelay: delay)))
+            }
             transfer.follow(redirect)
             begin(transfer)
         } catch {

@@ -220,6 +220,7 @@ enum HeaderConstants {
         ("BH_REASON_BUDGET", "20"),
         ("BH_REASON_SLEEP", "21"),
         ("BH_REASON_PORTAL", "22"),
+        ("BH_REASON_ORIGIN", "25"),
 
         ("BH_NEXT_END", "1"),
         ("BH_NEXT_RETRY", "2"),

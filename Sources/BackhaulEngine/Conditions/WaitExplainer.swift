@@ -2,14 +2,16 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Explains in listings why tasks wait. The task's row in the database does not have holds and the reason "no route",
-/// so they are added. For a budget or an earliest start, the row has the reason, and a sentence is added.
+/// Explains in listings why tasks wait. The task's row in the database does not have holds, the reason "no route" and
+/// the pauses of origins, so they are added. For a budget or an earliest start, the row has the reason, and a sentence
+/// is added.
 struct WaitExplainer {
     let lanes: [LaneID: Lane]
     let holds: Holds
     let journal: WaitJournal
     let admission: BudgetAdmission
     let reachability: ReachabilityController
+    let origins: OriginController
     let clocks: any Clocks
 
     /// Adds the reason or its sentence to the listing of a waiting task.
@@ -43,6 +45,10 @@ struct WaitExplainer {
             // An earlier task of the same session and server waits for a route, so this task waits for a route, too.
             info.reason = .connectivity
             info.reasonText = info.reason.text
+        } else if let wait = origins.millisecondsUntilEnd(of: lane.origin) {
+            info.reason = .origin
+            info.reasonText = OriginController.sentence(lane.origin)
+            info.nextAttemptMilliseconds = clocks.wallMilliseconds + wait
         }
     }
 

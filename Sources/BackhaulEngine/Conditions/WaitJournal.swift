@@ -7,6 +7,8 @@ enum WaitSubject: Hashable {
     case hold(HeldTasks)
     /// No route to the server of the lane.
     case route(LaneID)
+    /// The origin of the lane has asked for a pause.
+    case origin(LaneID)
     /// A task that is too large for a budget.
     case budget(TaskID)
 }

@@ -36,14 +36,24 @@ final class DeadlineController {
 
     // MARK: Resource time-outs
 
+    /// Ends overdue ready tasks. While tasks run, this function is called each second, and checks every five seconds.
+    func checkReadyTasks() -> [EngineEffect] {
+        runtime.now - lastCheck >= Self.checkIntervalMilliseconds ? endOverdueReadyTasks() : []
+    }
+
     /// Ends ready tasks whose resource time-out is over. Ready tasks are the waiting tasks that are in memory. They are
-    /// the next tasks to run for their server, and mostly the oldest tasks. While tasks run, this function is called
-    /// each second, and checks every five seconds.
+    /// the next tasks to run for their server, and mostly the oldest tasks.
     func endOverdueReadyTasks() -> [EngineEffect] {
-        guard runtime.now - lastCheck >= Self.checkIntervalMilliseconds else { return [] }
         lastCheck = runtime.now
         let overdue = scheduler.ready.values.filter(isOverdue).sorted { $0.id < $1.id }
         return [.endOverdue(Array(overdue.prefix(Self.overdueLimit)))]
+    }
+
+    /// The milliseconds until the resource time-out of a ready task ends.
+    var untilNextReadyEnd: Int64? {
+        scheduler.ready.values.lazy.compactMap { [sessions, calendar] task in
+            sessions[task.session].map { calendar.remainingMilliseconds(of: task, $0) }
+        }.min()
     }
 
     private func isOverdue(_ task: StoredTask) -> Bool {

@@ -92,6 +92,7 @@ final class TaskLoader {
         let (startable, parked) = credentials.admit(loaded.tasks.filter { decision.ready.contains($0.id) })
         scheduler.loaded(lane, startable, isAll: loaded.isAll)
         effects.append(.endWaits([lane]))
+        if scheduler.limitsOrigins { effects.append(.originsChanged) }
         if decision.loadsAgain { effects.append(.tasksWait(in: [lane], reload: false)) }
         return effects + [.due(at: loaded.nextDue)] + parked + [.schedule]
     }

@@ -122,6 +122,14 @@ final class TaskScheduler {
 
     func forget(_ session: SessionID) { schedule.forget(session: session) }
 
+    /// Sets how many tasks may run at the origins that have asked for a pause.
+    func setOriginWidths(_ widths: [Origin: Int]) {
+        schedule.originWidths = widths
+        plan()
+    }
+
+    var limitsOrigins: Bool { !schedule.originWidths.isEmpty }
+
     // MARK: Ready tasks
 
     func changeReady(_ id: TaskID, _ change: (inout StoredTask) -> Void) {

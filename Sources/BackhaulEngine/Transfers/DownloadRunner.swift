@@ -323,6 +323,8 @@ extension DownloadRunner: TransferDelegate {
         return receive(bytes) ? .go : .pause
     }
 
+    func transfer(_ transfer: Transfer, delayOfRedirectTo origin: Origin) -> Int64? { delayOfRedirect(to: origin) }
+
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
         process(ended(transfer, end))
         attempt.passEffects()

@@ -9,6 +9,8 @@ extension TransferRunner {
     /// sent credentials.
     func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
         attempt.emit(.responded(isFromServer: head.status != 511 && attempt.redirectTarget(head) == nil))
+        let origin = { [attempt] in attempt.redirectTarget(head) ?? attempt.task.origin }
+        for effect in attempt.services.origins.responded(head.pauseSeconds, from: origin) { attempt.emit(effect) }
         if !transfer.credentials.accepted.isEmpty { attempt.emit(.credentialsAccepted(transfer.credentials.accepted)) }
         guard attempt.authentication.authChallenge == nil, let asked = authChallenge(of: head, transfer) else {
             attempt.emit(.notChallenged)

@@ -53,13 +53,17 @@ extension TransferRunner {
         case .later(let milliseconds, let consecutiveFailures):
             record.attemptsWithoutProgress = consecutiveFailures
             wait = milliseconds
-            record.wait(until: boot + milliseconds, for: .retry)
+            record.wait(until: boot + milliseconds, for: failed.isDeferredByServer ? .origin : .retry)
         case .whenSpaceIsFree(let milliseconds):
             wait = milliseconds
             record.wait(until: boot + milliseconds, for: .diskFull)
         case .whenUplinkIsUp:
             attempt.stoppedState = (.waiting, .portal)
             record.attempt = storedAttempt(.stopped, failure: failed.failure)
+            return commit(record)
+        case .whenOriginAllows(let milliseconds):
+            record.attempts = attempt.task.attempts
+            record.wait(until: boot + milliseconds, for: .origin)
             return commit(record)
         case .whenReachable:
             record.attempts = attempt.task.attempts
@@ -88,6 +92,7 @@ extension TransferRunner {
         failed.isUnprocessed = failureContext.isUnprocessed
         failed.connectionWasClosed = failureContext.connectionWasClosed
         failed.hasStreamError = failureContext.hasStreamError
+        failed.redirectDelay = failureContext.redirectDelay
         failed.madeProgress = madeProgress
         failed.consecutiveFailures = attempt.task.attemptsWithoutProgress
         failed.remainingMilliseconds = attempt.remainingMilliseconds

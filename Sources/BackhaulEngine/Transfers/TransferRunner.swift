@@ -154,6 +154,12 @@ extension TransferRunner {
         }
     }
 
+    /// Asks whether to follow a redirect to an origin that has asked for a pause. A request that must not be repeated
+    /// is never stopped, because the server that redirects may have acted on it.
+    func delayOfRedirect(to origin: Origin) -> Int64? {
+        attempt.mayRepeat ? attempt.services.origins.delayOfRedirect(to: origin) : nil
+    }
+
     // MARK: The uplink
 
     /// What the end of the attempt says about the uplink; nil if no request was sent.

@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// What a runner uses while its task runs. Runners only ask the credentials and the endings. They change `traffic` and
-/// `flushTimer` directly. For every other change in another part, a runner returns an effect.
+/// What a runner uses while its task runs. Runners only ask the credentials and the endings. They change `traffic`,
+/// `origins` and `flushTimer` directly. For every other change in another part, a runner returns an effect.
 struct TransferServices {
     let runtime: any Runtime
     let disk: DiskThreads
@@ -13,6 +13,7 @@ struct TransferServices {
     let traffic: Traffic
     let flushTimer: FlushTimer
     let credentials: CredentialController
+    let origins: OriginController
     let endings: EndingWriter
 }
 

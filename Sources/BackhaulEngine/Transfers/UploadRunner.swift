@@ -168,6 +168,8 @@ extension UploadRunner: TransferDelegate {
         return .go
     }
 
+    func transfer(_ transfer: Transfer, delayOfRedirectTo origin: Origin) -> Int64? { delayOfRedirect(to: origin) }
+
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
         wasBodySent = transfer.isBodySent
         process(ended(transfer, end))

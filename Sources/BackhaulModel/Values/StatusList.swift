@@ -44,8 +44,10 @@ public struct StatusList: Equatable, Sendable {
     /// The statuses 2xx (RFC 9110, section 15.3).
     public static let successful = StatusList(ranges: [200...299])
 
-    /// Statuses of temporary failures: 408, 500, 502, 503 and 504 (RFC 9110), 425 (RFC 8470) and 429 (RFC 6585).
-    public static let transient = StatusList(ranges: [408...408, 425...425, 429...429, 500...500, 502...504])
+    /// Statuses of temporary failures: 408, 500, 502, 503 and 504 (RFC 9110), 425 (RFC 8470) and 429 (RFC 6585). With
+    /// 520 to 530, a content network reports that it could not reach the origin server.
+    public static let transient = StatusList(
+        ranges: [408...408, 425...425, 429...429, 500...500, 502...504, 520...530])
 
     private init(ranges: [ClosedRange<Int32>]) { self.ranges = ranges }
 }

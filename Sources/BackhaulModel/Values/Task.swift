@@ -47,6 +47,7 @@ public enum WaitReason: Int32, Sendable, CaseIterable {
     case budget = 20
     case sleep = 21
     case portal = 22
+    case origin = 25
 }
 
 /// A task as listings show it: `bh_task`.

@@ -24,6 +24,7 @@ extension WaitReason {
         case .budget: "the bytes that may be moved on this network are used up"
         case .sleep: "the machine is about to sleep"
         case .portal: "all servers fail in the same way: a portal asks for a login, or the uplink is dead"
+        case .origin: "the server has asked for a pause, and all transfers for it wait"
         case .diskFull: "the file system is full, and is checked again after a while"
         }
     }

@@ -63,7 +63,7 @@ struct Tasks: DescribedCommand {
     /// reason is the error of the last attempt, or the condition that is not met. Nil if the task has ended, or waits
     /// for anything else.
     private static func remark(_ task: TaskInfo) -> String? {
-        let isRetry = task.waitsFor == .retry
+        let isRetry = task.waitsFor == .retry || task.waitsFor == .origin
         guard !task.hasEnded, isRetry || WaitPhrases.isConstraint(task.waitsFor) else { return nil }
         let text = isRetry ? task.errorMessage ?? task.reasonText : task.reasonText
         return [text, WaitPhrases.next(task)].compactMap { $0 }.joined(separator: "; ")

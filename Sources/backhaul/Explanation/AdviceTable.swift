@@ -49,6 +49,11 @@ struct AdviceTable {
                 Advice("Connect this machine to a network that leads to the server."),
                 Advice("Retry immediately:", ofTransfers("resume")),
             ]
+        case .origin:
+            [
+                Advice("Nothing has to be done. The server bans some clients that do not wait."),
+                Advice("See all attempts and their errors:", ofTransfers("attempts")),
+            ]
         case .rate: rate
         default: conditionAdvice
         }

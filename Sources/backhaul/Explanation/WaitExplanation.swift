@@ -63,6 +63,7 @@ struct WaitExplanation {
         switch reason {
         case .suspended: nil
         case .retry: one.map(failure) ?? text
+        case .origin: one.flatMap { $0.errorMessage == nil ? nil : failure($0) } ?? text
         case .credential:
             facts.challenges.count == 1 ? facts.challenges.first.map { $0.requestSentence } : text
         case .budget:
@@ -99,6 +100,7 @@ struct WaitExplanation {
         case .retry: return time + next
         case .earliestStart: return time + ", or a little later"
         case .budget: return time + ", or sooner on another network"
+        case .origin: return time + ", at first with one transfer"
         case .quietHours: return time
         case .power, .battery, .heat, .pressure, .metered:
             return time + ", if it stays so"

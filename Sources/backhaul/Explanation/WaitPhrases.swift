@@ -29,6 +29,7 @@ enum WaitPhrases {
         case .budget: "for room in a data limit"
         case .sleep: "for the machine to wake up"
         case .portal: "for a connection to the internet"
+        case .origin: "for the end of a pause that the server has asked for"
         default: "for something that this version does not know"
         }
     }
@@ -54,7 +55,7 @@ enum WaitPhrases {
 
     /// The same without connectivity, which is also a failure of an attempt.
     static func isConstraint(_ reason: Reason?) -> Bool {
-        reason.map { $0.rawValue >= Reason.power.rawValue } ?? false
+        reason.map { (Reason.power.rawValue...Reason.portal.rawValue).contains($0.rawValue) } ?? false
     }
 
     /// The time of the next attempt or of the next check, such as "next attempt in 40 s". Nil if the time is not known,
@@ -97,6 +98,7 @@ enum WaitPhrases {
         case .budget: "by itself, when the budget has bytes left, or on another network"
         case .sleep: "by itself, when the machine is awake"
         case .portal: "by itself, as soon as the internet is back"
+        case .origin: "by itself, after the pause"
         default: isRunning ? "by itself" : "by itself, as soon as that changes"
         }
     }

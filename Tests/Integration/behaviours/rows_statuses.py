@@ -26,6 +26,15 @@ ROWS = [
           "makes no file",
           {"file": (Response(status, {}, b"no"),)}, Expected("failed", "HTTP_STATUS", status), asked=({},))
       for status in (400, 403, 404, 405, 406, 409, 410, 411, 413, 414, 415, 418, 422, 426, 451)),
+    *(Row(f"status-{status}-passes", f"responds with {status}, a status of content networks, to the first request: the "
+          "task retries, and succeeds", then_good(Response(status)), GOOD, asked=({}, {}), transports=DIRECT)
+      for status in (520, 523, 530)),
+    *(Row(f"status-{status}-later", f"responds with {status} and Retry-After to the first request: the task retries, "
+          "and succeeds", then_good(Response(status, {"Retry-After": "1"})), GOOD, asked=({}, {}), transports=DIRECT)
+      for status in (403, 501)),
+    Row("status-404-later", "responds with 404 and Retry-After: the task fails with the status",
+        {"file": (Response(404, {"Retry-After": "1"}),)}, Expected("failed", "HTTP_STATUS", 404), asked=({},),
+        transports=DIRECT),
     Row("status-501", "always responds with 501: the task fails with the status, and does not retry",
         {"file": (Response(501),)}, Expected("failed", "HTTP_STATUS", 501), asked=({},), transports=UNCHANGED),
     *(Row(f"status-{status}-passes", f"responds with {status} to the first request: the task retries, and succeeds",
@@ -101,6 +110,11 @@ ROWS = [
         "before the next attempt",
         then_good(lambda seen: Response(503, {"Retry-After": formatdate(time() + 2, usegmt=True)})), GOOD,
         asked=({}, {}), transports=UNCHANGED),
+    Row("retry-after-old-clock", "responds with 503 and a Retry-After that is one second after its Date, in the past: "
+        "the task waits at least one second before the next attempt",
+        then_good(Response(503, {"Date": "Wed, 21 Oct 2015 07:28:00 GMT",
+                                 "Retry-After": "Wed, 21 Oct 2015 07:28:01 GMT"})), GOOD,
+        asked=({}, {}), transports=DIRECT),
     Row("retry-after-past", "responds with 503 and a past date in Retry-After: the task retries after the ordinary "
         "backoff",
         then_good(Response(503, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"})), GOOD, transports=UNCHANGED),

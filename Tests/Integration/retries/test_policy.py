@@ -94,7 +94,7 @@ def test_a_retry_respects_the_delay_in_the_field_retry_after(host, misbehaving, 
     value = "2" if form == "seconds" else formatdate(time.time() + 4, usegmt=True)
     url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
     task = one.download(url, downloads / "a")
-    until(lambda: one.task(task), lambda seen: seen.reason is Reason.RETRY)
+    until(lambda: one.task(task), lambda seen: seen.reason is Reason.ORIGIN)
     assert only_end(one).state is TaskState.SUCCEEDED
     [first, second] = one.attempts(task)
     assert second.started_ms - first.started_ms >= 1_000

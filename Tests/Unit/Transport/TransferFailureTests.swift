@@ -243,6 +243,19 @@ struct HeadCollectorTests {
         #expect((date - Clock.wallMilliseconds / 1_000...longest).contains(seconds))
     }
 
+    @Test(
+        "a date in Retry-After is compared with the server's Date, not with the clock of this machine",
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:51:37 GMT", 120),
+            ("Fri, 01 Jan 2100 00:00:00 GMT", "Fri, 01 Jan 2100 01:00:00 GMT", 3_600),
+            ("Fri, 01 Jan 2100 00:00:00 GMT", "Thu, 31 Dec 2099 00:00:00 GMT", nil),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", "7", 7),
+        ])
+    func retryAfterServersDate(date: String, value: String, seconds: Int64?) {
+        let (head, _) = collect(["HTTP/1.1 503 Busy", "Date: \(date)", "Retry-After: \(value)", ""])
+        #expect(head.retryAfterSeconds == seconds)
+    }
+
     private func isBroken(_ lines: [String]) -> Bool { if case .broken = collect(lines).1 { true } else { false } }
 
     @Test(

@@ -57,7 +57,7 @@ public enum ResponsePlan: Equatable, Sendable {
         default:
             let failure = Failure.status(of: head)
             let isRetried =
-                terms.retriedStatuses.contains(head.status) || failure.isFromCaptivePortal || head.requestsLaterRetry
+                terms.retriedStatuses.contains(head.status) || failure.isFromCaptivePortal || head.pauseSeconds != nil
             return isRetried ? .retry(failure, fromZero: false) : .fail(failure)
         }
     }
@@ -239,10 +239,6 @@ extension ResponseHead {
         head.fields.removeAll { field in !["ETag", "Last-Modified", "Date"].contains { field.isNamed($0) } }
         return head
     }
-
-    /// Whether the server demands that the client repeats the request later: 413 with Retry-After is temporary (RFC
-    /// 9110, section 15.5.14).
-    var requestsLaterRetry: Bool { status == 413 && retryAfterSeconds != nil }
 }
 
 extension Failure {

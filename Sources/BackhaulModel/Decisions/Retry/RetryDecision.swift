@@ -28,6 +28,9 @@ public struct FailedAttempt: Equatable, Sendable {
     public var immediate: UInt32 = 0
     /// The least delay that the server demanded, in seconds. A delay of more than one day counts as one day.
     public var retryAfterSeconds: Int64?
+    /// Set if the attempt did not follow a redirect, because the target's origin is paused (`OriginDelays`): the
+    /// milliseconds until the next attempt.
+    public var redirectDelay: Int64?
     /// The milliseconds until the task's resource time-out is over. This time-out is the longest permitted time between
     /// the enqueue, which stores the task, and the end of the task.
     public var remainingMilliseconds = Int64.max
@@ -51,6 +54,9 @@ public enum RetryDecision: Equatable, Sendable {
     /// The task waits for the uplink, the route from the local network to other networks. The failed attempt does not
     /// count towards the limit of attempts.
     case whenUplinkIsUp
+    /// The task waits for the origin to which a server has redirected it. The attempt does not count towards the limit
+    /// of attempts.
+    case whenOriginAllows(milliseconds: Int64)
 
     /// The most retries in a row without a delay, after a server has ended a request over HTTP/2 without a response.
     /// After these retries, such a failure is retried like any other broken connection.
@@ -69,6 +75,7 @@ public enum RetryDecision: Equatable, Sendable {
             consecutiveFailures: consecutiveFailures, retryAfterSeconds: attempt.retryAfterSeconds, jitter: jitter)
         // The task fails at the end of its resource time-out, so no delay is longer than the rest of this time-out.
         let remaining = max(0, attempt.remainingMilliseconds)
+        if let delay = attempt.redirectDelay { return .whenOriginAllows(milliseconds: min(delay, remaining)) }
         if attempt.reason == .diskFull {
             return .whenSpaceIsFree(recheckMilliseconds: min(max(delay, diskFullMilliseconds), remaining))
         }
@@ -100,10 +107,10 @@ extension FailedAttempt {
             && connectionWasClosed && (isUnprocessed || HTTPMethod.isIdempotent(method))
     }
 
-    /// Whether the server demands that the client repeats the request later. The status 413 with Retry-After is such a
-    /// demand (RFC 9110, section 15.5.14).
-    fileprivate var isDeferredByServer: Bool {
-        failure.status == .httpStatus && failure.detail == 413 && retryAfterSeconds != nil
+    /// Whether the server demands that the client sends the request again after a pause.
+    public var isDeferredByServer: Bool {
+        failure.status == .httpStatus && retryAfterSeconds != nil
+            && ResponseHead.mayDemandPause(Int32(clamping: failure.detail))
     }
 
     /// Whether a captive portal, such as a network's login page, has responded in place of the server. Then the policy

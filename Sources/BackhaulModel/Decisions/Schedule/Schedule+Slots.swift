@@ -34,7 +34,7 @@ extension Schedule {
         let state = lanes[lane] ?? LaneState(session: session, origin: origin)
         guard let session = sessions[state.session], let limits = session.limits else { return false }
         return running < engineLimits.running && session.running < limits.perSession
-            && state.running < width(of: state, limits) && hasConnection(state)
+            && state.running < width(of: state, limits) && hasConnection(state) && originAllowsTask(of: state)
     }
 
     /// Gives a slot of the lane to a task that was not loaded. The slot counts against the limits until it is released.
@@ -68,7 +68,7 @@ extension Schedule {
                 return .load(lane, limit: loadTarget)
             }
             if mayStart, waiting.allowsTask, waiting.running < width(of: waiting, state.limits), hasConnection(waiting),
-                let step = start(lane)
+                originAllowsTask(of: waiting), let step = start(lane)
             {
                 return step
             }
@@ -86,7 +86,8 @@ extension Schedule {
         for session in sessionQueue {
             guard let state = sessions[session], state.limits != nil else { continue }
             for lane in state.lanes {
-                guard let waiting = lanes[lane], waiting.isUrgent, waiting.allowsTask else { continue }
+                guard let waiting = lanes[lane], waiting.isUrgent, waiting.allowsTask, originAllowsTask(of: waiting)
+                else { continue }
                 let isFull = running >= engineLimits.running
                 if !isFull, hasConnection(waiting) { return start(lane) }
                 guard waiting.requestedPreemptions < waiting.urgent.count else { continue }
@@ -119,6 +120,12 @@ extension Schedule {
         guard connections < engineLimits.connections else { return false }
         guard let limit = engineLimits.connectionsPerOrigin, let origin = lane.origin else { return true }
         return connectionsTo[origin, default: 0] < limit
+    }
+
+    /// Whether the lane's origin may run one more task.
+    private func originAllowsTask(of lane: LaneState) -> Bool {
+        guard !originWidths.isEmpty, let origin = lane.origin, let width = originWidths[origin] else { return true }
+        return width > 0 && width > lanes.values.reduce(0) { $0 + ($1.origin == origin ? $1.running : 0) }
     }
 
     /// Changes the lane, and updates the counts of connections.

@@ -22,10 +22,11 @@ struct DeadlineControllerTests {
     @Test("every five seconds, the controller ends ready tasks whose deadline has passed")
     func ready() {
         fixture.makeReady(overdueTask(), fixture.base.task(2))
-        #expect(deadlines.endOverdueReadyTasks().overdue == [1])
-        #expect(deadlines.endOverdueReadyTasks().isEmpty)
+        #expect(deadlines.checkReadyTasks().overdue == [1])
+        #expect(deadlines.checkReadyTasks().isEmpty)
         fixture.runtime.advance(milliseconds: 5_000)
-        #expect(deadlines.endOverdueReadyTasks().overdue == [1])
+        #expect(deadlines.checkReadyTasks().overdue == [1])
+        #expect(deadlines.untilNextReadyEnd ?? 0 < 0)
     }
 
     @Test("the next deadline of held tasks is read once, and the overdue tasks end at that deadline")

@@ -74,6 +74,41 @@ struct RetryDecisionTests {
     }
 
     @Test(
+        "A response with status 403, 413 or 5xx is retried if it has Retry-After, whatever retry_statuses contains",
+        arguments: [403, 413, 429, 500, 501, 505, 511, 530, 599])
+    func deferred(_ code: Int64) {
+        var attempt = FailedAttempt(status(code))
+        attempt.retryAfterSeconds = 5
+        var policy = TransferPolicy(SessionConfiguration(identifier: "s"))
+        policy.retryStatuses = StatusList("404") ?? policy.retryStatuses
+        let decision = RetryDecision.decide(attempt, policy, jitter: 1)
+        #expect(decision == .later(milliseconds: 5_000, consecutiveFailures: 1))
+        #expect(attempt.isDeferredByServer)
+        attempt.failure = status(404)
+        #expect(!attempt.isDeferredByServer)
+    }
+
+    @Test("a content network's statuses 520 to 530 are retried by default", arguments: [520, 523, 524, 530])
+    func contentNetworks(_ code: Int64) { check(RetryRow("\(code)", status(code), becomes: first)) }
+
+    @Test("a task that was not redirected to a paused origin waits, whatever its policy, until its deadline at most")
+    func pausedTarget() {
+        check(
+            RetryRow("paused", connection, becomes: .whenOriginAllows(milliseconds: 3_000)) {
+                $0.redirectDelay = 3_000
+                $0.consecutiveFailures = 9
+            } policy: {
+                $0.retryErrors = .nothing
+                $0.maximumAttempts = 1
+            })
+        check(
+            RetryRow("deadline", connection, becomes: .whenOriginAllows(milliseconds: 10)) {
+                $0.redirectDelay = 3_000
+                $0.remainingMilliseconds = 10
+            })
+    }
+
+    @Test(
         "A response with status 413 is retried only if the response has Retry-After",
         arguments: [
             RetryRow("413", status(413), becomes: refusal),

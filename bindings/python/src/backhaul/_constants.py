@@ -552,6 +552,9 @@ class Reason(OpenEnum):
     #: The network demands a login on a web page (a *portal*), or its route to other networks (the *uplink*) does not
     #: work.
     PORTAL = 22
+    #: The server has asked for a pause with Retry-After, which ends at ``next_attempt_ms``. All tasks for the same
+    #: scheme, host and port wait.
+    ORIGIN = 25
 
 
 class Next(OpenEnum):

@@ -19,7 +19,7 @@ public struct RetryPolicy: Hashable, Sendable {
     /// server may have acted on them. `false`, the default: such requests are repeated only if no server can have acted
     /// on them.
     public var unsafeMethods: Bool?
-    /// Default "408,425,429,500,502-504": the HTTP statuses, and ranges of statuses, for `RetryErrors.status`.
+    /// Default "408,425,429,500,502-504,520-530": the HTTP statuses, and ranges of statuses, for `RetryErrors.status`.
     public var statuses: String?
 
     /// Makes a value in which all properties stand for the default.

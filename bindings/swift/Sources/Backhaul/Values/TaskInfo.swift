@@ -79,6 +79,9 @@ public struct WaitingReason: Hashable, Sendable {
         /// The network demands a login on a web page (a *portal*), or its route to other networks (the *uplink*) does
         /// not work.
         case portal = 22
+        /// The server has asked for a pause with Retry-After, which ends at `nextAttempt`. All tasks for the same
+        /// scheme, host and port wait.
+        case origin = 25
     }
 
     /// Nil if the code is from a newer version of the library. `text` then describes the reason.

@@ -1,0 +1,65 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// The origins whose servers have asked for a pause. `OriginDelays` decides; this class has the clock and the timer.
+///
+/// Each engine has one object of this type.
+final class OriginController {
+    private let runtime: any Runtime
+    private var delays = OriginDelays()
+    private var timer: (any RuntimeTimer)?
+    /// The lanes with open wait records.
+    private var recorded: Set<LaneID> = []
+
+    init(_ runtime: any Runtime) { self.runtime = runtime }
+
+    func close() { timer?.stop() }
+
+    var isEmpty: Bool { delays.isEmpty }
+
+    var widths: [Origin: Int] { delays.widths(now: runtime.now) }
+
+    /// The milliseconds until the end of the origin's pause; nil if there is no pause now.
+    func millisecondsUntilEnd(of origin: Origin) -> Int64? {
+        delays.end(of: origin, now: runtime.now).map { $0 - runtime.now }
+    }
+
+    /// Notes a response. `pause`: the pause that the server demands, in seconds.
+    func responded(_ pause: Int64?, from origin: () -> Origin) -> [EngineEffect] {
+        if let pause {
+            delays.pause(origin(), seconds: pause, now: runtime.now)
+        } else if delays.isEmpty || !delays.responded(origin(), now: runtime.now) {
+            return []
+        }
+        return [.originsChanged]
+    }
+
+    /// Begins and ends wait records. `paused`: the lanes whose origins are paused now.
+    func recordWaits(of paused: [Lane]) -> [EngineEffect] {
+        let ended = recorded.subtracting(paused.map(\.id)).sorted()
+        recorded.subtract(ended)
+        let begun = paused.filter { recorded.insert($0.id).inserted }
+        return ended.map { .waitEnded(.origin($0), at: runtime.clocks.wallMilliseconds) }
+            + begun.map {
+                let scope = WaitScope($0.session, lane: $0.id)
+                return .waitBegan(.origin($0.id), [scope], Hold(.origin, Self.sentence($0.origin)))
+            }
+    }
+
+    static func sentence(_ origin: Origin) -> String {
+        "\(origin.text) has asked for a pause, and all transfers for it wait"
+    }
+
+    func delayOfRedirect(to origin: Origin) -> Int64? {
+        delays.isEmpty ? nil : delays.delayOfRedirect(to: origin, now: runtime.now)
+    }
+
+    /// Starts the timer for the next change of a limit. `deadline`: the milliseconds until the resource time-out of a
+    /// ready task ends.
+    func startTimer(deadline: Int64?) {
+        guard let change = delays.update(now: runtime.now) else { return timer?.stop() ?? () }
+        let timer = timer ?? runtime.timer { [.originsChanged] }
+        self.timer = timer
+        timer.start(milliseconds: max(0, min(change - runtime.now, deadline ?? .max)))
+    }
+}
