@@ -330,7 +330,8 @@ BH_API const char *bh_abi_json(void);
     X(SIZE_MISMATCH, 57, "the size of the file is not the expected one")                                               \
     X(BODY_UNAVAILABLE, 58, "a file of the request's body cannot be read")                                             \
     X(BODY_CHANGED, 59, "a file of the request's body was changed after the enqueue")                                  \
-    X(TLS_TRUNCATED, 60, "the TLS connection ended without close_notify, so the body may be truncated")
+    X(TLS_TRUNCATED, 60, "the TLS connection ended without close_notify, so the body may be truncated")                \
+    X(STORAGE_AWAY, 61, "the directory or the file system of the task's file is away")
 
 /* The result of a call, or the reason why a task failed. */
 BH_ENUM(bh_status) {
@@ -1097,7 +1098,8 @@ typedef struct bh_request {
     bh_refresh refresh;
     int32_t priority;            /* tasks of higher priority start first within the session; -100 to 100, or
                                     BH_PRIORITY_NOW */
-    uint32_t mode;               /* permission bits of the file; 0: 0666 without the bits of the host's umask */
+    uint32_t mode;               /* permission bits of the file; 0: the mode of the replaced file, or the default ACL of
+                                    the directory, or 0666 without the bits of the host's umask (docs/storage.md) */
 } bh_request;
 
 /* State of a task. The last three states are final. */
@@ -1364,6 +1366,9 @@ BH_ENUM(bh_reason) {
     BH_REASON_SLEEP = 21,    /* the machine is about to sleep, or sleeps */
     BH_REASON_PORTAL = 22,   /* the network demands a login on a web page (a *portal*), or its route to other networks
                                 (the *uplink*) does not work */
+    BH_REASON_STORAGE = 23,  /* the directory or file system of the task's file is away, or the finished file cannot get
+                                its name now. The engine checks again when a file system is mounted, when the directory
+                                is made, and at next_attempt_ms */
     BH_REASON_ORIGIN = 25    /* the server has asked for a pause with Retry-After, which ends at next_attempt_ms. All
                                 tasks for the same scheme, host and port wait */
 };

@@ -16,6 +16,10 @@ extension Failure {
                 "\(error.messageStart) \(subject): the program closed a descriptor of the library; it must "
                     + "not change them")
         case EMFILE, ENFILE, ENOMEM: .system(.outOfResources, code: error.code, sentence)
+        case EBUSY:
+            .system(
+                .destinationUnavailable, code: error.code,
+                sentence + "; it is a mount point, or another program uses it; unmount it or choose another path")
         case EACCES, EPERM:
             .system(
                 .destinationUnavailable, code: error.code, sentence + "; check the permissions of its directory")

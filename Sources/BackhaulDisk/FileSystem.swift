@@ -46,8 +46,22 @@ struct FileSystem: Sendable {
         Descriptor(owning: try call(.open) { bhl_openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0) })
     }
 
+    /// Opens a file of this user. A crash may have left it with a mode that does not permit this.
+    func open(in directory: Int32, ownNamed name: String) throws(SystemError) -> Descriptor {
+        do {
+            return try open(in: directory, name)
+        } catch where error.code == EACCES {
+            try changeMode(in: directory, name, 0o600)
+            return try open(in: directory, name)
+        }
+    }
+
     func openForReading(_ path: String) throws(SystemError) -> Descriptor {
-        Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0) })
+        try openForReading(in: AT_FDCWD, path)
+    }
+
+    func openForReading(in directory: Int32, _ name: String) throws(SystemError) -> Descriptor {
+        Descriptor(owning: try call(.open) { bhl_openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0) })
     }
 
     /// Opens a file of a request body, and follows symbolic links. The caller then compares the file's identity with
@@ -109,8 +123,48 @@ struct FileSystem: Sendable {
         _ = try call(.truncate) { ftruncate(file, off_t(length)) }
     }
 
+    /// Sets the permissions. Some file systems have none, for example FAT: their mount options decide.
     func changeMode(_ file: Int32, _ mode: UInt32) throws(SystemError) {
-        _ = try call(.changeMode) { fchmod(file, mode & 0o7777) }
+        do {
+            _ = try call(.changeMode) { fchmod(file, mode & 0o7777) }
+        } catch where [EPERM, ENOSYS, EOPNOTSUPP].contains(error.code) {}
+    }
+
+    /// Sets the permissions of a file that this user cannot open.
+    func changeMode(in directory: Int32, _ name: String, _ mode: UInt32) throws(SystemError) {
+        _ = try call(.changeMode) { fchmodat(directory, name, mode & 0o7777, 0) }
+    }
+
+    /// If `owner` is nil, changes only the group.
+    func changeOwner(_ file: Int32, _ owner: UInt32?, _ group: UInt32) throws(SystemError) {
+        _ = try call(.changeMode) { fchown(file, owner ?? .max, group) }
+    }
+
+    func attributeNames(of file: Int32) throws(SystemError) -> [String] {
+        try extended { flistxattr(file, $0, $1) }.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func attribute(_ name: String, of file: Int32) throws(SystemError) -> [UInt8] {
+        try extended { fgetxattr(file, name, $0, $1) }
+    }
+
+    func setAttribute(_ name: String, of file: Int32, _ value: [UInt8]) throws(SystemError) {
+        _ = try call(.changeMode) { fsetxattr(file, name, value, value.count, 0) }
+    }
+
+    /// Reads names or values of extended attributes, which have at most 64 KiB (xattr(7)). Most of them are short.
+    /// Unsafe: the pointer is valid during the call of `read`.
+    private func extended(
+        _ read: (UnsafeMutablePointer<CChar>?, Int) -> Int
+    ) throws(SystemError) -> [UInt8] {
+        for size in [1_024, 65_536] {
+            var bytes = [CChar](repeating: 0, count: size)
+            do {
+                let count = try call(.status) { read(&bytes, size) }
+                return bytes[..<count].map { UInt8(bitPattern: $0) }
+            } catch where error.code == ERANGE && size == 1_024 {}
+        }
+        return []
     }
 
     /// Sets the time of modification. The time of the last access does not change.
@@ -127,12 +181,28 @@ struct FileSystem: Sendable {
     /// Syncs the file's data and length. After an error, the data since the last sync may be lost, because the kernel
     /// may have dropped the pages of this data.
     func syncData(_ file: Int32) throws(SystemError) {
-        _ = try call(.sync) { fdatasync(file) }
+        try sync(.sync, file) { fdatasync(file) }
     }
 
     /// Syncs the file's data and all its attributes.
     func sync(_ file: Int32) throws(SystemError) {
-        _ = try call(.sync) { fsync(file) }
+        try sync(.sync, file) { fsync(file) }
+    }
+
+    /// Some file systems of virtual machines, old CIFS servers and FUSE servers have no fsync(2), mostly for
+    /// directories. The next best way is a sync of the whole file system.
+    private func sync(_ operation: FileOperation, _ file: Int32, _ body: () -> Int32) throws(SystemError) {
+        let unsupported = [EINVAL, ENOSYS, EOPNOTSUPP]
+        do {
+            _ = try call(operation, body)
+        } catch where unsupported.contains(error.code) || error.code == EBADF {
+            let original = error
+            do {
+                try syncFileSystem(file)
+            } catch where unsupported.contains(error.code) {
+                if original.code == EBADF { throw original }
+            }
+        }
     }
 
     /// Syncs all files and names of the file system that has this file or directory. Reports errors of writes since the
@@ -142,7 +212,7 @@ struct FileSystem: Sendable {
     }
 
     func syncDirectory(_ directory: Int32) throws(SystemError) {
-        _ = try call(.syncDirectory) { fsync(directory) }
+        try sync(.syncDirectory, directory) { fsync(directory) }
     }
 
     func status(_ file: Int32) throws(SystemError) -> FileStatus {
@@ -173,6 +243,9 @@ struct FileSystem: Sendable {
         return FileStatus(status)
     }
 
+    /// Whether a file or directory is mounted at the path.
+    func isMountPoint(_ path: String) -> Bool { bhl_is_mount_point(path) == 1 }
+
     /// Returns the space of the file system that has this file or directory.
     func space(_ descriptor: Int32) throws(SystemError) -> FileSystemSpace {
         var status = statfs()
@@ -192,13 +265,53 @@ struct FileSystem: Sendable {
     ) throws(SystemError) {
         do {
             _ = try call(.rename) { bhl_rename(fromDirectory, from, toDirectory, to, replace ? 1 : 0) }
-        } catch where !replace && (error.code == EINVAL || error.code == ENOSYS) {
+        } catch where !replace && [EINVAL, ENOSYS, EOPNOTSUPP].contains(error.code) {
             // NFS and some FUSE file systems do not support RENAME_NOREPLACE. Instead, link(2) is used, which never
             // replaces a file.
-            _ = try call(.link) { linkat(fromDirectory, from, toDirectory, to, 0) }
+            do {
+                _ = try call(.link) { linkat(fromDirectory, from, toDirectory, to, 0) }
+            } catch where [EPERM, EINVAL, ENOSYS, EOPNOTSUPP, EMLINK].contains(error.code) {
+                try makePlaceholder(for: from, named: to, in: toDirectory)
+                return try renameOverPlaceholder(from, in: fromDirectory, to: to, in: toDirectory)
+            }
             try remove(from, in: fromDirectory)
+        } catch where !replace && error.code == EEXIST && isPlaceholder(for: from, named: to, in: toDirectory) {
+            try renameOverPlaceholder(from, in: fromDirectory, to: to, in: toDirectory)
         }
     }
+
+    /// Takes a name on a file system that has neither RENAME_NOREPLACE nor hard links: makes a file, whose content
+    /// shows after a crash which file was to get the name.
+    private func makePlaceholder(for from: String, named to: String, in directory: Int32) throws(SystemError) {
+        let file = try create(in: directory, to)
+        do {
+            try write(file.number, Self.placeholder(for: from)[...], at: 0)
+        } catch {
+            try? remove(to, in: directory)
+            throw error
+        }
+    }
+
+    private func renameOverPlaceholder(
+        _ from: String, in fromDirectory: Int32, to: String, in toDirectory: Int32
+    ) throws(SystemError) {
+        do {
+            _ = try call(.rename) { bhl_rename(fromDirectory, from, toDirectory, to, 1) }
+        } catch {
+            if isPlaceholder(for: from, named: to, in: toDirectory) { try? remove(to, in: toDirectory) }
+            throw error
+        }
+    }
+
+    private func isPlaceholder(for from: String, named to: String, in directory: Int32) -> Bool {
+        let content = Self.placeholder(for: from)
+        guard let found = try? status(in: directory, to), found.isRegular, found.size == content.count,
+            let file = try? openForReading(in: directory, to)
+        else { return false }
+        return (try? read(file.number, count: content.count, at: 0)) == content
+    }
+
+    private static func placeholder(for name: String) -> [UInt8] { Array("backhaul: this file becomes \(name)".utf8) }
 
     /// Makes a hard link `name` in the directory, to the file at `path`. A symbolic link is not followed.
     func link(_ path: String, to name: String, in directory: Int32) throws(SystemError) {
@@ -239,6 +352,7 @@ struct FileStatus: Equatable, Sendable {
     var isLink: Bool
     var linkCount: UInt64
     var owner: UInt32
+    var group: UInt32
     var modifiedNanoseconds: Int64
     /// The time of the last change of content or attributes (inode(7), ctime).
     var changedNanoseconds: Int64
@@ -259,11 +373,15 @@ struct FileStatus: Equatable, Sendable {
         modifiedNanoseconds = nanoseconds(status.st_mtim)
         changedNanoseconds = nanoseconds(status.st_ctim)
         owner = status.st_uid
+        group = status.st_gid
     }
 
     /// Whether the file is regular, belongs to this user and has only one hard link. Another user cannot have made such
-    /// a file.
-    var isOurs: Bool { isRegular && owner == geteuid() && linkCount == 1 }
+    /// a file. On some file systems, the owner of each file is a mount option.
+    func isOurs(on files: FileSystem, _ descriptor: Int32) -> Bool {
+        guard isRegular, linkCount == 1 else { return false }
+        return owner == geteuid() || (try? files.space(descriptor))?.choosesOwners == true
+    }
 
     func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
 

@@ -31,7 +31,7 @@ extension Request: WireRecord, WireElement {
         try coder.field(&ifExists)
         try coder.field(&priority)
         try coder.field(&startsSuspended)
-        try coder.field(&mode)
+        try coder.field(&mode, as: { $0.rawValue }, from: { FileMode(rawValue: $0) })
         var given = hasOptions ? options : nil
         try coder.field(&given)
         if coder.isReading, let given { options = given }

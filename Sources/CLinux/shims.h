@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <linux/stat.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <signal.h>
@@ -25,6 +26,7 @@
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,6 +118,13 @@ static inline ssize_t bhl_copy_range(int from, int to, long long offset, size_t 
 
 static inline int bhl_rename(int from_directory, const char *from, int to_directory, const char *to, int replace) {
     return (int)syscall(SYS_renameat2, from_directory, from, to_directory, to, replace ? 0 : RENAME_NOREPLACE);
+}
+
+// Returns 1 if a file system, or a part of one, is mounted at the path (statx(2), STATX_ATTR_MOUNT_ROOT).
+static inline int bhl_is_mount_point(const char *path) {
+    struct statx status;
+    if (syscall(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &status) != 0) return 0;
+    return (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 }
 
 // Reads the calling user's home directory from the user database. The function is reentrant, because it does not use a

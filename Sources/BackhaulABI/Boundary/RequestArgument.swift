@@ -86,7 +86,7 @@ enum RequestArgument {
 private struct RequestReader {
     private var intake = RequestIntake()
     private var destinations = DestinationCheck()
-    private lazy var defaultMode = 0o666 & ~FileCreationMask.current()
+    private lazy var defaultMode = FileMode.default(umask: FileCreationMask.current())
 
     mutating func read(_ given: bh_request, isChecked: Bool) throws(Failure) -> Request {
         var request = Request(url: try TextArgument.required(given.url, "url", limit: Limits.urlSize))
@@ -98,7 +98,7 @@ private struct RequestReader {
         request.priority = given.priority
         try RequestOptionsArgument.checkFlags(given)
         request.startsSuspended = given.flags & UInt32(BH_REQUEST_STARTS_SUSPENDED) != 0
-        request.mode = given.mode == 0 ? defaultMode : given.mode
+        request.mode = given.mode == 0 ? defaultMode : FileMode(given.mode)
         if RequestOptionsArgument.isNeeded(given) { request.options = try RequestOptionsArgument.read(given) }
         let path = try TextArgument.optional(given.destination, "destination", limit: Limits.pathSize)
         let isDirectory = request.options.isNamedByServer

@@ -53,6 +53,7 @@ enum HeaderConstants {
         ("BH_BODY_UNAVAILABLE", "58"),
         ("BH_BODY_CHANGED", "59"),
         ("BH_TLS_TRUNCATED", "60"),
+        ("BH_STORAGE_AWAY", "61"),
 
         ("BH_DOMAIN_NONE", "0"),
         ("BH_DOMAIN_SYSTEM", "1"),
@@ -220,6 +221,7 @@ enum HeaderConstants {
         ("BH_REASON_BUDGET", "20"),
         ("BH_REASON_SLEEP", "21"),
         ("BH_REASON_PORTAL", "22"),
+        ("BH_REASON_STORAGE", "23"),
         ("BH_REASON_ORIGIN", "25"),
 
         ("BH_NEXT_END", "1"),

@@ -29,21 +29,23 @@ public struct DestinationCheck: Sendable {
         let directory = try status(ofDirectory: destination.directory)
         destination.directoryDevice = directory.device
         destination.directoryInode = directory.inode
-        let isThere: Bool
+        let found: FileStatus?
         do throws(SystemError) {
             let existing = try files.status(in: AT_FDCWD, path)
-            isThere = existing != nil
             if let existing, existing.isDirectory {
                 throw SystemError(code: EISDIR, messageStart: "cannot put a file in the place of")
             }
-            // Special files such as devices and sockets are never replaced, because other programs use them.
-            if let existing, !existing.isRegular, !existing.isLink {
-                throw SystemError(code: EEXIST, messageStart: "cannot put a file in the place of the special file")
-            }
+            found = existing
         } catch {
             throw .disk(error, path)
         }
+        if let found, let failure = SpecialFile.failure(found, at: path, files) { throw failure }
+        let isThere = found != nil
         guard !isThere || ifExists != .fail else { throw .exists(path) }
+        if isThere, files.isMountPoint(path) {
+            throw .disk(SystemError(code: EBUSY, messageStart: "cannot replace"), path)
+        }
+        if NameProbe.isNeeded(destination.name), !isThere { try probe(destination.name, in: destination.directory) }
         destination.fileExists = isThere
         return destination
     }
@@ -79,6 +81,11 @@ public struct DestinationCheck: Sendable {
         guard !name.isEmpty, !name.elementsEqual(".".utf8), !name.elementsEqual("..".utf8) else {
             throw malformed("\(path) names a directory; end it with the name of a file")
         }
+    }
+
+    private func probe(_ name: String, in path: String) throws(Failure) {
+        guard let directory = try? files.openDirectory(path) else { return }
+        try NameProbe.check(name, in: directory.number, at: path + "/" + name, files)
     }
 
     private mutating func status(ofDirectory path: String) throws(Failure) -> FileStatus {

@@ -55,6 +55,14 @@ struct DirectoryCache {
         return space
     }
 
+    /// The permissions of a new file: the requested bits, or the default ACL of the directory, or the umask's bits.
+    mutating func newFileMode(_ mode: FileMode, in directory: OpenDirectory) -> UInt32 {
+        guard mode.isDefault else { return mode.bits }
+        let access = open[directory.path]?.defaultAccess ?? DefaultAccess(of: directory.number, files)
+        open[directory.path]?.defaultAccess = access
+        return access.bits.map { 0o666 & $0 } ?? mode.bits
+    }
+
     mutating func closeAll() { open.removeAll(keepingCapacity: true) }
 }
 
@@ -64,7 +72,19 @@ struct OpenDirectory {
     let status: FileStatus
     /// The space of the directory's file system; nil before the first call of `reserve`.
     fileprivate(set) var space: FileSystemSpace?
+    /// Nil before the first call of `newFileMode`.
+    fileprivate var defaultAccess: DefaultAccess?
     var number: Int32 { descriptor.number }
+}
+
+/// The permission bits that the default ACL of a directory leaves to a new file (acl(5)).
+private struct DefaultAccess {
+    /// Nil without such an ACL.
+    let bits: UInt32?
+
+    init(of directory: Int32, _ files: FileSystem) {
+        bits = (try? files.attribute("system.posix_acl_default", of: directory)).flatMap(AccessList.permissionBits)
+    }
 }
 
 /// The two parts of an absolute path: the directory, and the name in this directory.

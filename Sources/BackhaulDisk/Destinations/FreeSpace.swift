@@ -28,6 +28,8 @@ struct FileSystemSpace {
     let reserve: UInt64
     /// The type of the file system (linux/magic.h).
     let type: Int
+    /// The longest name of a file, in bytes; 0 if the file system does not report it.
+    let nameLength: Int
 
     init(_ status: statfs) {
         let blockSize = UInt64(clamping: status.f_frsize > 0 ? status.f_frsize : status.f_bsize)
@@ -39,7 +41,20 @@ struct FileSystemSpace {
         available = bytes(UInt64(status.f_bavail))
         reserve = min(Self.largestReserve, total / Self.reserveDivisor)
         type = Int(status.f_type)
+        nameLength = Int(status.f_namelen)
     }
+
+    /// ext4, XFS, Btrfs, F2FS, tmpfs, ZFS, bcachefs and overlayfs: names are bytes, and differ if their bytes differ.
+    private static let native: Set<Int> = [
+        0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x0102_1994, 0x2FC1_2FC1, 0xCA45_1A4E, 0x794C_7630,
+    ]
+    var acceptsAllNames: Bool { Self.native.contains(type) }
+
+    /// FAT, exFAT, NTFS, FUSE, CIFS, SMB 2, 9P and NFS: the mount options or the server may choose the owner of a file.
+    private static let ownerless: Set<Int> = [
+        0x4D44, 0x2011_BAB0, 0x7366_746E, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x6969,
+    ]
+    var choosesOwners: Bool { Self.ownerless.contains(type) }
 
     /// Returns false if a file of this size is larger than the whole file system.
     func isLargeEnough(_ size: UInt64) -> Bool { total == 0 || size <= total }

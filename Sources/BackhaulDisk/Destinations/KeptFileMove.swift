@@ -25,7 +25,7 @@ final class KeptFileMove {
     private enum Progress {
         case step(Step)
         case gone
-        case blocked
+        case refused(Failure)
     }
 
     private static let sliceSize = 4 << 20
@@ -57,13 +57,13 @@ final class KeptFileMove {
         let to = try directories.directory(of: target.destination)
         let progress: Progress
         do throws(SystemError) {
-            progress = copy == nil ? try start(from, to) : try continueCopy(from, to)
+            progress = copy == nil ? try start(from, to, &directories) : try continueCopy(from, to, &directories)
         } catch {
             throw .disk(error, target.destination.path)
         }
         switch progress {
         case .step(let step): return step
-        case .blocked: throw .exists(target.destination.path)
+        case .refused(let failure): throw failure
         case .gone:
             throw Failure(
                 .notFound, "the kept file \(keptPath) is gone, and it is not at \(target.destination.path) either")
@@ -76,7 +76,9 @@ final class KeptFileMove {
         try? files.remove(target.partName, in: to.number)
     }
 
-    private func start(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
+    private func start(
+        _ from: OpenDirectory, _ to: OpenDirectory, _ directories: inout DirectoryCache
+    ) throws(SystemError) -> Progress {
         let name = target.destination.name
         let final = try files.status(in: to.number, name)
         guard let status = try files.status(in: from.number, kept.name), status.isRegular else {
@@ -96,16 +98,21 @@ final class KeptFileMove {
             if let final, matchesIntent(final) { return try removeSource(from, to) }
             return .step(record(.keptFile, status))
         }
-        let source = try files.open(in: from.number, kept.name)
+        if let final, let failure = refusal(final) { return .refused(failure) }
+        let source = try files.open(in: from.number, ownNamed: kept.name)
         self.source = source
-        try files.changeMode(source.number, target.mode)
-        try files.sync(source.number)
         do {
+            if from.status.device == to.status.device {
+                try setAttributes(of: source, status, replacing: final, in: to, &directories)
+            }
             try files.rename(kept.name, in: from.number, to: name, in: to.number, replace: target.replace)
-        } catch where error.code == EEXIST {
-            return .blocked
-        } catch where error.code == EXDEV {
-            guard target.replace || final == nil else { return .blocked }
+        } catch {
+            // The kept file stays in the store, so it must not have the mode of the file that it should replace.
+            try? files.changeMode(source.number, 0o600)
+            guard error.code == EXDEV else {
+                if error.code == EEXIST { return .refused(.exists(target.destination.path)) }
+                throw error
+            }
             try files.remove(target.partName, in: to.number)
             copy = try files.create(in: to.number, target.partName)
             buffer = [UInt8](repeating: 0, count: KeptFileMove.sliceSize)
@@ -116,7 +123,27 @@ final class KeptFileMove {
         return .step(.moved)
     }
 
-    private func continueCopy(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
+    private func refusal(_ final: FileStatus) -> Failure? {
+        let path = target.destination.path
+        return target.replace ? SpecialFile.failure(final, at: path, files) : .exists(path)
+    }
+
+    private func setAttributes(
+        of file: Descriptor, _ status: FileStatus, replacing final: FileStatus?, in to: OpenDirectory,
+        _ directories: inout DirectoryCache
+    ) throws(SystemError) {
+        if let final, final.isRegular {
+            let name = target.destination.name
+            try files.copyAttributes(of: final, named: name, in: to.number, to: file, status, target.mode)
+        } else {
+            try files.changeMode(file.number, directories.newFileMode(target.mode, in: to))
+        }
+        try files.sync(file.number)
+    }
+
+    private func continueCopy(
+        _ from: OpenDirectory, _ to: OpenDirectory, _ directories: inout DirectoryCache
+    ) throws(SystemError) -> Progress {
         guard let source, let copy else { return .gone }
         do {
             let count = try files.read(source.number, into: &buffer, at: copied)
@@ -126,14 +153,19 @@ final class KeptFileMove {
                 copied += UInt64(count)
                 return .step(.more)
             }
-            try files.changeMode(copy.number, target.mode)
-            try files.sync(copy.number)
-            if recorded != .copy { return .step(record(.copy, try files.status(copy.number))) }
+            let final = try files.status(in: to.number, target.destination.name)
+            if let final, let failure = refusal(final) {
+                try? files.remove(target.partName, in: to.number)
+                return .refused(failure)
+            }
+            let status = try files.status(copy.number)
+            try setAttributes(of: copy, status, replacing: final, in: to, &directories)
+            if recorded != .copy { return .step(record(.copy, status)) }
             try files.rename(
                 target.partName, in: to.number, to: target.destination.name, in: to.number, replace: target.replace)
         } catch {
             try? files.remove(target.partName, in: to.number)
-            if error.code == EEXIST { return .blocked }
+            if error.code == EEXIST { return .refused(.exists(target.destination.path)) }
             throw error
         }
         return try removeSource(from, to)

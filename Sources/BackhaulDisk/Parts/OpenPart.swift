@@ -56,10 +56,14 @@ final class OpenPart {
         return try reporting { () throws(SystemError) in
             // The existing file may belong to another user. So the file is checked before it is opened for writing, and
             // a second time after the open.
-            guard let named = try files.status(in: directory.number, location.partName), named.isOurs else { return 0 }
-            let file = try files.open(in: directory.number, location.partName)
+            guard let named = try files.status(in: directory.number, location.partName),
+                named.isOurs(on: files, directory.number)
+            else { return 0 }
+            let file = try files.open(in: directory.number, ownNamed: location.partName)
             let status = try files.status(file.number)
-            guard status.isOurs, status.size > 0, let known = knownContent(status, trusted, fingerprints) else {
+            guard status.isOurs(on: files, file.number), status.size > 0,
+                let known = knownContent(status, trusted, fingerprints)
+            else {
                 return 0
             }
             if status.size > known.length {
@@ -280,9 +284,9 @@ final class OpenPart {
     private func removeReplacedPart(in directory: OpenDirectory) throws(Failure) -> Bool {
         guard descriptor == nil else { return false }
         return try reporting { () throws(SystemError) in
-            guard let named = try files.status(in: directory.number, location.partName), named.isOurs else {
-                return false
-            }
+            guard let named = try files.status(in: directory.number, location.partName),
+                named.isOurs(on: files, directory.number)
+            else { return false }
             try files.remove(location.partName, in: directory.number)
             footprint = nil
             return true
@@ -315,7 +319,8 @@ final class OpenPart {
                 "the server announced \(expected) bytes for \(path) and sent \(whole)")
         }
         let (isContinued, isNew) = (length > 0, descriptor == nil && !last.isEmpty)
-        let file = try current(&directories, creating: location.mode)
+        let mode = try sealedMode(&directories)
+        let file = try current(&directories, creating: mode)
         if !last.isEmpty {
             try write(last, to: file, &directories)
             // A file that is written in one step needs no record in the journal, because its download never continues
@@ -324,8 +329,8 @@ final class OpenPart {
         }
         let status = try reporting { () throws(SystemError) in
             let status = try files.status(file.number)
-            if status.mode == location.mode & 0o7777 { return status }
-            try files.changeMode(file.number, location.mode)
+            if status.mode == mode { return status }
+            try files.changeMode(file.number, mode)
             return try files.status(file.number)
         }
         lastWritten = FileTimes(status)
@@ -335,6 +340,16 @@ final class OpenPart {
             isNew
             ? PendingSyncs.NewFile(directory: try directories.directory(of: location.destination), size: length) : nil
         return (file, new, SealedFile(intent: intent, checksum: try digest?.finish()))
+    }
+
+    /// The mode of the sealed file. If it will replace a file, only its owner may read it until then.
+    private func sealedMode(_ directories: inout DirectoryCache) throws(Failure) -> UInt32 {
+        let directory = try directories.directory(of: location.destination)
+        if location.replace, location.mode.isDefault {
+            let name = location.destination.name
+            if name.isEmpty || (try? files.status(in: directory.number, name)) != nil { return 0o600 }
+        }
+        return directories.newFileMode(location.mode, in: directory)
     }
 
     /// Closes the file after a failure. Only `resume` opens the file again, with a trusted length.
@@ -379,8 +394,10 @@ final class OpenPart {
         if let syncFailure { throw syncFailure }
         if let descriptor { return descriptor }
         let directory = try directories.directory(of: location.destination)
+        let destination = location.destination
+        try NameProbe.check(destination.name, in: directory.number, at: destination.path, files)
         let file = try reporting { () throws(SystemError) in
-            try create(in: directory, mode: mode & 0o7777)
+            try create(in: directory, mode: mode)
         }
         descriptor = file
         return file

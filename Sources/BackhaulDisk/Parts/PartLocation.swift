@@ -7,12 +7,12 @@ public struct PartLocation: Equatable, Sendable {
     /// The name of the part file in the destination's directory, at most 255 bytes. No other task uses this name.
     /// Before the first byte is written, any other file with this name is replaced.
     public var partName: String
-    /// The permission bits of the finished file. Before the file is finished, only its owner may read it.
-    public var mode: UInt32
+    /// The permissions of the finished file. Before the file is finished, only its owner may read it.
+    public var mode: FileMode
     /// Whether an existing file at the destination is replaced when the file is placed.
     public var replace: Bool
 
-    public init(destination: Destination, partName: String, mode: UInt32, replace: Bool) {
+    public init(destination: Destination, partName: String, mode: FileMode, replace: Bool) {
         self.destination = destination
         self.partName = partName
         self.mode = mode

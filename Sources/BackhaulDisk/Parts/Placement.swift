@@ -31,7 +31,8 @@ struct PlaceOperation {
     var path: String { intent.name.map { location.destination.path + $0 } ?? location.destination.path }
 
     /// Renames the file. The caller then syncs the directory.
-    func rename(in directory: OpenDirectory) throws(Failure) -> FileStamp {
+    func rename(in directory: OpenDirectory, _ directories: inout DirectoryCache) throws(Failure) -> FileStamp {
+        let replaced = location.replace ? try replacedFile(in: directory) : nil
         do throws(SystemError) {
             if let part = try files.status(in: directory.number, location.partName), part.matches(intent) {
                 // If the file has both names, it was linked before a crash, and its old name was not removed. Here
@@ -39,6 +40,7 @@ struct PlaceOperation {
                 if part.linkCount > 1, let final = try files.status(in: directory.number, name), final.matches(intent) {
                     try files.remove(location.partName, in: directory.number)
                 } else {
+                    if location.replace { try setAttributes(of: part, from: replaced, in: directory, &directories) }
                     try files.rename(
                         location.partName, in: directory.number, to: name, in: directory.number,
                         replace: location.replace)
@@ -54,6 +56,41 @@ struct PlaceOperation {
             throw error.code == EEXIST ? .exists(path) : .disk(error, path)
         }
         throw .changedExternally(path)
+    }
+
+    private func replacedFile(in directory: OpenDirectory) throws(Failure) -> FileStatus? {
+        let found = try? files.status(in: directory.number, name)
+        if let found, let failure = SpecialFile.failure(found, at: path, files) { throw failure }
+        if found != nil { try checkSpelling(in: directory) }
+        return found.flatMap { $0.isRegular && !$0.matches(intent) ? $0 : nil }
+    }
+
+    /// Refuses to replace a file whose name differs in case: on a file system that ignores case, this may be the file
+    /// of another task.
+    private func checkSpelling(in directory: OpenDirectory) throws(Failure) {
+        guard let space = try? files.space(directory.number), !space.acceptsAllNames,
+            let names = try? DirectoryReader.textNames(in: directory.path), !names.contains(name),
+            let other = names.first(where: { $0.lowercased() == name.lowercased() })
+        else { return }
+        throw .system(
+            .destinationExists, code: EEXIST,
+            "the file system of \(path) does not distinguish this name from \(other), which exists already; choose "
+                + "another name")
+    }
+
+    /// The seal does not set the attributes of the replaced file, because that file may change until now.
+    private func setAttributes(
+        of part: FileStatus, from replaced: FileStatus?, in directory: OpenDirectory,
+        _ directories: inout DirectoryCache
+    ) throws(SystemError) {
+        guard let replaced else {
+            let mode = directories.newFileMode(location.mode, in: directory)
+            // If this fails, the file has fewer permissions than it could have, or the file system has no permissions.
+            if part.mode != mode { try? files.changeMode(in: directory.number, location.partName, mode) }
+            return
+        }
+        let file = try files.open(in: directory.number, ownNamed: location.partName)
+        try files.copyAttributes(of: replaced, named: name, in: directory.number, to: file, part, location.mode)
     }
 
     func inspect(in directory: OpenDirectory) throws(Failure) -> Placement {

@@ -28,9 +28,11 @@ final class StoreFiles {
     /// The part file of a task, and its destination. The part file's name depends only on stored values, so that a
     /// later engine finds the file. The part files of two tasks never have the same name, even in different stores.
     func location(of task: StoredTask) -> PartLocation {
-        PartLocation(
+        // The claim of a kept file sets its mode in the directory to which the file is moved.
+        let mode = task.request.destination == nil ? FileMode(task.request.mode.bits) : task.request.mode
+        return PartLocation(
             destination: task.request.destination ?? keptDestination(of: task.id),
-            partName: partName(of: task.id, task.part), mode: task.request.mode,
+            partName: partName(of: task.id, task.part), mode: mode,
             replace: task.request.destination == nil || task.request.ifExists != .fail)
     }
 

@@ -57,6 +57,9 @@ extension TransferRunner {
         case .whenSpaceIsFree(let milliseconds):
             wait = milliseconds
             record.wait(until: boot + milliseconds, for: .diskFull)
+        case .whenStorageReturns(let milliseconds):
+            wait = milliseconds
+            record.wait(until: boot + milliseconds, for: .storage)
         case .whenUplinkIsUp:
             attempt.stoppedState = (.waiting, .portal)
             record.attempt = storedAttempt(.stopped, failure: failed.failure)

@@ -68,8 +68,7 @@ public struct Request: Equatable, Sendable {
     public var ifExists: ExistsPolicy = .fail
     public var priority: Int32 = 0
     public var startsSuspended = false
-    /// The permission bits of the finished file, without the bits that the host's umask removes.
-    public var mode: UInt32 = 0o644
+    public var mode = FileMode.default(umask: 0o022)
     /// Whether the host has replaced an expired URL by a URL of another origin (scheme, host name and port). If so, the
     /// headers that the host gave for the first URL are not sent.
     public var isCrossOrigin = false

@@ -51,6 +51,7 @@ public enum Status: Int32, Sendable, CaseIterable {
     case bodyUnavailable = 58
     case bodyChanged = 59
     case tlsTruncated = 60
+    case storageAway = 61
 }
 
 /// The kind of code in `Failure.detail`: `BH_DOMAIN_…`.

@@ -47,6 +47,7 @@ public enum WaitReason: Int32, Sendable, CaseIterable {
     case budget = 20
     case sleep = 21
     case portal = 22
+    case storage = 23
     case origin = 25
 }
 

@@ -1,4 +1,14 @@
 extension WaitReason {
+    /// Why a task waited after a failed attempt with this status.
+    public init(ofDelayAfter status: Status) {
+        self =
+            switch status {
+            case .diskFull: .diskFull
+            case .storageAway, .destinationUnavailable: .storage
+            default: .retry
+            }
+    }
+
     /// One sentence about the reason; nil if the task progresses or has ended.
     public var text: String? {
         switch self {
@@ -24,6 +34,7 @@ extension WaitReason {
         case .budget: "the bytes that may be moved on this network are used up"
         case .sleep: "the machine is about to sleep"
         case .portal: "all servers fail in the same way: a portal asks for a login, or the uplink is dead"
+        case .storage: "the directory or the file system of its file is away, or the file cannot get its name"
         case .origin: "the server has asked for a pause, and all transfers for it wait"
         case .diskFull: "the file system is full, and is checked again after a while"
         }

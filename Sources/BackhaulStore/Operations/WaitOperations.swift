@@ -118,7 +118,7 @@ public struct WaitOperations {
             let isLast = following == nil
             switch attempt.next {
             case .retry:
-                var reason = attempt.status == .diskFull ? WaitReason.diskFull : .retry
+                var reason = WaitReason(ofDelayAfter: attempt.status)
                 var end = following.map { min($0, attempt.nextAttempt) } ?? attempt.nextAttempt
                 // If a rescheduling during the retry delay gave the task a later start, it also ended the retry delay.
                 if isLast, timeline.dueReason == .earliestStart, let delayed = timeline.startDelayed {

@@ -168,7 +168,7 @@ struct StoredActivityRequest {
         request.destination = row.destination(device: "directory_device")
         request.ifExists = ExistsPolicy(rawValue: row.number("if_exists")) ?? .fail
         request.priority = row.number("priority")
-        request.mode = row.number("mode")
+        request.mode = FileMode(rawValue: row.number("mode"))
         let headers = row.optionalBlob("headers")
         request.userData = row.optionalBlob("user_data")
         request.headers = try HeaderBlob.unpack(headers)
@@ -196,7 +196,7 @@ extension Activity {
         row.set("directory_inode", .bits(request?.destination?.directoryInode))
         row.set("if_exists", .number((request?.ifExists ?? .fail).rawValue))
         row.set("priority", .number(request?.priority ?? 0))
-        row.set("mode", .number(request?.mode ?? 0))
+        row.set("mode", .number(request?.mode.rawValue ?? 0))
         row.set("headers", .optional(HeaderBlob.pack(request?.headers ?? [])))
         row.set("user_data", .optional(request?.userData))
         row.set("constraints_id", .id(constraints))

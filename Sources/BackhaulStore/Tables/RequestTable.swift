@@ -9,7 +9,7 @@ struct RequestTable {
         try connection.run(
             Self.insert, .id(task), .text(request.url), .bits(request.destination?.directoryDevice),
             .bits(request.destination?.directoryInode), .number(request.ifExists.rawValue), .number(request.priority),
-            .flag(request.startsSuspended), .number(request.mode), .optional(HeaderBlob.pack(request.headers)),
+            .flag(request.startsSuspended), .number(request.mode.rawValue), .optional(HeaderBlob.pack(request.headers)),
             .optional(request.userData), .flag(request.hasOptions))
     }
 
@@ -91,7 +91,7 @@ extension Row {
         request.url = text("url")
         request.ifExists = ExistsPolicy(rawValue: number("if_exists")) ?? .fail
         request.startsSuspended = flag("starts_suspended")
-        request.mode = number("mode")
+        request.mode = FileMode(rawValue: number("mode"))
         let headers = optionalBlob("requests.headers")
         request.userData = optionalBlob("user_data")
         let hasOptions = flag("has_options")

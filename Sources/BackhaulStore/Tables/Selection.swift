@@ -111,8 +111,11 @@ struct Selection {
         AND iif(state = \(suspended), ?4, iif(?2 = ?3, ?2, iif(id IN running, ?3, ?2)))
         AND iif(state = \(suspended), ?7, ?5 OR (?6 AND due_boot_ms IS NOT NULL AND NOT \(TaskDelays.staysDelayed)))
         AND (?8 IS NULL OR priority <> ?8) AND (?9 OR NOT \(TaskDelays.isAside))
-        AND NOT \(PartTable.hasIntent)
+        AND NOT \(isFinishing)
         """
+    /// A task with a finish intent gets its file's name now, except while it waits for the file's storage.
+    private static let isFinishing =
+        "(\(PartTable.hasIntent) AND due_reason IS NOT \(WaitReason.storage.sql))"
     private static let selectAll = Query("INSERT INTO selected SELECT id FROM tasks WHERE \(condition)")
     private static let selectOne = Query(
         """

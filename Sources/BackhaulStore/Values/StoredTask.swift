@@ -89,7 +89,7 @@ public struct AttemptRecord: Equatable, Sendable {
     public var httpStatus: Int32
     /// When the task may start again, in milliseconds of the boot clock; nil if the task may start now.
     public var nextAttempt: Int64?
-    /// Why the task waits until `nextAttempt`: `retry` or `diskFull`.
+    /// Why the task waits until `nextAttempt`: `retry`, `diskFull` or `storage`.
     public var reason: WaitReason
     /// The checkpoint from which the next attempt can continue; nil if the next attempt must start from the beginning.
     public var checkpoint: Checkpoint?

@@ -54,7 +54,7 @@ extension ExitCode {
                 .invalidated, .eventsOutstanding, .destinationExists, .destinationUnavailable:
                 .refused
             case .inUse, .timeout, .tooMany, .storeFull, .engineUnresponsive, .outOfResources,
-                .diskFull, .completed:
+                .diskFull, .completed, .storageAway:
                 .tryAgainLater
             case .storeUnavailable, .storeReadOnly, .storeDamaged, .storeNewer,
                 .storeOnNetworkFileSystem, .daemonUnavailable:

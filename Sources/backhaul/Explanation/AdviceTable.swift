@@ -43,6 +43,11 @@ struct AdviceTable {
                         + "."),
                 Advice("Then continue immediately:", ofTransfers("resume")),
             ]
+        case .storage:
+            [
+                Advice("Mount the file system, or make the directory, that the sentence above names."),
+                Advice("Retry immediately:", ofTransfers("resume")),
+            ]
         case .credential: credential
         case .connectivity:
             [

@@ -104,6 +104,7 @@ struct WaitExplanation {
         case .quietHours: return time
         case .power, .battery, .heat, .pressure, .metered:
             return time + ", if it stays so"
+        case .storage: return words + "; next check " + Text.timeWithCountdown(nextCheck, now: now)
         case .diskFull: return time + ", if there is space then"
         case .throughput, .portal, .connectivity:
             return words + "; next check " + Text.timeWithCountdown(nextCheck, now: now)

@@ -67,7 +67,7 @@ final class RequestArgumentTests {
     func defaults() throws {
         let request = try read()
         var expected = Request(url: "https://example.org/1")
-        expected.mode = 0o666 & ~FileCreationMask.current()
+        expected.mode = .default(umask: FileCreationMask.current())
         #expect(request == expected)
     }
 

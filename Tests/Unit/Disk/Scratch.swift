@@ -19,7 +19,7 @@ final class Scratch {
 
     func path(_ name: String) -> String { "\(path)/\(name)" }
 
-    func location(_ name: String, mode: UInt32 = 0o644, replace: Bool = false) throws -> PartLocation {
+    func location(_ name: String, mode: FileMode = 0o644, replace: Bool = false) throws -> PartLocation {
         let destination = try DestinationCheck.check(path: path(name), ifExists: .replace)
         return PartLocation(
             destination: destination, partName: ".backhaul-test-\(name).part", mode: mode, replace: replace)

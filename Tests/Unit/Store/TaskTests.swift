@@ -111,6 +111,22 @@ struct TaskTests {
         #expect(try waiting(store, lane) == [ids[3]])
     }
 
+    @Test("a task with a complete file can be cancelled only while its file waits for its storage")
+    func completeFile() throws {
+        let session = try store.session()
+        let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
+        for (id, reason) in zip(ids, [WaitReason.storage, .retry]) {
+            let isLive = try store.run {
+                try $0.attempts.recordIntent(
+                    id, FinishIntent(device: 1, inode: 2, size: 3), response: ResponseSummary(), attempts: 1,
+                    bytesReceived: 3)
+            }
+            #expect(isLive)
+            try record(store, id, delayed(until: 500, reason))
+        }
+        #expect(try store.control(session, .cancel).tasks == [ids[0]])
+    }
+
     @Test("a task becomes ready at the end of its delay, and its lane is returned")
     func due() throws {
         let session = try store.session()

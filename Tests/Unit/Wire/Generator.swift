@@ -88,7 +88,7 @@ extension Generator {
         request.ifExists = any()
         request.priority = integer()
         request.startsSuspended = bool()
-        request.mode = integer()
+        request.mode = FileMode(rawValue: integer())
         if bool() { request.options = options() }
         return request
     }

@@ -22,7 +22,7 @@ public enum RequestCheck {
         guard (-100...Limits.priorityNow).contains(request.priority) else {
             throw invalid("the priority \(request.priority) is outside of -100 to 100, and is not BH_PRIORITY_NOW")
         }
-        guard request.mode <= 0o777 else { throw invalid("the mode has bits that are not permission bits") }
+        guard request.mode.isValid else { throw invalid("the mode has bits that are not permission bits") }
         try checkHeaders(request.headers)
         if request.hasOptions || request.ifExists == .skip { try OptionsCheck.check(request) }
     }

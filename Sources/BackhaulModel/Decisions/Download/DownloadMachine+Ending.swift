@@ -112,6 +112,9 @@ extension DownloadMachine {
         case .preparing, .exchanging, .saving, .finishing: break
         }
         switch failure.status {
+        case .storageAway: return waitForStorage(failure)
+        // The file is complete. It gets its name when the destination can be used again.
+        case .destinationUnavailable where isPlacing: return waitForStorage(failure)
         case .destinationExists, .destinationUnavailable, .tooLarge:
             return discard(.failed(failure))
         case .badResponse, .connectionLost:
@@ -123,6 +126,16 @@ extension DownloadMachine {
                 .retry(failure, reason: reason, retryAfterSeconds: nil, fromZero: false),
                 after: revertToSynced(after: failure))
         }
+    }
+
+    private var isPlacing: Bool {
+        if case .finishing(.placing, _) = state { true } else { false }
+    }
+
+    private mutating func waitForStorage(_ failure: Failure) -> [Action] {
+        conclude(
+            .retry(failure, reason: .storage, retryAfterSeconds: nil, fromZero: false),
+            after: revertToSynced(after: failure))
     }
 
     /// Truncates the part file to the bytes that earlier syncs made durable. After a failed sync, only these bytes are

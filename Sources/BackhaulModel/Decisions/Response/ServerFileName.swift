@@ -32,7 +32,16 @@ enum ServerFileName {
         // A user cannot see blanks at the start or end of a name, and a leading dot hides the file.
         let start = plain.firstIndex { $0 != "." && !$0.properties.isWhitespace }
         guard let start, let stop = plain.lastIndex(where: { !$0.properties.isWhitespace }) else { return nil }
-        return cut(String(plain[start...stop]))
+        return cut(portable(plain[start...stop]))
+    }
+
+    /// FAT, exFAT and many network shares refuse these characters, and a dot at the end.
+    private static let refusedByMany = Set("\"*:<>?|".unicodeScalars)
+
+    private static func portable(_ name: Substring.UnicodeScalarView) -> String {
+        var portable = String.UnicodeScalarView(name.map { refusedByMany.contains($0) ? "_" : $0 })
+        while portable.last == "." { portable.removeLast() }
+        return String(portable)
     }
 
     private static func lastPart(of url: String) -> String? {

@@ -2,7 +2,7 @@
 public struct FailedAttempt: Equatable, Sendable {
     public var failure: Failure
     public var method = "GET"
-    /// Why the task waits: `retry`, or `diskFull` if the file system has no space now.
+    /// Why the task waits: `retry`, `diskFull` if the file system has no space now, or `storage` if it is away.
     public var reason = WaitReason.retry
     /// Whether the next attempt begins at the first byte, because it cannot continue the bytes of this attempt.
     public var fromZero = false
@@ -49,6 +49,8 @@ public enum RetryDecision: Equatable, Sendable {
     case later(milliseconds: Int64, consecutiveFailures: UInt32)
     /// The task waits for disk space. The failed attempt does not count towards the limit of attempts.
     case whenSpaceIsFree(recheckMilliseconds: Int64)
+    /// The task waits until its file system is mounted, or until its directory is made.
+    case whenStorageReturns(recheckMilliseconds: Int64)
     /// The task waits for a route to the server. The failed attempt does not count towards the limit of attempts.
     case whenReachable
     /// The task waits for the uplink, the route from the local network to other networks. The failed attempt does not
@@ -67,6 +69,8 @@ public enum RetryDecision: Equatable, Sendable {
     static let retryAfterLimit: Int64 = 86_400
     /// The shortest delay in milliseconds after the file system was full. Space takes time to become free.
     static let diskFullMilliseconds: Int64 = 5_000
+    /// The delay in milliseconds while the storage is away. Mounts and new directories end the delay earlier.
+    static let storageMilliseconds: Int64 = 30_000
 
     /// `jitter`: a random number of 0..<1. A number outside of this range counts as the nearest number in the range.
     public static func decide(_ attempt: FailedAttempt, _ policy: TransferPolicy, jitter: Double) -> RetryDecision {
@@ -78,6 +82,10 @@ public enum RetryDecision: Equatable, Sendable {
         if let delay = attempt.redirectDelay { return .whenOriginAllows(milliseconds: min(delay, remaining)) }
         if attempt.reason == .diskFull {
             return .whenSpaceIsFree(recheckMilliseconds: min(max(delay, diskFullMilliseconds), remaining))
+        }
+        if attempt.reason == .storage {
+            // A finished file that cannot get its name is not removed before the end of the resource time-out.
+            return remaining > 0 ? .whenStorageReturns(recheckMilliseconds: min(storageMilliseconds, remaining)) : .end
         }
         // If the server closed the connection, and the request may be repeated (RFC 9113, section 8.7), the policy for
         // errors does not apply to the first `immediateLimit` retries in a row.

@@ -174,9 +174,9 @@ struct DiskFailureTests {
     }
 
     @Test(
-        "a download fails if its destination is unusable",
+        "a download fails if another file has its name, or if the file is too large",
         arguments: [
-            Status.destinationExists, .destinationUnavailable, .tooLarge,
+            Status.destinationExists, .tooLarge,
         ])
     func destination(_ status: Status) {
         let failure = Failure(status, "no")
@@ -185,6 +185,37 @@ struct DiskFailureTests {
         attempt.after(.sealed(.sealed), .intentRecorded)
         attempt.expect(.diskFailed(failure), .discardPart)
         attempt.expect(.discarded, .conclude(.failed(failure), nil))
+    }
+
+    @Test("a complete file that cannot get its name keeps its bytes, and waits for its storage")
+    func unnamed() {
+        var attempt = DownloadScript(from: .kept(500))
+        attempt.after(.start, .opened(length: 1_000), .sealed(.sealed), .intentRecorded)
+        attempt.expect(.diskFailed(.gone), .conclude(.again(.gone, reason: .storage), .kept(500)))
+    }
+
+    @Test("a destination that cannot be used fails the task while its bytes are still arriving")
+    func unusable() {
+        var attempt = DownloadScript()
+        attempt.after(.start, .head(whole), .received(count: 100))
+        attempt.expect(.diskFailed(.gone), .stopTransfer, .releaseSlot, .discardPart)
+        attempt.expect(.discarded, .conclude(.failed(.gone), nil))
+    }
+
+    @Test("if the storage is away, the task keeps its bytes and waits, in each step of an attempt")
+    func away() {
+        var opening = DownloadScript(from: .kept(500))
+        opening.after(.start)
+        opening.expect(.diskFailed(.away), .releaseSlot, .conclude(.again(.away, reason: .storage), .kept(500)))
+        var receiving = DownloadScript()
+        receiving.after(.start, .head(whole), .received(count: 100))
+        receiving.expect(
+            .diskFailed(.away), .stopTransfer, .releaseSlot, .conclude(.again(.away, reason: .storage), nil))
+        var sealing = DownloadScript(from: .kept(500))
+        sealing.after(.start, .opened(length: 500), .head(rest), .received(count: 500), .transferComplete)
+        sealing.expect(
+            .diskFailed(.away), .openPart(isSameBoot: false, syncedOffset: 500),
+            .conclude(.again(.away, reason: .storage), .kept(500, boot: "")))
     }
 
     @Test(

@@ -87,6 +87,7 @@ extension Failure {
     static let full = Failure(.diskFull, "the disk is full")
     static let broken = Failure(.diskFailed, "the disk is broken")
     static let gone = Failure(.destinationUnavailable, "the directory is gone")
+    static let away = Failure(.storageAway, "the drive is away")
 }
 
 extension DownloadMachine.Conclusion {

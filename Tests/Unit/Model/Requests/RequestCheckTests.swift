@@ -67,7 +67,7 @@ struct RequestCheckTests {
             RequestRow("the lowest number as priority", refusal: "priority") { $0.priority = .min },
             RequestRow("mode 0777", refusal: nil) { $0.mode = 0o777 },
             RequestRow("mode 04755", refusal: "mode") { $0.mode = 0o4755 },
-            RequestRow("the largest number as mode", refusal: "mode") { $0.mode = .max },
+            RequestRow("the largest number as mode", refusal: "mode") { $0.mode = FileMode(.max) },
         ])
     func bounds(_ row: RequestRow) throws { try row.check() }
 

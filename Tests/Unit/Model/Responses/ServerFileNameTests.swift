@@ -19,7 +19,7 @@ struct ServerFileNameTests {
             ("attachment; filename=\"EURO.txt\"; filename*=utf-8''%e2%82%ac%20rates.txt", "€ rates.txt"),
             ("attachment; filename*=UTF-8'en'%e2%82%ac; filename=EURO", "€"),
             ("attachment; filename*=iso-8859-1'en'%A3%20rates", "£ rates"),
-            ("attachment; filename=\"a \\\"quoted\\\" name\"", "a \"quoted\" name"),
+            ("attachment; filename=\"a \\\"quoted\\\" name\"", "a _quoted_ name"),
             ("attachment; filename=unquoted name.txt; size=3", "unquoted name.txt"),
             ("attachment; filename=\"naïve.txt\"", "naïve.txt"),
             ("attachment; filename=\"100%25.txt\"", "100%25.txt"),
@@ -45,6 +45,10 @@ struct ServerFileNameTests {
             ("attachment; filename*=UTF-8''a%e2%80%aetxt.exe", "atxt.exe"),
             ("attachment; filename*=UTF-8''%c2%a0%2e%2eb", "b"),
             ("attachment; filename=\"blank \t \"", "blank"),
+            // Many file systems refuse these characters.
+            ("attachment; filename=\"episode: 1?.mp3\"", "episode_ 1_.mp3"),
+            ("attachment; filename*=UTF-8''%2A%3C%3E%7C.txt", "____.txt"),
+            ("attachment; filename=\"end..\"", "end"),
         ])
     func hostile(_ text: String, _ expected: String) { #expect(name(text) == expected) }
 

@@ -11,6 +11,7 @@ private let handshake = Failure(.tlsFailed, "broken off")
 private let nonsense = Failure(.badResponse, "no HTTP")
 private let disk = Failure(.diskFailed, "EIO")
 private let full = Failure(.diskFull, "ENOSPC")
+private let away = Failure(.storageAway, "the drive is away")
 private func status(_ code: Int64) -> Failure { Failure(.httpStatus, "status \(code)", domain: .http, detail: code) }
 
 private let portal = status(511)
@@ -430,6 +431,23 @@ struct RetryDecisionTests {
             },
         ])
     func disks(_ row: RetryRow) { check(row) }
+
+    @Test(
+        "If the storage is away, the task waits for it until the end of the resource time-out",
+        arguments: [
+            RetryRow("by default", away, becomes: .whenStorageReturns(recheckMilliseconds: 30_000)) {
+                $0.reason = .storage
+            },
+            RetryRow("near its resource timeout", away, becomes: .whenStorageReturns(recheckMilliseconds: 70)) {
+                $0.reason = .storage
+                $0.remainingMilliseconds = 70
+            },
+            RetryRow("after its resource timeout", away, becomes: .end) {
+                $0.reason = .storage
+                $0.remainingMilliseconds = 0
+            },
+        ])
+    func storage(_ row: RetryRow) { check(row) }
 
     @Test(
         "If a task's bytes are unusable, the task is retried from byte 0, even if retry_errors is empty",

@@ -111,6 +111,8 @@ class Status(OpenEnum):
     BODY_CHANGED = 59
     #: The TLS connection ended without ``close_notify``, so the body may be truncated.
     TLS_TRUNCATED = 60
+    #: The directory or the file system of the task's file is away.
+    STORAGE_AWAY = 61
 
 
 class Domain(OpenEnum):
@@ -552,6 +554,9 @@ class Reason(OpenEnum):
     #: The network demands a login on a web page (a *portal*), or its route to other networks (the *uplink*) does not
     #: work.
     PORTAL = 22
+    #: The directory or file system of the task's file is away, or the finished file cannot get its name now. The engine
+    #: checks again when a file system is mounted, when the directory is made, and at ``next_attempt_ms``.
+    STORAGE = 23
     #: The server has asked for a pause with Retry-After, which ends at ``next_attempt_ms``. All tasks for the same
     #: scheme, host and port wait.
     ORIGIN = 25

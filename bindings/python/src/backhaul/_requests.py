@@ -58,7 +58,8 @@ class Request:
     priority: int = 0
     #: Whether the task is suspended from the start, until ``resume`` is called.
     suspended: bool = False
-    #: The permission bits of the file. None: 0o666 without the bits of the umask.
+    #: The permission bits of the file. None: those of the replaced file, or of the directory's default ACL, or 0o666
+    #: without the bits of the umask.
     mode: int | None = None
     #: The method. None: GET without a body, PUT with ``body_file`` or ``body``, POST with ``parts``.
     method: str | None = None

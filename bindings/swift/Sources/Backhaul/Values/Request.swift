@@ -87,7 +87,8 @@ public struct Request: Hashable, Sendable {
     public var priority: Int32
     /// Whether the task is suspended from the start, until `Session.resume` is called.
     public var startsSuspended: Bool
-    /// The permission bits of the file. Nil: 0o666 without the bits of the host's umask.
+    /// The permission bits of the file. Nil: those of the replaced file, or of the directory's default ACL, or 0o666
+    /// without the bits of the host's umask.
     public var mode: UInt32?
     /// The HTTP method. Nil: GET if there is no body, PUT if the body is a file or bytes, and POST if the body is a
     /// form.

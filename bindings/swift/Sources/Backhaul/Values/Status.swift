@@ -120,6 +120,8 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let bodyChanged = Status(BH_BODY_CHANGED)
     /// The TLS connection ended without close_notify, so the body may be truncated.
     public static let tlsTruncated = Status(BH_TLS_TRUNCATED)
+    /// The directory or the file system of the task's file is away.
+    public static let storageAway = Status(BH_STORAGE_AWAY)
 
     private init(_ constant: Int) { rawValue = Int32(constant) }
 }

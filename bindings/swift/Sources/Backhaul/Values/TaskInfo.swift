@@ -79,6 +79,10 @@ public struct WaitingReason: Hashable, Sendable {
         /// The network demands a login on a web page (a *portal*), or its route to other networks (the *uplink*) does
         /// not work.
         case portal = 22
+        /// The directory or file system of the task's file is away, or the finished file cannot get its name now. The
+        /// engine checks again when a file system is mounted, when the directory is made, and at
+        /// `nextAttemptMilliseconds`.
+        case storage = 23
         /// The server has asked for a pause with Retry-After, which ends at `nextAttempt`. All tasks for the same
         /// scheme, host and port wait.
         case origin = 25

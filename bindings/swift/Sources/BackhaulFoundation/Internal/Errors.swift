@@ -30,7 +30,7 @@ private func code(_ status: Status) -> URLError.Code {
     case .tooLarge: .dataLengthExceedsMaximum
     case .authenticationRequired: .userAuthenticationRequired
     case .destinationExists, .destinationUnavailable, .destinationInUse: .cannotCreateFile
-    case .diskFull, .diskFailed, .storeFull, .storeReadOnly: .cannotWriteToFile
+    case .diskFull, .diskFailed, .storageAway, .storeFull, .storeReadOnly: .cannotWriteToFile
     case .bodyUnavailable: .cannotOpenFile
     case .bodyChanged: .requestBodyStreamExhausted
     case .checksumMismatch, .sizeMismatch: .cannotDecodeRawData
