@@ -35,6 +35,41 @@ def test_the_get_command_reads_urls_from_a_file_and_from_standard_input(backhaul
     assert [(backhaul.here / name).read_bytes() for name in "123"] == [b"1", b"2", b"3"]
 
 
+#: Invalid lines of a list, and what the message says about them.
+INVALID_LINES = {
+    "http://127.0.0.1/a b": "a space", "http://127.0.0.1/a\tb": "U+0009", "http://127.0.0.1/a\x1bb": "U+001b",
+    "example.org/a": "no scheme", "ftp://example.org/d": "ftp", "http://ann:secret@example.org/a": "no user",
+    "http://127.0.0.1:99999/b": "URL", "http://-\u00fc.example/c": "international",
+}
+
+
+@pytest.mark.parametrize("command", ["get", "add"])
+def test_invalid_lines_of_a_list_are_named_and_the_others_are_fetched(backhaul, serve, command):
+    server = serve({"/1": b"1", "/2": b"2"})
+    lines = [f"\ufeff{server.url}/1", *INVALID_LINES, f"  {server.url}/2 \t"]
+    (backhaul.here / "list").write_bytes("\r\n".join(lines).encode() + b"\r\nhttp://127.0.0.1/\xff\n")
+    ended = backhaul(command, "-i", "list", code=2)
+    for number, (line, reason) in enumerate(INVALID_LINES.items(), 2):
+        (message,) = [text for text in ended.stderr.splitlines() if f"line {number} of list: " in text]
+        assert reason in message and line.replace("ann:secret@", "")[:17] in message
+    assert "line 11 of list: " in ended.stderr and "not valid UTF-8" in ended.stderr and "secret" not in ended.stderr
+    backhaul("wait")
+    assert [(backhaul.here / name).read_bytes() for name in "12"] == [b"1", b"2"]
+
+
+@pytest.mark.parametrize(("content", "named"), [
+    (b"a b\nc d\n", "line 1 of list"), ("http://127.0.0.1/a\n".encode("utf-16"), "iconv"), (b"# none\n", "no URL")])
+def test_a_list_without_a_valid_line_is_refused(backhaul, content, named):
+    (backhaul.here / "list").write_bytes(content)
+    assert named in backhaul("get", "-i", "list", code=2).stderr
+    assert not backhaul.store.exists()
+
+
+def test_an_international_host_name_is_stored_in_its_ascii_form(backhaul):
+    backhaul("add", "--suspended", "http://b\u00fccher.example/a")
+    assert backhaul.json("tasks")[0]["url"] == "http://xn--bcher-kva.example/a"
+
+
 @pytest.mark.parametrize("output", ["renamed", "./renamed", "sub/../renamed"])
 def test_the_output_option_sets_the_path_of_the_file(backhaul, serve, output):
     server = serve({"/photo.jpg": CONTENT})

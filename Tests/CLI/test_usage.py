@@ -244,7 +244,8 @@ def test_a_store_variable_or_a_directory_or_an_input_line_that_is_not_utf8_is_re
 
     assert "BACKHAUL_STORE is not valid UTF-8" in refusal("tasks", env={b"BACKHAUL_STORE": folder})
     assert "current directory is not valid UTF-8" in refusal("get", "http://a/1", cwd=folder)
-    assert "standard input has a line that is not valid UTF-8" in refusal("get", "-i", "-", input=b"http://a/\xe9\n")
+    listed = refusal("get", "-i", "-", input=b"http://a/\xe9\n")
+    assert re.search("line 1 of standard input: .* not valid UTF-8", listed)
     assert os.listdir(tmp_path) == [os.fsdecode(b"p\xe9")]
 
 

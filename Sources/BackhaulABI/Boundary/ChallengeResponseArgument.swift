@@ -1,3 +1,4 @@
+internal import BackhaulEngine
 internal import BackhaulModel
 internal import CBackhaul
 
@@ -28,7 +29,8 @@ enum ChallengeResponseArgument {
         case BH_RESPOND_HEADERS: response = .headers(try HeaderArgument.read(given.headers, given.header_count))
         case BH_RESPOND_DEFAULT: response = .standard
         case BH_RESPOND_URL:
-            response = .url(try TextArgument.required(given.url, "response.url", limit: Limits.urlSize))
+            response = .url(
+                try RequestIntake.ascii(url: TextArgument.required(given.url, "response.url", limit: Limits.urlSize)))
         default: throw Failure(.invalidArgument, "response.kind is \(given.kind); give one of BH_RESPOND_…")
         }
         let unknown = given.flags & ~UInt32(BH_RESPOND_AND_KEEP)

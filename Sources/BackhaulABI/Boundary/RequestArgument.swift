@@ -89,7 +89,8 @@ private struct RequestReader {
     private lazy var defaultMode = FileMode.default(umask: FileCreationMask.current())
 
     mutating func read(_ given: bh_request, isChecked: Bool) throws(Failure) -> Request {
-        var request = Request(url: try TextArgument.required(given.url, "url", limit: Limits.urlSize))
+        var request = Request(
+            url: try RequestIntake.ascii(url: TextArgument.required(given.url, "url", limit: Limits.urlSize)))
         request.idempotencyKey = try TextArgument.optional(
             given.idempotency_key, "idempotency_key", limit: Limits.keySize)
         request.headers = try HeaderArgument.read(given.headers, given.header_count)

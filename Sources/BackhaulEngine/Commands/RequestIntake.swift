@@ -8,6 +8,10 @@ public struct RequestIntake {
 
     public init() {}
 
+    /// The URL with the ASCII form of its host name. The client converts the URLs, so that messages and the store have
+    /// only this form.
+    public static func ascii(url: String) throws(Failure) -> String { try HostName.ascii(url: url) }
+
     /// Checks one request. Returns the origin of its URL: scheme, host name and port.
     @discardableResult
     public mutating func check(_ request: Request) throws(Failure) -> Origin {

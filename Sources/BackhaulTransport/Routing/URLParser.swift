@@ -115,7 +115,7 @@ public enum URLParser {
     }
 
     private static func unsupported(_ scheme: String) -> Failure {
-        invalid("the scheme \(scheme.prefix(32)) is not supported; use https or http")
+        invalid("the URL's scheme \(scheme.prefix(32)) is not supported; use https or http")
     }
 
     static var noMemory: Failure { Failure(.outOfResources, "no memory is left to read a URL") }

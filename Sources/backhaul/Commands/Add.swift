@@ -28,27 +28,30 @@ struct Add: DescribedCommand {
         try context.withApplication { (application) throws(CommandError) in
             let session = try application.create(context.settings(options.session), role: .produce)
             try ProxyEnvironment.noteDifference(session, application, context)
+            for line in options.invalidLines { context.output.error(BackhaulError(.usage, line)) }
             let transfers = try options.wanted(session, context.output)
-            let results = try DownloadList(transfers, session, context, application).results
+            let list = try DownloadList(transfers, session, context, application)
+            let enqueued = zip(transfers, list.results).compactMap { transfer, result in result.map { (transfer, $0) } }
+            let code: ExitCode = options.invalidLines.isEmpty && !list.hasInvalidLine ? .done : .usage
             try context.output.result(
-                lines: zip(transfers, results).map { transfer, result in
+                lines: enqueued.map { transfer, result in
                     context.output.isJSON
                         ? result.json(transfer).text
                         : "\(result.taskID)\t" + Text.visible(transfer.destination ?? transfer.url)
                 })
-            for (transfer, result) in zip(transfers, results) {
+            for (transfer, result) in enqueued {
                 if let found = Add.found(result) {
                     context.output.note("\(transfer.destination ?? transfer.url): transfer \(result.taskID) \(found).")
                 }
             }
-            let living = results.count { !$0.hasEnded }
-            if living == 0 { return .done }
+            let living = enqueued.count { !$0.1.hasEnded }
+            if living == 0 { return code }
             context.output.note(
                 "\(Text.count(living, "transfer")) enqueued, safe on disk. "
                     + (context.isEmbedded
                         ? "Transfers run while a process has the store open: run `\(context.waitCommand)`."
                         : "They continue in the background: `\(context.waitCommand)` shows their progress."))
-            return .done
+            return code
         }
     }
 

@@ -31,6 +31,7 @@ struct Get: DescribedCommand {
             let (session, isConsumer) = try Watch.join(application, context.settings(options.session))
             try ProxyEnvironment.noteDifference(session, application, context)
             if isConsumer { try acknowledgeFormerEnds(session) }
+            for line in options.invalidLines { context.output.error(BackhaulError(.usage, line)) }
             let list = try DownloadList(options.wanted(session, context.output), session, context, application)
             for (id, _) in list.enqueued where list.isSuspended(id) {
                 context.output.note(
@@ -39,7 +40,9 @@ struct Get: DescribedCommand {
             let watch = try Watch(
                 context, application, session, isConsumer: isConsumer, scope: .tasks(list.enqueued),
                 timeout: timeout)
-            return try watch.run(after: list.former)
+            let code = try watch.run(after: list.former)
+            let hasInvalidLine = !options.invalidLines.isEmpty || list.hasInvalidLine
+            return code == .done && hasInvalidLine ? .usage : code
         }
     }
 

@@ -29,14 +29,21 @@ struct DownloadOptions {
         """
 
     let transfers: [Transfer]
+    /// The invalid lines of the lists, with their positions and what is wrong.
+    let invalidLines: [String]
     private let skipsExisting: Bool
     let session: SettingOptions
 
     /// - Parameter urls: The URLs. Nil means that the operands are the URLs.
     init(_ arguments: Arguments, urls given: [String]? = nil, startsSuspended: Bool = false) throws(CommandError) {
-        var urls = given ?? arguments.operands
-        for file in arguments.all("input") { urls += try DownloadOptions.readURLs(file) }
-        guard !urls.isEmpty else { throw .usage("there is no URL; give one as an argument or with --input") }
+        let listed = try DownloadOptions.listed(arguments)
+        let (valid, invalid) = (listed.filter { $0.problem == nil }, listed.filter { $0.problem != nil })
+        invalidLines = invalid.map { "\($0.place): \(URLArgument($0.text).redacted): \($0.problem ?? "")" }
+        let urls = (given ?? arguments.operands) + valid.map(\.text)
+        guard !urls.isEmpty else {
+            throw .usage(invalidLines.first ?? "there is no URL; give one as an argument or with --input")
+        }
+        let places = Array(repeating: nil, count: urls.count - valid.count) + valid.map { $0.place }
         let destinations = try DownloadOptions.destinations(arguments, urls)
         let checksum =
             try arguments.value("checksum").map { text throws(CommandError) in try DownloadOptions.checksum(text) }
@@ -57,7 +64,8 @@ struct DownloadOptions {
         let request = try RequestOptions(arguments)
         let body = try BodyOptions(arguments)
         try body.checkSource()
-        transfers = zip(urls, destinations).map { url, destination in
+        transfers = urls.indices.map { index in
+            let (url, destination) = (urls[index], destinations[index])
             var request = request.request(url, destination: destination)
             request.body = body.body
             request.ifExists = ifExists
@@ -67,7 +75,7 @@ struct DownloadOptions {
             request.isNamedByServer = arguments.has("remote-header-name")
             request.ignoresDigests = arguments.has("ignore-digests")
             request.startsSuspended = startsSuspended
-            return Transfer(request: request)
+            return Transfer(request: request, place: places[index])
         }
         session = try SettingOptions.ofVariant(arguments)
     }
@@ -144,9 +152,10 @@ struct DownloadOptions {
         return "/" + parts.joined(separator: "/") + (path.hasSuffix("/") && !parts.isEmpty ? "/" : "")
     }
 
-    private static func readURLs(_ file: String) throws(CommandError) -> [String] {
-        try InputFile.lines(file).map { String($0.drop { $0 == " " || $0 == "\t" }) }
-            .filter { !$0.isEmpty && !$0.hasPrefix("#") }
+    private static func listed(_ arguments: Arguments) throws(CommandError) -> [InputFile.ListedURL] {
+        var listed: [InputFile.ListedURL] = []
+        for file in arguments.all("input") { listed += try InputFile.urls(file) }
+        return listed
     }
 
     /// Parses a checksum, which users and other programs write in several forms, such as "sha-256:…" or "SHA256=…". For

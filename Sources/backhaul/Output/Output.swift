@@ -51,6 +51,11 @@ final class Output {
         _ = Output.write(JSON.object([("error", failure.json)]).text + "\n", to: STDERR_FILENO)
     }
 
+    /// Writes the error about an invalid line of a list. The other lines of the list are enqueued.
+    func skippedLine(_ error: CommandError) {
+        if case .failure(let failure) = error { self.error(failure) }
+    }
+
     func draw(_ lines: [String]) { panel?.draw(lines) }
 
     func clearProgress() { panel?.clear() }

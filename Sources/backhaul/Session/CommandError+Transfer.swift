@@ -25,6 +25,16 @@ extension CommandError {
         } else {
             reason = failure.message
         }
-        return .failure(failure.withMessage("\(address.redacted): \(reason)"))
+        let place = transfer.place.map { $0 + ": " } ?? ""
+        return .failure(failure.withMessage("\(place)\(address.redacted): \(reason)"))
+    }
+
+    /// The index of the transfer whose URL the library has refused, if this URL is from a list. In the library, all
+    /// messages about a URL begin with these words.
+    func indexOfInvalidLine(_ transfers: [Transfer]) -> Int? {
+        guard case .failure(let failure) = self, failure.status == .invalidArgument, let index = failure.index,
+            transfers.indices.contains(index), transfers[index].place != nil, failure.message.hasPrefix("the URL")
+        else { return nil }
+        return index
     }
 }

@@ -55,16 +55,34 @@ final class Session {
     /// Enqueues transfers. If a transfer is refused, the error includes the URL of that transfer. If this command has
     /// created the session, and the session has no task, removes the session.
     func enqueue(_ transfers: [Transfer]) throws(CommandError) -> [Enqueued] {
-        do {
-            return try recreatingIfGone { () throws(CommandError) in
-                try run(.enqueue(transfers.map(\.keyedRequest)))
+        try enqueue(transfers, skip: { _ in }).compactMap { $0 }
+    }
+
+    /// The same, but an invalid URL of a list does not prevent the other transfers: `skip` is called with the error,
+    /// and the result of this transfer is nil.
+    func enqueue(_ transfers: [Transfer], skip: (CommandError) -> Void) throws(CommandError) -> [Enqueued?] {
+        var results = [Enqueued?](repeating: nil, count: transfers.count)
+        var positions = Array(transfers.indices)
+        while true {
+            let valid = positions.map { transfers[$0] }
+            do {
+                let enqueued = try recreatingIfGone { () throws(CommandError) in
+                    try run(.enqueue(valid.map(\.keyedRequest)))
+                }
+                for (position, result) in zip(positions, enqueued) { results[position] = result }
+                return results
+            } catch {
+                if valid.count > 1, let index = error.indexOfInvalidLine(valid) {
+                    skip(error.about(valid))
+                    positions.remove(at: index)
+                    continue
+                }
+                // A refused command stores nothing.
+                if case .failure = error, isNew, try tasks(maximum: 1).isEmpty {
+                    try run(.invalidate(cancellingTasks: false))
+                }
+                throw error.about(valid)
             }
-        } catch {
-            // A refused command stores nothing.
-            if case .failure = error, isNew, try tasks(maximum: 1).isEmpty {
-                try run(.invalidate(cancellingTasks: false))
-            }
-            throw error.about(transfers)
         }
     }
 

@@ -3,6 +3,8 @@ import Backhaul
 /// A download or an upload to enqueue.
 struct Transfer {
     var request: Request
+    /// The position of the URL in a list, such as "line 3 of list". Nil for other transfers.
+    var place: String?
     /// The number of an ended transfer to the same file. The present transfer replaces or repeats the ended one. The
     /// number becomes part of the key.
     var former: TaskID?

@@ -13,11 +13,14 @@ struct DownloadList {
     private(set) var enqueued: [TaskID: Transfer] = [:]
     /// The downloads that ended before this command, and whose end events were acknowledged.
     private(set) var former: [Ending] = []
-    /// The result of each transfer's enqueue, in the order of the transfers.
-    private(set) var results: [Enqueued]
+    /// The result of each transfer's enqueue, in the order of the transfers. Nil if the transfer's URL is an invalid
+    /// line of a list.
+    private(set) var results: [Enqueued?]
+
+    var hasInvalidLine: Bool { results.contains { $0 == nil } }
 
     func isSuspended(_ task: TaskID) -> Bool {
-        results.contains { $0.taskID == task && $0.state == .suspended }
+        results.contains { $0?.taskID == task && $0?.state == .suspended }
     }
 
     init(
@@ -28,15 +31,16 @@ struct DownloadList {
         former = unchanged.sorted { $0.key < $1.key }.map { Ending($0.value) }
         results = transfers.indices.map { Enqueued(former: unchanged[$0]?.id ?? TaskID(rawValue: 0)) }
         var positions = transfers.indices.filter { unchanged[$0] == nil }
-        for (position, result) in zip(positions, try session.enqueue(positions.map { transfers[$0] })) {
-            results[position] = result
-        }
+        let first = try session.enqueue(positions.map { transfers[$0] }, skip: context.output.skippedLine)
+        for (position, result) in zip(positions, first) { results[position] = result }
+        positions.removeAll { results[$0] == nil }
         while true {
             var again: [Int] = []
-            let isAnyAcknowledged = positions.contains { results[$0].isAcknowledged }
+            let isAnyAcknowledged = positions.contains { results[$0]?.isAcknowledged == true }
             let unread = isAnyAcknowledged ? try DownloadList.unread(session) : [:]
             for position in positions {
-                let (transfer, result) = (transfers[position], results[position])
+                guard let result = results[position] else { continue }
+                let transfer = transfers[position]
                 if !result.hasEnded {
                     enqueued[result.taskID] = enqueued[result.taskID] ?? transfer
                 } else if result.isAcknowledged, let later = DownloadList.later(transfer, unread) {

@@ -21,6 +21,33 @@ struct URLParserTests {
     }
 
     @Test(
+        "an international host name gets its ASCII form, and the rest of the URL stays as it is",
+        arguments: [
+            ("https://b\u{FC}cher.example/\u{FC}?a#b", "https://xn--bcher-kva.example/\u{FC}?a#b"),
+            ("http://B\u{DC}CHER.example:81", "http://xn--bcher-kva.example:81"),
+            // The letter and its accent are two characters.
+            ("http://bu\u{308}cher.example/", "http://xn--bcher-kva.example/"),
+            ("http://\u{4F8B}\u{3048}\u{3002}\u{30C6}\u{30B9}\u{30C8}/", "http://xn--r8jz45g.xn--zckzah/"),
+            ("http://fa\u{DF}.example/", "http://xn--fa-hia.example/"),
+            ("http://example.org/\u{FC}", "http://example.org/\u{FC}"), ("no URL \u{FC}", "no URL \u{FC}"),
+        ])
+    func international(url: String, ascii: String) throws {
+        #expect(try HostName.ascii(url: url) == ascii)
+    }
+
+    @Test(
+        "an invalid international host name is refused",
+        arguments: [
+            // U+2100 becomes "a/c", and U+FF0F becomes "/".
+            "http://b\u{2100}.example/", "http://a\u{FF0F}b.example/", "http://-\u{FC}.example/",
+            "http://\u{202E}a.example/", "http://" + String(repeating: "\u{FC}", count: 64) + ".example/",
+        ])
+    func invalidInternational(url: String) {
+        let failure = #expect(throws: Failure.self) { try HostName.ascii(url: url) }
+        #expect(failure?.message.hasPrefix("the URL's server has an invalid international name") == true)
+    }
+
+    @Test(
         "a URL that is invalid or not supported is refused with a message",
         arguments: [
             "", "example.org", "/path", "ftp://example.org/", "file:///etc/passwd", "javascript:alert(1)", "https://",
