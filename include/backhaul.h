@@ -1042,7 +1042,8 @@ typedef struct bh_part {
  * is refused, and the message names both fields. */
 typedef struct bh_request {
     size_t struct_size;
-    const char *url;             /* required: http or https, without user and password */
+    const char *url;             /* required: http or https, without user and password. Listings have the ASCII form of
+                                    an international host name, which is converted with libidn2 */
     const char *destination;     /* absolute path of the file to make; NULL: the request is an upload, or the downloaded
                                     file is kept in the store until the host claims it */
     const char *idempotency_key; /* 1 to 255 bytes. If an earlier request of the session has the same key, the new
@@ -1509,7 +1510,8 @@ BH_ENUM(bh_next_step) {
     BH_NEXT_END = 1,       /* the end of the task */
     BH_NEXT_RETRY = 2,     /* another attempt, at next_attempt_ms */
     BH_NEXT_CHALLENGE = 3, /* a challenge */
-    BH_NEXT_STOPPED = 4    /* nothing: the task was suspended, or its engine ended */
+    BH_NEXT_STOPPED = 4,   /* nothing: the task was suspended, or its engine ended */
+    BH_NEXT_RUNNING = 5    /* nothing yet: the attempt is running */
 };
 
 /* One attempt of a task, including its redirects (Apple: URLSessionTaskTransactionMetrics). After a redirect, all times

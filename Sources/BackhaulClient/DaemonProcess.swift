@@ -17,6 +17,11 @@ enum DaemonProcess {
         }
     }
 
+    /// What the daemon, or the loader of its libraries, has written to stderr. A service writes to the journal instead.
+    var errorText: String { if case .detached(let process) = self { process.errorText } else { "" } }
+
+    var isService: Bool { if case .service = self { true } else { false } }
+
     var hasEnded: Bool {
         switch self {
         case .detached(let process): process.hasEnded
@@ -26,11 +31,13 @@ enum DaemonProcess {
 
     /// Starts the daemon as a service of the user manager, if the user manager replies and sees the same file system.
     /// Otherwise starts the daemon as a detached process.
-    static func start(_ program: String, _ directory: StoreDirectory) throws(SystemError) -> DaemonProcess {
-        if let service = startService(program, directory) { return .service(service) }
+    static func start(
+        _ program: String, _ directory: StoreDirectory, mayBeService: Bool
+    ) throws(SystemError) -> DaemonProcess {
+        if mayBeService, let service = startService(program, directory) { return .service(service) }
         let process = try DetachedProcess.start(
             program: program, arguments: ["--store", directory.path],
-            environment: Environment.joined(DaemonEnvironment.current))
+            environment: Environment.joined(DaemonEnvironment.current), keepsErrors: true)
         return .detached(process)
     }
 

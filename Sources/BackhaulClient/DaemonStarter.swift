@@ -2,6 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulUserManager
+internal import Glibc
 
 /// Starts the daemon of a store if no process has the store's lock, and checks that the daemon starts to serve. A
 /// *store* is a directory with all durable data. Its *engine* runs the tasks.
@@ -10,6 +11,8 @@ struct DaemonStarter {
     private var started: (program: String, process: DaemonProcess, logError: DaemonLogError)?
     private var pause = RestartPause()
     private var logError: Failure?
+    /// False after a service ended without an error in the log. A detached daemon keeps the error of the loader.
+    private var mayBeService = true
 
     /// - path: the path of the daemon's program, from the options of the host. If the path is nil, the starter searches
     ///   for the program.
@@ -19,6 +22,7 @@ struct DaemonStarter {
     mutating func succeeded() {
         started = nil
         logError = nil
+        mayBeService = true
         // Only daemons that never reply cause a long pause. An engine has replied, so this pause is over.
         if pause.isLong { pause = RestartPause() }
     }
@@ -62,7 +66,10 @@ struct DaemonStarter {
             started = nil
             pause.failed()
             // On a full disk the daemon cannot write its log. So this process checks whether it can write to the store.
-            let cause = logError.read(directory) ?? directory.writeFailure()
+            let cause =
+                logError.read(directory) ?? directory.writeFailure()
+                ?? DaemonStartError.failure(stderr: process.errorText, program: program)
+            mayBeService = cause != nil || !process.isService
             let reason = cause.map { ": \($0.message)" } ?? ", and its log has no error"
             let failure = Failure(
                 cause?.status ?? .daemonUnavailable, "the daemon \(program) ended at once\(reason)",
@@ -79,15 +86,27 @@ struct DaemonStarter {
         let program = try DaemonFinder(path: path).find()
         do {
             let logError = DaemonLogError(directory)
-            started = (program, try DaemonProcess.start(program, directory), logError)
+            started = (program, try DaemonProcess.start(program, directory, mayBeService: mayBeService), logError)
         } catch {
             pause.failed()
             let failure = Failure.system(
-                .daemonUnavailable, code: error.code,
-                "the daemon cannot be started: \(error.description); let this process start programs, start the daemon "
-                    + "before it, or choose embedded hosting")
+                error.isExhaustion ? .outOfResources : .daemonUnavailable, code: error.code,
+                "the daemon cannot be started: \(error.description); \(Self.advice(error)), or choose embedded "
+                    + "hosting")
             logError = failure
             throw failure
+        }
+    }
+}
+
+extension DaemonStarter {
+    private static func advice(_ error: SystemError) -> String {
+        switch error.code {
+        case _ where error.isExhaustion: error.advice
+        // The finder has seen the program, so its loader is missing.
+        case ENOENT: "the loader that the program names is not installed: install a daemon for this system"
+        case ENOEXEC: "the file is no program for this machine: install a daemon for this system"
+        default: "let this process start programs, start the daemon before it"
         }
     }
 }

@@ -6,7 +6,7 @@ internal import Glibc
 /// process is pid 1 of its namespace or a subreaper (prctl(2)), the kernel makes this process the parent nevertheless.
 ///
 /// The program starts with default signal handlers, with /dev/null as its standard descriptors, and without other
-/// descriptors.
+/// descriptors. Its stderr may be a file in memory instead, so that the starter can read why the program ended.
 ///
 /// Unsafe: the C strings exist until the call that uses them has returned.
 public struct DetachedProcess: Sendable {
@@ -15,6 +15,7 @@ public struct DetachedProcess: Sendable {
     /// system calls (seccomp) forbids the call.
     public let descriptor: Descriptor?
     private let identity: ProcessIdentity?
+    private let errors: Descriptor?
 
     /// Starts a program, and returns when the program runs. Any thread may call this function; it blocks for about a
     /// millisecond.
@@ -23,18 +24,22 @@ public struct DetachedProcess: Sendable {
     /// - arguments: the arguments after the program's name.
     /// - environment: all variables, as `NAME=value`.
     /// - umask: the umask of the program. The umask of this process is not used.
+    /// - keepsErrors: whether `errorText` returns what the program has written to stderr.
     ///
     /// Throws an error that names the failed step and the kernel's reason.
     public static func start(
         program: String, arguments: [String] = [], environment: [String], workingDirectory: String = "/",
-        umask: UInt32 = 0o022
+        umask: UInt32 = 0o022, keepsErrors: Bool = false
     ) throws(SystemError) -> DetachedProcess {
+        let number = keepsErrors ? bhl_memory_file("errors") : -1
+        let errors = number < 0 ? nil : Descriptor(owning: number)
         var start = bhl_detached()
+        start.errors = number
         let path = CStrings([program])
         let directory = CStrings([workingDirectory])
         let argumentList = CStrings([program] + arguments)
         let environmentList = CStrings(environment)
-        withExtendedLifetime((path, directory, argumentList, environmentList)) {
+        withExtendedLifetime((path, directory, argumentList, environmentList, errors)) {
             start.program = UnsafePointer(path.list[0])
             start.directory = UnsafePointer(directory.list[0])
             start.arguments = UnsafePointer(argumentList.list)
@@ -48,7 +53,15 @@ public struct DetachedProcess: Sendable {
         return DetachedProcess(
             processID: start.process,
             descriptor: start.descriptor >= 0 ? Descriptor(owning: start.descriptor) : nil,
-            identity: ProcessIdentity.of(processID: start.process))
+            identity: ProcessIdentity.of(processID: start.process), errors: errors)
+    }
+
+    /// The first 4 KiB that the program has written to stderr.
+    public var errorText: String {
+        guard let errors else { return "" }
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = pread(errors.number, &bytes, bytes.count, 0)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
     /// Whether the process has ended. This is read from the pidfd. Without a pidfd, the process id and the start time

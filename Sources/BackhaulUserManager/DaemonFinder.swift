@@ -35,10 +35,25 @@ public struct DaemonFinder: Sendable {
     /// Returns the daemon's path. Throws daemonUnavailable with all paths that were checked.
     public func find() throws(Failure) -> String {
         if let program { return program }
+        let (reason, remedy) = problem
         throw Failure(
             .daemonUnavailable,
-            "the daemon backhauld is not at \(paths.joined(separator: ", nor at ")); install it, or name its path in "
-                + "the option `daemon` or in \(Self.variable), or choose embedded hosting")
+            "the daemon \(reason); \(remedy), or name its path in the option `daemon` or in \(Self.variable), or "
+                + "choose embedded hosting")
+    }
+
+    /// Why no path is a program, and what to do.
+    public var problem: (reason: String, remedy: String) {
+        guard let file = paths.first(where: Self.isFile) else {
+            return ("backhauld is not at \(paths.joined(separator: ", nor at "))", "install it")
+        }
+        if let mount = Self.noexecMount(of: file) {
+            return (
+                "\(file) is on a file system that is mounted with noexec (\(mount))",
+                "remount this file system with exec"
+            )
+        }
+        return ("\(file) is not executable for this user", "give the file this permission (chmod +x)")
     }
 
     /// The path beside the library, and the paths to which `make install` installs the daemon. All are derived from the
@@ -55,10 +70,32 @@ public struct DaemonFinder: Sendable {
         return paths
     }
 
-    private static func isProgram(_ path: String) -> Bool {
+    private static func isProgram(_ path: String) -> Bool { isFile(path) && access(path, X_OK) == 0 }
+
+    private static func isFile(_ path: String) -> Bool {
         var status = stat()
-        return path.utf8.first == UInt8(ascii: "/") && stat(path, &status) == 0
-            && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+        return path.utf8.first == UInt8(ascii: "/") && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// The mount point of the file, if it is mounted with noexec: the highest directory with the same flag and device.
+    private static func noexecMount(of file: String) -> String? {
+        guard let path = resolved(file), let device = noexecDevice(path) else { return nil }
+        var point = path
+        while let slash = point.lastIndex(of: "/"), point != "/" {
+            let parent = slash == point.startIndex ? "/" : String(point[..<slash])
+            guard noexecDevice(parent) == device else { break }
+            point = parent
+        }
+        return point
+    }
+
+    /// The device of the file's file system; nil if it is not mounted with noexec.
+    private static func noexecDevice(_ path: String) -> dev_t? {
+        var (system, status) = (statvfs(), stat())
+        // The flag ST_NOEXEC is 8. libc declares it only if _GNU_SOURCE is defined.
+        guard statvfs(path, &system) == 0, system.f_flag & 8 != 0, stat(path, &status) == 0
+        else { return nil }
+        return status.st_dev
     }
 
     /// The path of the file that contains this code, without symbolic links. The file is the library, or a program that

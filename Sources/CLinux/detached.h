@@ -40,6 +40,7 @@ struct bhl_detached {
     char *const *environment; // ends with NULL
     const char *directory;
     mode_t umask;
+    int errors; // the program's stderr, a descriptor above 2; or -1 for /dev/null
     // The results. The child processes write them to the shared memory.
     pid_t process;
     int descriptor; // a pidfd, or -1 if the kernel does not support pidfds
@@ -96,6 +97,7 @@ BHL_NO_SANITIZE static int bhl_detached_program(void *argument) {
     for (int number = 0; number < 3; number++) {
         if (dup2(null, number) < 0) goto failed;
     }
+    if (start->errors > 2) dup2(start->errors, 2);
     bhl_close_from(3);
     start->step = BHL_STEP_PROGRAM;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, 8);
@@ -133,6 +135,16 @@ BHL_NO_SANITIZE static int bhl_detached_parent(void *argument) {
         start->error = EPERM;
     }
     return 0;
+}
+
+// A file in memory, whose descriptor is above 2; or -1.
+static inline int bhl_memory_file(const char *name) {
+    int file = (int)syscall(SYS_memfd_create, name, 1U /* MFD_CLOEXEC */);
+    if (file < 0 || file > 2) return file;
+    // A process that has closed its standard descriptors gets their numbers.
+    int above = fcntl(file, F_DUPFD_CLOEXEC, 3);
+    close(file);
+    return above;
 }
 
 // Starts the program and sets the results. The calling thread blocks until the program runs or has failed. Until then,

@@ -6,6 +6,12 @@ import Glibc
 /// means that the store cannot be served. The code 2 means that the command line is wrong.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
+        // The Swift runtime reads the command line from /proc. Without the option --store, the daemon would serve the
+        // default store.
+        guard !words.isEmpty else {
+            writeText("backhauld: /proc is not mounted, so the options cannot be read\n", to: STDERR_FILENO)
+            return 2
+        }
         // The signals are blocked before any thread exists, so that all threads block them.
         let signals = StopSignals()
         switch Options.parse(words) {

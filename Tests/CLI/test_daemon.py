@@ -65,6 +65,16 @@ def test_the_wait_command_exits_with_6_and_prints_the_path_of_the_missing_daemon
     assert "--embedded" in ended.stderr
 
 
+@pytest.mark.parametrize(("daemons", "own", "named"), [
+    ({}, {"http_proxy": "http://p:1"}, "(http_proxy)"), ({"http_proxy": "http://p:1"}, {}, "(http_proxy)"),
+    ({"all_proxy": "http://p:1"}, {"all_proxy": "http://p:1", "no_proxy": "a"}, "(no_proxy)"),
+    ({"https_proxy": "http://p:1"}, {"https_proxy": "http://p:1"}, None), ({}, {"no_proxy": "a"}, None)])
+def test_a_command_names_the_proxy_variables_that_differ_from_those_of_the_daemon(backhaul, daemons, own, named):
+    backhaul("add", "--suspended", "http://127.0.0.1:9/a", **daemons)
+    notes = backhaul("add", "--suspended", "http://127.0.0.1:9/b", **own).stderr
+    assert ("proxy variables" in notes) == (named is not None) and (named or "") in notes
+
+
 def test_a_command_with_embedded_hosting_uses_the_running_daemon_of_the_store(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=1 << 20)
     backhaul("add", f"{server.url}/a")

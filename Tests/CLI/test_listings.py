@@ -33,6 +33,7 @@ class TestWithTheDaemon:
 
     def test_the_result_of_a_running_attempt_is_running(self, backhaul, task):
         assert backhaul("attempts", task).stdout.splitlines()[1].split()[-1] == "running"
+        assert [attempt["next"] for attempt in backhaul.json("attempts", task)] == ["running"]
 
     def test_the_result_of_an_attempt_whose_daemon_was_killed_is_stopped(self, backhaul, task):
         (daemon,) = daemons_of(backhaul.folder)

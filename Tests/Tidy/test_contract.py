@@ -1,12 +1,20 @@
 """The table in docs/contract.md has a row for each sentence of the contract. The row names existing tests of the
-sentence, or a deviation from the sentence."""
+sentence, or a deviation from the sentence. A second table has the promises in the field, and their tests."""
 
 import re
 
 from tree import PROJECT
 
-ROWS = [[cell.strip() for cell in line.strip("|\n").split("|")]
-        for line in (PROJECT / "docs" / "contract.md").read_text().splitlines() if re.match(r"\| \d", line)]
+CONTRACT, FIELD = (PROJECT / "docs" / "contract.md").read_text().split("## Promises in the field")
+
+
+def rows(text, beginning):
+    return [[cell.strip() for cell in line.strip("|\n").split("|")]
+            for line in text.splitlines() if re.match(beginning, line)]
+
+
+ROWS = rows(CONTRACT, r"\| \d")
+FIELD_ROWS = rows(FIELD, r"\| [A-Z]")
 
 
 def test_the_table_lists_all_sentences_of_the_contract_in_order():
@@ -19,14 +27,20 @@ def test_each_sentence_of_the_contract_has_a_test_or_a_deviation():
     assert not wrong
 
 
+def test_each_promise_in_the_field_has_a_test():
+    assert FIELD_ROWS and all(len(row) == 3 and "`" in row[2] for row in FIELD_ROWS)
+
+
 def test_each_named_test_exists():
-    named = [(row[0], *name.split("::", 1)) for row in ROWS for name in re.findall(r"`([^`]+)`", row[4])]
+    named = [(row[0], *name.partition("::")[::2])
+             for row in ROWS + FIELD_ROWS for name in re.findall(r"`([^`]+)`", row[-1])]
     missing = [f"{number}: {path}: {name}" for number, path, name in named if not exists(PROJECT / path, name)]
     assert not missing, "\n".join(missing)
 
 
 def exists(path, name):
-    if not path.is_file():
-        return False
+    """Whether the test exists. Without a name, all tests of the file are meant."""
+    if not path.is_file() or not name:
+        return path.is_file()
     text = path.read_text()
     return f"def {name}(" in text if path.suffix == ".py" else f'@Test("{name}"' in text

@@ -228,6 +228,7 @@ enum HeaderConstants {
         ("BH_NEXT_RETRY", "2"),
         ("BH_NEXT_CHALLENGE", "3"),
         ("BH_NEXT_STOPPED", "4"),
+        ("BH_NEXT_RUNNING", "5"),
 
         ("BH_CONDITION_EXTERNAL_POWER", "1"),
         ("BH_CONDITION_BATTERY", "2"),

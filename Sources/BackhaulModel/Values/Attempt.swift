@@ -4,6 +4,8 @@ public enum AttemptNext: Int32, Sendable, CaseIterable {
     case retry = 2
     case challenge = 3
     case stopped = 4
+    /// Never stored: the engine adds it to a listing.
+    case running = 5
 }
 
 /// Measurements of the last request of an attempt. `startedMilliseconds` is a Unix time. Each other time is the time of

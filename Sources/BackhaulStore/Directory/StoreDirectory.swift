@@ -84,6 +84,12 @@ public final class StoreDirectory: Sendable {
         path: String, fileSystemType: (Descriptor) -> FileSystemType?
     ) throws(Failure) -> StoreDirectory {
         let path = try checked(path)
+        guard access("/proc/self/fd", X_OK) == 0 else {
+            throw Failure(
+                .storeUnavailable,
+                "/proc is not mounted, and the library reaches the store's files through /proc/self/fd; mount it: "
+                    + "mount -t proc proc /proc")
+        }
         let isNew = try make(path)
         do throws(Failure) {
             let descriptor = try opened(path, isNew: isNew)

@@ -147,7 +147,7 @@ public struct WaitOperations {
                     WaitRecord(
                         reason, reason.text ?? "", beganMilliseconds: attempt.ended,
                         endedMilliseconds: end == .max ? nil : end))
-            case .end, .stopped: continue
+            case .end, .stopped, .running: continue
             }
         }
         // A task may wait for a challenge although it has made no attempt.

@@ -55,6 +55,12 @@ struct Arguments {
     /// The words of the command line after the name of the program. Throws if a word is not valid UTF-8, because the
     /// library takes all texts and paths in UTF-8, and a changed path names another file.
     static func ofProcess() throws(CommandError) -> [String] {
+        // The Swift runtime reads the command line from /proc.
+        guard CommandLine.argc > 0 else {
+            throw .stopped(
+                .storeUnusable,
+                "/proc is not mounted, so the arguments cannot be read; mount it: mount -t proc proc /proc")
+        }
         var words: [String] = []
         for index in 1..<max(1, Int(CommandLine.argc)) {
             guard let bytes = CommandLine.unsafeArgv[index] else { break }

@@ -10,9 +10,9 @@ struct Attempts: DescribedCommand {
             the attempt: until the name was resolved (LOOKUP), the connection was made (CONNECT) and encrypted (TLS),
             and the first byte (FIRST) and the last byte (TOTAL) of the response arrived. '-' means that the attempt
             ended before this, or that it used an existing connection. BYTES is the size of the response's body, or of
-            the request's body if that is larger. RESULT is "stopped" if the attempt neither succeeded nor failed: the
-            transfer was suspended or cancelled, or waited again, or its engine ended. With --json each attempt is one
-            line, with times in microseconds.
+            the request's body if that is larger. RESULT is "running" while the attempt runs, and "stopped" if it
+            neither succeeded nor failed: the transfer was suspended or cancelled, or waited again, or its engine ended.
+            With --json each attempt is one line, with times in microseconds.
             """, storeUse: .needs)
 
     private let ids: [TaskID]
@@ -30,13 +30,10 @@ struct Attempts: DescribedCommand {
             for id in ids {
                 let session = try context.attach(application, role: .observe, task: id)
                 let attempts = try session.run(.attempts(id))
-                let running = try Attempts.runningAttempt(session, id, attempts)
                 var lines = attempts.map { attempt in
                     context.output.isJSON
                         ? attempt.json.text
-                        : Attempts.line(
-                            attempt, isLast: attempt.number == attempts.last?.number,
-                            isRunning: attempt.number == running)
+                        : Attempts.line(attempt, isLast: attempt.number == attempts.last?.number)
                 }
                 if isFirst && !lines.isEmpty && !context.output.isJSON { lines.insert(Attempts.header, at: 0) }
                 try context.output.result(lines: lines)
@@ -46,26 +43,16 @@ struct Attempts: DescribedCommand {
         }
     }
 
-    /// The number of the attempt that runs now. Nil if there is none. The engine records a running attempt as stopped,
-    /// because the record stays if the engine is killed.
-    private static func runningAttempt(
-        _ session: Session, _ id: TaskID, _ attempts: [Attempt]
-    ) throws(CommandError) -> Int? {
-        guard let last = attempts.last, last.next == .stopped else { return nil }
-        let task = try session.tasks(TaskSelection(ids: [id], states: [.running]), maximum: 1).first
-        return task.flatMap { $0.attempts == last.number ? last.number : nil }
-    }
-
     private static var header: String {
         row(
             ["TASK", "NO.", "STATUS", "LOOKUP", "CONNECT", "TLS", "FIRST", "TOTAL", "BYTES"],
             "PROTOCOL  RESULT")
     }
 
-    private static func line(_ attempt: Attempt, isLast: Bool, isRunning: Bool) -> String {
+    private static func line(_ attempt: Attempt, isLast: Bool) -> String {
         let bytes = max(attempt.responseBodyBytes, attempt.requestBodyBytes)
         var remarks = Text.padded(Text.visible(attempt.networkProtocol ?? "-"), columns: 8) + "  "
-        remarks += attempt.errorMessage.map { Text.visible($0) } ?? result(attempt, isRunning: isRunning)
+        remarks += attempt.errorMessage.map { Text.visible($0) } ?? result(attempt)
         if let retry = retry(attempt, isLast: isLast) { remarks += "; " + retry }
         if attempt.error != nil && attempt.next == .challenge { remarks += "; asked for a credential" }
         if attempt.isReusedConnection { remarks += "; connection used again" }
@@ -80,9 +67,9 @@ struct Attempts: DescribedCommand {
     }
 
     /// The result of an attempt without an error.
-    private static func result(_ attempt: Attempt, isRunning: Bool) -> String {
-        if isRunning { return "running" }
+    private static func result(_ attempt: Attempt) -> String {
         switch attempt.next {
+        case .running: return "running"
         case .stopped: return "stopped"
         case .challenge: return "asked for a credential"
         default: return attempt.httpStatus == 304 ? "ok, unchanged" : "ok"

@@ -29,9 +29,10 @@ enum DoctorSystem {
     static var daemon: Finding {
         let finder = DaemonFinder(path: nil)
         if let program = finder.program { return .ok("daemon", program) }
+        let (reason, remedy) = finder.problem
         return .error(
-            "daemon", "backhauld is not at \(finder.paths.joined(separator: ", nor at "))",
-            "Install it, or name its path in \(DaemonFinder.variable).")
+            "daemon", reason,
+            "\(remedy.prefix(1).uppercased() + remedy.dropFirst()), or name its path in \(DaemonFinder.variable).")
     }
 
     static func manager(isDaemonSeparate: Bool) -> [Finding] {

@@ -12,6 +12,7 @@ extension Attempt {
         case .retry: "retry"
         case .challenge: "challenge"
         case .stopped: "stopped"
+        case .running: "running"
         }
     }
 

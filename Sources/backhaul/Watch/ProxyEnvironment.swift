@@ -10,14 +10,22 @@ enum ProxyEnvironment {
     static func noteDifference(
         _ session: Session, _ application: Application, _ context: Context
     ) throws(CommandError) {
-        guard let name = proxies.first(where: { environment($0) != nil }), let engine = try application.run(.engine),
-            engine.hosting == .daemon, let other = variables(ofProcess: engine.processID),
-            variables.contains(where: { environment($0) != other[$0] }),
-            try session.configuration().proxy.url == nil
+        guard let engine = try application.run(.engine), engine.hosting == .daemon,
+            let other = variables(ofProcess: engine.processID)
         else { return }
+        let given = variables.compactMap { name in environment(name).map { (name, $0) } }
+        let own = Dictionary(uniqueKeysWithValues: given)
+        let names = difference(own, other)
+        guard !names.isEmpty, try session.configuration().proxy.url == nil else { return }
         context.output.note(
-            "The daemon (process \(engine.processID)) was started with other proxy variables, and does not use \(name) "
-                + "of this command; give the proxy with --proxy.")
+            "The daemon (process \(engine.processID)) was started with other proxy variables, and does not use those "
+                + "of this command (\(names.joined(separator: ", "))); give the proxy, or none, with --proxy.")
+    }
+
+    /// The variables that differ. `no_proxy` has no effect if neither process has a proxy.
+    private static func difference(_ own: [String: String], _ other: [String: String]) -> [String] {
+        guard proxies.contains(where: { own[$0] != nil || other[$0] != nil }) else { return [] }
+        return variables.filter { own[$0] != other[$0] }
     }
 
     private static func variables(ofProcess process: Int64) -> [String: String]? {

@@ -4,6 +4,7 @@ signal handlers, filters of system calls, or low limits."""
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -55,7 +56,9 @@ def test_the_daemon_does_not_inherit_the_open_descriptors_of_its_host(run_host_p
     process = until(lambda: daemons_of(place), bool)[0]
     names = [os.readlink(f"/proc/{process}/fd/{number}") for number in os.listdir(f"/proc/{process}/fd")]
     assert len(names) < 40
-    assert names.count("/dev/null") == 3
+    assert names.count("/dev/null") == 2
+    # stderr is a file in memory, from which the host reads the error of a daemon that cannot start.
+    assert sum("memfd:errors" in name for name in names) == 1
 
 
 def test_the_daemon_does_not_inherit_small_limits_of_its_host(run_host_program, long_lived_daemon, place):
@@ -113,3 +116,52 @@ def test_the_host_gets_the_error_message_of_a_daemon_that_cannot_open_the_store(
     name, sentence = run_host_program("plain")["error"]
     assert name == "StoreError"
     assert "ended at once" in sentence and "database" in sentence
+
+
+@pytest.mark.parametrize(("stderr", "named"), [
+    ("{program}: error while loading shared libraries: libuv.so.1: cannot open shared object file",
+     ["libuv.so.1", "LD_LIBRARY_PATH"]),
+    ("{program}: /lib/libc.so.6: version `GLIBC_2.99' not found (required by {program})",
+     ["GLIBC_2.99", "LD_LIBRARY_PATH"]),
+    ("backhauld: /proc is not mounted", ["at once: /proc is not mounted"])])
+def test_the_error_has_what_a_daemon_that_cannot_start_wrote_to_stderr(run_host_program, place, stderr, named):
+    program = place / "broken"
+    program.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{stderr.format(program=program)}\nEND\nexit 127\n")
+    program.chmod(0o755)
+    name, message = run_host_program("plain", BACKHAUL_DAEMON=str(program))["error"]
+    assert name == "DaemonUnavailable"
+    for text in named:
+        assert text in message
+
+
+@pytest.mark.parametrize(("content", "mode", "named"), [
+    (b"#!/absent/loader\n", 0o755, "loader"), (b"\x7fELF", 0o755, "no program for this machine"),
+    (b"#!/bin/sh\n", 0o644, "chmod +x")])
+def test_the_error_has_the_reason_why_the_daemons_program_cannot_be_run(
+        run_host_program, place, content, mode, named):
+    program = place / "unusable"
+    program.write_bytes(content)
+    program.chmod(mode)
+    name, message = run_host_program("plain", BACKHAUL_DAEMON=str(program))["error"]
+    assert (name, str(program) in message, named in message) == ("DaemonUnavailable", True, True), message
+
+
+#: Scripts that change the mounts of a host, by the text that the error must have.
+MOUNTS = {
+    "/proc is not mounted": "mount -t tmpfs none /proc",
+    "mounted with noexec ({place})":
+        "mount --bind '{place}' '{place}' && mount -o remount,bind,noexec '{place}'",
+}
+
+
+@pytest.mark.parametrize("named", MOUNTS)
+def test_the_error_names_the_mount_that_prevents_the_start_of_the_daemon(store, place, program, named):
+    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], check=False).returncode:
+        pytest.skip("needs root and mount namespaces")
+    shutil.copy(program, place / "copy")
+    ended = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", MOUNTS[named].format(place=place) + ' && exec "$@"', "sh", sys.executable,
+         HERE / "programs.py", "plain", store],
+        capture_output=True, text=True, timeout=60, env={**os.environ, "BACKHAUL_DAEMON": str(place / "copy")})
+    assert ended.returncode == 0, ended.stderr
+    assert named.format(place=place) in json.loads(ended.stdout)["error"][1]

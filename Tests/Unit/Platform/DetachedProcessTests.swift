@@ -119,6 +119,14 @@ private final class Report {
         #expect(error?.description == sentence)
     }
 
+    @Test("the starter can read what a program has written to stderr")
+    func errors() throws {
+        let process = try DetachedProcess.start(
+            program: "/bin/sh", arguments: ["-c", "echo out; echo wrong >&2"], environment: [], keepsErrors: true)
+        #expect(process.waitForEnd(until: .after(milliseconds: 20_000)))
+        #expect(process.errorText == "wrong\n")
+    }
+
     @Test("a failed start of a program leaves no descriptor open")
     func nothingLeft() {
         func openCount() -> Int { (0..<1_024).count { fcntl(Int32($0), F_GETFD) >= 0 } }

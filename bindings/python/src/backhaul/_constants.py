@@ -573,6 +573,8 @@ class Next(OpenEnum):
     CHALLENGE = 3
     #: Nothing: the task was suspended, or its engine ended.
     STOPPED = 4
+    #: Nothing yet: the attempt is running.
+    RUNNING = 5
 
 
 class ConditionKind(OpenEnum):

@@ -17,6 +17,8 @@ public struct Attempt: Hashable, Sendable {
         case challenge
         /// Nothing followed, because the task was suspended or the engine ended.
         case stopped
+        /// Nothing followed yet, because the attempt is running.
+        case running
     }
 
     /// The task of the attempt.
@@ -89,6 +91,7 @@ public struct Attempt: Hashable, Sendable {
         case BH_NEXT_END: next = .end
         case BH_NEXT_RETRY: next = .retry(atMilliseconds: attempt.next_attempt_ms)
         case BH_NEXT_CHALLENGE: next = .challenge
+        case BH_NEXT_RUNNING: next = .running
         default: next = .stopped
         }
         startedMilliseconds = attempt.started_ms
