@@ -15,6 +15,9 @@ extension Failure {
                 .diskFailed, code: error.code,
                 "\(error.messageStart) \(subject): the program closed a descriptor of the library; it must "
                     + "not change them")
+        // The server of a network share or of a FUSE file system has gone, or the device was unplugged.
+        case ENOTCONN, ECONNABORTED, ESTALE, ENODEV, ENXIO, ESHUTDOWN, EHOSTDOWN, EREMOTEIO:
+            .system(.storageAway, code: error.code, sentence + "; the file system is away")
         case EMFILE, ENFILE, ENOMEM: .system(.outOfResources, code: error.code, sentence)
         case EBUSY:
             .system(
@@ -25,6 +28,14 @@ extension Failure {
                 .destinationUnavailable, code: error.code, sentence + "; check the permissions of its directory")
         default: .system(.destinationUnavailable, code: error.code, sentence)
         }
+    }
+
+    /// The directory is missing, or on another file system. `fileSystem`: the file system that it was on.
+    static func away(_ directory: String, from fileSystem: String?) -> Failure {
+        let place = fileSystem.map { " on the file system \($0)" } ?? ""
+        return .system(
+            .storageAway, code: ENODEV,
+            "the directory \(directory)\(place) is away; mount the file system, or make the directory again")
     }
 
     static func exists(_ path: String) -> Failure {

@@ -16,6 +16,9 @@ struct FileSystem: Sendable {
 
     var batchSync = BatchSyncSupport()
 
+    /// Nil outside of disk threads.
+    var identities: FileSystemIdentities?
+
     init() {}
 
     private func call<Number: SignedInteger>(

@@ -89,6 +89,8 @@ extension EngineLoop {
             let (millisecondsUntilCheck, effects) = tasks.reachability.hold(attempt.task)
             queue(effects)
             queue(base.transfers[attempt]?.waitForRoute(record, millisecondsUntilCheck) ?? [])
+        case .waitForStorage(let path): housekeeping.storage.watch(path)
+        case .partLeft: housekeeping.leftovers.sweep()
         case .writeEnd(let ending): tasks.endings.write(ending)
         case .rewriteEnd(let ending): tasks.endings.retryWrite(ending)
         case .finished: finished(attempt)

@@ -106,6 +106,7 @@ final class EngineLoop {
         queue(tasks.deadlines.latestStart(at: opening.latestStart))
         startReadyTasks()
         housekeeping.leftovers.sweep()
+        housekeeping.storage.release()
         housekeeping.requestBodies.sweepAtStart()
         hosts.launches.restore(opening.launches)
         hosts.activities.check()

@@ -152,6 +152,7 @@ struct HousekeepingParts {
     let sleep: SleepController
     let storeRetryQueue: StoreRetryQueue
     let storeWatch: StoreWatch?
+    let storage: StorageWaits
     /// The timer that fires once a second while tasks run.
     let ticker: any RuntimeTimer
 
@@ -164,7 +165,7 @@ struct HousekeepingParts {
         let sweeper = LeftoverSweeper(
             runtime,
             LeftoverSweeper.Surroundings(
-                path: { files.path(of: $0) }, isInUse: { transfers.isInUse($0) },
+                path: { RemovedFile(path: files.path(of: $0), on: $0.fileSystem) }, isInUse: { transfers.isInUse($0) },
                 remove: { paths, then in services.disk.remove(paths, then: runtime.returning(then)) },
                 watchMounts: { changed in MountWatch(runtime, changed) }))
         (requestBodies, leftovers) = (bodies, sweeper)
@@ -182,6 +183,7 @@ struct HousekeepingParts {
         sleep = SleepController(runtime, monitor, isSaved: { transfers.heldTasksAreSaved })
         storeRetryQueue = StoreRetryQueue(runtime)
         storeWatch = StoreWatch(runtime, services)
+        storage = StorageWaits(runtime, services.disk)
         ticker = runtime.timer { [.tick] }
     }
 
@@ -192,6 +194,7 @@ struct HousekeepingParts {
         sleep.close()
         storeRetryQueue.close()
         storeWatch?.close()
+        storage.close()
         ticker.stop()
     }
 }

@@ -47,6 +47,23 @@ public final class Inotify: Sendable {
         return isWatching
     }
 
+    /// Reads the reports. Returns the names in the watched directory that they are about.
+    public func takeNames() -> [String] {
+        var names: [String] = []
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = read(number, &buffer, buffer.count)
+            guard count > 0 else { return names }
+            var rest = buffer[..<count]
+            // struct inotify_event: watch, mask, cookie, size of the name, name with NULs (inotify(7)).
+            while rest.count >= 16 {
+                let size = rest.dropFirst(12).prefix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+                names.append(String(decoding: rest.dropFirst(16).prefix(size).prefix { $0 != 0 }, as: UTF8.self))
+                rest = rest.dropFirst(16 + size)
+            }
+        }
+    }
+
     private func stopWatching() {
         let before = watched.exchange(-1, ordering: .relaxed)
         if before >= 0 { inotify_rm_watch(number, before) }

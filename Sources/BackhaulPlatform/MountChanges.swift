@@ -12,4 +12,10 @@ public final class MountChanges: Sendable {
         guard number >= 0 else { throw SystemError.last("cannot open the list of mounts") }
         descriptor = Descriptor(owning: number)
     }
+
+    /// Whether the mounts have changed since the last call, or since the list was opened.
+    public func takeChange() -> Bool {
+        var polled = pollfd(fd: number, events: Int16(POLLPRI), revents: 0)
+        return poll(&polled, 1, 0) > 0
+    }
 }

@@ -46,6 +46,9 @@ extern int sync_file_range(int descriptor, __off64_t offset, __off64_t size, uns
 #define SYNC_FILE_RANGE_WRITE 2
 #endif
 extern ssize_t preadv2(int descriptor, const struct iovec *buffers, int count, __off_t offset, int flags);
+#ifndef AT_EMPTY_PATH
+#define AT_EMPTY_PATH 0x1000
+#endif
 #ifndef RWF_NOWAIT
 #define RWF_NOWAIT 8
 #endif
@@ -125,6 +128,37 @@ static inline int bhl_is_mount_point(const char *path) {
     struct statx status;
     if (syscall(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &status) != 0) return 0;
     return (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+// Returns the id of the mount that has the open file or directory (statx(2), STATX_MNT_ID; proc_pid_mountinfo(5)); -1
+// before Linux 5.8.
+static inline long long bhl_mount_id(int file) {
+    struct statx status;
+    if (syscall(SYS_statx, file, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) != 0) return -1;
+    return status.stx_mask & STATX_MNT_ID ? (long long)status.stx_mnt_id : -1;
+}
+
+// Writes the UUID of the file system, or the serial number of a FAT volume, as hexadecimal digits. Returns -1 if it has
+// none. ext4 and Btrfs make `f_fsid` from their UUIDs. A UUID of tmpfs is new at each mount, so it is not used.
+static inline int bhl_file_system_uuid(int file, char out[40]) {
+    struct statfs status;
+    struct {
+        unsigned char size, bytes[16];
+    } uuid;
+    uint32_t serial;
+    if (fstatfs(file, &status) != 0 || status.f_type == 0x01021994) return -1;
+    if (status.f_type == 0xEF53 || status.f_type == 0x9123683E) {
+        unsigned words[2];
+        memcpy(words, &status.f_fsid, sizeof words);
+        return snprintf(out, 40, "%08x%08x", words[0], words[1]) > 0 ? 0 : -1;
+    }
+    // FS_IOC_GETFSUUID (linux/fs.h, since Linux 6.9) and FAT_IOCTL_GET_VOLUME_ID (linux/msdos_fs.h).
+    if (ioctl(file, _IOR(0x15, 0, uuid), &uuid) == 0 && uuid.size > 0 && uuid.size <= 16) {
+        for (int i = 0; i < uuid.size; i++) snprintf(out + 2 * i, 3, "%02x", uuid.bytes[i]);
+        return 0;
+    }
+    if (status.f_type != 0x4D44 || ioctl(file, _IOR('r', 0x13, uint32_t), &serial) != 0) return -1;
+    return snprintf(out, 40, "%08x", serial) > 0 ? 0 : -1;
 }
 
 // Reads the calling user's home directory from the user database. The function is reentrant, because it does not use a

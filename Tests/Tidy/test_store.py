@@ -25,7 +25,7 @@ JOINS = {
     "EventTable": ({"tasks", "requests", "responses", "groups"}, "poll is hot: an event with its task is one row"),
     "HistoryTable": ({"events", "tasks", "requests", "request_options", "groups"},
                      "copies all acknowledged tasks at once"),
-    "LeftoverTable": ({"tasks"}, "the part files of all cancelled tasks at once"),
+    "LeftoverTable": ({"requests", "tasks"}, "the part files of all cancelled tasks at once"),
     "PartTable": ({"tasks"}, "a checkpoint or an intent is written only while its task lives; progress is hot"),
     "RequestTable": ({"tasks"}, "a request is found in its session only"),
     "Selection": ({"tasks", "events"}, "selects rows of them"),

@@ -121,11 +121,27 @@ final class OpenBody {
 
     private func current() throws(SystemError) -> Descriptor {
         if let descriptor { return descriptor }
-        let opened = try files.openToSend(path)
+        let opened = try openOrAway()
         // The path may name a directory or a device now, which must not be read.
         guard file.isSame(as: try files.status(opened.number)) else { throw SystemError.changed }
         descriptor = opened
         return opened
+    }
+
+    private func openOrAway() throws(SystemError) -> Descriptor {
+        do {
+            return try files.openToSend(path)
+        } catch where [ENOENT, ENOTDIR].contains(error.code) && isAway {
+            throw SystemError(code: ENODEV, messageStart: error.messageStart)
+        }
+    }
+
+    /// Whether the missing file is away with its file system: its directory is missing, or on another device than at
+    /// the enqueue. After a reboot, the device is unknown, and the file counts as away.
+    private var isAway: Bool {
+        guard file.inode != 0 else { return false }
+        guard let directory = try? files.status(of: SplitPath(path).directory) else { return true }
+        return directory.device != file.device
     }
 
     static func changed(_ path: String) -> Failure {
@@ -136,6 +152,8 @@ final class OpenBody {
 
     static func failure(_ error: SystemError, _ path: String) -> Failure {
         if error.code == SystemError.changed.code { return changed(path) }
+        let failure = Failure.disk(error, "the body's file \(path)")
+        if failure.status == .storageAway { return failure }
         return .system(
             error.isExhaustion ? .outOfResources : .bodyUnavailable, code: error.code,
             "the body's file \(path) cannot be read: \(error)")
@@ -148,13 +166,11 @@ extension SystemError {
 }
 
 extension BodyFile {
-    /// Returns whether the status is that of this file. If `device` is 0, the device is unknown and is not compared.
-    /// For example, a boot after the enqueue may have changed the numbers of devices. If the inode is 0, the file is a
-    /// copy in the store. The name of a copy identifies it, so only the size is compared.
+    /// Returns whether the status is that of this file: its size and its time of modification are the same. Device and
+    /// inode are not compared, because a remount may change them. If the inode is 0, the file is a copy in the store.
+    /// The name of a copy identifies it, so only the size is compared.
     func isSame(as status: FileStatus) -> Bool {
         guard status.isRegular, status.size == size else { return false }
-        if inode == 0 { return true }
-        return [0, status.device].contains(device) && status.inode == inode
-            && status.modifiedNanoseconds == modifiedNanoseconds
+        return inode == 0 || status.modifiedNanoseconds == modifiedNanoseconds
     }
 }

@@ -5,24 +5,32 @@ internal import Glibc
 extension DiskThreads {
     /// Checks whether this process, which runs the downloads, sees the same directories as the host, which enqueues
     /// them. Also checks whether this process may write in these directories. The two processes may have different
-    /// mount namespaces or groups. `then` gets nil if no destination fails. Otherwise `then` gets the failure of the
-    /// first destination that fails, with the position of this destination.
-    public func inspect(_ destinations: [Destination], then: @escaping @Sendable (Failure?) -> Void) {
-        inspect(destinations, from: 0, then: then)
+    /// mount namespaces or groups. `then` gets the identities of the destinations' file systems, or nil for an unknown
+    /// one. Otherwise `then` gets the failure of the first destination that fails, with the position of this
+    /// destination.
+    public func inspect(
+        _ destinations: [Destination], then: @escaping @Sendable (Result<[String?], Failure>) -> Void
+    ) {
+        inspect(destinations, [], then: then)
     }
 
-    /// Checks the destinations from `index` on. Each check runs on a thread for the destination's file system.
+    /// Checks the destinations after those whose `identities` are known. Each check runs on a thread for the
+    /// destination's file system.
     private func inspect(
-        _ destinations: [Destination], from index: Int, then: @escaping @Sendable (Failure?) -> Void
+        _ destinations: [Destination], _ identities: [String?],
+        then: @escaping @Sendable (Result<[String?], Failure>) -> Void
     ) {
-        guard index < destinations.count else { return then(nil) }
+        let index = identities.count
+        guard index < destinations.count else { return then(.success(identities)) }
         metadataWorker(at: destinations[index]).post { [weak self] context in
             guard var failure = DestinationInspection.failure(destinations[index], context.files) else {
-                self?.inspect(destinations, from: index + 1, then: then)
+                let directory = try? context.directories.directory(at: destinations[index].directory)
+                let identity = directory.flatMap { context.directories.identity(of: $0) }
+                self?.inspect(destinations, identities + [identity], then: then)
                 return
             }
             failure.index = UInt64(index)
-            then(failure)
+            then(.failure(failure))
         }
     }
 }

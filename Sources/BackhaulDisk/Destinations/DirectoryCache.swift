@@ -1,5 +1,6 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
+internal import Glibc
 
 /// The directories that a disk thread has opened for one batch: the jobs that it performs together. They are closed
 /// after the batch, because an open descriptor prevents an unmount of the disk, and because another directory may get
@@ -13,16 +14,54 @@ struct DirectoryCache {
 
     init(files: FileSystem) { self.files = files }
 
-    /// Returns the destination's directory. When the host gave the path, the host saw a directory at this path. Throws
-    /// if this process sees another directory there.
+    /// Returns the destination's directory. Throws `storageAway` if it is missing, or on another file system than at
+    /// the enqueue. So nothing is written below an empty mount point. The directory itself may be another one. If the
+    /// file system of the enqueue is unknown, throws if this process sees another directory than the host.
     mutating func directory(of destination: Destination) throws(Failure) -> OpenDirectory {
-        let directory = try directory(at: destination.directory)
+        let directory = try openDirectory(of: destination)
+        if let expected = destination.fileSystem {
+            guard let present = identity(of: directory), present != expected else { return directory }
+            throw .away(destination.directory, from: expected)
+        }
         guard directory.status.inode == destination.directoryInode,
             // A device of 0 is not compared. It means that the host saw the directory in an earlier boot, and the
             // numbers of devices may change with each boot.
             [0, directory.status.device].contains(destination.directoryDevice)
         else { throw DirectoryCache.replacedFailure(destination.directory) }
         return directory
+    }
+
+    private mutating func openDirectory(of destination: Destination) throws(Failure) -> OpenDirectory {
+        do {
+            return try directory(at: destination.directory)
+        } catch where [Int64(ENOENT), Int64(ENOTDIR)].contains(error.detail) {
+            throw .away(destination.directory, from: destination.fileSystem)
+        }
+    }
+
+    /// The identity of the directory's file system, which is determined once in a batch.
+    mutating func identity(of directory: OpenDirectory) -> String? {
+        if let known = open[directory.path]?.identity { return known }
+        let identity = files.identities?.identity(of: directory.number, at: directory.path, directory.status)
+        open[directory.path]?.identity = identity
+        return identity
+    }
+
+    mutating func isAway(_ destination: Destination) -> Bool { isAway(destination.directory, destination.fileSystem) }
+
+    /// Whether a file that is missing in this directory was removed, or is away with its file system. `expected`: the
+    /// identity of the file system; nil if it is unknown.
+    mutating func isAway(_ path: String, _ expected: String?) -> Bool {
+        guard let expected else { return false }
+        var path = path
+        // If the directory is missing, the nearest directory above it shows whether the file system is there.
+        while path != "/" {
+            if let directory = try? directory(at: path) {
+                return identity(of: directory).map { $0 != expected } ?? false
+            }
+            path = SplitPath(path).directory
+        }
+        return true
     }
 
     static func replacedFailure(_ path: String) -> Failure {
@@ -72,6 +111,8 @@ struct OpenDirectory {
     let status: FileStatus
     /// The space of the directory's file system; nil before the first call of `reserve`.
     fileprivate(set) var space: FileSystemSpace?
+    /// The identity of its file system; nil if it is unknown, or not needed yet.
+    fileprivate var identity: String?
     /// Nil before the first call of `newFileMode`.
     fileprivate var defaultAccess: DefaultAccess?
     var number: Int32 { descriptor.number }

@@ -102,7 +102,8 @@ final class OpenPart {
         case .allWritten(let length): (synced, isSameBoot) = (length, true)
         }
         guard status.size >= synced else { return nil }
-        if let footprint {
+        // After a remount, the same file may have another device and inode. Then its checksum decides.
+        if let footprint, footprint.hasNumbers(of: status) {
             guard footprint.isSameFile(status) else { return nil }
             let length = isSameBoot ? status.size : min(status.size, synced)
             let isWhole = length == status.size
@@ -126,10 +127,8 @@ final class OpenPart {
     ) -> KnownContent? {
         // If no checksum is known, only the synced bytes are trusted.
         guard fingerprints.contains(where: { $0.checksum != nil }) else {
-            return synced > 0 ? KnownContent(length: synced, check: PartVerification(reading: synced)) : nil
-        }
-        guard fingerprints.allSatisfy({ $0.inode == status.inode && [0, status.device].contains($0.device) }) else {
-            return nil
+            return synced > 0 && footprint == nil
+                ? KnownContent(length: synced, check: PartVerification(reading: synced)) : nil
         }
         var prefixes = fingerprints.compactMap { fingerprint in
             fingerprint.checksum.map { PartVerification.Prefix(length: fingerprint.length, checksum: $0) }
@@ -335,7 +334,7 @@ final class OpenPart {
         }
         lastWritten = FileTimes(status)
         guard status.size == length else { throw markFailed(.changedExternally(path)) }
-        let intent = FinishIntent(device: status.device, inode: status.inode, size: length)
+        let intent = FinishIntent(device: status.device, inode: status.inode, size: length, checksum: checksum)
         let new =
             isNew
             ? PendingSyncs.NewFile(directory: try directories.directory(of: location.destination), size: length) : nil

@@ -13,6 +13,8 @@ struct PartFootprint {
         (self.status, self.length, self.times, self.checksum) = (status, length, times, checksum)
     }
 
+    func hasNumbers(of other: FileStatus) -> Bool { other.isSameFile(as: status) }
+
     func isSameFile(_ other: FileStatus) -> Bool { other.isSameFile(as: status) && other.size == length }
 
     func isUntouched(_ other: FileStatus) -> Bool { FileTimes(other) == times }

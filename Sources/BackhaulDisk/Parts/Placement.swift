@@ -1,5 +1,6 @@
 public import BackhaulModel
 internal import BackhaulPlatform
+internal import CLinux
 internal import Glibc
 
 /// Whether a downloaded file had got its final name before the engine, which runs the downloads, crashed.
@@ -34,7 +35,9 @@ struct PlaceOperation {
     func rename(in directory: OpenDirectory, _ directories: inout DirectoryCache) throws(Failure) -> FileStamp {
         let replaced = location.replace ? try replacedFile(in: directory) : nil
         do throws(SystemError) {
-            if let part = try files.status(in: directory.number, location.partName), part.matches(intent) {
+            if let part = try files.status(in: directory.number, location.partName),
+                try isSealed(part, location.partName, in: directory)
+            {
                 // If the file has both names, it was linked before a crash, and its old name was not removed. Here
                 // rename(2) would do nothing, because both names belong to the same file.
                 if part.linkCount > 1, let final = try files.status(in: directory.number, name), final.matches(intent) {
@@ -47,15 +50,29 @@ struct PlaceOperation {
                 }
                 return FileStamp(part)
             }
-            if let final = try files.status(
-                in: directory.number, name), final.matches(intent)
-            {
+            if let final = try files.status(in: directory.number, name), try isSealed(final, name, in: directory) {
                 return FileStamp(final)
             }
         } catch {
             throw error.code == EEXIST ? .exists(path) : .disk(error, path)
         }
         throw .changedExternally(path)
+    }
+
+    /// Whether this is the sealed file. After a remount it may have another device and inode, so that only its bytes
+    /// identify it.
+    private func isSealed(_ status: FileStatus, _ name: String, in directory: OpenDirectory) throws(SystemError) -> Bool
+    {
+        if status.matches(intent) { return true }
+        guard status.isRegular, status.size == intent.size, let expected = intent.checksum else { return false }
+        let file = try files.openForReading(in: directory.number, name)
+        var (checksum, offset): (UInt32, UInt64) = (0, 0)
+        while true {
+            let bytes = try files.read(file.number, count: PartDigest.sliceSize, at: offset)
+            guard !bytes.isEmpty else { return checksum == expected && offset == intent.size }
+            checksum = bytes.withUnsafeBytes { bhl_crc32c(checksum, $0.baseAddress, $0.count) }
+            offset += UInt64(bytes.count)
+        }
     }
 
     private func replacedFile(in directory: OpenDirectory) throws(Failure) -> FileStatus? {
@@ -95,8 +112,12 @@ struct PlaceOperation {
 
     func inspect(in directory: OpenDirectory) throws(Failure) -> Placement {
         do throws(SystemError) {
-            if let final = try files.status(in: directory.number, name), final.matches(intent) { return .placed }
-            if let part = try files.status(in: directory.number, location.partName), part.matches(intent) {
+            if let final = try files.status(in: directory.number, name), try isSealed(final, name, in: directory) {
+                return .placed
+            }
+            if let part = try files.status(in: directory.number, location.partName),
+                try isSealed(part, location.partName, in: directory)
+            {
                 return .partExists
             }
             return .absent

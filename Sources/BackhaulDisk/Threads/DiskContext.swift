@@ -85,7 +85,8 @@ final class DiskContext {
         do throws(Failure) {
             let directory = try directories.directory(of: location.destination)
             try remove(location.partName, in: directory, location.partDescription)
-        } catch where error.detail == Int64(ENOENT) {
+        } catch where error.status == .storageAway && !directories.isAway(location.destination) {
+            // The directory was removed, and the part file with it.
             return
         }
     }
@@ -166,10 +167,13 @@ final class DiskContext {
     }
 
     /// Removes the file. It is not an error if the file is missing. The directory is synced, so that the file does not
-    /// reappear after a power loss.
-    func remove(path: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
+    /// reappear after a power loss. `fileSystem`: if this file system is away, fails with `storageAway`.
+    func remove(
+        path: String, on fileSystem: String? = nil, then: @escaping @Sendable (Result<Void, Failure>) -> Void
+    ) {
         let split = SplitPath(path)
         do throws(Failure) {
+            if directories.isAway(split.directory, fileSystem) { throw .away(split.directory, from: fileSystem) }
             let directory = try directories.directory(at: split.directory)
             try remove(split.name, in: directory, path)
             syncs.add(directory) { error in

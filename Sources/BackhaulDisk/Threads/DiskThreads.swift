@@ -36,6 +36,8 @@ public final class DiskThreads: Sendable {
     }
 
     init(count: Int, home: String = "/", journal: PartJournal? = nil, files: FileSystem) throws {
+        var files = files
+        files.identities = FileSystemIdentities()
         (self.count, self.files, self.journal) = (count, files, journal)
         self.home = try FileSystemWorkers(count: count, files: files, journal: journal)
         var state = State()
@@ -56,16 +58,23 @@ public final class DiskThreads: Sendable {
     /// Removes a file, and syncs its directory. For example, the engine (the owner of these threads) removes a kept
     /// file after the host has processed the event of the download. A kept file is a finished download in the engine's
     /// store, and the host is the program that uses the library. It is not an error if the file is missing.
-    public func remove(path: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
-        worker(for: path).post { context in context.remove(path: path, then: then) }
+    /// `fileSystem`: the identity of the file's file system; nil if it is unknown. If it is away, fails.
+    public func remove(
+        path: String, on fileSystem: String? = nil, then: @escaping @Sendable (Result<Void, Failure>) -> Void
+    ) {
+        worker(for: path).post { context in context.remove(path: path, on: fileSystem, then: then) }
     }
 
     /// Removes several files, like `remove(path:)`. `then` gets the positions of the files that could not be removed.
     public func remove(_ paths: [String], then: @escaping @Sendable (_ failed: Set<Int>) -> Void) {
+        remove(paths.map { RemovedFile(path: $0) }, then: then)
+    }
+
+    public func remove(_ paths: [RemovedFile], then: @escaping @Sendable (_ failed: Set<Int>) -> Void) {
         guard !paths.isEmpty else { return then([]) }
         let state = Lock((remaining: paths.count, failed: Set<Int>()))
         for (position, path) in paths.enumerated() {
-            remove(path: path) { result in
+            remove(path: path.path, on: path.fileSystem) { result in
                 let failed = state.withLock { state -> Set<Int>? in
                     if case .failure = result { state.failed.insert(position) }
                     state.remaining -= 1
@@ -181,4 +190,12 @@ public final class DiskThreads: Sendable {
             return workers
         }
     }
+}
+
+/// A file to remove, and the identity of its file system, if it is known.
+public struct RemovedFile: Sendable {
+    public var path: String
+    public var fileSystem: String?
+
+    public init(path: String, on fileSystem: String? = nil) { (self.path, self.fileSystem) = (path, fileSystem) }
 }

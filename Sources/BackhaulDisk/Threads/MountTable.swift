@@ -31,6 +31,30 @@ struct MountTable {
         return best?.device
     }
 
+    struct Entry: Equatable {
+        /// The type of the file system, such as "ext4".
+        var type: String
+        /// The device, or the server's name of a network share. The name of a block device changes with each plug, so
+        /// it is left out.
+        var source: String
+        /// The directory of the file system that is mounted.
+        var root: String
+    }
+
+    /// Finds a mount by its id. The fields after the hyphen are the type and the source.
+    static func entry(_ mount: Int64, in text: [UInt8]) -> Entry? {
+        for line in text.split(separator: 0x0A) {
+            let fields = line.split(separator: 0x20)
+            guard fields.count > 6, String(decoding: fields[0], as: UTF8.self) == String(mount),
+                let hyphen = fields.firstIndex(of: [0x2D]), hyphen + 2 < fields.count
+            else { continue }
+            let words = [hyphen + 1, hyphen + 2, 3].map { String(decoding: unescaped(fields[$0]), as: UTF8.self) }
+            let source = words[1].hasPrefix("/dev/") ? "" : words[1]
+            return Entry(type: words[0], source: source, root: words[2])
+        }
+        return nil
+    }
+
     /// Parses the lines of proc_pid_mountinfo(5): "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw".
     static func parse(_ text: [UInt8]) -> [(point: [UInt8], device: UInt64)] {
         text.split(separator: 0x0A).compactMap { line in
@@ -56,7 +80,7 @@ struct MountTable {
         return unescaped
     }
 
-    private static var text: [UInt8] {
+    static var text: [UInt8] {
         let number = bhl_open("/proc/self/mountinfo", O_RDONLY, 0)
         guard number >= 0 else { return [] }
         defer { close(number) }

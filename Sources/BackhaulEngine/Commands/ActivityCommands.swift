@@ -23,10 +23,12 @@ struct ActivityCommands {
     }
 
     private func set(_ activity: Activity, _ origin: Origin?, in session: SessionID) {
+        var activity = activity
+        activity.request = activity.request.map(call.located)
         engine.base.calendar.check()
         let clock = engine.runtime.clocks.reading
         call.applyOnce(
-            { (transaction) throws(Failure) in
+            { [activity] (transaction) throws(Failure) in
                 let now = try transaction.delays.wallBeforeStep(clock)
                 try transaction.activities.set(activity, origin: origin, in: session, now: now)
                 return (.done, nil)

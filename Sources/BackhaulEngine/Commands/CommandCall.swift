@@ -119,10 +119,8 @@ final class CommandCall {
     }
 
     /// Returns the positions of requests whose downloads are to be placed in directories that must be inspected, one
-    /// position for each directory. A client in the engine's process has checked the directories itself. A directory is
-    /// also not inspected if it was found usable within the last second.
+    /// position for each directory. A directory is not inspected if it was found usable within the last second.
     func uninspected(_ requests: [Request]) -> [Int] {
-        guard !connection.isLocal else { return [] }
         var seen: Set<InspectedDirectories.Identity> = []
         return requests.indices.filter { index in
             guard let directory = requests[index].destination.map(InspectedDirectories.Identity.init) else {
@@ -138,19 +136,29 @@ final class CommandCall {
     func inspect(_ requests: [Request], at positions: [Int], then: @escaping () -> Void) {
         let destinations = positions.compactMap { requests[$0].destination }
         connection.isInspecting = true
-        let inspected = engine.runtime.returning { [self, positions, destinations] (failure: Failure?) in
+        let inspected = engine.runtime.returning {
+            [self, positions, destinations] (result: Result<[String?], Failure>) in
             guard isConnected else { return [] }
             connection.isInspecting = false
-            if var failure {
+            switch result {
+            case .failure(var failure):
                 failure.index = failure.index.map { UInt64(positions[Int($0)]) }
                 connection.reply(sequence, .failed(failure))
-            } else {
-                connection.inspectedDirectories.insert(destinations, at: engine.runtime.now)
+            case .success(let fileSystems):
+                connection.inspectedDirectories.insert(destinations, on: fileSystems, at: engine.runtime.now)
                 then()
             }
             engine.receiver.receiveQueued(by: connection)
             return []
         }
         engine.services.disk.inspect(destinations, then: inspected)
+    }
+
+    /// The request with the identity of the file system that its destination was on at the last inspection.
+    func located(_ request: Request) -> Request {
+        guard let destination = request.destination else { return request }
+        var request = request
+        request.destination?.fileSystem = connection.inspectedDirectories.fileSystem(of: .init(destination))
+        return request
     }
 }

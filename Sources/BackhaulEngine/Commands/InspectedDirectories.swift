@@ -26,20 +26,29 @@ struct InspectedDirectories {
         }
     }
 
-    /// When each directory was found usable, in milliseconds since boot.
-    private var times: [Identity: Int64] = [:]
+    private struct Inspection {
+        /// In milliseconds since boot.
+        var time: Int64
+        /// The identity of the directory's file system; nil if it is unknown.
+        var fileSystem: String?
+    }
+
+    private var inspections: [Identity: Inspection] = [:]
 
     /// Whether the directory needs no inspection at this time.
     func contains(_ directory: Identity, at now: Int64) -> Bool {
-        guard let time = times[directory] else { return false }
-        return now - time < Self.validMilliseconds
+        guard let inspection = inspections[directory] else { return false }
+        return now - inspection.time < Self.validMilliseconds
     }
 
-    /// Records that a disk thread has found the directories of these destinations usable.
-    mutating func insert(_ destinations: [Destination], at now: Int64) {
-        for directory in destinations.map(Identity.init) {
-            if times[directory] == nil, times.count >= Self.maximumCount { times.removeAll() }
-            times[directory] = now
+    /// The identity of the file system that the directory was on at its last inspection; nil if it is unknown.
+    func fileSystem(of directory: Identity) -> String? { inspections[directory]?.fileSystem }
+
+    /// Records that a disk thread has found the directories of these destinations usable, on these file systems.
+    mutating func insert(_ destinations: [Destination], on fileSystems: [String?], at now: Int64) {
+        for (directory, fileSystem) in zip(destinations.map(Identity.init), fileSystems) {
+            if inspections[directory] == nil, inspections.count >= Self.maximumCount { inspections.removeAll() }
+            inspections[directory] = Inspection(time: now, fileSystem: fileSystem)
         }
     }
 }

@@ -27,6 +27,7 @@ struct TaskCommands {
             }
         }
         let insert = { [checked] in
+            let checked = checked.map { (call.located($0.0), $0.1) }
             let bodies = BodyCommands(call: call)
             let needed = bodies.untaken(checked)
             if needed.isEmpty {

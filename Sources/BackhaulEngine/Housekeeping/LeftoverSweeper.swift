@@ -13,13 +13,12 @@ internal import BackhaulStore
 final class LeftoverSweeper {
     /// What the sweeper needs of the engine.
     struct Surroundings {
-        /// Returns the path of the file.
-        var path: (Leftover) -> String
+        var path: (Leftover) -> RemovedFile
         /// Whether a running download still uses the file. If so, the download removes the file itself, and a sweep
         /// follows.
         var isInUse: (Leftover) -> Bool
         /// Removes files, and returns the positions of those that could not be removed.
-        var remove: ([String], _ then: @escaping (Set<Int>) -> [EngineEffect]) -> Void
+        var remove: ([RemovedFile], _ then: @escaping (Set<Int>) -> [EngineEffect]) -> Void
         /// Watches the mounts until the result is released; nil if that is not possible.
         var watchMounts: (_ changed: @escaping () -> [EngineEffect]) -> AnyObject?
     }

@@ -45,6 +45,10 @@ enum AttemptEffect {
     case immediateRepeats(UInt32?)
     /// The task waits for a route to its server.
     indirect case waitForRoute(AttemptRecord)
+    /// The task waits for the file system or the directory of this path.
+    case waitForStorage(String)
+    /// The part file of the task could not be removed, because its file system is away.
+    case partLeft
     indirect case writeEnd(Ending)
     /// The store could not write the end, and is to try again now.
     indirect case rewriteEnd(Ending)

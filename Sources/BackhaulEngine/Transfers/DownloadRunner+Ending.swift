@@ -14,7 +14,7 @@ extension DownloadRunner {
             end(success, with: recordRepresentation())
         case .failed(let failure):
             judgeUplink(failure)
-            end(Outcome(state: .failed, failure: failure))
+            end(Outcome(state: .failed, failure: failure), with: recordLeftPart())
         case .retry(let failure, let reason, let retryAfter, let fromZero):
             var failed = FailedAttempt(failure)
             failed.reason = reason
@@ -24,6 +24,14 @@ extension DownloadRunner {
         case .credential(let authChallenge): attempt.emit(.decideParking(authChallenge, checkpoint))
         case .stopped: stop(checkpoint)
         }
+    }
+
+    var storagePath: String { location.destination.path }
+
+    private func recordLeftPart() -> (@Sendable (Transaction) throws(Failure) -> Void)? {
+        guard isPartLeft else { return nil }
+        let id = attempt.task.id
+        return { (transaction) throws(Failure) in try transaction.leftovers.addUnremovedPart(of: id) }
     }
 
     private var success: Outcome {

@@ -18,6 +18,8 @@ final class DownloadRunner: TransferRunner {
     private var known: StoredRepresentation?
     /// The file that this task has placed.
     private(set) var placed: FileStamp?
+    /// Whether the part file could not be removed, because its file system is away.
+    private(set) var isPartLeft = false
     /// Whether the slot was released before the part file was closed.
     private var finishesWithoutSlot = false
     /// The file system to which the download writes.
@@ -112,13 +114,24 @@ final class DownloadRunner: TransferRunner {
             CrashPoint.afterSeal.reach()
             recordIntent(intent)
         case .place(let intent): place(intent)
-        case .discardPart: part.discard(then: disk { _ in .discarded })
+        case .discardPart: discardPart()
         case .conclude(let conclusion, let checkpoint): conclude(conclusion, checkpoint)
         case .closePart:
             part.close()
             if finishesWithoutSlot { attempt.emit(.finishedWithoutSlot(device: device)) }
+            if isPartLeft { attempt.emit(.partLeft) }
             attempt.finish()
         }
+    }
+
+    private func discardPart() {
+        part.discard(
+            then: attempt.services.runtime.returning { [self] (result: Result<Void, Failure>) in
+                attempt.afterwards {
+                    if case .failure(let failure) = result { isPartLeft = failure.status == .storageAway }
+                    handle(.discarded)
+                }
+            })
     }
 
     /// Releases the slot while the disk still has to do work, so that the next task can start. If the disk has to

@@ -60,6 +60,7 @@ extension TransferRunner {
         case .whenStorageReturns(let milliseconds):
             wait = milliseconds
             record.wait(until: boot + milliseconds, for: .storage)
+            attempt.emit(.waitForStorage(storagePath))
         case .whenUplinkIsUp:
             attempt.stoppedState = (.waiting, .portal)
             record.attempt = storedAttempt(.stopped, failure: failed.failure)

@@ -56,6 +56,8 @@ protocol TransferRunner: AnyObject {
     var hasNoResponse: Bool { get }
     /// Whether received bytes can be taken now.
     var canReceive: Bool { get }
+    /// The path of the file that the task reads or writes.
+    var storagePath: String { get }
     /// What the task's reason says about a silent server, such as "sent nothing".
     var silenceDescription: String { get }
 }

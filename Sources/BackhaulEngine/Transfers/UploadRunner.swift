@@ -120,6 +120,7 @@ final class UploadRunner: TransferRunner {
         case .retry(let failure, let retryAfter):
             var failed = FailedAttempt(failure)
             failed.retryAfterSeconds = retryAfter
+            if failure.status == .storageAway { failed.reason = .storage }
             retry(failed, nil)
         case .credential(let authChallenge): attempt.emit(.decideParking(authChallenge, nil))
         case .stopped:
@@ -129,6 +130,11 @@ final class UploadRunner: TransferRunner {
             let wasSent = attempt.exchange.requests > 0 && (attempt.bodySent > 0 || attempt.feed?.size == 0)
             stop(nil, isUnderWay: engineStops && wasSent && !attempt.mayRepeat)
         }
+    }
+
+    var storagePath: String {
+        guard case .file(let file, _)? = attempt.task.request.options.body else { return "/" }
+        return file.path
     }
 
     private var success: Outcome {

@@ -113,13 +113,16 @@ public struct FinishIntent: Equatable, Sendable {
     public var device: UInt64
     public var inode: UInt64
     public var size: UInt64
+    /// The CRC-32C of the file's bytes, by which the file is recognized after a remount; nil if it is unknown.
+    public var checksum: UInt32?
     /// The file's name in its directory, if the server chose it; nil: the destination's name.
     public var name: String?
 
-    public init(device: UInt64, inode: UInt64, size: UInt64, name: String? = nil) {
+    public init(device: UInt64, inode: UInt64, size: UInt64, checksum: UInt32? = nil, name: String? = nil) {
         self.device = device
         self.inode = inode
         self.size = size
+        self.checksum = checksum
         self.name = name
     }
 }

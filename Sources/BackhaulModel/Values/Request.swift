@@ -25,6 +25,8 @@ public struct Destination: Equatable, Sendable {
     /// The device of the directory; 0: unknown, because the host saw the directory in another boot.
     public var directoryDevice: UInt64
     public var directoryInode: UInt64
+    /// The identity of the directory's file system at the enqueue; nil if it is unknown. The engine determines it.
+    public var fileSystem: String?
     /// Whether a file existed at the path when the host gave the request to the engine (the enqueue). Only the enqueue
     /// uses this value; the value is not stored.
     public var fileExists: Bool

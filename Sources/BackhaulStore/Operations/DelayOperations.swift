@@ -58,6 +58,9 @@ public struct DelayOperations {
     /// Ends the delays of tasks that wait for a route to their origin. Returns the lanes of these tasks.
     public func releaseUnreachable() throws(Failure) -> Set<LaneID> { try tables.delays.releaseUnreachable() }
 
+    /// Ends the delays of tasks whose storage is away. Returns the lanes of these tasks.
+    public func releaseStorage() throws(Failure) -> Set<LaneID> { try tables.delays.releaseStorage() }
+
     /// Returns the lanes among `lanes` in which a task waits for a route to its origin.
     public func unreachableLanes(among lanes: Set<LaneID>) throws(Failure) -> Set<LaneID> {
         var found: Set<LaneID> = []

@@ -11,6 +11,10 @@ public struct LeftoverOperations {
         try tables.leftovers.all(after: last, limit: limit)
     }
 
+    /// Adds the part file of a task that ends in this transaction. The engine could not remove the file, because its
+    /// file system is away.
+    public func addUnremovedPart(of task: TaskID) throws(Failure) { try tables.leftovers.insertUnremovedPart(of: task) }
+
     /// Removes the files from the list, because they were deleted.
     public func forget(_ leftovers: [Leftover]) throws(Failure) {
         for leftover in leftovers { try tables.leftovers.remove(leftover) }

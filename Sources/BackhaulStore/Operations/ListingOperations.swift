@@ -90,7 +90,13 @@ extension TaskInfoRow {
             default: .none
             }
         info.reason = reason
-        info.reasonText = reason == .credential ? space?.sentence ?? reason.text : reason.text
+        info.reasonText =
+            switch reason {
+            case .credential: space?.sentence ?? reason.text
+            // The message names the directory and the file system.
+            case .storage: info.failure?.message ?? reason.text
+            default: reason.text
+            }
         if reason != .credential, reason != .suspended, let due {
             info.nextAttemptMilliseconds = moment.now &+ max(0, due &- moment.bootMilliseconds)
         }

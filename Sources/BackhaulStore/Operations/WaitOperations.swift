@@ -158,8 +158,8 @@ public struct WaitOperations {
     }
 
     private static func sentence(_ reason: WaitReason, _ failure: String?) -> String {
-        guard reason == .retry, let failure else { return reason.text ?? "" }
-        return "it waits for its next attempt: \(failure)"
+        guard let failure, reason == .retry || reason == .storage else { return reason.text ?? "" }
+        return reason == .storage ? failure : "it waits for its next attempt: \(failure)"
     }
 
     static let sharedLimit: Int64 = 1_000

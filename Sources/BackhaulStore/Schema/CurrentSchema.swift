@@ -232,6 +232,7 @@ extension Schema {
             destination TEXT,
             directory_device INTEGER,
             directory_inode INTEGER,
+            file_system TEXT,
             if_exists INTEGER NOT NULL,
             priority INTEGER NOT NULL,
             mode INTEGER NOT NULL,

@@ -83,6 +83,7 @@ extension Schema {
             url TEXT NOT NULL,
             directory_device INTEGER,
             directory_inode INTEGER,
+            file_system TEXT,
             if_exists INTEGER NOT NULL,
             priority INTEGER NOT NULL,
             starts_suspended INTEGER NOT NULL,
@@ -172,7 +173,9 @@ extension Schema {
             file_name TEXT,
             attempts INTEGER NOT NULL,
             bytes_received INTEGER NOT NULL,
-            http_status INTEGER NOT NULL
+            http_status INTEGER NOT NULL,
+            -- The CRC-32C of the file.
+            crc32c INTEGER
         ) STRICT;
 
         CREATE TABLE responses (
@@ -352,6 +355,7 @@ extension Schema {
             kind INTEGER NOT NULL,
             destination TEXT,
             part INTEGER NOT NULL,
+            file_system TEXT,
             PRIMARY KEY (task_id, part)
         ) STRICT, WITHOUT ROWID;
 

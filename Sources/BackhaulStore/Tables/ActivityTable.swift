@@ -194,6 +194,7 @@ extension Activity {
         row.set("destination", .optional(request?.destination?.path))
         row.set("directory_device", .bits(request?.destination?.directoryDevice))
         row.set("directory_inode", .bits(request?.destination?.directoryInode))
+        row.set("file_system", .optional(request?.destination?.fileSystem))
         row.set("if_exists", .number((request?.ifExists ?? .fail).rawValue))
         row.set("priority", .number(request?.priority ?? 0))
         row.set("mode", .number(request?.mode.rawValue ?? 0))

@@ -21,6 +21,11 @@ struct LeftoverTable {
         return connection.changes == 1
     }
 
+    /// Inserts the part file of a task that ends now. The engine could not remove the file.
+    func insertUnremovedPart(of task: TaskID) throws(Failure) {
+        try connection.run(Self.insertUnremovedPart, .id(task))
+    }
+
     func insertPartsOfSelected() throws(Failure) { try connection.run(Self.insertParts) }
 
     func remove(_ leftover: Leftover) throws(Failure) {
@@ -37,17 +42,24 @@ struct LeftoverTable {
     private static let remove = Query("DELETE FROM leftovers WHERE task_id = ? AND part = ?")
     private static let insertParts = Query(
         """
-        INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part)
-        SELECT id, \(Kind.part.sql), destination, part FROM tasks WHERE id IN selected
+        INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part, file_system)
+        \(selectPart) WHERE id IN selected
         """)
     private static let insertKept = Query(
         "INSERT OR REPLACE INTO leftovers (task_id, kind, part) VALUES (?, \(Kind.kept.sql), 0)")
     private static let insertPart = Query(
         """
-        INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part)
-        SELECT id, \(Kind.part.sql), destination, part FROM tasks
-        WHERE id = ? AND ended_ms IS NULL AND NOT \(PartTable.hasIntent)
+        INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part, file_system)
+        \(selectPart) WHERE id = ? AND ended_ms IS NULL AND NOT \(PartTable.hasIntent)
         """)
+    private static let insertUnremovedPart = Query(
+        """
+        INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part, file_system) \(selectPart) WHERE id = ?
+        """)
+    private static let selectPart = """
+        SELECT id, \(Kind.part.sql), destination, part, (SELECT file_system FROM requests WHERE task_id = id)
+        FROM tasks
+        """
 }
 
 extension Leftover {
@@ -56,6 +68,7 @@ extension Leftover {
         let kind = LeftoverTable.Kind(rawValue: row.number("kind"))
         let destination = row.optionalText("destination")
         self.init(
-            task: task, kind: kind == .kept ? .kept : .part(destinationPath: destination), part: row.bits("part"))
+            task: task, kind: kind == .kept ? .kept : .part(destinationPath: destination), part: row.bits("part"),
+            fileSystem: row.optionalText("file_system"))
     }
 }

@@ -42,7 +42,8 @@ struct PartTable {
     ) throws(Failure) -> Bool {
         try connection.run(
             Self.writeIntent, .id(task), .bits(intent.device), .bits(intent.inode), .bits(intent.size),
-            .optional(intent.name), .number(attempts), .bits(bytesReceived), .number(httpStatus))
+            .optional(intent.name), .number(attempts), .bits(bytesReceived), .number(httpStatus),
+            .bits(intent.checksum.map(UInt64.init)))
         return connection.changes == 1
     }
 
@@ -78,8 +79,9 @@ struct PartTable {
     private static let removeSelectedCheckpoints = Query("DELETE FROM checkpoints WHERE task_id IN selected")
     private static let writeIntent = Query(
         """
-        INSERT OR REPLACE INTO intents (task_id, device, inode, size, file_name, attempts, bytes_received, http_status)
-        SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
+        INSERT OR REPLACE INTO intents (task_id, device, inode, size, file_name, attempts, bytes_received, http_status,
+            crc32c)
+        SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
         """)
     private static let removeIntent = Query("DELETE FROM intents WHERE task_id = ?")
     private static let removeAcknowledgedCheckpoints = Query("DELETE FROM checkpoints WHERE task_id IN acknowledged")
@@ -117,7 +119,8 @@ extension Row {
         let inode = optionalBits("intents.inode")
         let size = optionalBits("intents.size")
         let name = optionalText("intents.file_name")
+        let checksum = optionalBits("intents.crc32c").map(UInt32.init(truncatingIfNeeded:))
         guard let device, let inode, let size else { return nil }
-        return FinishIntent(device: device, inode: inode, size: size, name: name)
+        return FinishIntent(device: device, inode: inode, size: size, checksum: checksum, name: name)
     }
 }

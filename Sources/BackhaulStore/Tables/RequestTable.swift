@@ -8,9 +8,10 @@ struct RequestTable {
     func insert(_ request: Request, of task: TaskID) throws(Failure) {
         try connection.run(
             Self.insert, .id(task), .text(request.url), .bits(request.destination?.directoryDevice),
-            .bits(request.destination?.directoryInode), .number(request.ifExists.rawValue), .number(request.priority),
-            .flag(request.startsSuspended), .number(request.mode.rawValue), .optional(HeaderBlob.pack(request.headers)),
-            .optional(request.userData), .flag(request.hasOptions))
+            .bits(request.destination?.directoryInode), .optional(request.destination?.fileSystem),
+            .number(request.ifExists.rawValue), .number(request.priority), .flag(request.startsSuspended),
+            .number(request.mode.rawValue), .optional(HeaderBlob.pack(request.headers)), .optional(request.userData),
+            .flag(request.hasOptions))
     }
 
     /// Records that the requests of the selected tasks have options.
@@ -63,9 +64,9 @@ struct RequestTable {
 
     private static let insert = Query(
         """
-        INSERT INTO requests (task_id, url, directory_device, directory_inode, if_exists, priority, starts_suspended,
-            mode, headers, user_data, has_options)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO requests (task_id, url, directory_device, directory_inode, file_system, if_exists, priority,
+            starts_suspended, mode, headers, user_data, has_options)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
     private static let markOptions = Query("UPDATE requests SET has_options = 1 WHERE task_id IN selected")
     private static let selectURL = Query(
@@ -102,8 +103,11 @@ extension Row {
     /// Reads a destination. `device` is the column with the device of the destination's directory.
     mutating func destination(device: String) -> Destination? {
         let path = optionalText("destination")
-        let (device, inode) = (bits(device), bits("directory_inode"))
-        return path.map { Destination(path: $0, directoryDevice: device, directoryInode: inode) }
+        let (device, inode, fileSystem) = (bits(device), bits("directory_inode"), optionalText("file_system"))
+        guard let path else { return nil }
+        var destination = Destination(path: path, directoryDevice: device, directoryInode: inode)
+        destination.fileSystem = fileSystem
+        return destination
     }
 
     /// The SQL value of the directory's device. If the task was enqueued before this boot, the value is 0, which means

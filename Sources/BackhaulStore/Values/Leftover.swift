@@ -15,4 +15,6 @@ public struct Leftover: Hashable, Sendable {
     public var kind: Kind
     /// The number in the part file's name; 0 for a kept file.
     public var part: UInt64 = 0
+    /// The identity of the file system that has the file; nil if it is unknown.
+    public var fileSystem: String?
 }

@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 from testbed.fuse import Fuse
+from uploads.forms import FormReceiver
 
 
 @pytest.fixture
@@ -12,6 +13,12 @@ def one(host):
     made = host()
     made.session(first_delay_ms=50, longest_delay_ms=100)
     return made
+
+
+@pytest.fixture
+def forms():
+    with FormReceiver() as running:
+        yield running
 
 
 @pytest.fixture

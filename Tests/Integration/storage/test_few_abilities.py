@@ -83,7 +83,6 @@ def test_a_file_that_cannot_get_its_name_keeps_its_bytes_and_gets_the_name_later
         assert "mount point" in task.error_message
     finally:
         subprocess.run(["umount", downloads / "a"], check=True)
-    one.resume()
     assert ended(one).state is TaskState.SUCCEEDED
     assert len(misbehaving.log("/a")) == 1 and sha256_of(downloads / "a") == CONTENT.sha256
 

@@ -60,6 +60,9 @@ class Fuse:
         os.close(self._device)
         self._device = None
 
+    def detach(self):
+        LIBC.umount2(self.point, MNT_DETACH)
+
     def names(self):
         return sorted(os.fsdecode(name) for name in self.files)
 

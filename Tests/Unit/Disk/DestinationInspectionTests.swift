@@ -17,9 +17,14 @@ struct DestinationInspectionTests {
     }
 
     private func inspect(_ destinations: [Destination]) -> Failure? {
-        let result = Lock<Failure??>(nil)
-        threads.inspect(destinations) { failure in result.change { $0 = .some(failure) } }
-        return result.wait(until: .after(milliseconds: 10_000)) { $0 } ?? Failure(.timeout, "no result")
+        guard let result = identities(destinations) else { return Failure(.timeout, "no result") }
+        return if case .failure(let failure) = result { failure } else { nil }
+    }
+
+    private func identities(_ destinations: [Destination]) -> Result<[String?], Failure>? {
+        let result = Lock<Result<[String?], Failure>?>(nil)
+        threads.inspect(destinations) { found in result.change { $0 = found } }
+        return result.wait(until: .after(milliseconds: 10_000)) { $0 }
     }
 
     private func destination(in directory: String) throws -> Destination {
@@ -41,6 +46,16 @@ struct DestinationInspectionTests {
         #expect(failure?.status == .destinationUnavailable)
         #expect(failure?.index == 1)
         #expect(failure?.message.contains("mount namespace") == true)
+    }
+
+    @Test("the inspection returns the identity of each directory's file system")
+    func fileSystems() throws {
+        let found = try #require(identities([try destination(in: "a"), try destination(in: "b")])).get()
+        #expect(found.count == 2 && found[0] == found[1])
+        guard Mount.isPossible else { return }
+        let mount = try Mount(size: "1m")
+        let other = try DestinationCheck.check(path: mount.scratch.path("file"), ifExists: .fail)
+        #expect(try #require(identities([other])).get().first.map { $0 != found[0] } == true)
     }
 
     @Test("a destination directory that only the host sees is unavailable")

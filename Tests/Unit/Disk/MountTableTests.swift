@@ -27,6 +27,17 @@ struct MountTableTests {
         #expect(device(path) == expected)
     }
 
+    @Test(
+        "a mount is found by its id; the name of a block device is left out, because it changes with each plug",
+        arguments: [
+            (22, MountTable.Entry(type: "ext4", source: "", root: "/")),
+            (32, MountTable.Entry(type: "fuse.sshfs", source: "host:", root: "/")),
+            (33, nil), (7, nil),
+        ] as [(Int64, MountTable.Entry?)])
+    func entry(mount: Int64, expected: MountTable.Entry?) {
+        #expect(MountTable.entry(mount, in: Array(Self.text.utf8)) == expected)
+    }
+
     @Test("if no mount point is above a path, as in a chroot, the file system of the path is unknown")
     func unknown() {
         #expect(MountTable.find("/a", in: []) == nil)

@@ -122,7 +122,7 @@ import Testing
         #expect(try await again.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 3)
     }
 
-    @Test("a part file in a missing directory is unavailable, and the message has the directory's path")
+    @Test("a part file in a missing directory is away, and the message has the directory's path")
     func noSuchDirectory() async throws {
         #expect(mkdir(scratch.path("gone"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("gone/file"), ifExists: .fail)
@@ -130,7 +130,7 @@ import Testing
         let part = threads.partFile(
             PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false))
         let failure = await #expect(throws: Failure.self) { try await part.append([1]) }
-        #expect(failure?.status == .destinationUnavailable)
+        #expect(failure?.status == .storageAway)
         #expect(failure?.message.contains(scratch.path("gone")) == true)
     }
 

@@ -50,6 +50,7 @@ struct QueryPlanTests {
             _ = try transaction.delays.nextDue()
             try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: 1, now: 1)
             _ = try transaction.delays.releaseUnreachable()
+            _ = try transaction.delays.releaseStorage()
             try transaction.attempts.write(Attempt(task: ids[0], number: 200, next: .retry))
             _ = try transaction.attempts.all(of: ids[0], in: session)
             _ = try transaction.history.tasks(of: session, after: .zero, maximum: 9)
@@ -159,6 +160,7 @@ struct QueryPlanTests {
             _ = try transaction.bodies.storedFile(of: ids[0])
             try transaction.attempts.recordUnderWay(ids[0], attempts: 1)
             try transaction.attempts.renewPart(of: ids[0])
+            try transaction.leftovers.addUnremovedPart(of: ids[0])
             let lane = try transaction.lanes.ready()[0].id
             _ = try transaction.lanes.firstWaitingTask(of: lane, stating: .session)
             _ = try transaction.destinations.representation(at: "/a", of: "https://a/", in: session)

@@ -24,7 +24,7 @@ import Testing
 
     @Test("the generator fills every field of records that hosts send")
     func handedOver() {
-        // The engine, not the host, sets `isCrossOrigin` and `storedName`.
+        // The engine, not the host, sets `isCrossOrigin`, `storedName` and `fileSystem`.
         #expect(unfilled { $0.request() } == ["isCrossOrigin"])
         #expect(unfilled { $0.bodyFile() } == ["storedName"])
         #expect(unfilled { $0.options() } == [])
@@ -34,7 +34,7 @@ import Testing
         #expect(unfilled(TaskPolicy.standard) { $0.configuration().policy } == [])
         #expect(unfilled(TLSConfiguration()) { $0.configuration().tls } == [])
         #expect(unfilled { $0.budget() } == [])
-        #expect(unfilled { $0.destination() } == [])
+        #expect(unfilled { $0.destination() } == ["fileSystem"])
         #expect(unfilled { $0.part() } == [])
         #expect(unfilled { $0.header() } == [])
         #expect(unfilled { $0.selection() } == [])

@@ -14,11 +14,12 @@ extension UploadMachine {
 
     mutating func bodyFailed(_ failure: Failure) -> [Action] {
         switch state {
-        // A lack of resources, such as descriptors, is temporary. A retry is safe: the request was not sent completely,
-        // so the server has not acted on it.
+        // A lack of resources, such as descriptors, is temporary, and a drive may come back. A retry is safe: the
+        // request was not sent completely, so the server has not acted on it.
         case .opening, .sending:
-            conclude(failure.status == .outOfResources ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
-        case .ready, .receiving, .refusing, .concluding, .over: []
+            let isTemporary = failure.status == .outOfResources || failure.status == .storageAway
+            return conclude(isTemporary ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
+        case .ready, .receiving, .refusing, .concluding, .over: return []
         }
     }
 

@@ -40,6 +40,11 @@ struct TaskDelays {
         try Set(connection.all(Self.releaseUnreachable) { row throws(Failure) in row.laneID() })
     }
 
+    /// Ends the delays of tasks whose storage is away. Returns the lanes of the released tasks.
+    func releaseStorage() throws(Failure) -> Set<LaneID> {
+        try Set(connection.all(Self.releaseStorage) { row throws(Failure) in row.laneID() })
+    }
+
     func hasUnreachable(_ lane: LaneID) throws(Failure) -> Bool {
         try connection.first(Self.hasUnreachable, .id(lane)) { row throws(Failure) in row.flag() } ?? false
     }
@@ -231,6 +236,11 @@ struct TaskDelays {
         "UPDATE tasks SET due_boot_ms = ?1 + 60000 WHERE due_boot_ms <= ?1 AND \(isAside) RETURNING id")
     private static let releaseUnreachable = Query(
         "UPDATE tasks SET \(clearDelay) WHERE \(isUnreachable) RETURNING lane_id")
+    private static let releaseStorage = Query(
+        """
+        UPDATE tasks SET \(clearDelay) WHERE due_boot_ms > 0 AND due_reason = \(WaitReason.storage.sql)
+        RETURNING lane_id
+        """)
     private static let hasUnreachable = Query(
         "SELECT EXISTS (SELECT 1 FROM tasks WHERE lane_id = ? AND \(TaskTable.isWaiting) AND \(isUnreachable))")
     // The sign in `+session_id` makes SQLite use the index of delayed tasks. That index has fewer rows than the index

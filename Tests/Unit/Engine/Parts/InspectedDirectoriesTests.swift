@@ -17,17 +17,18 @@ struct InspectedDirectoriesTests {
     func expiry() {
         var directories = InspectedDirectories()
         #expect(!directories.contains(directory(of: "/a/1"), at: 5_000))
-        directories.insert([destination("/a/1")], at: 5_000)
+        directories.insert([destination("/a/1")], on: ["ext4 1 /"], at: 5_000)
         #expect(directories.contains(directory(of: "/a/2"), at: 5_999))
+        #expect(directories.fileSystem(of: directory(of: "/a/2")) == "ext4 1 /")
         #expect(!directories.contains(directory(of: "/a/2"), at: 6_000))
-        directories.insert([destination("/a/2")], at: 6_000)
+        directories.insert([destination("/a/2")], on: [nil], at: 6_000)
         #expect(directories.contains(directory(of: "/a/3"), at: 6_999))
     }
 
     @Test("a directory that was replaced, or that the client names by another path, needs an inspection")
     func identity() {
         var directories = InspectedDirectories()
-        directories.insert([destination("/a/1")], at: 0)
+        directories.insert([destination("/a/1")], on: ["ext4 1 /"], at: 0)
         #expect(!directories.contains(directory(of: "/a/1", inode: 2), at: 0))
         #expect(!directories.contains(directory(of: "/b/1"), at: 0))
     }
@@ -36,7 +37,7 @@ struct InspectedDirectoriesTests {
     func bound() {
         var directories = InspectedDirectories()
         let all = (0...InspectedDirectories.maximumCount).map { destination("/\($0)/file") }
-        directories.insert(all, at: 0)
+        directories.insert(all, on: all.map { _ in nil }, at: 0)
         let found = all.map(InspectedDirectories.Identity.init).filter { directories.contains($0, at: 0) }
         #expect((1...InspectedDirectories.maximumCount).contains(found.count))
         #expect(directories.contains(.init(all[all.count - 1]), at: 0))

@@ -1,3 +1,4 @@
+import BackhaulDisk
 import BackhaulModel
 import Testing
 
@@ -23,9 +24,10 @@ struct LeftoverSweeperTests {
         sweeper = LeftoverSweeper(
             runtime,
             LeftoverSweeper.Surroundings(
-                path: { "\($0.task.rawValue)" }, isInUse: { [disk] in disk.inUse.contains($0.task.rawValue) },
+                path: { RemovedFile(path: "\($0.task.rawValue)") },
+                isInUse: { [disk] in disk.inUse.contains($0.task.rawValue) },
                 remove: { [disk] paths, then in
-                    let numbers = paths.compactMap(UInt64.init)
+                    let numbers = paths.compactMap { UInt64($0.path) }
                     disk.removed += numbers.filter { !disk.stuck.contains($0) }
                     disk.effects += then(Set(numbers.indices.filter { disk.stuck.contains(numbers[$0]) }))
                 },

@@ -1,0 +1,223 @@
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import Testing
+
+@testable import BackhaulDisk
+
+/// File systems and directories that go away and come back.
+@Suite struct AwayTests {
+    let scratch: Scratch
+    let threads: DiskThreads
+
+    init() throws {
+        scratch = try Scratch()
+        threads = try DiskThreads(count: 1)
+    }
+
+    /// A location in a directory of the scratch directory, with the identity of its file system.
+    private func location(in directory: String) async throws -> PartLocation {
+        mkdir(scratch.path(directory), 0o700)
+        var location = try scratch.location(directory + "/file")
+        location.partName = ".backhaul-test.part"
+        let found = Lock<[String?]?>(nil)
+        threads.inspect([location.destination]) { result in found.change { $0 = try? result.get() } }
+        let identities = found.wait(until: .after(milliseconds: 30_000)) { $0 }
+        location.destination.fileSystem = try #require(identities?.first ?? nil)
+        return location
+    }
+
+    private func names(_ directory: String) -> [String] { directoryNames(scratch.path(directory)) }
+
+    // MARK: Directories
+
+    @Test("a directory that was made again, and a link that leads to another directory, are used")
+    func otherDirectory() async throws {
+        let location = try await location(in: "a")
+        #expect(rename(scratch.path("a"), scratch.path("old")) == 0)
+        mkdir(scratch.path("a"), 0o700)
+        let part = threads.partFile(location)
+        try await part.place(part.seal([1]))
+        #expect(names("a") == ["file"])
+        #expect(rename(scratch.path("a"), scratch.path("b")) == 0)
+        #expect(symlink("old", scratch.path("a")) == 0)
+        let next = threads.partFile(location)
+        try await next.place(next.seal([2]))
+        #expect(names("old") == ["file"])
+    }
+
+    @Test("a missing directory is away, and the message names it")
+    func missing() async throws {
+        let location = try await location(in: "a")
+        #expect(rmdir(scratch.path("a")) == 0)
+        let part = threads.partFile(location)
+        let failure = await #expect(throws: Failure.self) { try await part.append([1]) }
+        #expect(failure?.status == .storageAway && failure?.message.contains(scratch.path("a")) == true)
+        try write([1], to: scratch.path("a"))
+        #expect(await status { try await part.append([1]) } == .storageAway)
+    }
+
+    @Test("nothing is written below the mount point of a file system that is away", .enabled(if: Mount.isPossible))
+    func emptyMountPoint() async throws {
+        mkdir(scratch.path("a"), 0o700)
+        #expect(mount("tmpfs", scratch.path("a"), "tmpfs", 0, "size=1m") == 0)
+        let location = try await location(in: "a")
+        let part = threads.partFile(location)
+        try await part.append([1])
+        try await part.sync()
+        part.close()
+        try await threads.settle()
+        #expect(umount2(scratch.path("a"), Int32(MNT_DETACH)) == 0)
+        let next = threads.partFile(location)
+        #expect(await status { _ = try await next.openResuming(trusting: .synced(1)) } == .storageAway)
+        #expect(await status { _ = try await next.seal([1]) } == .storageAway)
+        #expect(await status { try await next.discard() } == .storageAway)
+        #expect(names("a").isEmpty)
+        // Another file system at this place is not the one of the enqueue.
+        #expect(mount("other", scratch.path("a"), "tmpfs", 0, "size=1m") == 0)
+        #expect(await status { _ = try await next.seal([1]) } == .storageAway)
+        #expect(umount2(scratch.path("a"), Int32(MNT_DETACH)) == 0)
+        #expect(mount("tmpfs", scratch.path("a"), "tmpfs", 0, "size=1m") == 0)
+        let last = threads.partFile(location)
+        try await last.place(last.seal([1]))
+        #expect(names("a") == ["file"])
+        #expect(umount2(scratch.path("a"), Int32(MNT_DETACH)) == 0)
+    }
+
+    @Test(
+        "the empty directory below a bind mount is on the same file system, and nothing is written there",
+        .enabled(if: Mount.isPossible))
+    func bindMount() async throws {
+        for name in ["a", "source"] { mkdir(scratch.path(name), 0o700) }
+        #expect(mount(scratch.path("source"), scratch.path("a"), "", UInt(MS_BIND), "") == 0)
+        let location = try await location(in: "a")
+        #expect(umount2(scratch.path("a"), Int32(MNT_DETACH)) == 0)
+        let part = threads.partFile(location)
+        #expect(await status { _ = try await part.seal([1]) } == .storageAway)
+        #expect(names("a").isEmpty)
+    }
+
+    // MARK: Removal
+
+    @Test("a file is removed only when its file system is there", .enabled(if: Mount.isPossible))
+    func removal() async throws {
+        mkdir(scratch.path("a"), 0o700)
+        #expect(mount("tmpfs", scratch.path("a"), "tmpfs", 0, "size=1m") == 0)
+        let fileSystem = try await location(in: "a").destination.fileSystem
+        let path = scratch.path("a/left")
+        #expect(umount2(scratch.path("a"), Int32(MNT_DETACH)) == 0)
+        func remove(_ path: String) async -> Status? {
+            await status { try await result { threads.remove(path: path, on: fileSystem, then: $0) }.get() }
+        }
+        #expect(await remove(path) == .storageAway)
+        #expect(await remove(scratch.path("a/below/left")) == .storageAway)
+        #expect(mount("tmpfs", scratch.path("a"), "tmpfs", 0, "size=1m") == 0)
+        try write([1], to: path)
+        #expect(await remove(path) == nil)
+        #expect(names("a").isEmpty)
+        // The directory was removed on a file system that is there.
+        #expect(await remove(scratch.path("a/below/left")) == nil)
+        #expect(umount2(scratch.path("a"), Int32(MNT_DETACH)) == 0)
+    }
+
+    // MARK: Other numbers
+
+    @Test("a part file with another inode is continued if its bytes match the stored checksum, and not otherwise")
+    func renumberedPart() async throws {
+        let location = try await location(in: "a")
+        let part = threads.partFile(location)
+        let fingerprint = try await result { part.append([1, 2, 3], then: $0) }.get().fingerprint
+        try await part.sync()
+        part.close()
+        try copy(location.partName, in: "a")
+        let engine = try DiskThreads(count: 1)
+        for (threads, bytes) in [(threads, [1, 2, 3]), (engine, [1, 2, 3]), (engine, [1, 2, 4])] as [(_, [UInt8])] {
+            try write(bytes, to: scratch.path("a/" + location.partName))
+            try copy(location.partName, in: "a")
+            let next = threads.partFile(location)
+            let kept = try await result {
+                next.openResuming(trusting: .synced(3), as: [try! #require(fingerprint)], then: $0)
+            }.get()
+            #expect(kept == (bytes == [1, 2, 3] ? 3 : 0))
+            next.close()
+            try await threads.settle()
+        }
+    }
+
+    @Test("a complete file with another inode is recognized by its bytes, under its old and its new name")
+    func renumberedFile() async throws {
+        let location = try await location(in: "a")
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1, 2, 3])
+        #expect(intent.checksum != nil)
+        try copy(location.partName, in: "a")
+        #expect(try await part.inspect(for: intent) == .partExists)
+        try await part.place(intent)
+        try copy("file", in: "a")
+        #expect(try await part.inspect(for: intent) == .placed)
+        try await part.place(intent)
+        try write([1, 2, 4], to: scratch.path("a/file"))
+        try copy("file", in: "a")
+        #expect(try await part.inspect(for: intent) == .absent)
+    }
+
+    /// Puts a copy in the place of the file, so that the file has another inode.
+    private func copy(_ name: String, in directory: String) throws {
+        let path = scratch.path(directory + "/" + name)
+        let bytes = try #require(contents(path))
+        try write(bytes, to: path + ".copy")
+        chmod(path + ".copy", 0o600)
+        #expect(rename(path + ".copy", path) == 0)
+    }
+
+    // MARK: Bodies
+
+    @Test("the file of a body may have another inode, but neither another size nor another time")
+    func renumberedBody() async throws {
+        let path = scratch.path("body")
+        try write([1, 2], to: path)
+        let file = try BodyCheck.check(path: path)
+        try copy("body", in: ".")
+        var times = [timespec(), timespec()]
+        times[1] = timespec(
+            tv_sec: Int(file.modifiedNanoseconds / 1_000_000_000),
+            tv_nsec: Int(file.modifiedNanoseconds % 1_000_000_000))
+        #expect(utimensat(AT_FDCWD, path, times, 0) == 0)
+        func read() async -> Status? {
+            let reader = threads.bodyReader(file, at: path)
+            return await status { _ = try await result { reader.read(at: 0, count: 2, then: $0) }.get() }
+        }
+        #expect(await read() == nil)
+        times[1].tv_sec += 1
+        #expect(utimensat(AT_FDCWD, path, times, 0) == 0)
+        #expect(await read() == .bodyChanged)
+    }
+
+    @Test("a body is away with its file system or directory; a body that was removed is unavailable")
+    func missingBody() async throws {
+        mkdir(scratch.path("a"), 0o700)
+        let path = scratch.path("a/body")
+        try write([1], to: path)
+        var file = try BodyCheck.check(path: path)
+        #expect(unlink(path) == 0)
+        func read() async -> Status? {
+            let reader = threads.bodyReader(file, at: path)
+            return await status { _ = try await result { reader.read(at: 0, count: 1, then: $0) }.get() }
+        }
+        #expect(await read() == .bodyUnavailable)
+        file.device += 1
+        #expect(await read() == .storageAway)
+        // After a reboot, the device is unknown.
+        file.device = 0
+        #expect(await read() == .storageAway)
+        #expect(rmdir(scratch.path("a")) == 0)
+        #expect(await read() == .storageAway)
+    }
+}
+
+extension DiskThreads {
+    /// Waits until the threads have performed all earlier work.
+    fileprivate func settle() async throws {
+        try await result { remove(path: "/nowhere/at/all", then: $0) }.get()
+    }
+}
