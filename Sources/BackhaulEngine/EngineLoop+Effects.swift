@@ -171,7 +171,7 @@ extension EngineLoop {
             tasksStopped(change.lanes)
             for id in change.tasks {
                 forgetRepeats(of: id)
-                queue(conditionParts.admission.endDelay(of: id))
+                endDelay(of: id)
                 if let effects = base.transfers.stop(id, event) { queue(effects) } else { tasks.scheduler.drop(id) }
             }
         }
@@ -190,6 +190,12 @@ extension EngineLoop {
     func removed(_ change: Change) {
         forget(change.session)
         clients.claims.released(NamedSession(change))
+    }
+
+    /// Ends the wait records of the task's delay, because the task runs, or the host has changed it.
+    func endDelay(of task: TaskID) {
+        queue(conditionParts.admission.endDelay(of: task))
+        base.journal.end(.redirect(task))
     }
 
     /// Passes the ended tasks to the activities. If a session needs its program, checks whether the program must be
@@ -232,12 +238,12 @@ extension EngineLoop {
     }
 
     private func originsChanged() {
-        queue(tasks.deadlines.endOverdueReadyTasks())
-        tasks.origins.startTimer(deadline: tasks.deadlines.untilNextReadyEnd)
-        let widths = tasks.origins.widths
-        tasks.scheduler.setOriginWidths(widths)
-        let paused = tasks.scheduler.lanes.values.filter { widths[$0.origin] == 0 }.sorted { $0.id < $1.id }
-        queue(tasks.origins.recordWaits(of: paused))
+        tasks.origins.startTimer()
+        tasks.scheduler.setOriginWidths(tasks.origins.widths(running: base.transfers.starts))
+        let paused = tasks.scheduler.pausedLanes
+        for lane in paused { tasks.deadlines.tasksHeld(of: lane.session) }
+        let waiting = Set(tasks.scheduler.ready.values.map(\.lane))
+        queue(tasks.origins.recordWaits(of: paused.filter { waiting.contains($0.id) }))
     }
 
     /// Ends the wait records of the lanes in which no task runs or is ready.
@@ -281,6 +287,7 @@ extension EngineLoop {
         tasks.scheduler.setLimits(of: session, configuration)
         setRate(configuration.bytesPerSecond, of: .session(session))
         queue(conditions.configurationChanged(of: session))
+        if tasks.scheduler.limitsOrigins { queue([.originsChanged]) }
         guard isOther else { return }
         conditionParts.budgets.tasksChanged()
         conditionParts.admission.reevaluateDelayed()

@@ -46,7 +46,7 @@ extension EngineLoop {
             task.request.kind == .upload
             ? UploadRunner(attempt) : DownloadRunner(attempt, base.files.location(of: task))
         base.transfers.add(runner)
-        queue(conditionParts.admission.endDelay(of: task.id))
+        endDelay(of: task.id)
         conditions.noteBusy(task)
         conditionParts.budgets.tasksChanged()
         if let rate = task.request.options.policy.bytesPerSecond { setRate(rate, of: .task(task.id)) }
@@ -59,7 +59,9 @@ extension EngineLoop {
 
     func apply(_ effect: AttemptEffect, of attempt: RunningAttempt) {
         switch effect {
-        case .releasedSlot: tasks.scheduler.released(attempt.task.lane)
+        case .releasedSlot:
+            tasks.scheduler.released(attempt.task.lane)
+            if tasks.scheduler.limitsOrigins { queue([.originsChanged]) }
         case .releaseSlotEarly: queue(base.transfers.releaseSlotEarly(attempt))
         case .finishedWithoutSlot(let device): base.transfers.endFinishing(on: device)
         case .endedRunningAlone: tasks.scheduler.endedRunningAlone(attempt.task.lane)

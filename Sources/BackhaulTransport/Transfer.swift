@@ -107,7 +107,7 @@ public final class Transfer {
 
     /// The delay of the redirect, in milliseconds; nil if it is followed now.
     func delay(of redirect: Redirect) -> Int64? {
-        redirect.origin == origin ? nil : delegate?.transfer(self, delayOfRedirectTo: redirect.origin)
+        redirect.origin == origin ? nil : delegate?.transfer(self, delayOfRedirectFrom: origin, to: redirect.origin)
     }
 
     func follow(_ redirect: Redirect) {

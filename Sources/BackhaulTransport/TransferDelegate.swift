@@ -9,16 +9,16 @@ public protocol TransferDelegate: AnyObject {
     /// Receives bytes of the body in order. Content codings are not decoded. If the method returns `pause`, the bytes
     /// do not count as taken: they are passed again after `resume`, perhaps in chunks of other sizes.
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow
-    /// Asks whether the transfer may follow a redirect to another origin. Returns nil if it may. Otherwise, returns the
-    /// delay in milliseconds after which the request may be sent again; the transfer then fails.
-    func transfer(_ transfer: Transfer, delayOfRedirectTo origin: Origin) -> Int64?
+    /// Asks whether the transfer may follow a redirect of the sender to another origin. Returns nil if it may.
+    /// Otherwise, returns the delay in milliseconds after which the request may be sent again; the transfer then fails.
+    func transfer(_ transfer: Transfer, delayOfRedirectFrom sender: Origin, to target: Origin) -> Int64?
     /// Receives the end of the transfer. The transport calls this method exactly one time for each transfer that was
     /// not cancelled. If the transfer was cancelled, the transport does not call this method.
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
 }
 
 extension TransferDelegate {
-    public func transfer(_ transfer: Transfer, delayOfRedirectTo origin: Origin) -> Int64? { nil }
+    public func transfer(_ transfer: Transfer, delayOfRedirectFrom sender: Origin, to target: Origin) -> Int64? { nil }
 }
 
 public enum BodyPlan: Sendable {

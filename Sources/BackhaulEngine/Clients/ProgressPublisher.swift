@@ -88,7 +88,10 @@ final class ProgressPublisher {
     }
 
     private func send() {
-        for (address, watch) in watches where watch.due <= runtime.now {
+        let running = source.runningSessions
+        // A watch without news keeps its due time, so that it gets the next reading at once.
+        let isActive = { (watch: ProgressWatch) in running.contains(watch.session) || !watch.ended.isEmpty }
+        for (address, watch) in watches where watch.due <= runtime.now && isActive(watch) {
             guard let connection = clients[address.connection] else {
                 watches[address] = nil
                 continue
@@ -97,8 +100,7 @@ final class ProgressPublisher {
             guard !connection.isBackpressured() else { continue }
             send(address, watch, to: connection)
         }
-        let running = source.runningSessions
-        schedule { running.contains($0.session) || !$0.ended.isEmpty }
+        schedule(isActive)
     }
 
     private func send(_ address: HandleAddress, _ watch: ProgressWatch, to connection: ClientConnection) {

@@ -305,7 +305,8 @@ final class ConditionsController {
         parts.monitor.setNeeds(needs)
         parts.timeZone.setNeeded(parts.admission.hasDelayed || holds.dependsOnCalendar)
         scheduleCheck()
-        let forgotten = deadlines.hasEnds ? [EngineEffect.forgetEnds(except: holds.heldSessions(scheduler.lanes))] : []
+        let held = holds.heldSessions(scheduler.lanes).union(scheduler.pausedLanes.map(\.session))
+        let forgotten = deadlines.hasEnds ? [EngineEffect.forgetEnds(except: held)] : []
         return effects(pruned.actions) + counted + forgotten
     }
 

@@ -9,6 +9,8 @@ enum WaitSubject: Hashable {
     case route(LaneID)
     /// The origin of the lane has asked for a pause.
     case origin(LaneID)
+    /// A task that was redirected to an origin that has asked for a pause.
+    case redirect(TaskID)
     /// A task that is too large for a budget.
     case budget(TaskID)
 }

@@ -17,24 +17,25 @@ final class OriginController {
 
     var isEmpty: Bool { delays.isEmpty }
 
-    var widths: [Origin: Int] { delays.widths(now: runtime.now) }
+    func widths(running: [(origin: Origin, start: Int64)] = []) -> [Origin: Int] {
+        delays.isEmpty ? [:] : delays.widths(running: running, now: runtime.now)
+    }
 
     /// The milliseconds until the end of the origin's pause; nil if there is no pause now.
     func millisecondsUntilEnd(of origin: Origin) -> Int64? {
         delays.end(of: origin, now: runtime.now).map { $0 - runtime.now }
     }
 
-    /// Notes a response. `pause`: the pause that the server demands, in seconds.
-    func responded(_ pause: Int64?, from origin: () -> Origin) -> [EngineEffect] {
-        if let pause {
-            delays.pause(origin(), seconds: pause, now: runtime.now)
-        } else if delays.isEmpty || !delays.responded(origin(), now: runtime.now) {
-            return []
+    /// Notes a response.
+    func responded(_ response: OriginResponse, from origin: () -> Origin) -> [EngineEffect] {
+        switch response {
+        case .refusal, .other: if delays.isEmpty { return [] }
+        case .pause: break
         }
-        return [.originsChanged]
+        return delays.responded(response, from: origin(), now: runtime.now) ? [.originsChanged] : []
     }
 
-    /// Begins and ends wait records. `paused`: the lanes whose origins are paused now.
+    /// Begins and ends wait records. `paused`: the lanes with ready tasks whose origins are paused now.
     func recordWaits(of paused: [Lane]) -> [EngineEffect] {
         let ended = recorded.subtracting(paused.map(\.id)).sorted()
         recorded.subtract(ended)
@@ -54,12 +55,14 @@ final class OriginController {
         delays.isEmpty ? nil : delays.delayOfRedirect(to: origin, now: runtime.now)
     }
 
-    /// Starts the timer for the next change of a limit. `deadline`: the milliseconds until the resource time-out of a
-    /// ready task ends.
-    func startTimer(deadline: Int64?) {
-        guard let change = delays.update(now: runtime.now) else { return timer?.stop() ?? () }
+    /// Starts the timer for the next change of a limit.
+    func startTimer() {
+        guard let change = delays.update(now: runtime.now) else {
+            timer?.stop()
+            return
+        }
         let timer = timer ?? runtime.timer { [.originsChanged] }
         self.timer = timer
-        timer.start(milliseconds: max(0, min(change - runtime.now, deadline ?? .max)))
+        timer.start(milliseconds: max(0, change - runtime.now))
     }
 }

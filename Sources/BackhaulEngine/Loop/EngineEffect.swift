@@ -78,7 +78,7 @@ enum EngineEffect {
     indirect case ended([Ending], Change?)
     /// The store could not write the end of a task for now.
     indirect case notEnded(Ending, Failure)
-    /// An origin was paused, more tasks may run at an origin, or a deadline of a task for a paused origin has come.
+    /// An origin was paused, the limit or the running tasks of a limited origin changed, or tasks for it were loaded.
     case originsChanged
     /// These lanes had no route to their servers, and were released. The store has a record of the wait of each lane.
     /// If no task of a lane runs or is ready, the record of its wait ends now.

@@ -17,9 +17,9 @@ final class DeadlineController {
     private let scheduler: TaskScheduler
     private let calendar: CalendarWatch
     private var lastCheck: Int64 = 0
-    /// For each session with held tasks (which wait for a condition): the next end of a resource time-out. It is a time
-    /// of the *age calendar* (`CalendarWatch`). By this clock, the age of a task stays the same when the machine's
-    /// clock is set.
+    /// For each session with held tasks (which wait for a condition) or with tasks for paused origins: the next end of
+    /// a resource time-out. It is a time of the *age calendar* (`CalendarWatch`). By this clock, the age of a task
+    /// stays the same when the machine's clock is set.
     private var nextEnds: [SessionID: Int64] = [:]
     /// At the end of this iteration of the loop, the engine reads when the next resource time-out in each of these
     /// sessions ends.
@@ -47,13 +47,6 @@ final class DeadlineController {
         lastCheck = runtime.now
         let overdue = scheduler.ready.values.filter(isOverdue).sorted { $0.id < $1.id }
         return [.endOverdue(Array(overdue.prefix(Self.overdueLimit)))]
-    }
-
-    /// The milliseconds until the resource time-out of a ready task ends.
-    var untilNextReadyEnd: Int64? {
-        scheduler.ready.values.lazy.compactMap { [sessions, calendar] task in
-            sessions[task.session].map { calendar.remainingMilliseconds(of: task, $0) }
-        }.min()
     }
 
     private func isOverdue(_ task: StoredTask) -> Bool {

@@ -20,6 +20,9 @@ final class TaskScheduler {
     private var laneLimit = laneCacheSize
     /// Lanes whose tasks the store could not read or change. They are loaded again later.
     private var lanesToReload: Set<LaneID> = []
+    /// Sessions in which tasks for paused origins began to wait. Their resource time-outs are read at the end of this
+    /// iteration of the loop.
+    private var pausedSessions: Set<SessionID> = []
     private var isPlanned = false
     private var dueTimer: (any RuntimeTimer)?
     private var nextDue: Int64?
@@ -67,7 +70,10 @@ final class TaskScheduler {
         guard !ids.isEmpty else { return }
         let ids = ids.sorted()
         let unknown = ids.filter { lanes[$0] == nil }
-        for id in ids { if let lane = lanes[id] { add(lane, reload: reload) } }
+        for lane in ids.compactMap({ lanes[$0] }) {
+            add(lane, reload: reload)
+            if isPaused(lane) { pausedSessions.insert(lane.session) }
+        }
         if !unknown.isEmpty {
             runtime.storeWithRetry(
                 { (transaction) throws(Failure) in
@@ -130,6 +136,13 @@ final class TaskScheduler {
 
     var limitsOrigins: Bool { !schedule.originWidths.isEmpty }
 
+    /// The lanes of the origins at which no task may start now.
+    var pausedLanes: [Lane] {
+        limitsOrigins ? lanes.values.filter(isPaused).sorted { $0.id < $1.id } : []
+    }
+
+    private func isPaused(_ lane: Lane) -> Bool { schedule.originWidths[lane.origin] == 0 }
+
     // MARK: Ready tasks
 
     func changeReady(_ id: TaskID, _ change: (inout StoredTask) -> Void) {
@@ -164,7 +177,9 @@ final class TaskScheduler {
         isPlanned = true
         runtime.afterThisIteration { [unowned self] in
             isPlanned = false
-            return lanes.count > laneLimit ? [.forgetLanes, .startReadyTasks] : [.startReadyTasks]
+            let held = pausedSessions.sorted().map { EngineEffect.tasksHeld(of: $0) }
+            pausedSessions = []
+            return held + (lanes.count > laneLimit ? [.forgetLanes, .startReadyTasks] : [.startReadyTasks])
         }
     }
 

@@ -336,7 +336,9 @@ extension DownloadRunner: TransferDelegate {
         return receive(bytes) ? .go : .pause
     }
 
-    func transfer(_ transfer: Transfer, delayOfRedirectTo origin: Origin) -> Int64? { delayOfRedirect(to: origin) }
+    func transfer(_ transfer: Transfer, delayOfRedirectFrom sender: Origin, to target: Origin) -> Int64? {
+        delayOfRedirect(from: sender, to: target)
+    }
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
         process(ended(transfer, end))

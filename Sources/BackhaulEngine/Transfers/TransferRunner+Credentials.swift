@@ -5,12 +5,13 @@ internal import BackhaulTransport
 
 /// The credentials and challenges of an attempt.
 extension TransferRunner {
-    /// Notes what the head of a response says about credentials: the server demands a credential, or has accepted the
-    /// sent credentials.
+    /// Notes what the head of a response says about credentials (the server demands a credential, or has accepted the
+    /// sent credentials) and about further requests to its origin.
     func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
         attempt.emit(.responded(isFromServer: head.status != 511 && attempt.redirectTarget(head) == nil))
-        let origin = { [attempt] in attempt.redirectTarget(head) ?? attempt.task.origin }
-        for effect in attempt.services.origins.responded(head.pauseSeconds, from: origin) { attempt.emit(effect) }
+        if let response = head.originResponse {
+            note(response) { [attempt] in attempt.redirectTarget(head) ?? attempt.task.origin }
+        }
         if !transfer.credentials.accepted.isEmpty { attempt.emit(.credentialsAccepted(transfer.credentials.accepted)) }
         guard attempt.authentication.authChallenge == nil, let asked = authChallenge(of: head, transfer) else {
             attempt.emit(.notChallenged)

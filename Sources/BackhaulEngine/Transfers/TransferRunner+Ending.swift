@@ -68,6 +68,8 @@ extension TransferRunner {
         case .whenOriginAllows(let milliseconds):
             record.attempts = attempt.task.attempts
             record.wait(until: boot + milliseconds, for: .origin)
+            let (task, hold) = (attempt.task, Hold(.origin, failed.failure.message))
+            attempt.emit(.waitBegan(.redirect(task.id), [WaitScope(task.session, task: task.id)], hold))
             return commit(record)
         case .whenReachable:
             record.attempts = attempt.task.attempts

@@ -156,10 +156,18 @@ extension TransferRunner {
         }
     }
 
-    /// Asks whether to follow a redirect to an origin that has asked for a pause. A request that must not be repeated
-    /// is never stopped, because the server that redirects may have acted on it.
-    func delayOfRedirect(to origin: Origin) -> Int64? {
-        attempt.mayRepeat ? attempt.services.origins.delayOfRedirect(to: origin) : nil
+    /// Notes that the sender has responded with a redirect. Asks whether to follow the redirect to an origin that has
+    /// asked for a pause. A request that must not be repeated is never stopped, because the sender may have acted on
+    /// it.
+    func delayOfRedirect(from sender: Origin, to target: Origin) -> Int64? {
+        note(.other) { sender }
+        attempt.passEffects()
+        return attempt.mayRepeat ? attempt.services.origins.delayOfRedirect(to: target) : nil
+    }
+
+    /// Notes what a response says about further requests to its origin.
+    func note(_ response: OriginResponse, from origin: () -> Origin) {
+        for effect in attempt.services.origins.responded(response, from: origin) { attempt.emit(effect) }
     }
 
     // MARK: The uplink

@@ -55,6 +55,11 @@ final class TransferSupervisor {
         runners.values.map(\.attempt.task).filter(isMeant).sorted { $0.id < $1.id }
     }
 
+    /// The origins and starts of the tasks that have a slot.
+    var starts: [(origin: Origin, start: Int64)] {
+        runners.values.lazy.map(\.attempt).filter(\.holdsSlot).map { ($0.task.origin, $0.terms.began) }
+    }
+
     func newAttempt() -> UInt64 {
         lastAttempt += 1
         return lastAttempt

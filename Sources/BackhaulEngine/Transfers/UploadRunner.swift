@@ -174,7 +174,9 @@ extension UploadRunner: TransferDelegate {
         return .go
     }
 
-    func transfer(_ transfer: Transfer, delayOfRedirectTo origin: Origin) -> Int64? { delayOfRedirect(to: origin) }
+    func transfer(_ transfer: Transfer, delayOfRedirectFrom sender: Origin, to target: Origin) -> Int64? {
+        delayOfRedirect(from: sender, to: target)
+    }
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
         wasBodySent = transfer.isBodySent

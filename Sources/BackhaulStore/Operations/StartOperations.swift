@@ -168,7 +168,7 @@ private struct RescheduledTask {
             case _ where row.state != .waiting || isRunning: .other
             case nil: .ready
             case _ where row.reason == .earliestStart: .early
-            case let due? where row.reason == .retry: .retry(clock.wall &+ max(0, due &- clock.boot))
+            case let due? where [.retry, .origin].contains(row.reason): .retry(clock.wall &+ max(0, due &- clock.boot))
             default: .other
             }
         self.row = row

@@ -119,6 +119,8 @@ public struct WaitOperations {
             switch attempt.next {
             case .retry:
                 var reason = WaitReason(ofDelayAfter: attempt.status)
+                // If the pause of the origin has a record, the delay after the demand for the pause is a part of it.
+                if reason == .retry, waits.hasWait(.origin, at: attempt.ended) { reason = .origin }
                 var end = following.map { min($0, attempt.nextAttempt) } ?? attempt.nextAttempt
                 // If a rescheduling during the retry delay gave the task a later start, it also ended the retry delay.
                 if isLast, timeline.dueReason == .earliestStart, let delayed = timeline.startDelayed {

@@ -28,6 +28,14 @@ struct WaitMerger {
             WaitRecord(wait.reason, wait.sentence, beganMilliseconds: first, endedMilliseconds: last))
     }
 
+    /// Whether a wait for the reason includes this time, or begins within a second after it.
+    func hasWait(_ reason: WaitReason, at time: Int64) -> Bool {
+        found.contains { wait in
+            wait.reason == reason && wait.beganMilliseconds <= time &+ 1_000
+                && wait.endedMilliseconds.map { time <= $0 } != false
+        }
+    }
+
     /// Returns the `limit` newest waits, sorted by begin. Waits with the same reason that touch or overlap become one
     /// wait, with the sentence of the newest of these waits.
     func merged(limit: Int) -> [WaitRecord] {

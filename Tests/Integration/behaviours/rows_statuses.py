@@ -4,7 +4,7 @@
 # task, and the expected requests (`asked`). In the texts, the host is the program that embeds the library.
 
 from email.utils import formatdate
-from time import time
+from time import monotonic, time
 
 from behaviours.row import UNCHANGED, Content, Expected, Response, Row, whole
 
@@ -19,6 +19,21 @@ SOON = 18
 
 def then_good(*responses):
     return {"file": (*responses, whole(FILE))}
+
+
+def not_before(seconds, response):
+    """Sends ``response``, which may be a function, and then the file. If the second request comes earlier than
+    ``seconds`` after the first, it gets a 400 instead."""
+    first = []
+
+    def refuse(seen):
+        first[:] = [monotonic()]
+        return response(seen) if callable(response) else response
+
+    def send(seen):
+        return whole(FILE) if monotonic() - first[0] >= seconds else Response(400)
+
+    return {"file": (refuse, send)}
 
 
 ROWS = [
@@ -105,15 +120,16 @@ ROWS = [
         Expected("failed", "HTTP_STATUS", 599), asked=({},)),
     Row("retry-after-seconds", "responds with 503 and `Retry-After: 1`: the task waits at least one second before the "
         "next attempt",
-        then_good(Response(503, {"Retry-After": "1"})), GOOD, asked=({}, {}), transports=UNCHANGED),
+        not_before(1, Response(503, {"Retry-After": "1"})), GOOD, asked=({}, {}), transports=UNCHANGED),
     Row("retry-after-date", "responds with 503 and a date in Retry-After: the task waits at least until this date "
         "before the next attempt",
-        then_good(lambda seen: Response(503, {"Retry-After": formatdate(time() + 2, usegmt=True)})), GOOD,
+        # The date has whole seconds, so the delay is longer than one second.
+        not_before(1, lambda seen: Response(503, {"Retry-After": formatdate(time() + 2, usegmt=True)})), GOOD,
         asked=({}, {}), transports=UNCHANGED),
     Row("retry-after-old-clock", "responds with 503 and a Retry-After that is one second after its Date, in the past: "
         "the task waits at least one second before the next attempt",
-        then_good(Response(503, {"Date": "Wed, 21 Oct 2015 07:28:00 GMT",
-                                 "Retry-After": "Wed, 21 Oct 2015 07:28:01 GMT"})), GOOD,
+        not_before(1, Response(503, {"Date": "Wed, 21 Oct 2015 07:28:00 GMT",
+                                     "Retry-After": "Wed, 21 Oct 2015 07:28:01 GMT"})), GOOD,
         asked=({}, {}), transports=DIRECT),
     Row("retry-after-past", "responds with 503 and a past date in Retry-After: the task retries after the ordinary "
         "backoff",

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from backhaul import Reason, Request, Status, TaskState
-from servers.behaviour import redirect, retry_after
+from servers.behaviour import Behaviour, redirect, retry_after
 from servers.content import Content
 from servers.misbehaving import MisbehavingServer
 from testbed.host import until
@@ -14,6 +14,8 @@ from testbed.settings import policy
 
 CONTENT = Content(100)
 MINUTE = retry_after("60", 429)
+#: The server sends some bytes and then nothing.
+STALLED = Behaviour(stall_after=10)
 
 
 @pytest.fixture
@@ -64,6 +66,42 @@ def test_after_the_pause_the_tasks_start_and_no_wait_counts_as_an_attempt(host, 
         assert attempt.started_ms >= pause.started_ms + 1_000
 
 
+def test_after_the_pause_one_task_runs_until_the_origin_responds(host, misbehaving, other, downloads):
+    one = host()
+    one.session(connections_per_origin=4)
+    silent = Behaviour(silent=True)
+    waiting(one, one.download(misbehaving.serve("/first", CONTENT, [retry_after("1", 429)], otherwise=silent),
+                              downloads / "first"))
+    for number in range(3):
+        one.download(misbehaving.serve(f"/{number}", CONTENT, otherwise=silent), downloads / f"{number}")
+    misbehaving.wait_until(lambda log: len(log) == 2)
+    one.download(other.serve("/other", CONTENT), downloads / "other")
+    assert one.wait_for(1)[0].state is TaskState.SUCCEEDED
+    assert len(misbehaving.log()) == 2
+
+
+def test_downloads_that_run_during_the_pause_do_not_block_the_tasks_after_it(host, misbehaving, downloads):
+    one = host()
+    one.session(connections_per_origin=4)
+    for number in range(2):
+        one.download(misbehaving.serve(f"/{number}", CONTENT, otherwise=STALLED), downloads / f"{number}")
+    misbehaving.wait_until(lambda log: len(log) == 2 and all(asked.sent == 10 for asked in log))
+    one.download(misbehaving.serve("/first", CONTENT, [retry_after("1", 429)]), downloads / "first")
+    one.download(misbehaving.serve("/later", CONTENT), downloads / "later")
+    assert {event.state for event in one.wait_for(2)} == {TaskState.SUCCEEDED}
+
+
+def test_a_redirect_to_another_origin_is_a_response_of_the_origin_that_redirects(host, misbehaving, other, downloads):
+    one = host()
+    one.session(connections_per_origin=4)
+    stalled = other.serve("/stalled", CONTENT, otherwise=STALLED)
+    away = redirect(stalled)
+    first = misbehaving.serve("/first", CONTENT, [retry_after("1", 429)], otherwise=away)
+    waiting(one, one.download(first, downloads / "first"))
+    one.download(misbehaving.serve("/second", CONTENT, otherwise=away), downloads / "second")
+    other.wait_until(lambda log: len(log) == 2)
+
+
 def test_a_pause_of_a_redirects_target_does_not_stop_other_tasks_for_the_server_that_redirects(
         host, misbehaving, other, downloads):
     one = host()
@@ -73,6 +111,7 @@ def test_a_pause_of_a_redirects_target_does_not_stop_other_tasks_for_the_server_
     waiting(one, one.download(away, downloads / "first"))
     second = one.download(away, downloads / "second")
     assert waiting(one, second).attempts == 0
+    assert [wait.reason for wait in one.waits(second)] == [Reason.ORIGIN]
     one.download(misbehaving.serve("/here", CONTENT), downloads / "here")
     assert one.wait_for(1)[0].state is TaskState.SUCCEEDED
     assert len(other.log("/file")) == 1
@@ -81,6 +120,19 @@ def test_a_pause_of_a_redirects_target_does_not_stop_other_tasks_for_the_server_
 def test_a_task_whose_resource_timeout_ends_before_the_pause_fails_at_the_timeout(host, misbehaving, downloads):
     one = host()
     one.session(connections_per_origin=1)
-    waiting(one, one.download(misbehaving.serve("/first", CONTENT, [MINUTE]), downloads / "first"))
+    hour = retry_after("3600", 429)
+    waiting(one, one.download(misbehaving.serve("/first", CONTENT, [hour]), downloads / "first",
+                              policy=policy(resource_timeout_ms=3_000)))
+    # These tasks fill the memory for tasks of the server, so the first task is in the store at its time-out.
+    one.enqueue([Request(misbehaving.url + "/more", downloads / f"{number}") for number in range(600)])
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", policy=policy(resource_timeout_ms=500))
-    assert one.wait_for(1)[0].status is Status.RESOURCE_TIMEOUT
+    assert {event.status for event in one.wait_for(2)} == {Status.RESOURCE_TIMEOUT}
+
+
+def test_a_shorter_resource_timeout_of_the_session_ends_the_tasks_of_a_paused_origin(host, misbehaving, downloads):
+    one = host()
+    one.session(connections_per_origin=1)
+    waiting(one, one.download(misbehaving.serve("/first", CONTENT, [retry_after("3600", 429)]), downloads / "first"))
+    waiting(one, one.download(misbehaving.serve("/a", CONTENT), downloads / "a"))
+    one.reconfigure(resource_timeout_ms=1_000)
+    assert {event.status for event in one.wait_for(2)} == {Status.RESOURCE_TIMEOUT}

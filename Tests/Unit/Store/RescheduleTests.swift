@@ -120,19 +120,21 @@ struct RescheduleTests {
         #expect(try startable(store, at: 90_000) == [id])
     }
 
-    @Test("a task with a retry delay and an earliest start waits for the later time, with one reason at a time")
-    func retried() throws {
+    @Test(
+        "a task with a retry delay and an earliest start waits for the later time, with one reason at a time",
+        arguments: [WaitReason.retry, .origin])
+    func retried(_ reason: WaitReason) throws {
         let id = try enqueue(store, session)
         var attempt = Attempt(task: id, number: 1, next: .retry)
         attempt.metrics.startedMilliseconds = 21_000
         attempt.nextAttemptMilliseconds = 60_000
         let record = AttemptRecord(
-            attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 50_000, reason: .retry,
+            attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 50_000, reason: reason,
             attempt: attempt)
         try store.run { try $0.attempts.record(id, record) }
         try reschedule(store, session, Rescheduling(earliest: .to(55_000)), at: 30_000)
-        #expect(try task(store, session).reason == .retry)
-        #expect(try waits(store, session, id, now: 31_000) == ["retry 21000-"])
+        #expect(try task(store, session).reason == reason)
+        #expect(try waits(store, session, id, now: 31_000) == ["\(reason) 21000-"])
         let change = try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 40_000)
         #expect(change.nextDue == 80_000)
         #expect(try task(store, session).reason == .earliestStart)

@@ -90,20 +90,38 @@ struct SuspendedTimeTests {
                 AttemptRecord(
                     attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 900_000, reason: .retry))
         }
-        func due(_ change: (inout SessionConfiguration) -> Void) throws -> Int64? {
-            var configuration = SessionConfiguration(identifier: "gallery")
-            change(&configuration)
-            let made = configuration
-            return try store.run { transaction in
-                try transaction.sessions.update(session, made)
-                // The task was enqueued a second ago.
-                try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: 1_000, now: 3_000)
-                return try transaction.delays.nextDue()
-            }
+        #expect(try due(in: session) { $0.longestRetryDelayMilliseconds = 2_000_000 } == 900_000)
+        #expect(try due(in: session) { $0.longestRetryDelayMilliseconds = 60_000 } == 61_000)
+        #expect(try due(in: session) { $0.resourceTimeoutMilliseconds = 5_000 } == 5_000)
+        #expect(try due(in: session) { $0.resourceTimeoutMilliseconds = 500 } == 1_000)
+    }
+
+    @Test("a new configuration shortens the pause of an origin only to the end of the task's resource time-out")
+    func rescheduledPause() throws {
+        let session = try store.session()
+        let task = try store.enqueue([.numbered(1)], in: session)[0]
+        try store.run {
+            try $0.attempts.record(
+                task,
+                AttemptRecord(
+                    attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: 900_000, reason: .origin))
         }
-        #expect(try due { $0.longestRetryDelayMilliseconds = 2_000_000 } == 900_000)
-        #expect(try due { $0.longestRetryDelayMilliseconds = 60_000 } == 61_000)
-        #expect(try due { $0.resourceTimeoutMilliseconds = 5_000 } == 5_000)
-        #expect(try due { $0.resourceTimeoutMilliseconds = 500 } == 1_000)
+        #expect(try due(in: session) { $0.longestRetryDelayMilliseconds = 60_000 } == 900_000)
+        #expect(try due(in: session) { $0.resourceTimeoutMilliseconds = 5_000 } == 5_000)
+    }
+
+    /// Returns when the session's delayed task is due after this change of the configuration. The task was enqueued a
+    /// second ago.
+    private func due(
+        in session: SessionID, after change: (inout SessionConfiguration) -> Void
+    ) throws -> Int64? {
+        var configuration = SessionConfiguration(identifier: "gallery")
+        change(&configuration)
+        let made = configuration
+        return try store.run { transaction in
+            try transaction.sessions.update(session, made)
+            try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: 1_000, now: 3_000)
+            return try transaction.delays.nextDue()
+        }
     }
 }

@@ -138,6 +138,27 @@ struct WaitTests {
         #expect(listed.suffix(2) == ["suspended 40000-45000", "suspended 50000-"])
     }
 
+    @Test("a task that asked for the pause of its origin has one wait, and an ordinary delay stays a retry")
+    func pausedOrigin() throws {
+        let id = try store.enqueue([.numbered(1)], in: session)[0]
+        let lane = try #require(try store.run { try $0.tasks.find(id) }).task.lane
+        for (number, began, next) in [(1, 9_000, 20_000), (2, 30_000, 40_000)] as [(UInt32, Int64, Int64)] {
+            var attempt = Attempt(task: id, number: number, next: .retry)
+            attempt.metrics.startedMilliseconds = began
+            attempt.nextAttemptMilliseconds = next
+            attempt.failure = Failure(.httpStatus, "the server responded 503")
+            let record = AttemptRecord(
+                attempts: number, attemptsWithoutProgress: 1, bytesReceived: 0, nextAttempt: next, reason: .retry,
+                attempt: attempt)
+            try store.run { transaction in
+                try transaction.attempts.record(id, record)
+                _ = try transaction.delays.releaseDue(bootMilliseconds: next)
+            }
+        }
+        try wait(store, WaitScope(session, lane: lane), .origin, from: 9_100, to: 20_050)
+        #expect(try waits(store, session, id, now: 50_000) == ["origin 9000-20050", "retry 30000-40000"])
+    }
+
     @Test("a session keeps about a thousand ended wait records, and all open wait records")
     func bounded() throws {
         let task = try store.enqueue([.numbered(1)], in: session)[0]

@@ -35,7 +35,7 @@ public struct OriginDelays: Sendable {
     public var isEmpty: Bool { delays.isEmpty }
 
     /// Begins a pause, or makes the present pause longer.
-    public mutating func pause(_ origin: Origin, seconds: Int64, now: Int64) {
+    mutating func pause(_ origin: Origin, seconds: Int64, now: Int64) {
         let end = max(now + min(seconds, RetryDecision.retryAfterLimit) * 1_000, delays[origin]?.end ?? 0)
         if delays[origin] == nil, delays.count >= Self.capacity,
             let first = delays.min(by: { $0.value.end < $1.value.end })
@@ -45,15 +45,19 @@ public struct OriginDelays: Sendable {
         delays[origin] = Delay(end: end, lastChange: end)
     }
 
-    /// Notes a response without a demand for a pause. Returns whether more tasks may run. A response during the pause
+    /// Notes a response. Returns whether the limits change. Without a demand for a pause, a response during the pause
     /// belongs to a request from before the pause, so it does not change the pause.
-    public mutating func responded(_ origin: Origin, now: Int64) -> Bool {
+    public mutating func responded(_ response: OriginResponse, from origin: Origin, now: Int64) -> Bool {
+        if case .pause(let seconds) = response {
+            pause(origin, seconds: seconds, now: now)
+            return true
+        }
         guard var delay = delays[origin], delay.end <= now else { return false }
-        delay.width *= 2
+        if response == .other { delay.width *= 2 }
         delay.admitted = 0
         delay.lastChange = now
         delays[origin] = delay.width < Self.fullWidth ? delay : nil
-        return true
+        return response == .other
     }
 
     /// The end of the origin's pause; nil if there is no pause now.
@@ -61,8 +65,15 @@ public struct OriginDelays: Sendable {
         delays[origin].flatMap { $0.end > now ? $0.end : nil }
     }
 
-    /// How many tasks may run at the origins with a limit.
-    public func widths(now: Int64) -> [Origin: Int] { delays.mapValues { $0.end > now ? 0 : $0.width } }
+    /// How many tasks may run at the origins with a limit. A running task that started before the end of the pause does
+    /// not count for the width, because it may run for hours without a further response.
+    public func widths(running: [(origin: Origin, start: Int64)] = [], now: Int64) -> [Origin: Int] {
+        delays.reduce(into: [:]) { widths, entry in
+            let (origin, delay) = entry
+            let earlier = running.count { $0.origin == origin && $0.start < delay.end }
+            widths[origin] = delay.end > now ? 0 : delay.width + earlier
+        }
+    }
 
     /// Returns how long a task waits instead of following a redirect to the origin, in milliseconds. Returns nil if the
     /// task may follow the redirect now. The waiting tasks continue in groups, because each of them sends a request to
@@ -91,12 +102,29 @@ public struct OriginDelays: Sendable {
     }
 }
 
+/// What a response says about further requests to its origin.
+public enum OriginResponse: Equatable, Sendable {
+    /// No request should come before the end of a pause.
+    case pause(seconds: Int64)
+    /// The server refuses requests, without a demand for a pause.
+    case refusal
+    case other
+}
+
 extension ResponseHead {
+    /// What the response says about its origin; nil if a portal has responded in place of the origin.
+    public var originResponse: OriginResponse? {
+        guard status != 511 else { return nil }
+        guard Self.mayDemandPause(status) else { return .other }
+        return retryAfterSeconds.map { .pause(seconds: $0) } ?? .refusal
+    }
+
     /// The pause that the server demands, in seconds; nil if it demands none.
     public var pauseSeconds: Int64? { Self.mayDemandPause(status) ? retryAfterSeconds : nil }
 
-    /// Whether Retry-After in a response with this status is a demand to send fewer requests.
+    /// Whether Retry-After in a response with this status is a demand to send fewer requests. A portal sends the status
+    /// 511, and says nothing about the server.
     static func mayDemandPause(_ status: Int32) -> Bool {
-        [403, 413, 429].contains(status) || (500...599).contains(status)
+        [403, 413, 429].contains(status) || (500...599).contains(status) && status != 511
     }
 }

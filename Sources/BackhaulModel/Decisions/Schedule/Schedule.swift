@@ -95,7 +95,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     /// Divided by the number of lanes. If the result is greater than `readyTarget`, a load requests this many tasks. So
     /// the next load ends before a fast lane has started all of its loaded tasks.
     public let readyTargetOfAllLanes: Int
-    /// How many tasks may run at the origins with a limit (`OriginDelays`).
+    /// How many tasks may run at the origins with a limit (`OriginDelays`). No task starts at an origin with 0.
     public var originWidths: [Origin: Int] = [:]
     public internal(set) var running = 0
     var connections = 0

@@ -50,8 +50,9 @@ struct TaskDelays {
     }
 
     /// Shortens the retry delay of each task of the session to the longest retry delay that the task's request permits.
-    /// If the request does not set this value, the session's value applies. No delay continues after the end of the
-    /// task's resource time-out, which is the longest permitted time from the enqueue to the end of the task.
+    /// If the request does not set this value, the session's value applies. The pause of an origin is not shortened. No
+    /// delay continues after the end of the task's resource time-out, which is the longest permitted time from the
+    /// enqueue to the end of the task.
     func shortenRetries(of session: SessionID, _ now: DelayMoment) throws(Failure) {
         try connection.run(Self.shortenRetries, .id(session), .integer(now.boot), .integer(now.calendar))
     }
@@ -195,6 +196,7 @@ struct TaskDelays {
     /// The SQL condition for a waiting task: it waits for a command of the host until its resource time-out ends.
     static let waitsForHost = "due_reason IN (\(WaitReason.credential.sql), \(WaitReason.suspended.sql))"
     private static let waitsForEarliestStart = "due_reason = \(WaitReason.earliestStart.sql)"
+    private static let waitsForRetry = "due_reason IN (\(WaitReason.retry.sql), \(WaitReason.origin.sql))"
     private static let isUnreachable = "due_boot_ms > 0 AND due_reason = \(WaitReason.connectivity.sql)"
     /// The SQL condition that only a credential or the earliest start ends the task's delay.
     static let staysDelayed = "due_reason IN (\(WaitReason.credential.sql), \(WaitReason.earliestStart.sql))"
@@ -247,9 +249,10 @@ struct TaskDelays {
     // of the session's tasks, because most tasks are ready.
     private static let shortenRetries = Query(
         """
-        UPDATE tasks SET due_boot_ms = min(due_boot_ms, ?2 + max(0, min(\(timeoutEnd) - ?3, ifnull(
-            \(OptionTable.longestRetryDelay), \(SessionTable.longestRetryDelay)))))
-        WHERE due_boot_ms > 0 AND +session_id = ?1 AND due_reason = \(WaitReason.retry.sql)
+        UPDATE tasks SET due_boot_ms = min(due_boot_ms, ?2 + max(0, min(\(timeoutEnd) - ?3, iif(
+            due_reason = \(WaitReason.origin.sql), due_boot_ms, ifnull(
+                \(OptionTable.longestRetryDelay), \(SessionTable.longestRetryDelay))))))
+        WHERE due_boot_ms > 0 AND +session_id = ?1 AND \(waitsForRetry)
         """)
     private static let selectNextDue = Query("SELECT min(due_boot_ms) FROM tasks WHERE due_boot_ms IS NOT NULL")
     private static let selectDelayed = Query(

@@ -26,7 +26,6 @@ struct DeadlineControllerTests {
         #expect(deadlines.checkReadyTasks().isEmpty)
         fixture.runtime.advance(milliseconds: 5_000)
         #expect(deadlines.checkReadyTasks().overdue == [1])
-        #expect(deadlines.untilNextReadyEnd ?? 0 < 0)
     }
 
     @Test("the next deadline of held tasks is read once, and the overdue tasks end at that deadline")
@@ -41,6 +40,20 @@ struct DeadlineControllerTests {
         deadlines.check()
         try fixture.runtime.storeReturns([overdueTask()])
         #expect(fixture.runtime.takeEffects().overdue == [1])
+    }
+
+    @Test("when tasks begin to wait for a paused origin, the next deadline of their session is read")
+    func pausedOrigin() throws {
+        fixture.scheduler.setOriginWidths([ConditionsFixture.lane.origin: 0])
+        fixture.scheduler.tasksWait(in: [ConditionsFixture.lane.id], reload: false)
+        fixture.runtime.endIteration()
+        let held: [SessionID] = fixture.runtime.takeEffects().compactMap {
+            if case .tasksHeld(let session) = $0 { session } else { nil }
+        }
+        #expect(held == [EngineFixture.session])
+        #expect(fixture.scheduler.pausedLanes.map(\.id) == [ConditionsFixture.lane.id])
+        fixture.scheduler.setOriginWidths([ConditionsFixture.lane.origin: 1])
+        #expect(fixture.scheduler.pausedLanes.isEmpty)
     }
 
     @Test("a held task does not end if its time-out became longer while the store was read")

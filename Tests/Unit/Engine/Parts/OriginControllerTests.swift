@@ -17,29 +17,27 @@ struct OriginControllerTests {
 
     @Test("without a pause, a response does not even need its origin")
     func none() {
-        #expect(controller.responded(nil, from: { fatalError("the origin is not needed") }).isEmpty)
+        for response in [OriginResponse.other, .refusal] {
+            let effects = controller.responded(response) {
+                Issue.record("the origin was read")
+                return origin
+            }
+            #expect(effects.isEmpty)
+        }
     }
 
     @Test("the limits change when a pause begins, when it ends, and after each response of the slow start")
     func changes() {
-        #expect(isChange(controller.responded(30, from: { origin })))
-        controller.startTimer(deadline: nil)
-        #expect(controller.widths == [origin: 0] && controller.millisecondsUntilEnd(of: origin) == 30_000)
+        #expect(isChange(controller.responded(.pause(seconds: 30), from: { origin })))
+        controller.startTimer()
+        #expect(controller.widths() == [origin: 0] && controller.millisecondsUntilEnd(of: origin) == 30_000)
         runtime.advance(milliseconds: 29_999)
         #expect(runtime.takeEffects().isEmpty)
         runtime.advance(milliseconds: 1)
         #expect(isChange(runtime.takeEffects()))
-        #expect(controller.widths == [origin: 1] && controller.millisecondsUntilEnd(of: origin) == nil)
-        #expect(isChange(controller.responded(nil, from: { origin })))
-        #expect(controller.widths == [origin: 2])
-    }
-
-    @Test("the deadlines of ready tasks are checked during the pause")
-    func deadline() {
-        _ = controller.responded(30, from: { origin })
-        controller.startTimer(deadline: 2_000)
-        runtime.advance(milliseconds: 2_000)
-        #expect(isChange(runtime.takeEffects()), "this effect also ends overdue tasks")
+        #expect(controller.widths() == [origin: 1] && controller.millisecondsUntilEnd(of: origin) == nil)
+        #expect(isChange(controller.responded(.other, from: { origin })))
+        #expect(controller.widths() == [origin: 2])
     }
 
     @Test("each lane of a paused origin has one wait record, which ends with the pause")
@@ -52,9 +50,9 @@ struct OriginControllerTests {
 
     @Test("an idle origin is forgotten, and then no timer runs")
     func idle() {
-        _ = controller.responded(1, from: { origin })
+        _ = controller.responded(.pause(seconds: 1), from: { origin })
         runtime.advance(milliseconds: 700_000)
-        controller.startTimer(deadline: nil)
+        controller.startTimer()
         #expect(controller.isEmpty)
         runtime.advance(milliseconds: 86_400_000)
         #expect(runtime.takeEffects().isEmpty)

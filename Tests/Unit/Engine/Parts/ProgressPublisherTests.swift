@@ -90,6 +90,18 @@ struct ProgressPublisherTests {
         #expect(offsets(client) == [[99]])
     }
 
+    @Test("a watch of an idle session gets the first reading at once, although another watch was served meanwhile")
+    func idleSession() throws {
+        _ = try watching(1, milliseconds: 100)
+        let client = try watching(2, milliseconds: 60_000)
+        start(in: 1)
+        runtime.advance(milliseconds: 1_000)
+        source.offsets = [1: 10]
+        start(in: 2)
+        runtime.advance(milliseconds: 0)
+        #expect(offsets(client) == [[10]])
+    }
+
     @Test("a client with too much unread data gets no progress until it has read its messages")
     func behind() throws {
         let client = try watching()

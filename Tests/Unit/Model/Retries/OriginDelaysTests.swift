@@ -11,11 +11,15 @@ private final class Delays {
     private var value = OriginDelays()
     var isEmpty: Bool { value.isEmpty }
     func pause(_ origin: Origin = a, seconds: Int64 = 30, now: Int64 = 0) {
-        value.pause(origin, seconds: seconds, now: now)
+        _ = value.responded(.pause(seconds: seconds), from: origin, now: now)
     }
-    func responded(_ origin: Origin, now: Int64) -> Bool { value.responded(origin, now: now) }
+    func responded(_ origin: Origin, _ response: OriginResponse = .other, now: Int64) -> Bool {
+        value.responded(response, from: origin, now: now)
+    }
     func end(of origin: Origin, now: Int64) -> Int64? { value.end(of: origin, now: now) }
-    func widths(now: Int64) -> [Origin: Int] { value.widths(now: now) }
+    func widths(now: Int64, _ running: [(origin: Origin, start: Int64)] = []) -> [Origin: Int] {
+        value.widths(running: running, now: now)
+    }
     func delayOfRedirect(to origin: Origin, now: Int64) -> Int64? { value.delayOfRedirect(to: origin, now: now) }
     func update(now: Int64) -> Int64? { value.update(now: now) }
 }
@@ -50,6 +54,31 @@ struct OriginDelaysTests {
         delays.pause()
         #expect(!delays.responded(a, now: 29_999) && !delays.responded(b, now: 40_000))
         #expect(delays.widths(now: 40_000) == [a: 1])
+    }
+
+    @Test("a task that started before the end of the pause does not count for the width")
+    func earlierTasks() {
+        delays.pause()
+        let running = [(a, Int64(-5)), (a, 29_999), (a, 30_000), (b, 0)]
+        #expect(delays.widths(now: 29_999, running) == [a: 0])
+        #expect(delays.widths(now: 30_000, running) == [a: 3])
+    }
+
+    @Test("a refusal without Retry-After leaves the width as it is, and keeps the slow start alive")
+    func refusals() {
+        delays.pause()
+        #expect(delays.responded(a, now: 30_000))
+        #expect(!delays.responded(a, .refusal, now: 40_000))
+        #expect(delays.widths(now: 40_000) == [a: 2])
+        #expect(delays.update(now: 40_000) == 640_000)
+    }
+
+    @Test("after a refusal, as many tasks as before follow a redirect")
+    func refusedAdmission() {
+        delays.pause()
+        #expect(delays.delayOfRedirect(to: a, now: 30_000) == nil)
+        #expect(!delays.responded(a, .refusal, now: 30_100))
+        #expect((0..<2).map { _ in delays.delayOfRedirect(to: a, now: 30_200) } == [nil, 1_000])
     }
 
     @Test("a further demand makes the pause longer, never shorter, and the slow start begins again")
@@ -117,14 +146,27 @@ struct OriginDelaysTests {
     }
 
     @Test(
-        "Retry-After demands a pause only with the statuses 403, 413, 429 and 5xx",
+        "Retry-After demands a pause only with the statuses 403, 413, 429 and 5xx, except for a portal's 511",
         arguments: [
             (403, true), (413, true), (429, true), (500, true), (503, true), (520, true), (599, true), (200, false),
-            (301, false), (404, false), (408, false), (425, false), (600, false),
+            (301, false), (404, false), (408, false), (425, false), (511, false), (600, false),
         ])
     func statuses(_ status: Int32, _ isPause: Bool) {
         let head = ResponseHead(
             status: status, finalURL: "", isMultiplexed: false, fields: [], retryAfterSeconds: 30)
         #expect(head.pauseSeconds == (isPause ? 30 : nil))
+    }
+
+    @Test(
+        "a response demands a pause, refuses, or widens the origin; a portal's 511 says nothing about the origin",
+        arguments: [
+            (429, 30, .pause(seconds: 30)), (503, 30, .pause(seconds: 30)), (429, nil, .refusal), (403, nil, .refusal),
+            (500, nil, .refusal), (200, nil, .other), (404, 30, .other), (302, nil, .other), (511, nil, nil),
+            (511, 30, nil),
+        ] as [(Int32, Int64?, OriginResponse?)])
+    func responses(_ status: Int32, _ retryAfter: Int64?, _ response: OriginResponse?) {
+        let head = ResponseHead(
+            status: status, finalURL: "", isMultiplexed: false, fields: [], retryAfterSeconds: retryAfter)
+        #expect(head.originResponse == response)
     }
 }

@@ -30,7 +30,8 @@ class RetryPolicy:
     #: server may have acted on them. False, the default: such requests are repeated only if no server can have acted on
     #: them.
     unsafe_methods: bool | None = None
-    #: Default "408,425,429,500,502-504,520-530": the HTTP statuses, and ranges of statuses, for RetryErrors.STATUS.
+    #: Default "408,425,429,500,502-504,520-530": the HTTP statuses, and ranges of statuses, for RetryErrors.STATUS. The
+    #: statuses 403, 413, 429 and 5xx with Retry-After count as well.
     statuses: str | None = None
 
 
