@@ -5,6 +5,7 @@ import fcntl
 import os
 import signal
 import struct
+import subprocess
 
 import pytest
 
@@ -24,6 +25,26 @@ def test_a_file_arrives_after_the_add_command_has_exited(backhaul, serve):
     until((backhaul.here / "a").exists, "the file")
     assert (backhaul.here / "a").read_bytes() == CONTENT
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
+
+
+@pytest.mark.skipif(subprocess.run(["unshare", "--pid", "--fork", "true"], check=False).returncode != 0,
+                    reason="needs the right to make a PID namespace")
+def test_a_command_in_a_pid_namespace_uses_the_daemon_outside_and_not_the_other_way_round(backhaul, serve):
+    server = serve({"/a": CONTENT}, speed=100_000)
+    inside = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    backhaul("add", f"{server.url}/a")
+    assert "/a" in subprocess.run([*inside, *backhaul.arguments("tasks")], env=backhaul.environment, capture_output=True,
+                                  text=True, check=True, timeout=60).stdout
+    end_daemons(backhaul.folder)
+    # The command that ends the daemon's PID namespace also ends the daemon.
+    with subprocess.Popen([*inside, *backhaul.arguments("wait")], env=backhaul.environment) as other:
+        try:
+            until(lambda: daemons_of(backhaul.folder), "the daemon")
+            refused = subprocess.run(backhaul.arguments("tasks"), env=backhaul.environment, capture_output=True, text=True,
+                                     check=False, timeout=60)
+            assert refused.returncode == 5 and "in another container" in refused.stderr, refused.stderr
+        finally:
+            other.kill()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

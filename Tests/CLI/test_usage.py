@@ -12,6 +12,7 @@ import time
 import pytest
 
 from command_line import COMMAND, PROJECT
+from daemons import end_daemons
 
 COMMANDS = ["get", "put", "add", "wait", "tasks", "why", "info", "attempts", "history", "events", "sessions",
             "configure", "conditions", "networks", "activities", "limits", "cancel", "suspend", "resume", "priority",
@@ -247,6 +248,15 @@ def test_a_store_variable_or_a_directory_or_an_input_line_that_is_not_utf8_is_re
     listed = refusal("get", "-i", "-", input=b"http://a/\xe9\n")
     assert re.search("line 1 of standard input: .* not valid UTF-8", listed)
     assert os.listdir(tmp_path) == [os.fsdecode(b"p\xe9")]
+
+
+def test_a_command_with_absolute_paths_works_in_a_removed_directory(tmp_path):
+    (tmp_path / "gone").mkdir()
+    ended = subprocess.run(["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", COMMAND, "add", "--suspended", "-o",
+                            tmp_path / "file", "http://127.0.0.1:9/a"], cwd=tmp_path / "gone", capture_output=True,
+                           env={"HOME": str(tmp_path)}, text=True, timeout=60, check=False)
+    end_daemons(tmp_path)
+    assert ended.returncode == 0, ended.stderr
 
 
 @pytest.mark.parametrize(("words", "code", "status"), [

@@ -165,17 +165,24 @@ final class SocketPeer {
     }
 
     private func received(_ message: ClientMessage) throws(Failure) {
-        if case .hello(let hello) = message {
-            // The process id that the kernel reports is trusted; the process id in a message is not trusted.
-            guard hello.process == peer.processID else {
-                throw Failure(.invalidArgument, "the hello names another process than the one that is connected")
-            }
+        if case .hello(var hello) = message {
+            // The process id that the kernel reports is trusted; the process id in a message is not trusted. In a nested
+            // PID namespace, the process has another id. The kernel reports 0 if this namespace has no id for it.
+            guard peer.processID != 0 else { throw Self.invisible }
+            hello.process = peer.processID
             try SessionCheck.checkApplication(hello.application)
+            return server.receiver.received(.hello(hello), from: id)
         } else if case .command = message, !isIntroduced {
             throw Failure(.invalidArgument, "a connection begins with a hello")
         }
         server.receiver.received(message, from: id)
     }
+
+    /// The engine could not find out whether such a client is alive, and so could not release its sessions.
+    private static let invisible = Failure(
+        .storeUnavailable,
+        "the engine of this store runs in another container or sandbox, and cannot see this process (pid_namespaces(7)); "
+            + "share the PID namespace, or use a store of your own")
 
     private func listen() {
         var interest: Interest = isPaused ? [] : .readable

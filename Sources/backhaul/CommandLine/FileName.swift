@@ -2,9 +2,8 @@
 /// directory. A name has no control characters, and is short enough for the file system.
 enum FileName {
     static let fallback = "index.html"
-    /// The length of the longest name, in bytes. It is below NAME_MAX (255), because the name of the unfinished file is
-    /// longer.
-    static let longestName = 200
+    /// The length of the longest name, in bytes: NAME_MAX (limits.h(0p)).
+    static let longestName = 255
 
     static func from(url: String) -> String {
         let segment = lastSegment(of: url)

@@ -109,8 +109,10 @@ struct DownloadOptions {
     }
 
     private static func destinations(_ arguments: Arguments, _ urls: [String]) throws(CommandError) -> [String] {
-        let directory = try Paths.absolute(arguments.value("directory") ?? ".")
         let output = arguments.value("output")
+        // The current directory is not asked for if no path depends on it, because it may be removed.
+        let isNeeded = output?.hasPrefix("/") != true
+        let directory = isNeeded ? try Paths.absolute(arguments.value("directory") ?? ".") : "/"
         if output != nil && urls.count > 1 {
             throw .usage("--output names one file, but there are \(urls.count) URLs; use --directory")
         }
