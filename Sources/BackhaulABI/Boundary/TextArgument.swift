@@ -33,8 +33,28 @@ enum TextArgument {
         }
         let bytes = UnsafeRawBufferPointer(start: pointer, count: size)
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure(.invalidArgument, "\(name) is not valid UTF-8")
+            guard paths.contains(name.split(separator: ".").last.map(String.init) ?? name) else {
+                throw Failure(.invalidArgument, "\(name) is not valid UTF-8")
+            }
+            throw Failure(
+                .invalidArgument,
+                "\(name) is not valid UTF-8: \(escaped(bytes)); the library takes paths in UTF-8 only: rename the file "
+                    + "or its directory")
         }
         return text
+    }
+
+    /// The arguments that are paths. Other texts may be secret, so messages do not show them.
+    private static let paths: Set<String> = [
+        "store", "daemon", "destination", "file", "body_file", "ca_file", "client_certificate", "client_key",
+        "program", "working_directory",
+    ]
+
+    /// The text with each byte outside of printable ASCII as `\xff`.
+    private static func escaped(_ bytes: UnsafeRawBufferPointer) -> String {
+        bytes.map { byte in
+            (0x20...0x7E).contains(byte)
+                ? String(UnicodeScalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
     }
 }

@@ -129,15 +129,20 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Checks that no file in the destination's directory has this name. If a file has this name, fails with
-    /// `destinationExists`.
-    public func checkName(_ name: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
+    /// Returns the lowest number, from `first` on, with which no file in the destination's directory has the name
+    /// (`ServerFileName.numbered`).
+    public func freeNumber(
+        of name: String, from first: Int, then: @escaping @Sendable (Result<Int, Failure>) -> Void
+    ) {
         placer.post { [location] context in
             then(
                 Result { () throws(Failure) in
                     let directory = try context.directories.directory(of: location.destination)
-                    guard (try? context.files.status(in: directory.number, name)) != nil else { return }
-                    throw .exists(location.destination.path + name)
+                    var number = first
+                    while (try? context.files.status(
+                        in: directory.number, ServerFileName.numbered(name, number))) != nil
+                    { number += 1 }
+                    return number
                 })
         }
     }

@@ -94,7 +94,7 @@ final class DownloadRunner: TransferRunner {
                 location.destination, size: size, algorithm, then: disk { .destinationFileChecked($0) })
         case .findKnownRepresentation: findKnownRepresentation()
         case .recheckDestinationFile: checkKnownFile { .destinationFileRechecked(isSame: $0) }
-        case .checkName(let name): part.checkName(name, then: disk { _ in nil })
+        case .reserveName(let name): reserveName(name)
         case .hash(let algorithm): part.hash(algorithm)
         case .startTransfer(let offset, let ifRange, let condition): startTransfer(offset, ifRange, condition)
         case .stopTransfer: attempt.stopTransfer()
@@ -234,6 +234,31 @@ final class DownloadRunner: TransferRunner {
             then: { [self] result in
                 switch result {
                 case .success: handle(.forgotten)
+                case .failure(let failure): handle(.diskFailed(failure))
+                }
+            })
+    }
+
+    /// Reserves the first number that neither a task nor a file has. The file is looked for after the reservation: a
+    /// task that had the name before has placed its file by then.
+    private func reserveName(_ name: String, from first: Int = 0) {
+        let (id, directory) = (attempt.task.id, location.destination.path)
+        attempt.store(
+            { (transaction) throws(Failure) in
+                try transaction.destinations.reserveName(name, from: first, in: directory, for: id)
+            },
+            then: { [self] result in
+                switch result {
+                case .success(let number):
+                    let reserved = DownloadMachine.Event.nameReserved(ServerFileName.numbered(name, number))
+                    guard attempt.task.request.ifExists == .fail else { return handle(reserved) }
+                    part.freeNumber(
+                        of: name, from: number,
+                        then: disk { [self] free in
+                            if free == number { return reserved }
+                            reserveName(name, from: free)
+                            return nil
+                        })
                 case .failure(let failure): handle(.diskFailed(failure))
                 }
             })

@@ -35,6 +35,21 @@ public struct DestinationOperations {
             at: destination, of: url, in: session)
     }
 
+    // MARK: Names from servers
+
+    /// Reserves the name in the directory for the task, in place of an earlier reservation. If another live task has
+    /// the path, adds the next number to the name. Returns the number.
+    public func reserveName(
+        _ name: String, from first: Int, in directory: String, for task: TaskID
+    ) throws(Failure) -> Int {
+        var number = first
+        while try tables.tasks.isTaken(directory + ServerFileName.numbered(name, number), exceptBy: task) {
+            number += 1
+        }
+        try tables.tasks.reserve(directory + ServerFileName.numbered(name, number), for: task)
+        return number
+    }
+
     // MARK: Claiming
 
     // A host claims the kept file of a succeeded task, or the consumed file of a task that has ended without success.

@@ -30,6 +30,8 @@ extension Schema {
             destination TEXT,
             -- The file of a succeeded task, if it is neither at the destination nor at its place in the store.
             path TEXT,
+            -- The path that a live task has reserved, because the server names its file.
+            reserved_path TEXT,
             -- A random number in the name of the part file.
             part INTEGER NOT NULL,
             enqueued_ms INTEGER NOT NULL,
@@ -68,6 +70,8 @@ extension Schema {
         -- Any number of tasks may place files in one directory, which is a destination with a slash at its end.
         CREATE UNIQUE INDEX tasks_by_destination ON tasks (destination)
             WHERE destination IS NOT NULL AND ended_ms IS NULL AND substr(destination, -1) <> '/';
+        CREATE INDEX tasks_by_reserved_path ON tasks (reserved_path)
+            WHERE reserved_path IS NOT NULL AND ended_ms IS NULL;
         CREATE INDEX tasks_by_constraints ON tasks (constraints_id) WHERE constraints_id <> 0;
         CREATE INDEX tasks_by_latest_start ON tasks (latest_start_ms) WHERE latest_start_ms IS NOT NULL;
         CREATE INDEX tasks_by_own_end ON tasks (session_id, state, own_end_ms) WHERE own_end_ms IS NOT NULL;

@@ -5,6 +5,7 @@ import pytest
 from backhaul import BackhaulError, Status, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
+from testbed.host import until
 
 CONTENT = Content(50_000, seed=1)
 
@@ -61,14 +62,43 @@ def test_many_tasks_can_place_files_in_one_directory(one, misbehaving, downloads
     assert {path.name for path in downloads.iterdir()} == {str(number) for number in range(20)}
 
 
-def test_if_a_file_with_the_given_name_exists_the_download_fails_before_its_whole_body_has_arrived(
-        one, misbehaving, downloads):
-    (downloads / "x").write_text("mine")
-    # The server never sends the rest, so the task can only end early.
-    url = misbehaving.serve("/a", CONTENT, otherwise=named("attachment; filename=x", stall_after=10_000))
-    event = get(one, url, downloads)
-    assert event.status is Status.DESTINATION_EXISTS and str(downloads / "x") in event.error.message
-    assert (downloads / "x").read_text() == "mine" and len(list(downloads.iterdir())) == 1
+def test_if_a_file_with_the_given_name_exists_the_name_gets_a_number(one, misbehaving, downloads):
+    for name in ("x.zip", "x (1).zip"):
+        (downloads / name).write_text("mine")
+    event = get(one, misbehaving.serve("/a", CONTENT, otherwise=named("attachment; filename=x.zip")), downloads)
+    assert event.path == str(downloads / "x (2).zip") and sha256_of(event.path) == CONTENT.sha256
+    assert [(downloads / name).read_text() for name in ("x.zip", "x (1).zip")] == ["mine", "mine"]
+
+
+@pytest.mark.parametrize("if_exists", ["fail", "replace"])
+def test_running_tasks_with_the_same_given_name_get_different_names(one, misbehaving, downloads, if_exists):
+    contents = [Content(400_000, seed=seed) for seed in range(3)]
+    for number, content in enumerate(contents):
+        url = misbehaving.serve(f"/{number}", content, otherwise=named("attachment; filename=x.zip", pace=400_000))
+        one.download(url, downloads, named_by_server=True, if_exists=if_exists)
+    events = one.wait_for()[:-1]
+    assert {event.path for event in events} == {str(downloads / f"x{part}.zip") for part in ("", " (1)", " (2)")}
+    assert {sha256_of(event.path) for event in events} == {content.sha256 for content in contents}
+
+
+def test_a_reserved_name_stays_with_its_task_after_a_crash_of_the_engine(host, misbehaving, downloads):
+    contents = [Content(3_000_000, seed=seed) for seed in (3, 4)]
+    stalls, whole = (named("attachment; filename=x.zip", stall_after=size) for size in (2_000_000, None))
+    one = host()
+    one.session(first_delay_ms=50)
+    tasks = [
+        one.download(
+            misbehaving.serve(f"/{number}", content, [stalls], otherwise=whole), downloads,
+            named_by_server=True)
+        for number, content in enumerate(contents)]
+    until(lambda: [one.task(task).offset for task in tasks], lambda offsets: min(offsets) > 1_000_000)
+    until(lambda: [one.attempts(task) for task in tasks], all)
+    one.kill_with_engine()
+    other = host()
+    other.attach()
+    events = other.wait_for()[:-1]
+    assert {event.path for event in events} == {str(downloads / "x.zip"), str(downloads / "x (1).zip")}
+    assert {sha256_of(event.path) for event in events} == {content.sha256 for content in contents}
 
 
 def test_an_existing_file_is_replaced_if_the_request_allows_it(one, misbehaving, downloads):

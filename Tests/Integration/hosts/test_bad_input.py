@@ -189,6 +189,17 @@ def test_text_that_is_not_utf8_is_refused(session):
             enqueue_raw(session, array, 1)
 
 
+@pytest.mark.parametrize("field", ["destination", "body_file", "store"])
+def test_a_path_that_is_not_utf8_is_refused_with_its_bytes(session, field):
+    path = os.fsdecode(b"/tmp/p\xe9\xff")
+    with pytest.raises(InvalidArgument, match=r"is not valid UTF-8: /tmp/p\\xe9\\xff; ") as caught:
+        if field == "store":
+            backhaul.Application("org.example.bytes", path)
+        else:
+            session.enqueue([Request(GOOD_URL, **{field: path})])
+    assert field.replace("_", " ") in str(caught.value).replace("_", " ")
+
+
 def enqueue_raw(session, array, count):
     call(loaded.bh_session_enqueue, session._handle.pointer, array, count, 5_000, None)
 

@@ -47,11 +47,8 @@ import Testing
         try await part.place(intent)
         #expect(scratch.names() == ["theirs"])
         #expect(try await part.inspect(for: intent) == .placed)
-        let taken = await #expect(throws: Failure.self) {
-            try await result { part.checkName("theirs", then: $0) }.get()
-        }
-        #expect(taken?.status == .destinationExists && taken?.message.contains(scratch.path("theirs")) == true)
-        try await result { part.checkName("free", then: $0) }.get()
+        #expect(try await result { part.freeNumber(of: "theirs", from: 0, then: $0) }.get() == 1)
+        #expect(try await result { part.freeNumber(of: "free", from: 0, then: $0) }.get() == 0)
     }
 
     @Test("a directory at the destination is never replaced", arguments: [true, false])

@@ -163,6 +163,7 @@ struct QueryPlanTests {
             try transaction.leftovers.addUnremovedPart(of: ids[0])
             let lane = try transaction.lanes.ready()[0].id
             _ = try transaction.lanes.firstWaitingTask(of: lane, stating: .session)
+            _ = try transaction.destinations.reserveName("a.zip", from: 0, in: "/downloads/", for: ids[1])
             _ = try transaction.destinations.representation(at: "/a", of: "https://a/", in: session)
             try transaction.destinations.recordRepresentation(
                 of: ids[0], at: "/a", of: "https://a/", in: session, inode: 1, size: 2, modifiedNanoseconds: 3)

@@ -43,6 +43,8 @@ extension DownloadMachine {
         case opened(length: UInt64)
         case head(ResponseHead)
         case forgotten
+        /// The name that was reserved for the file.
+        case nameReserved(String)
         /// Bytes of the body that were put into the buffer.
         case received(count: Int)
         /// The buffer had at least `BufferLimits.aged` bytes, and its first byte came about
@@ -101,9 +103,10 @@ extension DownloadMachine {
         /// Checks whether the file at the destination is unchanged since the representation was placed there. Results
         /// in `destinationFileRechecked`.
         case recheckDestinationFile(KnownRepresentation)
-        /// Checks whether the destination's directory has a file with this name, which the server has chosen. If there
-        /// is such a file, results in `diskFailed`. If there is none, no event follows.
-        case checkName(String)
+        /// Reserves this name, which the server has chosen, in the destination's directory. If another task has
+        /// reserved the name, or if a file has it and must not be replaced, reserves the name with a number. Results in
+        /// `nameReserved` or `diskFailed`.
+        case reserveName(String)
         /// Computes the digest of the part file from its first byte, including the bytes of earlier attempts. No event
         /// follows.
         case hash(Checksum.Algorithm)

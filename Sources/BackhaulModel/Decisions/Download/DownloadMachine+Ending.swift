@@ -15,7 +15,7 @@ extension DownloadMachine {
         guard case .exchanging(let exchange, _) = state else { return [] }
         state = .exchanging(exchange, .ended)
         switch exchange {
-        case .requesting, .forgetting, .receiving:
+        case .requesting, .forgetting, .naming, .receiving:
             guard isTransient || policy.retriesPermanent(failure) else { return discard(.failed(failure)) }
             return saveAndConclude(.retry(failure, reason: .retry, retryAfterSeconds: nil, fromZero: false))
         case .refusing(let response): return refuse(response.refusal)

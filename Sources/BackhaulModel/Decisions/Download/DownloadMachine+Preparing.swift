@@ -112,7 +112,8 @@ extension DownloadMachine {
         case .preparing(.forgetting(.sealedFile)): [.restartPart] + checkDestinationFile()
         case .preparing(.forgetting(.partFile)): [.restartPart] + requestWhole()
         case .exchanging(.forgetting(let reception), let transfer):
-            [.restartPart] + resumeReceiving(with: reception, transfer)
+            [.restartPart]
+                + (reserveName(reception, transfer) ?? resumeReceiving(with: reception, transfer))
         default: []
         }
     }

@@ -10,11 +10,15 @@ extension DownloadMachine {
             let actions = flushWhenDue(&reception)
             state = .exchanging(.receiving(reception), transfer)
             return actions
-        // In this state the transfer is paused, but it may still deliver bytes. They count, because they are in the
-        // buffer.
+        // In these two states the transfer is paused, but it may still deliver bytes. They count, because they are in
+        // the buffer.
         case .exchanging(.forgetting(var reception), let transfer):
             if let actions = take(count, &reception) { return actions }
             state = .exchanging(.forgetting(reception), transfer)
+            return []
+        case .exchanging(.naming(var reception), let transfer):
+            if let actions = take(count, &reception) { return actions }
+            state = .exchanging(.naming(reception), transfer)
             return []
         case .exchanging(.refusing(let response), _):
             return counters.bytesReceived >= limits.errorBody ? refuse(response.refusal) : []
@@ -217,7 +221,7 @@ extension DownloadMachine {
             return retry(Failure(.badResponse, "the transfer ended without a response"), fromZero: false)
         case .receiving(let reception): return bodyEnded(reception)
         case .refusing(let response): return refuse(response.refusal)
-        case .recheckingDestinationFile, .forgetting: return []
+        case .recheckingDestinationFile, .forgetting, .naming: return []
         }
     }
 

@@ -10,8 +10,7 @@ extension DownloadMachine {
         case .append(let size, let through):
             file.size = size
             if file.facts.digest == nil { file.facts.digest = RepresentationMetadata(head, terms).digest }
-            state = .exchanging(.receiving(reception(through: through)), transfer)
-            return bodyChecks()
+            return beginBody(reception(through: through), transfer)
         case .startOver(let size, let validator):
             return startOver(head, size: size, validator, transfer)
         case .whole:
@@ -67,12 +66,28 @@ extension DownloadMachine {
         let hadCheckpoint = checkpoint != nil
         checkpoint = nil
         let reception = reception(through: size)
-        guard hadCheckpoint else {
-            state = .exchanging(.receiving(reception), transfer)
-            return bodyChecks()
-        }
+        guard hadCheckpoint else { return beginBody(reception, transfer) }
         state = .exchanging(.forgetting(reception), transfer)
         return [.forgetCheckpoint]
+    }
+
+    private mutating func beginBody(_ reception: Reception, _ transfer: Transfer) -> [Action] {
+        if let actions = reserveName(reception, transfer) { return actions }
+        state = .exchanging(.receiving(reception), transfer)
+        return bodyChecks()
+    }
+
+    /// Reserves the name that the server has given, before the body is fetched. Nil if the request has a name.
+    mutating func reserveName(_ reception: Reception, _ transfer: Transfer) -> [Action]? {
+        guard terms.isNamedByServer, let name = file.facts.name else { return nil }
+        state = .exchanging(.naming(reception), transfer)
+        return [.reserveName(name)]
+    }
+
+    mutating func nameReserved(_ name: String) -> [Action] {
+        guard case .exchanging(.naming(let reception), let transfer) = state else { return [] }
+        file.facts.name = name
+        return resumeReceiving(with: reception, transfer)
     }
 
     /// The reception of a body that begins at the present offset.
@@ -82,8 +97,8 @@ extension DownloadMachine {
             part: KnownPart(opened: counters.offset, checkpoint))
     }
 
-    /// Resumes a transfer that was paused until the store had forgotten the bytes of earlier attempts. Now the body may
-    /// overwrite these bytes.
+    /// Resumes a transfer that was paused until the store had forgotten the bytes of earlier attempts, or had reserved
+    /// the name. Now the body may overwrite these bytes.
     mutating func resumeReceiving(with reception: Reception, _ transfer: Transfer) -> [Action] {
         var reception = reception
         let actions = bodyChecks()
@@ -94,14 +109,13 @@ extension DownloadMachine {
         return actions + [.resumeTransfer] + flush
     }
 
-    /// The actions for a body that begins now. They check the space and the name, and compute the digest.
+    /// The actions for a body that begins now. They check the space, and compute the digest.
     private func bodyChecks() -> [Action] {
         var actions: [Action] = []
         if let size = file.size, size - min(counters.offset, size) >= limits.spaceCheck {
             let replacesPart = counters.offset == 0
             actions.append(.checkSpace(missing: size - counters.offset, size: size, replacesPart: replacesPart))
         }
-        if terms.refusesTakenName, let name = fileName { actions.append(.checkName(name)) }
         return actions + hash()
     }
 

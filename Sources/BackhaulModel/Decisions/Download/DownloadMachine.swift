@@ -53,6 +53,7 @@ public struct DownloadMachine: Sendable {
         case .opened(let length): opened(length)
         case .head(let head): received(head)
         case .forgotten: forgotten()
+        case .nameReserved(let name): nameReserved(name)
         case .received(let count): received(count)
         case .aged: aged()
         case .transferComplete: transferComplete()

@@ -65,6 +65,8 @@ extension DownloadMachine {
         /// The body of the response begins with the first byte of the file. The store forgets the bytes of earlier
         /// attempts before the first of them is overwritten. Until the store has done this, the transfer is paused.
         case forgetting(Reception)
+        /// The store reserves the name that the server has given. Until this is done, the transfer is paused.
+        case naming(Reception)
         case receiving(Reception)
         /// The body of a response that is not accepted.
         case refusing(RefusedResponse)
@@ -72,8 +74,9 @@ extension DownloadMachine {
 
     enum Transfer: Sendable {
         case running
-        /// The transfer has ended by itself, so it needs no stop. Only the exchanges `recheckingDestinationFile` and
-        /// `forgetting` can continue after the end of their transfer, because they wait for the disk or the store.
+        /// The transfer has ended by itself, so it needs no stop. Only the exchanges `recheckingDestinationFile`,
+        /// `forgetting` and `naming` can continue after the end of their transfer, because they wait for the disk or
+        /// the store.
         case ended
     }
 
@@ -202,7 +205,7 @@ extension DownloadMachine {
     public enum Phase: Sendable {
         case ready, checkingSealedFile, checkingSpace, checkingDestinationFile, findingKnownRepresentation, opening,
             forgetting
-        case requesting, recheckingDestinationFile, receiving, receivingErrorBody
+        case requesting, recheckingDestinationFile, naming, receiving, receivingErrorBody
         case sealing, recordingIntent, placing
         case saving, discarding, concluding, over
     }
@@ -219,6 +222,7 @@ extension DownloadMachine {
         case .preparing(.forgetting), .exchanging(.forgetting, _): .forgetting
         case .exchanging(.requesting, _): .requesting
         case .exchanging(.recheckingDestinationFile, _): .recheckingDestinationFile
+        case .exchanging(.naming, _): .naming
         case .exchanging(.receiving, _): .receiving
         case .exchanging(.refusing, _): .receivingErrorBody
         case .finishing(.sealing, _): .sealing

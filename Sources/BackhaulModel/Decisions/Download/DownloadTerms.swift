@@ -16,7 +16,6 @@ public struct DownloadTerms: Equatable, Sendable {
     public var skipsExisting = false
     public var isOnlyIfChanged = false
     public var isNamedByServer = false
-    public var refusesTakenName = false
     /// Whether an earlier attempt (run of the download) ended with a wrong digest or size.
     public var hadMismatch = false
     /// If an earlier attempt found the file system full: how many bytes of the file were not stored yet. If the size of
@@ -29,7 +28,6 @@ public struct DownloadTerms: Equatable, Sendable {
         url = request.url
         opensChallenges = session.asksForCredentials
         skipsExisting = request.ifExists == .skip
-        refusesTakenName = request.ifExists == .fail
         acceptedStatuses = session.acceptedStatuses
         retriedStatuses = session.retryStatuses
         maximumSize = session.maximumSize

@@ -1,5 +1,5 @@
 /// Chooses a file name from the response. The result is always a name without a path.
-enum ServerFileName {
+public enum ServerFileName {
     /// The longest extension, in bytes. A longer ending is treated as a part of the name.
     private static let maximumExtensionSize = 32
 
@@ -44,6 +44,16 @@ enum ServerFileName {
         return String(portable)
     }
 
+    /// The name with a number before its extension, such as "a (1).tar.gz". The number 0 stands for the name itself.
+    public static func numbered(_ name: String, _ number: Int) -> String {
+        guard number > 0 else { return name }
+        var stem = name
+        if hasExtension(name), let dot = name.lastIndex(of: ".") { stem = String(name[..<dot]) }
+        if stem.hasSuffix(".tar"), stem != ".tar" { stem = String(stem.dropLast(".tar".count)) }
+        let ending = " (\(number))" + name.dropFirst(stem.count)
+        return start(of: stem, room: Limits.fileNameSize - ending.utf8.count) + ending
+    }
+
     private static func lastPart(of url: String) -> String? {
         let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard let scheme = url.firstOccurrence(of: "://"), scheme < path.endIndex,
@@ -59,15 +69,20 @@ enum ServerFileName {
         let dot = name.lastIndex(of: ".")
         var ending = dot.map { String(name[$0...]) } ?? ""
         if ending.utf8.count > maximumExtensionSize || dot == name.startIndex { ending = "" }
-        var room = Limits.fileNameSize - ending.utf8.count
-        var start = ""
-        for character in name.dropLast(ending.count) {
+        let start = start(of: name.dropLast(ending.count), room: Limits.fileNameSize - ending.utf8.count)
+        // If the first character alone is too long, its first scalars are used.
+        if start.isEmpty { return PlainText.of(name, atMost: Limits.fileNameSize) }
+        return start + ending
+    }
+
+    /// The whole characters that fit into `room` bytes.
+    private static func start(of text: some StringProtocol, room: Int) -> String {
+        var (room, start) = (room, "")
+        for character in text {
             room -= character.utf8.count
             if room < 0 { break }
             start.append(character)
         }
-        // If the first character alone is too long, its first scalars are used.
-        if start.isEmpty { return PlainText.of(name, atMost: Limits.fileNameSize) }
-        return start + ending
+        return start
     }
 }

@@ -40,6 +40,17 @@ struct TaskTable {
         try connection.first(Self.selectByDestination, .text(destination)) { row throws(Failure) in row.taskID() }
     }
 
+    /// Whether another live task has reserved the path, or will place its file there.
+    func isTaken(_ path: String, exceptBy task: TaskID) throws(Failure) -> Bool {
+        if try find(destination: path) != nil { return true }
+        return try connection.first(Self.selectReserved, .text(path), .id(task)) { row throws(Failure) in row.taskID() }
+            != nil
+    }
+
+    func reserve(_ path: String, for task: TaskID) throws(Failure) {
+        try connection.run(Self.reserve, .id(task), .text(path))
+    }
+
     func newest() throws(Failure) -> TaskID? {
         try connection.first(Self.selectNewest) { row throws(Failure) in row.optionalNumber().map(TaskID.init) } ?? nil
     }
@@ -172,6 +183,9 @@ struct TaskTable {
         "SELECT EXISTS (SELECT 1 FROM tasks WHERE session_id = ? AND idempotency_key = ?)")
     private static let selectByDestination = Query(
         "SELECT id FROM tasks WHERE destination = ? AND ended_ms IS NULL AND substr(destination, -1) <> '/'")
+    private static let selectReserved = Query(
+        "SELECT id FROM tasks WHERE reserved_path = ? AND ended_ms IS NULL AND id <> ? LIMIT 1")
+    private static let reserve = Query("UPDATE tasks SET reserved_path = ?2 WHERE id = ?1")
     private static let selectNewest = Query("SELECT max(id) FROM tasks")
     private static let selectLane = Query("SELECT lane_id FROM tasks WHERE id = ?")
     // A separate statement reads the task before the task ends. With RETURNING, SQLite would open a temporary table

@@ -238,18 +238,44 @@ struct DownloadTermsTests {
 
     // MARK: Names and space
 
-    @Test("a file name from the server is checked before the body arrives, and recorded in the finish intent")
+    @Test("a file name from the server is reserved before the body arrives, and recorded in the finish intent")
     func named() {
-        var attempt = DownloadScript(terms: terms { ($0.isNamedByServer, $0.refusesTakenName) = (true, true) })
+        var attempt = DownloadScript(terms: terms { $0.isNamedByServer = true })
         attempt.after(.start)
         attempt.expect(
-            .head(head(200, "Content-Length: 1000", "Content-Disposition: attachment; filename=x")), .checkName("x"))
+            .head(head(200, "Content-Length: 1000", "Content-Disposition: attachment; filename=x")), .reserveName("x"))
+        #expect(!attempt.machine.wantsBytes)
+        attempt.expect(.nameReserved("x (1)"), .resumeTransfer)
+        #expect(attempt.machine.wantsBytes)
         attempt.after(.received(count: 1_000), .transferComplete)
         var intent = FinishIntent.sealed
-        intent.name = "x"
+        intent.name = "x (1)"
         attempt.expect(.sealed(.sealed), .recordIntent(intent))
-        #expect(attempt.machine.fileName == "x")
+        #expect(attempt.machine.fileName == "x (1)")
+        intent.name = "x"
         #expect(DownloadScript(intent: intent, terms: terms { $0.isNamedByServer = true }).machine.fileName == "x")
+    }
+
+    @Test("a body that ends before its name is reserved is sealed with the reserved name")
+    func lateName() {
+        var attempt = DownloadScript(terms: terms { $0.isNamedByServer = true })
+        attempt.after(.start)
+        attempt.expect(
+            .head(head(200, "Content-Length: 9", "Content-Disposition: attachment; filename=x")), .reserveName("x"))
+        attempt.after(.received(count: 9))
+        attempt.expect(.transferComplete)
+        attempt.expect(.nameReserved("x"), .releaseSlot, .seal(size: 9))
+    }
+
+    @Test("a resumed file has its reserved name checked again, and keeps its bytes if the transfer breaks meanwhile")
+    func resumedName() {
+        var kept = Checkpoint.kept(500)
+        kept.facts.name = "x (1)"
+        var attempt = DownloadScript(from: kept, terms: terms { $0.isNamedByServer = true })
+        attempt.after(.start, .opened(length: 500))
+        attempt.expect(.head(rest), .reserveName("x (1)"))
+        attempt.after(.transferFailed(.lost, isTransient: true))
+        #expect(attempt.machine.phase == .concluding && attempt.machine.checkpoint == kept)
     }
 
     @Test("free space is checked before a large file is written, and before the next attempt after a full disk")

@@ -185,7 +185,8 @@ private struct CompletingRun {
         case .findKnownRepresentation: results.append(.knownRepresentationFound(.known))
         case .recheckDestinationFile: results.append(.destinationFileRechecked(isSame: true))
         case .recordCheckpoint: results.append(.checkpointRecorded)
-        case .resumeTransfer, .restartPart, .checkName, .hash: break
+        case .resumeTransfer, .restartPart, .hash: break
+        case .reserveName(let name): results.append(.nameReserved(name))
         }
     }
 }

@@ -283,7 +283,8 @@ struct DownloadWalk {
         case .checkSealedFile(let intent): diskQueue.append(.checkSealedFile(intent))
         case .openPart(let isSameBoot, let synced):
             diskQueue.append(.open(isSameBoot: isSameBoot, synced: Int(clamping: synced)))
-        case .checkSpace, .checkDestinationFile, .findKnownRepresentation, .recheckDestinationFile, .checkName, .hash:
+        case .checkSpace, .checkDestinationFile, .findKnownRepresentation, .recheckDestinationFile, .reserveName,
+            .hash:
             problems.append("\(action), which the terms do not need")
         case .startTransfer(let offset, let ifRange, _):
             transfers += 1

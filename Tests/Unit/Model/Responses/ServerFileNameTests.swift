@@ -121,4 +121,15 @@ struct ServerFileNameTests {
         let oneCharacter = name("attachment; filename=\"e\(String(repeating: "\u{301}", count: 300))\"")
         #expect((1...255).contains(oneCharacter.utf8.count))
     }
+
+    @Test(
+        "a number stands before the extension of a name, and a long name is cut",
+        arguments: [
+            ("a.zip", 0, "a.zip"), ("a.zip", 1, "a (1).zip"), ("a.tar.gz", 12, "a (12).tar.gz"), ("a", 2, "a (2)"),
+            (".tar.gz", 1, ".tar (1).gz"), ("Mr. Smith", 1, "Mr. Smith (1)"), ("a (1).zip", 1, "a (1) (1).zip"),
+            (String(repeating: "n", count: 251) + ".txt", 1, String(repeating: "n", count: 247) + " (1).txt"),
+        ])
+    func numbered(_ name: String, _ number: Int, _ expected: String) {
+        #expect(ServerFileName.numbered(name, number) == expected)
+    }
 }
