@@ -979,7 +979,9 @@ BH_FLAGS(bh_request_flags) {
                                        Content-Disposition (RFC 6266), else from the last segment of the URL's path. If
                                        a redirect leads to another URL, and only that URL's segment has an extension, it
                                        is the name. The name is never a path, never hidden, and has at most 255 bytes.
-                                       bh_event.path ends with the name */
+                                       If another task has this name in the directory, or if a file has it and
+                                       if_exists is BH_IF_EXISTS_FAIL, the name gets a number: "a (1).zip". The name is
+                                       reserved before the body is fetched. bh_event.path ends with the name */
     BH_REQUEST_IGNORES_DIGESTS = 8  /* the engine does not verify the response's fields Repr-Digest and Content-Digest
                                        (RFC 9530) */
 };
@@ -1372,6 +1374,9 @@ BH_ENUM(bh_reason) {
     BH_REASON_STORAGE = 23,  /* the directory or file system of the task's file is away, or the finished file cannot get
                                 its name now. The engine checks again when a file system is mounted, when the directory
                                 is made, and at next_attempt_ms */
+    BH_REASON_CLOCK = 24,    /* the certificate of the server is not valid yet, and the clock of the machine is not
+                                synchronised, or is before the date of this version. The task is tried again every 10
+                                seconds, until the clock is set or an hour is over */
     BH_REASON_ORIGIN = 25    /* the server has asked for a pause with Retry-After, which ends at next_attempt_ms. All
                                 tasks for the same scheme, host and port wait */
 };

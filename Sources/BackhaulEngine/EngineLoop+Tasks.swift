@@ -106,9 +106,10 @@ extension EngineLoop {
         guard failed.redirectDelay == nil else { return queue(runner.decideRetry(failed, checkpoint)) }
         var failed = failed
         failed.hasNoRoute = tasks.reachability.isUnreachable(task, failed.failure, attempt.exchange.failureContext)
-        // If the kernel has no route, the cause of the failure is known, and it shows nothing about the uplink. The
-        // kernel reports when there is a route again.
-        if !failed.hasNoRoute, let ending = runner.uplinkEnding(failed.failure) {
+        failed.waitsForClock = tasks.reachability.waitsForClock(attempt.exchange.failureContext)
+        // If the kernel has no route, or the clock is not set, the cause of the failure is known, and it shows nothing
+        // about the uplink. The kernel reports when there is a route again.
+        if !failed.hasNoRoute, !failed.waitsForClock, let ending = runner.uplinkEnding(failed.failure) {
             queue(conditions.attemptEnded(task, ending))
         }
         failed.isUplinkFailure = conditions.isUplinkHeld(for: task)

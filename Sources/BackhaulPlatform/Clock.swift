@@ -48,6 +48,10 @@ public enum Clock {
         #endif
     }
 
+    /// Whether a program, such as an NTP client, keeps the calendar clock right (adjtimex(2)). True if this is not
+    /// known.
+    public static var isSynchronised: Bool { bhl_clock_is_synchronised() != 0 }
+
     /// Milliseconds since boot, including sleep, for durations.
     public static var bootMilliseconds: Int64 { Int64(read(CLOCK_BOOTTIME) / 1_000_000) }
 

@@ -56,6 +56,8 @@ public struct FailureContext: Equatable, Sendable {
     /// Whether an HTTP/2 stream ended with an error that means a broken rule, such as PROTOCOL_ERROR. libcurl does not
     /// report whether the server has sent the error, or whether the response has broken the rule.
     public var hasStreamError = false
+    /// Whether the certificate of the server or proxy is not valid yet, by the clock of this machine.
+    public var isNotYetValid = false
     /// Set if the delegate has delayed a redirect: the delay in milliseconds.
     public var redirectDelay: Int64?
 

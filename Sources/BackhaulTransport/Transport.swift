@@ -262,13 +262,14 @@ public final class Transport {
             report.mayBeTunnel = curl.stack.identity.proxy != nil && origin.scheme == "https"
             report.hasEndedHTTP2 = exchange.isOverHTTP2 && curl.socket?.isClosed == true
         }
-        let failureContext = FailureContext(
+        var failureContext = FailureContext(
             isUnprocessed: !transfer.resends.mayHaveBeenSent && !exchange.hasResponse,
             systemError: transfer.curl?.easy.systemError ?? 0,
             connectionWasClosed: report.code == CURLE_HTTP2 && !exchange.headIsWhole,
             hasStreamError: report.hasStreamError)
         let (failure, isTransient) = TransferFailure.failure(
             report, server: origin.text, headIsWhole: exchange.headIsWhole, hasReceived: exchange.hasReceived)
+        failureContext.isNotYetValid = report.isNotYetValid
         if failure.status == .tlsFailed { certificateLoader.expireAll() }
         return .failed(failure, isTransient: isTransient, failureContext)
     }

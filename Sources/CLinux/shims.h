@@ -24,6 +24,7 @@
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/timex.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/xattr.h>
@@ -108,6 +109,13 @@ static inline int bhl_set_modified(int file, int64_t nanoseconds) {
 static inline ssize_t bhl_read_cached(int file, void *buffer, size_t size, long long offset) {
     struct iovec room = {.iov_base = buffer, .iov_len = size};
     return preadv2(file, &room, 1, offset, RWF_NOWAIT);
+}
+
+// Whether a program, such as an NTP client, keeps the calendar clock right (adjtimex(2)). 1 if it is not known.
+static inline int bhl_clock_is_synchronised(void) {
+    struct timex state = {0};
+    int result = adjtimex(&state);
+    return result < 0 || (result != TIME_ERROR && !(state.status & STA_UNSYNC));
 }
 
 // Makes the empty file `to` share the content of the file `from` (FICLONE, ioctl_ficlone(2)).

@@ -222,6 +222,7 @@ enum HeaderConstants {
         ("BH_REASON_SLEEP", "21"),
         ("BH_REASON_PORTAL", "22"),
         ("BH_REASON_STORAGE", "23"),
+        ("BH_REASON_CLOCK", "24"),
         ("BH_REASON_ORIGIN", "25"),
 
         ("BH_NEXT_END", "1"),

@@ -20,6 +20,7 @@ final class ReachabilityController {
     private var recorded: Set<LaneID> = []
     /// Whether the timer runs because the network has changed.
     private var hasChanged = false
+    private var clockWait = ClockWait()
     /// Whether the kernel has a route to a name server, and the time of this check.
     private var hasRouteToNameServer: (value: Bool, at: Int64)?
 
@@ -41,6 +42,14 @@ final class ReachabilityController {
             Connectivity.Facts(
                 isUnreachable: Routes.isUnreachable(failureContext.systemError),
                 hasRouteToNameServer: failure.status == .nameNotResolved && canReachNameServer()))
+    }
+
+    /// Whether the next attempt waits for the machine's clock, because a certificate is not valid yet.
+    func waitsForClock(_ failureContext: FailureContext) -> Bool {
+        guard failureContext.isNotYetValid else { return false }
+        let clocks = runtime.clocks
+        return clockWait.mustWait(
+            wall: clocks.wallMilliseconds, isSynchronised: clocks.isSynchronised, now: clocks.bootMilliseconds)
     }
 
     /// Whether the kernel has a route to a name server. The result is kept for a second, because many tasks may fail

@@ -8,6 +8,7 @@ struct MachineClocks: Clocks {
     var wallMilliseconds: Int64 { Clock.wallMilliseconds }
     var bootMilliseconds: Int64 { Clock.bootMilliseconds }
     var bootID: String { ProcessIdentity.currentBootID }
+    var isSynchronised: Bool { Clock.isSynchronised }
     func localOffsetMilliseconds(at unix: Int64) -> Int64 { Clock.localOffsetMilliseconds(at: unix) }
     func readTimeZone() { Clock.readTimeZone() }
 }

@@ -52,6 +52,8 @@ protocol Clocks: Sendable {
     var bootMilliseconds: Int64 { get }
     /// The id of the machine's present boot.
     var bootID: String { get }
+    /// Whether a program, such as an NTP client, keeps the machine's calendar right.
+    var isSynchronised: Bool { get }
     /// How many milliseconds the local time is ahead of Unix time, at this time in Unix milliseconds.
     func localOffsetMilliseconds(at unix: Int64) -> Int64
     /// Reads the machine's present time zone. Without this call, the zone that was read first applies.

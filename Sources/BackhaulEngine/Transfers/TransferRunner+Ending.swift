@@ -71,6 +71,10 @@ extension TransferRunner {
             let (task, hold) = (attempt.task, Hold(.origin, failed.failure.message))
             attempt.emit(.waitBegan(.redirect(task.id), [WaitScope(task.session, task: task.id)], hold))
             return commit(record)
+        case .whenClockIsSet(let milliseconds):
+            record.attempts = attempt.task.attempts
+            record.wait(until: boot + milliseconds, for: .clock)
+            return commit(record)
         case .whenReachable:
             record.attempts = attempt.task.attempts
             return attempt.emit(.waitForRoute(record))
@@ -99,6 +103,7 @@ extension TransferRunner {
         failed.connectionWasClosed = failureContext.connectionWasClosed
         failed.hasStreamError = failureContext.hasStreamError
         failed.redirectDelay = failureContext.redirectDelay
+        failed.isNotYetValid = failureContext.isNotYetValid
         failed.madeProgress = madeProgress
         failed.consecutiveFailures = attempt.task.attemptsWithoutProgress
         failed.remainingMilliseconds = attempt.remainingMilliseconds

@@ -48,6 +48,7 @@ public enum WaitReason: Int32, Sendable, CaseIterable {
     case sleep = 21
     case portal = 22
     case storage = 23
+    case clock = 24
     case origin = 25
 }
 

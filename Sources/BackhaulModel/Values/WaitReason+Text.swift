@@ -35,6 +35,7 @@ extension WaitReason {
         case .sleep: "the machine is about to sleep"
         case .portal: "all servers fail in the same way: a portal asks for a login, or the uplink is dead"
         case .storage: "the directory or the file system of its file is away, or the file cannot get its name"
+        case .clock: "the certificate of the server is not valid yet, because the clock of this machine is not set"
         case .origin: "the server has asked for a pause, and all transfers for it wait"
         case .diskFull: "the file system is full, and is checked again after a while"
         }

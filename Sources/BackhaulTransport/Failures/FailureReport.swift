@@ -29,6 +29,11 @@ struct FailureReport {
         self.reason = reason
     }
 
+    /// Whether the certificate of the server or proxy is not valid yet (X509_V_ERR_CERT_NOT_YET_VALID).
+    var isNotYetValid: Bool {
+        code == CURLE_PEER_FAILED_VERIFICATION && (verifyResult == 0 ? proxyVerifyResult : verifyResult) == 9
+    }
+
     /// Whether HTTP/2 failed because there was no memory left (NGHTTP2_ERR_NOMEM). libcurl reports such a failure as a
     /// receive error.
     var hasNoMemoryForHTTP2: Bool { code == CURLE_RECV_ERROR && reason.has("returned -901:") }

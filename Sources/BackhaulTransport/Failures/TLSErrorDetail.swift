@@ -9,9 +9,11 @@ enum TLSErrorDetail {
         switch report.code {
         case CURLE_PEER_FAILED_VERIFICATION:
             if report.verifyResult == 0, report.proxyVerifyResult != 0 {
-                return (certificate(report.proxyVerifyResult, report, of: "the proxy \(report.proxy ?? "")"), false)
+                let proxy = "the proxy \(report.proxy ?? "")"
+                return (certificate(report.proxyVerifyResult, report, of: proxy), report.isNotYetValid)
             }
-            return (certificate(report.verifyResult, report, of: server), false)
+            // The engine decides later whether the clock of the machine is right (`ClockWait`).
+            return (certificate(report.verifyResult, report, of: server), report.isNotYetValid)
         case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
             return ("the public key of \(server) is none of pinned_public_keys", false)
         case CURLE_SSL_CACERT_BADFILE:

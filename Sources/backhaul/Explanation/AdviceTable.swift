@@ -54,6 +54,11 @@ struct AdviceTable {
                 Advice("Connect this machine to a network that leads to the server."),
                 Advice("Retry immediately:", ofTransfers("resume")),
             ]
+        case .clock:
+            [
+                Advice("Set the clock of this machine, or let it be synchronised (timedatectl set-ntp true)."),
+                Advice("Then continue immediately:", ofTransfers("resume")),
+            ]
         case .origin:
             [
                 Advice("Nothing has to be done. The server bans some clients that do not wait."),

@@ -30,6 +30,7 @@ enum WaitPhrases {
         case .budget: "for room in a data limit"
         case .sleep: "for the machine to wake up"
         case .portal: "for a connection to the internet"
+        case .clock: "for the clock of this machine"
         case .origin: "for the end of a pause that the server has asked for"
         default: "for something that this version does not know"
         }
@@ -100,6 +101,7 @@ enum WaitPhrases {
         case .budget: "by itself, when the budget has bytes left, or on another network"
         case .sleep: "by itself, when the machine is awake"
         case .portal: "by itself, as soon as the internet is back"
+        case .clock: "by itself, when the clock is set"
         case .origin: "by itself, after the pause"
         default: isRunning ? "by itself" : "by itself, as soon as that changes"
         }

@@ -37,7 +37,7 @@ extension WaitingReason.Code: Worded {
         ("connectivity", .connectivity), ("rate", .rate), ("power", .power), ("battery", .battery), ("heat", .heat),
         ("pressure", .pressure), ("metered", .metered), ("network", .network), ("throughput", .throughput),
         ("earliest_start", .earliestStart), ("quiet_hours", .quietHours), ("budget", .budget), ("sleep", .sleep),
-        ("portal", .portal), ("storage", .storage), ("origin", .origin),
+        ("portal", .portal), ("storage", .storage), ("clock", .clock), ("origin", .origin),
     ]
 }
 

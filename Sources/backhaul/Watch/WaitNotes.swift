@@ -9,7 +9,8 @@ struct WaitNotes {
     /// - Returns: Sentences about the reasons that were not reported before.
     mutating func newSentences(for tasks: [TaskInfo], _ context: Context) -> [String] {
         tasks.compactMap { task in
-            guard !task.hasEnded, WaitPhrases.isConstraint(task.waitsFor) || task.waitsFor == .origin,
+            guard !task.hasEnded,
+                WaitPhrases.isConstraint(task.waitsFor) || [.origin, .clock].contains(task.waitsFor),
                 reported.insert(task.waitsFor).inserted
             else { return nil }
             let why = [task.reasonText, WaitPhrases.next(task)].compactMap { $0 }.joined(separator: "; ")

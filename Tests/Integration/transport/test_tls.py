@@ -1,6 +1,8 @@
 """Which certificates are trusted, and which errors other certificates cause."""
 
 import base64
+import ctypes
+import datetime
 import hashlib
 import ssl
 import subprocess
@@ -9,7 +11,8 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509 import load_pem_x509_certificate
 
-from backhaul import TLS, Status, TLSVersion, TaskState
+from backhaul import TLS, Reason, Status, TLSVersion, TaskState
+from testbed.host import until
 
 
 def fails(event, *words):
@@ -29,6 +32,23 @@ def test_an_expired_certificate_is_refused(fetch, serve, authority, long_ago):
     server = serve(authority.context(not_after=long_ago))
     fails(fetch(server.url + "/a", ca_file=authority.file), f"the certificate of {server.url} has expired")
     assert server.log() == []
+
+
+def test_a_task_waits_for_the_clock_if_a_certificate_is_not_valid_yet(shared_hosts, fetch, serve, authority, downloads):
+    context = authority.context(not_before=datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1))
+    server = serve(context)
+    # adjtimex(2) returns TIME_ERROR, which is 5, if no program synchronises the clock of this machine.
+    if ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(512)) != 5:
+        return fails(fetch(server.url + "/a", ca_file=authority.file), f"of {server.url} is not valid yet", "clock")
+    one = shared_hosts.host()
+    one.session(shared_hosts.new_session(), maximum_attempts=1, ca_file=authority.file)
+    task = one.download(server.url + "/a", downloads / "a")
+    waiting = until(lambda: one.task(task), lambda info: info.reason is Reason.CLOCK)
+    assert (waiting.attempts, waiting.status) == (0, Status.TLS_FAILED) and "not valid yet" in waiting.error_message
+    authority.ca.issue_cert("localhost", "127.0.0.1").configure_cert(context)
+    one.resume()
+    assert one.wait_for()[0].state is TaskState.SUCCEEDED
+    one.close_session()
 
 
 def test_a_certificate_for_another_name_is_refused(fetch, serve, authority):

@@ -118,6 +118,17 @@ struct TransferFailureTests {
                 == TransferFailure.Classification(status, transient: isTransient))
     }
 
+    @Test(
+        "the same request may succeed later if a certificate is not valid yet, but not if it has expired",
+        arguments: [(9, 0, true), (0, 9, true), (10, 0, false), (10, 9, false), (0, 0, false)])
+    func validity(server: Int, proxy: Int, isTransient: Bool) {
+        var report = FailureReport(CURLE_PEER_FAILED_VERIFICATION)
+        (report.verifyResult, report.proxyVerifyResult) = (server, proxy)
+        let (failure, mayBeRetried) = TransferFailure.failure(
+            report, server: "https://a:443", headIsWhole: false, hasReceived: false)
+        #expect((failure.status, mayBeRetried, report.isNotYetValid) == (.tlsFailed, isTransient, isTransient))
+    }
+
     @Test("the message of a transfer's failure has the server and libcurl's reason")
     func sentence() {
         let (failure, _) = TransferFailure.failure(

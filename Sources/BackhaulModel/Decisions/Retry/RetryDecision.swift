@@ -17,6 +17,10 @@ public struct FailedAttempt: Equatable, Sendable {
     /// Whether the machine has no route to the server, or no route to a name server that could resolve the server's
     /// name.
     public var hasNoRoute = false
+    /// Whether the certificate of the server or proxy is not valid yet.
+    public var isNotYetValid = false
+    /// Whether the cause of this may be the machine's clock (`ClockWait`).
+    public var waitsForClock = false
     /// Whether all servers beyond the local network fail in the same way (`UplinkWatch`). Then the task waits until one
     /// of these servers responds.
     public var isUplinkFailure = false
@@ -56,6 +60,9 @@ public enum RetryDecision: Equatable, Sendable {
     /// The task waits for the uplink, the route from the local network to other networks. The failed attempt does not
     /// count towards the limit of attempts.
     case whenUplinkIsUp
+    /// The task waits until the machine's clock is set. The failed attempt does not count towards the limit of
+    /// attempts.
+    case whenClockIsSet(recheckMilliseconds: Int64)
     /// The task waits for the origin to which a server has redirected it. The attempt does not count towards the limit
     /// of attempts.
     case whenOriginAllows(milliseconds: Int64)
@@ -80,6 +87,10 @@ public enum RetryDecision: Equatable, Sendable {
         // The task fails at the end of its resource time-out, so no delay is longer than the rest of this time-out.
         let remaining = max(0, attempt.remainingMilliseconds)
         if let delay = attempt.redirectDelay { return .whenOriginAllows(milliseconds: min(delay, remaining)) }
+        if attempt.waitsForClock {
+            return .whenClockIsSet(recheckMilliseconds: min(ClockWait.recheckMilliseconds, remaining))
+        }
+        if attempt.isNotYetValid { return .end }
         if attempt.reason == .diskFull {
             return .whenSpaceIsFree(recheckMilliseconds: min(max(delay, diskFullMilliseconds), remaining))
         }

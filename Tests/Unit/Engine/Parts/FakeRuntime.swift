@@ -140,6 +140,7 @@ final class FakeClocks: Clocks {
     }
     var wallMilliseconds: Int64 { times.withLock { $0.boot + $0.offset } }
     var bootID: String { "boot" }
+    var isSynchronised: Bool { true }
     func localOffsetMilliseconds(at unix: Int64) -> Int64 { 0 }
     func readTimeZone() {}
 

@@ -370,8 +370,9 @@ class RequestFlags(IntFlag):
     IF_CHANGED = 2
     #: ``destination`` is an existing directory. The engine takes the file's name from Content-Disposition (RFC 6266),
     #: else from the last segment of the URL's path. If a redirect leads to another URL, and only that URL's segment has
-    #: an extension, it is the name. The name is never a path, never hidden, and has at most 255 bytes. ``Event.path``
-    #: ends with the name.
+    #: an extension, it is the name. The name is never a path, never hidden, and has at most 255 bytes. If another task
+    #: has this name in the directory, or if a file has it and ``if_exists`` is IfExists.FAIL, the name gets a number:
+    #: "a (1).zip". The name is reserved before the body is fetched. ``Event.path`` ends with the name.
     NAMED_BY_SERVER = 4
     #: The engine does not verify the response's fields Repr-Digest and Content-Digest (RFC 9530).
     IGNORES_DIGESTS = 8
@@ -557,6 +558,9 @@ class Reason(OpenEnum):
     #: The directory or file system of the task's file is away, or the finished file cannot get its name now. The engine
     #: checks again when a file system is mounted, when the directory is made, and at ``next_attempt_ms``.
     STORAGE = 23
+    #: The certificate of the server is not valid yet, and the clock of the machine is not synchronised, or is before
+    #: the date of this version. The task is tried again every 10 seconds, until the clock is set or an hour is over.
+    CLOCK = 24
     #: The server has asked for a pause with Retry-After, which ends at ``next_attempt_ms``. All tasks for the same
     #: scheme, host and port wait.
     ORIGIN = 25

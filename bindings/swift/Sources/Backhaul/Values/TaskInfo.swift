@@ -83,6 +83,9 @@ public struct WaitingReason: Hashable, Sendable {
         /// engine checks again when a file system is mounted, when the directory is made, and at
         /// `nextAttemptMilliseconds`.
         case storage = 23
+        /// The certificate of the server is not valid yet, and the clock of the machine is not synchronised, or is
+        /// before the date of this version. The task is tried again every 10 seconds.
+        case clock = 24
         /// The server has asked for a pause with Retry-After, which ends at `nextAttempt`. All tasks for the same
         /// scheme, host and port wait.
         case origin = 25
