@@ -331,7 +331,8 @@ BH_API const char *bh_abi_json(void);
     X(BODY_UNAVAILABLE, 58, "a file of the request's body cannot be read")                                             \
     X(BODY_CHANGED, 59, "a file of the request's body was changed after the enqueue")                                  \
     X(TLS_TRUNCATED, 60, "the TLS connection ended without close_notify, so the body may be truncated")                \
-    X(STORAGE_AWAY, 61, "the directory or the file system of the task's file is away")
+    X(STORAGE_AWAY, 61, "the directory or the file system of the task's file is away")\
+    X(UNEXPECTED_TYPE, 62, "the response has a media type that is not accepted, or is a page in place of the file")
 
 /* The result of a call, or the reason why a task failed. */
 BH_ENUM(bh_status) {
@@ -645,7 +646,13 @@ typedef struct bh_transfer_rules {
                                       accepted */
     uint64_t maximum_size;         /* limit of a file's size in bytes; a larger file fails with BH_TOO_LARGE. Default:
                                       no limit */
-    uint64_t reserved[2];
+    const char *accepted_types;    /* the accepted media types of a file, such as "image/png, application/zip". As in
+                                      the field Accept (RFC 9110, section 12.5.1), the subtype or both may be an
+                                      asterisk; parameters are not allowed. The bytes of another type are not received,
+                                      and the task fails with BH_UNEXPECTED_TYPE. A response without Content-Type has
+                                      the type application/octet-stream. Default: all types, except for pages that come
+                                      in place of the file (docs/http.md) */
+    uint64_t reserved[1];
 } bh_transfer_rules;
 
 /* A predefined set of constraints (see bh_constraints). If the host also sets the field of a constraint, the value of

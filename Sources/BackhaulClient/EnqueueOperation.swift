@@ -205,7 +205,7 @@ extension Request {
 extension RequestOptions {
     fileprivate var estimatedSize: Int {
         let texts = [
-            method, group, policy.retryStatuses?.text, policy.acceptedStatuses?.text,
+            method, group, policy.retryStatuses?.text, policy.acceptedStatuses?.text, policy.acceptedTypes,
         ]
         return texts.reduce(300) { $0 + ($1?.utf8.count ?? 0) } + (body?.estimatedSize ?? 0)
     }

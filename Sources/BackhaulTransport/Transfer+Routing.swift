@@ -79,12 +79,19 @@ extension Transfer {
             if let tag = condition.entityTag { lines.append("If-None-Match: \(tag)") }
             if let modified = condition.lastModified { lines.append("If-Modified-Since: \(modified)") }
         }
+        if request.bypassesCaches, !headers.contains(where: { $0.name.lowercased() == "cache-control" }) {
+            // Pragma is for caches of HTTP/1.0.
+            lines += ["Cache-Control: no-cache", "Pragma: no-cache"]
+        }
         if request.offset > 0 {
             lines.append("Range: bytes=\(request.offset)-")
             if let validator = request.ifRange { lines.append("If-Range: \(validator)") }
         }
         return lines
     }
+
+    /// Whether the response sets a cookie, and there is no jar for it.
+    var dropsCookies: Bool { jar == nil && exchange.head.fields.contains { $0.isNamed("Set-Cookie") } }
 
     /// The values of the request's own Cookie fields; nil if the transfer has no cookie jar. These values and the jar's
     /// cookies are sent in one field.

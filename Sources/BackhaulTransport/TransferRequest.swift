@@ -23,6 +23,8 @@ public struct TransferRequest: Sendable {
     /// The representation (the bytes of the resource at one time) that is already at the destination. The server should
     /// send a body only if it has another representation (RFC 9110, section 13.1).
     public var condition: KnownRepresentation?
+    /// Whether caches are asked for a fresh copy, because the last copy was wrong (RFC 9111, section 5.2.1.4).
+    public var bypassesCaches = false
     /// The method, a token (RFC 9110, section 9.1).
     public var method = "GET"
     public var expectation = Expectation.whenLarge

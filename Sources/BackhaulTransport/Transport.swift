@@ -280,7 +280,7 @@ public final class Transport {
             let redirect = try Redirect.decide(
                 location, from: target.url, target.origin, keepsHeaders: target.keepsHeaders,
                 count: target.redirects, limit: transfer.request.maximumRedirects,
-                policy: transfer.request.redirects, without: transfer.secrets)
+                policy: transfer.request.redirects, dropsCookies: transfer.dropsCookies, without: transfer.secrets)
             if let delay = transfer.delay(of: redirect) {
                 let failure = Failure(
                     .connectionFailed,

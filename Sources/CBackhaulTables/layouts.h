@@ -92,6 +92,7 @@ static inline const bht_layout *bht_layouts(size_t *count) {
         BHT_FIELD(bh_transfer_rules, maximum_redirects)
         BHT_FIELD(bh_transfer_rules, accepted_statuses)
         BHT_FIELD(bh_transfer_rules, maximum_size)
+        BHT_FIELD(bh_transfer_rules, accepted_types)
         BHT_FIELD(bh_transfer_rules, reserved)
         BHT_STRUCT(bh_constraints)
         BHT_FIELD(bh_constraints, preset)

@@ -25,6 +25,7 @@ VALUES = {
 #: Values of options for which the word is not enough.
 OWN_VALUES = {
     "retry-errors": ["name,lost", "none"], "retry-status": ["503"], "accept-status": ["200,404"],
+    "accept-type": ["image/*"],
     "noproxy": ["localhost"], "tolerate": ["early-response"], "networks": ["wifi,ethernet"],
     "pinnedpubkey": ["sha256//" + "A" * 43 + "="], "max-redirs": ["0", "3"], "retry": ["0", "3"],
     "history-limit": ["0", "3"], "cacert": ["ca.pem"], "ca-file": ["ca.pem"], "cert": ["c.pem"], "key": ["k.pem"],

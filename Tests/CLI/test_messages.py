@@ -104,6 +104,7 @@ def test_the_error_of_a_timeout_in_the_first_attempt_has_no_error_of_an_earlier_
     (["get", "-J", "-z", URL], "--remote-header-name"), (["get", "-J", "--if-exists", "skip", URL], "--if-exists"),
     (["get", "--accept-status", "2xx", URL], "--accept-status"),
     (["configure", "--accept-status", "2xx"], "--accept-status"),
+    (["get", "--accept-type", "image", URL], "--accept-type"),
     (["get", "--retry-status", "5xx", URL], "--retry-status"),
     (["get", "--accept-status", "500", "--retry-status", "500", URL], "--retry-status"),
     (["put", "--max-filesize", "1", "--data-binary", "a", URL], "--max-filesize"),

@@ -49,6 +49,15 @@ def test_an_error_page_is_stored_as_a_file_if_the_command_accepts_its_status(bac
     assert (backhaul.here / "b").read_bytes() == b"nothing"
 
 
+def test_a_page_is_refused_if_the_command_accepts_only_other_media_types(backhaul, server):
+    url = server.serve("/a", CONTENT, otherwise=Behaviour(headers={"Content-Type": "text/html"}))
+    result = backhaul("get", "--accept-type", "image/*", "--accept-type", "application/zip", "--retry-delay", "0.01",
+                      url, code=1)
+    assert "--accept-type" in result.stderr
+    backhaul("get", "--accept-type", "image/*", "--accept-type", "text/html", "-o", "b", url)
+    assert (backhaul.here / "b").read_bytes() == CONTENT.data
+
+
 def test_the_retry_status_option_sets_the_statuses_that_are_retried(backhaul, server):
     url = server.serve("/a", CONTENT, [Behaviour(status=404)])
     backhaul("get", "--retry-status", "404", "--retry-delay", "0.01", url)

@@ -26,7 +26,8 @@ JOINS = {
     "HistoryTable": ({"events", "tasks", "requests", "request_options", "groups"},
                      "copies all acknowledged tasks at once"),
     "LeftoverTable": ({"requests", "tasks"}, "the part files of all cancelled tasks at once"),
-    "PartTable": ({"tasks"}, "a checkpoint or an intent is written only while its task lives; progress is hot"),
+    "PartTable": ({"tasks", "request_options"}, "a checkpoint or an intent is written only while its task lives; "
+                  "progress is hot; with a checksum, a checkpoint is kept for a new URL"),
     "RequestTable": ({"tasks"}, "a request is found in its session only"),
     "Selection": ({"tasks", "events"}, "selects rows of them"),
     "SessionTable": ({"clients", "consumers"}, "a session is listed with its consumer"),

@@ -38,7 +38,7 @@ extension FieldExchange {
         _ bytesPerSecond: inout UInt64, _ value: inout TaskPolicy
     ) throws(Failure) {
         try StructArgument.checkReserved(retry.reserved.0, retry.reserved.1, in: "retry")
-        try StructArgument.checkReserved(rules.reserved.0, rules.reserved.1, in: "rules")
+        try StructArgument.checkReserved(rules.reserved, in: "rules")
         field(&retry.maximum_attempts, &value.maximumAttempts)
         field(&retry.first_delay_ms, &value.firstRetryDelayMilliseconds)
         field(&retry.longest_delay_ms, &value.longestRetryDelayMilliseconds)
@@ -53,6 +53,7 @@ extension FieldExchange {
         try code(&rules.redirects, &value.redirects, "redirects", of: "one of BH_REDIRECTS_…")
         field(&rules.maximum_redirects, &value.maximumRedirects)
         field(&rules.maximum_size, &value.maximumSize)
+        try text(&rules.accepted_types, &value.acceptedTypes, "accepted_types")
         field(&bytesPerSecond, &value.bytesPerSecond)
         try fields(&constraints, &value.constraints)
     }

@@ -54,6 +54,7 @@ enum HeaderConstants {
         ("BH_BODY_CHANGED", "59"),
         ("BH_TLS_TRUNCATED", "60"),
         ("BH_STORAGE_AWAY", "61"),
+        ("BH_UNEXPECTED_TYPE", "62"),
 
         ("BH_DOMAIN_NONE", "0"),
         ("BH_DOMAIN_SYSTEM", "1"),

@@ -158,6 +158,7 @@ final class DownloadRunner: TransferRunner {
         do throws(Failure) {
             var request = attempt.request(from: offset, ifRange: ifRange)
             request.condition = condition
+            request.bypassesCaches = machine.bypassesCaches
             try attempt.start(request, self)
         } catch {
             handle(.transferFailed(error, isTransient: error.isTemporaryShortage))
@@ -354,7 +355,7 @@ extension DownloadRunner: TransferDelegate {
         defer { attempt.passEffects() }
         if machine.phase == .receivingErrorBody {
             attempt.moved(bytes.byteCount)
-            attempt.exchange.collectErrorBody(bytes)
+            if let refresh = collectErrorBody(bytes) { machine.challenge = .authChallenge(refresh) }
             handle(.received(count: bytes.byteCount))
             return .go
         }

@@ -15,7 +15,9 @@ extension TransferRunner {
         if !transfer.credentials.accepted.isEmpty { attempt.emit(.credentialsAccepted(transfer.credentials.accepted)) }
         guard attempt.authentication.authChallenge == nil, let asked = authChallenge(of: head, transfer) else {
             attempt.emit(.notChallenged)
-            if attempt.authentication.authChallenge == nil, let refreshed = attempt.task.refreshed {
+            if attempt.authentication.authChallenge == nil, let refreshed = attempt.task.refreshed,
+                !RefreshPolicy.mayBeRequested(byBodyOf: head, attempt.task.request.options)
+            {
                 attempt.emit(.credentialsAccepted([refreshed.challenge.rawValue]))
             }
             attempt.endRunningAlone()
@@ -27,6 +29,27 @@ extension TransferRunner {
             case .proxy: transfer.credentials.proxy
             case .refresh: attempt.task.refreshed?.challenge.rawValue
             }
+        challenge(with: asked, sent)
+    }
+
+    /// Collects the body of a refused response. Returns the challenge if the body shows that the URL has expired.
+    func collectErrorBody(_ bytes: RawSpan) -> AuthenticationChallenge? {
+        attempt.exchange.collectErrorBody(bytes)
+        let task = attempt.task
+        guard attempt.authentication.authChallenge == nil, let head,
+            RefreshPolicy.mayBeRequested(byBodyOf: head, task.request.options),
+            RefreshPolicy.isRequested(byBody: attempt.exchange.errorBody)
+        else { return nil }
+        challenge(with: refresh(of: task), task.refreshed?.challenge.rawValue)
+        return attempt.authentication.authChallenge
+    }
+
+    private func refresh(of task: StoredTask) -> AuthenticationChallenge {
+        AuthenticationChallenge(
+            refreshing: RefreshPolicy.space(task.request.options.refresh, of: task.id, origin: task.origin.text))
+    }
+
+    private func challenge(with asked: AuthenticationChallenge, _ sent: UInt64?) {
         attempt.authentication.sentCredential = sent
         attempt.authentication.authChallenge = asked
         attempt.authentication.authChallenge?.credentialWasRejected = sent != nil
@@ -35,11 +58,7 @@ extension TransferRunner {
 
     private func authChallenge(of head: ResponseHead, _ transfer: Transfer) -> AuthenticationChallenge? {
         let task = attempt.task
-        let options = task.request.options
-        if RefreshPolicy.isRequested(by: head, options, origin: task.origin.text) {
-            return AuthenticationChallenge(
-                refreshing: RefreshPolicy.space(options.refresh, of: task.id, origin: task.origin.text))
-        }
+        if RefreshPolicy.isRequested(by: head, task.request, origin: task.origin.text) { return refresh(of: task) }
         guard attempt.terms.configuration.asksForCredentials, var asked = AuthenticationChallenge(head) else {
             return nil
         }

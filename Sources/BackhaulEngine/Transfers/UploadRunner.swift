@@ -167,7 +167,7 @@ extension UploadRunner: TransferDelegate {
         attempt.moved(bytes.byteCount)
         switch machine.phase {
         case .receiving: responseBody.append(bytes, atMost: Limits.responseBodySize)
-        case .receivingErrorBody: attempt.exchange.collectErrorBody(bytes)
+        case .receivingErrorBody: if let refresh = collectErrorBody(bytes) { machine.refuse(with: refresh) }
         default: break
         }
         handle(.received(count: bytes.byteCount, wasBodySent: transfer.isBodySent))

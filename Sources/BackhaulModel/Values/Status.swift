@@ -52,6 +52,7 @@ public enum Status: Int32, Sendable, CaseIterable {
     case bodyChanged = 59
     case tlsTruncated = 60
     case storageAway = 61
+    case unexpectedType = 62
 }
 
 /// The kind of code in `Failure.detail`: `BH_DOMAIN_…`.

@@ -65,6 +65,8 @@ public struct TaskPolicy: Equatable, Sendable {
     public var maximumRedirects: UInt32?
     /// The largest size of a file, in bytes. Nil in a session: no limit.
     public var maximumSize: UInt64?
+    /// The accepted media types of a file. Nil in a session: all types.
+    public var acceptedTypes: String?
     /// In a request, the rate limit of its task. In a session, the limit of all its tasks together. Both limits apply.
     public var bytesPerSecond: UInt64?
     /// A request does not replace the session's constraints: of two values, the stricter one applies.
@@ -90,6 +92,7 @@ public struct TaskPolicy: Equatable, Sendable {
         try visitor.field(&redirects, "rules.redirects", default: .follow)
         try visitor.field(&maximumRedirects, "rules.maximum_redirects", default: 20, 1...100)
         try visitor.field(&maximumSize, "rules.maximum_size")
+        try visitor.field(&acceptedTypes, "rules.accepted_types")
         try visitor.field(&bytesPerSecond, "bytes_per_second")
     }
 
@@ -144,6 +147,8 @@ public struct TransferPolicy: Equatable, Sendable {
         get { task.maximumSize ?? session.maximumSize }
         set { task.maximumSize = newValue }
     }
+
+    public var acceptedTypes: String? { task.acceptedTypes ?? session.acceptedTypes }
 
     public var bytesPerSecond: UInt64? { task.bytesPerSecond }
 }

@@ -72,7 +72,8 @@ struct PartTable {
         """)
     private static let forgetURL = Query(
         """
-        UPDATE checkpoints SET final_url = '' WHERE task_id = ? AND entity_tag IS NOT NULL AND size IS NOT NULL
+        UPDATE checkpoints SET final_url = '' WHERE task_id = ?1 AND (entity_tag IS NOT NULL AND size IS NOT NULL
+            OR EXISTS (SELECT 1 FROM request_options WHERE task_id = ?1 AND checksum IS NOT NULL))
         """)
     private static let removeUnprovable = Query("DELETE FROM checkpoints WHERE task_id = ? AND final_url <> ''")
     private static let removeCheckpoint = Query("DELETE FROM checkpoints WHERE task_id = ?")

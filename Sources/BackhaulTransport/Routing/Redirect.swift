@@ -25,12 +25,17 @@ struct Redirect: Equatable {
     }
 
     /// - count: the number of redirects that the transfer has followed so far.
+    /// - dropsCookies: whether the response sets a cookie, and the transfer has no cookie jar. Some sites redirect
+    /// until the client sends the cookie.
     static func decide(
         _ location: [UInt8], from url: String, _ origin: Origin, keepsHeaders: Bool, count: Int, limit: Int,
-        policy: RedirectPolicy = .follow, without secrets: SecretRedactor = SecretRedactor()
+        policy: RedirectPolicy = .follow, dropsCookies: Bool = false, without secrets: SecretRedactor = SecretRedactor()
     ) throws(Failure) -> Redirect {
         guard count < limit else {
-            throw refused("\(origin.text) redirects once more after \(count) redirects; the limit is \(limit)")
+            let advice = "; it sets cookies, and cookies is BH_COOKIES_NONE; choose another value to send them back"
+            throw refused(
+                "\(origin.text) redirects once more after \(count) redirects; the limit is \(limit)"
+                    + (dropsCookies ? advice : ""))
         }
         let next: (url: String, origin: Origin)
         do throws(Failure) {

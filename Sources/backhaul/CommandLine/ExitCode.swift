@@ -62,7 +62,7 @@ extension ExitCode {
             case .cancelled, .nameNotResolved, .connectionFailed, .connectionLost, .requestTimeout,
                 .resourceTimeout, .tlsFailed, .tlsTruncated, .httpStatus, .redirectRefused,
                 .badResponse, .diskFailed, .tooLarge, .authenticationRequired, .checksumMismatch,
-                .sizeMismatch, .bodyChanged:
+                .sizeMismatch, .unexpectedType, .bodyChanged:
                 .transferFailed
             default: .libraryFailed
             }

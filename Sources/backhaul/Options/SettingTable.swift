@@ -49,6 +49,16 @@ extension Setting {
         .text(
             "rules.accepted_statuses", \.rules.acceptedStatuses, "accept-status", "LIST",
             "the statuses that mean success"),
+        Setting(
+            "rules.accepted_types", \.rules.acceptedTypes,
+            [
+                OptionDescription(
+                    "accept-type", nil, "TYPE", "fail for other media types, such as image/*; more than one is allowed")
+            ],
+            parse: { arguments in
+                let given = arguments.all("accept-type")
+                return given.isEmpty ? nil : .some(given.joined(separator: ","))
+            }, json: { .string($0) }),
         .bytes(
             "rules.maximum_size", \.rules.maximumSize, "max-filesize",
             "fail for larger files, such as 500k, 10M or 2G"),

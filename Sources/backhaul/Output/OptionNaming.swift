@@ -6,6 +6,7 @@ enum OptionNaming {
     /// Phrases with constants. They are replaced first.
     private static let phrases = [
         ("redirects is BH_REDIRECTS_NONE", "--redirects is none"),
+        ("cookies is BH_COOKIES_NONE", "--cookie-jar is none"),
         (
             "has a file or parts as its body; give bytes from memory",
             "has a file or a form as its body; give --data-binary DATA"

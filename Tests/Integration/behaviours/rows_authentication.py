@@ -4,11 +4,17 @@
 # requests (`asked`). In the texts, the host is the program that embeds the library. A challenge is a demand for a
 # credential, new header fields or a new URL. `challenge_responses` lists the host's responses to challenges.
 
-from behaviours.row import Content, Expected, Response, Row, redirect, whole
+from behaviours.row import Content, Expected, Response, Row, redirect, rest, whole
 
-FILE = Content(2_000)
+FILE, LARGE = Content(2_000), Content()
+HTML = {"Content-Type": "text/html"}
 GOOD = Expected(file=FILE.data)
 BASIC = Response(401, {"WWW-Authenticate": 'Basic realm="staff"'}, b"who?")
+
+
+def continued(seen_range):
+    return seen_range.startswith("bytes=") and 0 < int(seen_range[6:-1]) <= 40_000
+
 
 ROWS = [
     Row("401-unasked", "responds with 401 in a session without `asks_for_credentials`: the task fails with the status",
@@ -64,6 +70,40 @@ ROWS = [
         "new URL, and the task succeeds",
         {"file": (Response(401), whole(FILE)), "new": (whole(FILE),)}, GOOD,
         request={"refresh": "url", "challenge_responses": ("url",)}, asked=({"path": "file"}, {"path": "new"})),
+    *(Row(f"{status}-refreshed-url", f"drops, then responds with {status} to a task whose URL can expire: the host "
+          "gives a new URL, and the task continues with the bytes that it has",
+          {"file": (whole(LARGE, drop_after=40_000), Response(status)), "new": (rest(LARGE),)},
+          Expected(file=LARGE.data), request={"refresh": "url", "challenge_responses": ("url",)},
+          asked=({"path": "file"}, {"path": "file"}, {"path": "new", "range": continued}), transports=("h1", "h2"))
+      for status in (404, 410)),
+    *(Row(f"400-{name}-refreshed-url", f"responds with 400 and {name} in its body to a task whose URL can expire: the "
+          "host gives a new URL, and the task succeeds",
+          {"file": (Response(400, {}, body),), "new": (whole(FILE),)}, GOOD,
+          request={"refresh": "url", "challenge_responses": ("url",)}, asked=({"path": "file"}, {"path": "new"}),
+          transports=("h1", "h2"))
+      for name, body in (("ExpiredToken", b"<Error><Code>ExpiredToken</Code></Error>"),
+                         ("AuthenticationFailed", b'{"error": {"code": "AuthenticationFailed"}}'),
+                         ("expired", b"Request has expired"))),
+    Row("400-refreshed-upload", "responds with 400 and ExpiredToken to a PUT whose URL can expire: the host gives a "
+        "new URL, and the task sends the body again",
+        {"file": (Response(400, {}, b"<Code>ExpiredToken</Code>"),), "new": (Response(200, {}, b"done"),)},
+        Expected(response_body=b"done"),
+        request={"body": b"content", "refresh": "url", "challenge_responses": ("url",)},
+        asked=({"path": "file"}, {"path": "new", "body": b"content"}), transports=("h1", "h2")),
+    Row("400-other-reason", "responds with 400 for another reason to a task whose URL can expire: the task fails with "
+        "the status", {"file": (Response(400, {}, b"<Code>InvalidArgument</Code>"),)},
+        Expected("failed", "HTTP_STATUS", 400), request={"refresh": "url"}, asked=({},), transports=("h1", "h2")),
+    Row("login-refreshed-url", "redirects a task whose URL can expire to a login page: the host gives a new URL, and "
+        "the task succeeds",
+        {"file": (redirect("{base}/login/form"),), "login/form": (Response(200, HTML, b"who?"),),
+         "new": (whole(FILE),)}, GOOD, request={"refresh": "url", "challenge_responses": ("url",)},
+        asked=({"path": "file"}, {"path": "login/form"}, {"path": "new"}), transports=("h1", "h2")),
+    Row("refresh-digest", "drops, then responds with 403 to a task with a checksum whose URL can expire; the new URL "
+        "sends other validators: the task continues with the bytes that it has",
+        {"file": (whole(LARGE, etag=None, drop_after=40_000), Response(403)), "new": (rest(LARGE, etag='"other"'),)},
+        Expected(file=LARGE.data),
+        request={"checksum": LARGE.sha256, "refresh": "url", "challenge_responses": ("url",)},
+        asked=({"path": "file"}, {"path": "file"}, {"path": "new", "range": continued}), transports=("h1", "h2")),
     Row("refresh-before-start", "receives no request until the host has replaced the expired header fields",
         {"file": (whole(FILE),)}, GOOD,
         request={"headers": {"Authorization": "Bearer old"}, "refresh": "headers", "expired": True,

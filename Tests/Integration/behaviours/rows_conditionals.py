@@ -33,7 +33,8 @@ ROWS = [
     Row("checksum-second-attempt", "first sends bytes that do not match the task's checksum, then the right bytes: the "
         "task starts over, and succeeds",
         {"file": (whole(OTHER), whole(FILE))},
-        GOOD, request={"checksum": FILE.sha256}, asked=({}, {"range": None})),
+        GOOD, request={"checksum": FILE.sha256},
+        asked=({"pragma": None}, {"range": None, "cache-control": "no-cache", "pragma": "no-cache"})),
     Row("checksum-resumed", "drops, then sends the rest: the task verifies the checksum of all bytes",
         {"file": (whole(FILE, drop_after=30_000), rest(FILE))}, GOOD, request={"checksum": FILE.sha256}),
     Row("size-right", "sends as many bytes as the task's `expected_size`: the task succeeds",

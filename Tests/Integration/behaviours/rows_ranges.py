@@ -58,6 +58,19 @@ ROWS = [
         source="RFC 9110, 13.1.5: If-Range needs a strong validator"),
     Row("range-no-validator", "sends no validator, then drops the connection: the download starts over",
         first(whole(FILE), etag=None), GOOD, asked=ANEW),
+    *(Row(f"range-digest-{name}", f"sends {text}, then drops the connection, for a task with a checksum: the task "
+          "requests the rest without If-Range", first(rest(FILE, etag=then), etag=tag), GOOD,
+          request={"checksum": FILE.sha256}, asked=({"range": None}, {"range": goes_on, "if-range": None}))
+      for name, text, tag, then in (("weak", "a weak ETag", 'W/"1"', 'W/"1"'), ("none", "no validator", None, None),
+                                    ("mirrors", "another ETag in each response", '"one"', '"two"'))),
+    Row("range-digest-other-size", "drops, then sends the rest of a file of another size, for a task with a checksum: "
+        "the download starts over", first(rest(FILE, etag=None, size=len(FILE) + 1), whole(FILE), etag=None), GOOD,
+        request={"checksum": FILE.sha256}, asked=({"range": None}, {"range": goes_on}, {"range": None})),
+    Row("range-digest-mixed", "drops, then sends the rest of other bytes, for a task with a checksum: the download "
+        "starts over one time, and asks caches for a fresh copy",
+        first(rest(OTHER, etag=None), whole(FILE), etag=None), GOOD, request={"checksum": FILE.sha256},
+        asked=({"range": None, "pragma": None}, {"range": goes_on, "pragma": None},
+               {"range": None, "cache-control": "no-cache", "pragma": "no-cache"})),
     Row("range-fresh-last-modified", "sends no ETag, but a Last-Modified of the same second as Date, then drops the "
         "connection: the download starts over",
         {"file": (lambda seen: _fresh().with_changes(drop_after=CUT), lambda seen: _fresh())}, GOOD, asked=ANEW,

@@ -3,9 +3,12 @@
 # A row has a name, a text for docs/http.md, the responses of the server, the expected end of the task, and the expected
 # requests (`asked`). In the texts, the host is the program that embeds the library.
 
-from behaviours.row import UNCHANGED, Content, Expected, Response, Row, redirect, whole
+from behaviours.row import UNCHANGED, Content, Expected, Response, Row, redirect, rest, whole
 
-FILE = Content(2_000)
+FILE, LARGE = Content(2_000), Content()
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+#: The transports without a proxy.
+DIRECT = ("h1", "h2")
 GOOD = Expected(file=FILE.data, http_status=200)
 #: A time limit for a task, in seconds. It is less than the request time-out of the table's sessions.
 SOON = 10
@@ -30,6 +33,11 @@ def upload(status, **more):
 SECRET = {"headers": {"Authorization": "Bearer secret", "X-Mine": "1"}}
 KEPT = {"authorization": "Bearer secret", "x-mine": "1"}
 DROPPED = {"authorization": None, "x-mine": None}
+
+
+def continued(seen_range):
+    return seen_range.startswith("bytes=") and 0 < int(seen_range[6:-1]) <= 40_000
+
 
 ROWS = [
     *(Row(f"redirect-{status}", f"responds with {status} and a Location: the task follows the redirect",
@@ -70,6 +78,28 @@ ROWS = [
     Row("redirect-loop", "redirects to the same URL each time: the task fails at the limit of redirects",
         {"file": (redirect("{base}/file"),)},
         Expected("failed", "REDIRECT_REFUSED")),
+    Row("redirect-page-in-place-of-file", "redirects a task for a .zip file to a page of another origin: the task does "
+        "not receive the page, retries, and succeeds with the file",
+        {"a.zip": (redirect("{other}/portal"), whole(FILE)), "portal": (Response(200, HTML, b"log in"),)},
+        Expected(file=FILE.data), start="a.zip",
+        asked=({"path": "a.zip"}, {"path": "portal"}, {"path": "a.zip"}), transports=DIRECT),
+    Row("redirect-page-always", "always redirects a task for a .zip file to a page of another origin: after three "
+        "attempts, the task fails with `BH_UNEXPECTED_TYPE`",
+        {"a.zip": (redirect("{other}/portal"),), "portal": (Response(200, HTML, b"log in"),)},
+        Expected("failed", "UNEXPECTED_TYPE", 200), start="a.zip", transports=("h1",)),
+    Row("redirect-page-resumed", "drops, then redirects to a page of another origin: the task does not receive the "
+        "page, and continues with the bytes that it has when the server sends the rest",
+        {"file": (whole(LARGE, drop_after=40_000), redirect("{other}/portal"), rest(LARGE)),
+         "portal": (Response(200, HTML, b"log in"),)}, Expected(file=LARGE.data),
+        asked=({"path": "file"}, {"path": "file"}, {"path": "portal"}, {"path": "file", "range": continued}),
+        transports=DIRECT),
+    Row("redirect-page-wanted", "redirects a task to a page of another origin, and the URL names no file: the page "
+        "becomes the file", {"file": (redirect("{other}/page"),), "page": (Response(200, HTML, b"a page"),)},
+        Expected(file=b"a page"), transports=DIRECT),
+    Row("redirect-page-accepted", "redirects a task for a .zip file that accepts text/html to a page of another "
+        "origin: the page becomes the file",
+        {"a.zip": (redirect("{other}/page"),), "page": (Response(200, HTML, b"a page"),)},
+        Expected(file=b"a page"), start="a.zip", request={"policy": {"accepted_types": "text/*"}}, transports=DIRECT),
     Row("redirect-limit", "redirects more than `maximum_redirects` times: the task fails",
         {"file": (redirect("{base}/1"),), "1": (redirect("{base}/2"),), "2": (whole(FILE),)},
         Expected("failed", "REDIRECT_REFUSED"), request={"policy": {"maximum_redirects": 1}}),

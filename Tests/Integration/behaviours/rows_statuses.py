@@ -107,6 +107,17 @@ ROWS = [
     Row("status-not-accepted", "responds with 200 to a task that accepts only 201: the task fails with the status",
         {"file": (whole(FILE),)},
         Expected("failed", "HTTP_STATUS", 200), request={"policy": {"accepted_statuses": "201"}}),
+    *(Row(f"type-{name}", f"sends {text} to a task that accepts {accepted}: {end}",
+          {"file": (whole(FILE, headers={"Content-Type": kind}),)}, expected,
+          request={"policy": {"accepted_types": accepted}}, transports=DIRECT)
+      for name, text, kind, accepted, end, expected in (
+          ("accepted", "image/png", "image/png", "application/zip, image/*", "the task succeeds", GOOD),
+          ("parameters", "a type with a parameter", "Image/PNG; q=1", "image/png", "the parameter does not count",
+           GOOD),
+          ("default", "no Content-Type", None, "application/octet-stream", "this is the default type", GOOD),
+          ("refused", "text/html", "text/html", "image/*, application/zip",
+           "the task makes three attempts, then fails with `BH_UNEXPECTED_TYPE`",
+           Expected("failed", "UNEXPECTED_TYPE", 200, message="accepted_types")))),
     Row("status-retried", "responds with 404 to the first request of a task that retries on 404: the task retries, and "
         "succeeds",
         then_good(Response(404)), GOOD, request={"policy": {"statuses": "404"}}, asked=({}, {})),

@@ -45,6 +45,22 @@ def test_a_download_resumes_although_the_accepted_statuses_do_not_contain_206(on
     assert misbehaving.log("/a")[1].status == 206
 
 
+@pytest.mark.both_hostings
+def test_a_response_of_another_media_type_is_refused_before_its_body_and_the_error_names_the_option(
+        one, misbehaving, downloads):
+    url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(headers={"Content-Type": "text/html"}))
+    one.download(url, downloads / "a", policy=Policy(rules=TransferRules(accepted_types="image/*")))
+    event = ended_task(one)
+    assert (event.status, event.attempts) == (Status.UNEXPECTED_TYPE, 3)
+    assert "text/html" in event.error_message and "accepted_types" in event.error_message
+    assert not list(downloads.iterdir())
+
+
+def test_an_invalid_list_of_media_types_is_refused_and_the_error_names_the_field(one, downloads):
+    with pytest.raises(BackhaulError, match="accepted_types"):
+        one.download("http://127.0.0.1:9/a", downloads / "a", policy=Policy(rules=TransferRules(accepted_types="a")))
+
+
 def test_a_204_creates_an_empty_file(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(raw=b"HTTP/1.1 204 No\r\n\r\n")),
                  downloads / "a")

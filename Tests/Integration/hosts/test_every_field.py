@@ -53,7 +53,7 @@ HEADERS = [(b"Accept", b"image/png"), (b"X-Empty", b"")]
 EXAMPLES = {
     "identifier": b"gallery", "headers": items(HEADERS), "header_count": len(HEADERS), "retry.statuses": b"500-502",
     "retry.longest_delay_ms": 50, "rules.accepted_statuses": b"200,404", "rules.resource_timeout_ms": 86_400_000,
-    "rules.maximum_size": 1 << 40,
+    "rules.maximum_size": 1 << 40, "rules.accepted_types": b"image/*,application/zip",
     "constraints.quiet_hours": b"22:00-06:30", "tls.ca_file": b"/etc/ca.pem",
     "tls.client_certificate": b"/etc/client.pem", "tls.client_key": b"/etc/client.key",
     "tls.pinned_public_keys": b"sha256//" + b"A" * 43 + b"=", "tls.minimum_version": 13,
@@ -65,7 +65,7 @@ EXAMPLES = {
 OTHER_EXAMPLES = {
     "retry.statuses": b"500-503", "retry.longest_delay_ms": 60, "rules.accepted_statuses": b"200,410",
     "rules.resource_timeout_ms": 86_400_001,
-    "rules.maximum_size": 1 << 41,
+    "rules.maximum_size": 1 << 41, "rules.accepted_types": b"image/*",
 }
 
 

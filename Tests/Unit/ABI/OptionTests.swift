@@ -104,7 +104,9 @@ struct OptionTests {
         policy.visitFields(with: &lister)
         #expect(
             lister.options.filter { $0.standard == nil }.map(\.name)
-                == ["retry.maximum_attempts", "rules.maximum_size", "bytes_per_second"])
+                == [
+                    "retry.maximum_attempts", "rules.maximum_size", "rules.accepted_types", "bytes_per_second",
+                ])
     }
 
     @Test(

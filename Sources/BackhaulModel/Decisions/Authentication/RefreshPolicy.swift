@@ -12,16 +12,35 @@ public enum RefreshPolicy {
         options.refresh != .none && (options.expiresMilliseconds.map { $0 <= now } ?? false)
     }
 
-    /// Whether the response means that the headers or the URL have expired. A response with this meaning has the status
-    /// 401 or 403. For example, some servers send 403 if the signature in the URL has expired. Expiring headers are
-    /// sent only to the origin of the URL, so a response from another origin does not show that they have expired.
-    public static func isRequested(by head: ResponseHead, _ options: RequestOptions, origin: String) -> Bool {
-        switch options.refresh {
+    /// Whether the head of the response means that the headers or the URL have expired. Expiring headers are sent only
+    /// to the origin of the URL, so a response from another origin does not show that they have expired. For an expired
+    /// URL, servers send 401, 403, 404 or 410, or redirect to a login page.
+    public static func isRequested(by head: ResponseHead, _ request: Request, origin: String) -> Bool {
+        switch request.options.refresh {
         case .none: false
         case .headers: (head.status == 401 || head.status == 403) && head.origin == origin
-        case .url: head.status == 401 || head.status == 403
+        case .url: [401, 403, 404, 410].contains(head.status) || PageSuspicion.isLogin(head, of: request.url)
         }
     }
+
+    /// Whether the body of the response may mean that the URL has expired. Some stores send 400.
+    public static func mayBeRequested(byBodyOf head: ResponseHead, _ options: RequestOptions) -> Bool {
+        options.refresh == .url && head.status == 400
+    }
+
+    /// Whether the body of a 400 response means that the URL has expired.
+    public static func isRequested(byBody body: [UInt8]) -> Bool {
+        let text = String(decoding: body, as: UTF8.self)
+        return expiryCodes.contains { text.contains($0) }
+    }
+
+    /// What stores write into the body of a 400 response to an expired URL: codes of S3 and its like (ExpiredToken,
+    /// TokenRefreshRequired, RequestExpired), of Azure (AuthenticationFailed) and Backblaze, and texts.
+    private static let expiryCodes = [
+        "ExpiredToken", "TokenRefreshRequired", "RequestExpired", "AuthenticationFailed", "expired_auth_token",
+        "equest has expired", "oken has expired", "ignature has expired", "ink has expired", "URL has expired",
+        "URL signature expired",
+    ]
 }
 
 extension AuthenticationChallenge {

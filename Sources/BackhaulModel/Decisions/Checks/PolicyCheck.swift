@@ -9,6 +9,7 @@ enum PolicyCheck {
         if let count = policy.maximumRedirects, policy.redirects == RedirectPolicy.none {
             throw invalid("redirects is BH_REDIRECTS_NONE, but maximum_redirects is \(count); give one of them")
         }
+        if let types = policy.acceptedTypes { try MediaRanges.check(types) }
         try ConstraintsCheck.checkContradictions(policy.constraints)
         if let accepted = policy.acceptedStatuses, let retried = policy.retryStatuses { try check(accepted, retried) }
     }

@@ -25,7 +25,9 @@ extension DownloadMachine {
 
     /// Ends the attempt because its response is not accepted.
     mutating func refuse(_ refusal: Refusal) -> [Action] {
-        switch refusal {
+        // The body of a response may show that the URL has expired (`RefreshPolicy`).
+        if case .authChallenge(let found) = challenge { return saveAndConclude(.credential(found)) }
+        return switch refusal {
         case .again(let failure): retry(failure, fromZero: false)
         case .credential(let authChallenge): saveAndConclude(.credential(authChallenge))
         case .final(let failure) where policy.retriesPermanent(failure): retry(failure, fromZero: false)

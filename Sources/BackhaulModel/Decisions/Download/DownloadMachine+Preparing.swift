@@ -41,7 +41,7 @@ extension DownloadMachine {
     mutating func request(from length: UInt64, condition: KnownRepresentation? = nil) -> [Action] {
         counters.begin(at: length)
         state = .exchanging(.requesting(condition: condition), .running)
-        let ifRange = length > 0 ? file.validator.ifRange : nil
+        let ifRange = length > 0 && !terms.continuesByDigest ? file.validator.ifRange : nil
         return [.startTransfer(offset: length, ifRange: ifRange, condition: condition)]
     }
 
@@ -96,7 +96,7 @@ extension DownloadMachine {
             counters.begin(at: length)
             return hash() + seal()
         }
-        guard file.validator.ifRange != nil else { return forget(.partFile) }
+        guard isResumable else { return forget(.partFile) }
         file.size = checkpoint.size
         return request(from: length)
     }

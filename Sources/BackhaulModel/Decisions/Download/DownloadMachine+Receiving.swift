@@ -132,8 +132,8 @@ extension DownloadMachine {
 
     private func isSyncDue(_ reception: Reception) -> Bool {
         let part = reception.part
-        // Without a validator (ETag or Last-Modified), no later attempt uses the synced bytes, so no early sync is
-        // needed. In this case, a sync before the end of the file serves only to leave less work to the last sync.
+        // If the download cannot be continued, no later attempt uses the synced bytes, so no early sync is needed. In
+        // this case, a sync before the end of the file serves only to leave less work to the last sync.
         let step = reception.sync.wasDone || !reception.isResumable ? limits.laterSync : limits.firstSync
         let isNearlyWhole = file.size.map { $0 - min($0, part.written) < limits.firstSync } ?? false
         return part.written - min(part.written, part.synced) >= step && !isNearlyWhole

@@ -90,10 +90,13 @@ extension DownloadMachine {
         return resumeReceiving(with: reception, transfer)
     }
 
+    /// Whether a later attempt can continue the part file.
+    var isResumable: Bool { file.validator.ifRange != nil || terms.continuesByDigest }
+
     /// The reception of a body that begins at the present offset.
     private func reception(through bodyEnd: UInt64?) -> Reception {
         Reception(
-            startOffset: counters.offset, bodyEnd: bodyEnd, isResumable: file.validator.ifRange != nil,
+            startOffset: counters.offset, bodyEnd: bodyEnd, isResumable: isResumable,
             part: KnownPart(opened: counters.offset, checkpoint))
     }
 

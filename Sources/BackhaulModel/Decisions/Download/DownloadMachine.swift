@@ -104,6 +104,9 @@ extension DownloadMachine {
     public var checksum: Checksum? { file.checksum }
     /// Whether the server has confirmed that the file at the destination is still current.
     public var isUnchanged: Bool { file.isUnchanged }
+    /// Whether the next request asks caches for a fresh copy, because the last copy had a wrong digest or size, or
+    /// contradicted an earlier response.
+    public var bypassesCaches: Bool { terms.hadMismatch || checkpoint?.isMetadataOnly == true }
     /// The file name that the server has given.
     public var fileName: String? { terms.isNamedByServer ? intent?.name ?? file.facts.name : nil }
 

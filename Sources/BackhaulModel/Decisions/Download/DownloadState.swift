@@ -88,7 +88,8 @@ extension DownloadMachine {
         /// The length that the file will have at the end of the response's body; nil if this length is unknown until
         /// the body ends.
         let bodyEnd: UInt64?
-        /// Whether the server gave a validator (ETag or Last-Modified), so that a later attempt can continue.
+        /// Whether a later attempt can continue: the server gave a validator (ETag or Last-Modified), or the request
+        /// has a digest.
         let isResumable: Bool
         var part: KnownPart
         /// The bytes that were received and not yet given to the disk.

@@ -9,6 +9,7 @@ public struct DownloadTerms: Equatable, Sendable {
     public var acceptedStatuses = StatusList.successful
     public var retriedStatuses = StatusList.transient
     public var maximumSize: UInt64?
+    var acceptedTypes: MediaRanges?
     public var expectedSize: UInt64?
     public var checksum: Checksum?
     public var ignoresDigests = false
@@ -31,6 +32,7 @@ public struct DownloadTerms: Equatable, Sendable {
         acceptedStatuses = session.acceptedStatuses
         retriedStatuses = session.retryStatuses
         maximumSize = session.maximumSize
+        acceptedTypes = session.policy.acceptedTypes.flatMap(MediaRanges.init)
         guard request.hasOptions else { return }
         let options = request.options
         let policy = TransferPolicy(session, options.policy)
@@ -38,11 +40,33 @@ public struct DownloadTerms: Equatable, Sendable {
         acceptedStatuses = policy.acceptedStatuses
         retriedStatuses = policy.retryStatuses
         maximumSize = policy.maximumSize
+        acceptedTypes = policy.acceptedTypes.flatMap(MediaRanges.init)
         expectedSize = options.expectedSize
         checksum = options.checksum
         ignoresDigests = options.ignoresDigests
         isOnlyIfChanged = options.isOnlyIfChanged
         isNamedByServer = options.isNamedByServer
+    }
+
+    /// Whether an attempt may continue a part file without a validator (ETag or Last-Modified), because the digest in
+    /// the request decides at the end whether the bytes belong together.
+    var continuesByDigest: Bool { checksum != nil && method == "GET" }
+
+    /// The failure of a response whose media type is not accepted, or that is probably a page in place of the file.
+    func refusal(ofType head: ResponseHead, _ known: Checkpoint?) -> Failure? {
+        let type = head.plainText("Content-Type")
+        if let acceptedTypes {
+            guard !acceptedTypes.contain(type) else { return nil }
+            return Failure(
+                .unexpectedType,
+                "the file has the media type \(type ?? "application/octet-stream, which is the default")"
+                    + ", which accepted_types does not contain")
+        }
+        guard PageSuspicion.isSuspicious(head, of: url, known) else { return nil }
+        return Failure(
+            .unexpectedType,
+            "\(head.origin) sent a page in place of the file, perhaps because a login is needed; to accept the page, "
+                + "list its media type, text/html, in accepted_types")
     }
 
     /// The failure of a file of this size, if the host's options exclude the size; nil if they allow it.

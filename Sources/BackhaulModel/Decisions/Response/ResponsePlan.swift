@@ -44,7 +44,7 @@ public enum ResponsePlan: Equatable, Sendable {
         case 206 where terms.acceptedStatuses.contains(206):
             return .fail(unexpected(206, "to a request without a range"))
         case 416 where offset > 0:
-            return unsatisfiable(head, offset: offset, known: known)
+            return unsatisfiable(head, offset: offset, known: known, terms)
         case 304 where isConditional:
             return .unchanged
         // If an earlier response has sent a part of the file, the server has the file. A status that means success
@@ -71,6 +71,7 @@ public enum ResponsePlan: Equatable, Sendable {
         _ head: ResponseHead, offset: UInt64, _ known: Checkpoint?, _ terms: DownloadTerms
     ) -> ResponsePlan {
         guard !terms.hasNoBody(head.status) else { return accepted(0, Validator(), terms) }
+        if let failure = terms.refusal(ofType: head, known) { return .retry(failure, fromZero: false) }
         // A validator is needed only to request the rest of a file, and only a GET can request a range. A response with
         // another status is an error page, and its validator does not belong to the file.
         let isFile = terms.method == "GET" && (200...299).contains(head.status)
@@ -128,7 +129,9 @@ public enum ResponsePlan: Equatable, Sendable {
         guard length == .unknown || length == .bytes(bytes.upperBound - bytes.lowerBound + 1) else {
             return startAgain("whose Content-Length is not that of its Content-Range")
         }
-        if let difference = difference(of: head, to: known, bodyIsPart: true) { return startAgain(difference) }
+        if !terms.continuesByDigest, let difference = difference(of: head, to: known, bodyIsPart: true) {
+            return startAgain(difference)
+        }
         let facts = RepresentationMetadata(head, terms)
         // A 206 response to a request with If-Range may omit Content-Encoding (RFC 9110, section 15.3.7).
         if let coding = facts.contentEncoding, coding != known.facts.contentEncoding {
@@ -139,17 +142,20 @@ public enum ResponsePlan: Equatable, Sendable {
         {
             return startAgain("with another digest than before")
         }
+        if let failure = terms.refusal(ofType: head, known) { return .retry(failure, fromZero: false) }
         if let failure = terms.refusal(ofSize: size) { return refused(failure, terms) }
         return .append(size: size, through: bytes.upperBound + 1)
     }
 
-    private static func unsatisfiable(_ head: ResponseHead, offset: UInt64, known: Checkpoint?) -> ResponsePlan {
+    private static func unsatisfiable(
+        _ head: ResponseHead, offset: UInt64, known: Checkpoint?, _ terms: DownloadTerms
+    ) -> ResponsePlan {
         let isClear = !head.isContradictory("Content-Range")
         let range = isClear ? head.value("Content-Range").flatMap(ContentRange.init) : nil
         // If the size is the length of the part file, and the validator is the same, the part file is complete: the
         // connection of an earlier attempt broke after the last byte.
         if let known, let range, range.range == nil, range.size == offset, known.size == nil || known.size == offset,
-            difference(of: head, to: known, bodyIsPart: false) == nil
+            terms.continuesByDigest || difference(of: head, to: known, bodyIsPart: false) == nil
         {
             return .whole
         }

@@ -194,9 +194,12 @@ extension Failure {
     /// as a network's login page (RFC 6585, section 6).
     var isFromCaptivePortal: Bool { status == .httpStatus && domain == .http && detail == 511 }
 
-    /// Whether most servers repeat this failure: a body that ended without close_notify, or a successful response that
-    /// came before the request's body was sent.
-    fileprivate var isPermanent: Bool { status == .tlsTruncated || status == .connectionLost && domain == .http }
+    /// Whether most servers repeat this failure: a body that ended without close_notify, a successful response that
+    /// came before the request's body was sent, or a response of another type. A portal may have sent the other type,
+    /// so a retry may succeed.
+    fileprivate var isPermanent: Bool {
+        status == .tlsTruncated || status == .unexpectedType || status == .connectionLost && domain == .http
+    }
 
     /// Whether the failure alone shows that no server has acted on the request. Either there was no connection, or the
     /// status shows it. With 408 the request was incomplete (RFC 9110, section 15.5.9). With 421 the request reached

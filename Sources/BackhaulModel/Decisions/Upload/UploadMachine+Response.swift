@@ -47,6 +47,11 @@ extension UploadMachine {
         }
     }
 
+    /// Notes that the body of the response has shown that the URL has expired.
+    public mutating func refuse(with refresh: AuthenticationChallenge) {
+        if case .refusing(_, let ticks) = state { state = .refusing(.credential(refresh), ticks: ticks) }
+    }
+
     mutating func tick(_ wasBodySent: Bool) -> [Action] {
         switch state {
         // An accepted response may come before the request's body is sent. The time limit of the response begins only

@@ -111,19 +111,42 @@ struct CredentialLifetimeTests {
     }
 
     @Test(
-        "a refresh is due when a request expires, or after a 401 or 403 (for headers, only from the task's origin)",
+        "a refresh is due at the expiry, or after 401 or 403 (headers: from the task's origin; a URL: also 404, 410)",
         arguments: [
             (RefreshKind.none, 401, Self.origin, false), (.headers, 401, Self.origin, true),
             (.headers, 403, Self.origin, true), (.headers, 403, "https://cdn:443", false),
             (.headers, 404, Self.origin, false),
             (.headers, 407, Self.origin, false), (.url, 403, "https://cdn:443", true), (.url, 200, Self.origin, false),
+            (.url, 404, Self.origin, true), (.url, 410, "https://cdn:443", true), (.url, 400, Self.origin, false),
+            (.headers, 410, Self.origin, false), (.none, 404, Self.origin, false),
         ])
     func need(_ kind: RefreshKind, _ status: Int32, _ origin: String, _ isRequested: Bool) {
         let head = ResponseHead(status: status, finalURL: "", isMultiplexed: false, fields: [], origin: origin)
-        #expect(RefreshPolicy.isRequested(by: head, options(kind), origin: Self.origin) == isRequested)
+        var request = Request(url: "https://example.org/file")
+        request.options = options(kind)
+        #expect(RefreshPolicy.isRequested(by: head, request, origin: Self.origin) == isRequested)
         #expect(RefreshPolicy.isDue(options(kind, expires: 100), now: 100) == (kind != .none))
         #expect(!RefreshPolicy.isDue(options(kind, expires: 100), now: 99))
         #expect(!RefreshPolicy.isDue(options(kind), now: 100))
+    }
+
+    @Test(
+        "the body of a 400 response shows that a URL has expired by the codes and texts of stores",
+        arguments: [
+            ("<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>", true),
+            ("<Code>TokenRefreshRequired</Code>", true), (#"{"code":"AuthenticationFailed"}"#, true),
+            ("Request has expired", true), ("This link has expired.", true), ("URL signature expired", true),
+            ("<Code>InvalidArgument</Code>", false), ("", false), ("the session expired", false),
+        ])
+    func body(_ body: String, _ isRequested: Bool) {
+        #expect(RefreshPolicy.isRequested(byBody: Array(body.utf8)) == isRequested)
+    }
+
+    @Test("only a 400 response to a request whose URL can expire is searched for such codes")
+    func searched() {
+        let head = ResponseHead(status: 400, finalURL: "", isMultiplexed: false, fields: [])
+        #expect(RefreshPolicy.mayBeRequested(byBodyOf: head, options(.url)))
+        #expect(!RefreshPolicy.mayBeRequested(byBodyOf: head, options(.headers)))
     }
 
     @Test("all tasks of an origin share a refresh of headers, but a refresh of a URL is for one task")

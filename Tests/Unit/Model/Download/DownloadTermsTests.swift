@@ -32,6 +32,25 @@ struct DownloadTermsTests {
         #expect(attempt.machine.checksum == right)
     }
 
+    @Test("with a digest in the request, a download without a validator resumes, and its request has no If-Range")
+    func resumedByDigest() {
+        for tag in [nil, "\"a\""] {
+            var attempt = DownloadScript(from: .kept(400, tag: tag), terms: terms { $0.checksum = right })
+            attempt.after(.start)
+            attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: nil))
+        }
+        var attempt = DownloadScript(terms: terms { $0.checksum = right })
+        attempt.after(.start, .head(unvalidated), .received(count: 100), .appended(length: 100))
+        attempt.expect(.transferFailed(.lost, isTransient: true), .releaseSlot, .sync)
+    }
+
+    @Test("caches are asked for a fresh copy after a wrong copy, and not before")
+    func caches() {
+        #expect(!DownloadScript(from: .kept(400)).machine.bypassesCaches)
+        #expect(DownloadScript(from: .kept(0, boot: "")).machine.bypassesCaches)
+        #expect(DownloadScript(terms: terms { $0.hadMismatch = true }).machine.bypassesCaches)
+    }
+
     @Test("a download restarts after one wrong digest, and fails with a checksum mismatch after the second")
     func mismatch() {
         var attempt = DownloadScript(terms: terms { $0.checksum = right })
@@ -61,7 +80,7 @@ struct DownloadTermsTests {
     func resumed() {
         var attempt = DownloadScript(from: .kept(500), terms: terms { $0.checksum = right })
         attempt.after(.start)
-        attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
+        attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: nil))
         attempt.expect(.head(rest), .hash(.sha256))
         attempt = DownloadScript(from: .kept(500), terms: terms { $0.checksum = right })
         attempt.after(.start, .opened(length: 500))

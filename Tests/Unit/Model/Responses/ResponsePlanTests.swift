@@ -317,6 +317,25 @@ struct ResponsePlanTests {
         #expect(decide(rest, .tagged) { $0.acceptedStatuses = only404 } == .fails(.httpStatus))
     }
 
+    @Test("with a digest in the request, a part is continued whatever the validators are, but not with another size")
+    func digest() throws {
+        let checksum = try #require(Checksum("sha-256:" + String(repeating: "0", count: 64)))
+        func plan(_ head: ResponseHead, _ kept: ExistingPart, method: String = "GET") -> ExpectedPlan {
+            decide(head, kept) { ($0.checksum, $0.method) = (checksum, method) }
+        }
+        let range = "Content-Range: bytes 500-999/1000"
+        for part in [ExistingPart.unvalidated, .tagged, .dated] {
+            #expect(plan(head(206, range), part) == .appends(of: 1000, through: 1000))
+            #expect(plan(head(206, range, "ETag: W/\"a\""), part) == .appends(of: 1000, through: 1000))
+            #expect(plan(head(206, range, "ETag: \"b\""), part) == .appends(of: 1000, through: 1000))
+            #expect(plan(head(206, range, url: "https://mirror.org/f"), part) == .appends(of: 1000, through: 1000))
+            #expect(plan(head(206, "Content-Range: bytes 500-999/1001"), part) == .triesAgainFromZero)
+            #expect(plan(head(200, "Content-Length: 1000"), part) == .startsOver(size: 1000))
+        }
+        #expect(plan(head(206, range), .unvalidated, method: "POST") == .triesAgainFromZero)
+        #expect(decide(head(206, range), .unvalidated) == .triesAgainFromZero)
+    }
+
     @Test("a response without a body makes an empty file, even if the response has a Content-Length")
     func bodiless() {
         #expect(decide(head(200, "Content-Length: 1000")) { $0.method = "HEAD" } == .startsOver(size: 0))

@@ -113,6 +113,8 @@ class Status(OpenEnum):
     TLS_TRUNCATED = 60
     #: The directory or the file system of the task's file is away.
     STORAGE_AWAY = 61
+    #: The response has a media type that is not accepted, or is a page in place of the file.
+    UNEXPECTED_TYPE = 62
 
 
 class Domain(OpenEnum):

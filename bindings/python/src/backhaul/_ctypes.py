@@ -157,7 +157,8 @@ class bh_transfer_rules(Structure):
         ("maximum_redirects", c_uint32),
         ("accepted_statuses", c_char_p),
         ("maximum_size", c_uint64),
-        ("reserved", c_uint64 * 2),
+        ("accepted_types", c_char_p),
+        ("reserved", c_uint64 * 1),
     ]
 
 

@@ -204,6 +204,7 @@ _FAMILIES: dict[str, type[BackhaulError]] = {
     "BH_BODY_CHANGED": TransferError,
     "BH_TLS_TRUNCATED": TransferError,
     "BH_STORAGE_AWAY": TransferError,
+    "BH_UNEXPECTED_TYPE": TransferError,
 }
 
 

@@ -59,6 +59,11 @@ class TransferRules:
     accepted_statuses: str | None = None
     #: Limit of a file's size in bytes; a larger file fails with Status.TOO_LARGE. Default: no limit.
     maximum_size: int = 0
+    #: The accepted media types of a file, such as "image/png, application/zip". As in the field Accept (RFC 9110,
+    #: section 12.5.1), the subtype or both may be an asterisk; parameters are not allowed. The bytes of another type
+    #: are not received, and the task fails with Status.UNEXPECTED_TYPE. A response without Content-Type has the type
+    #: application/octet-stream. Default: all types, except for pages that come in place of the file (docs/http.md).
+    accepted_types: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

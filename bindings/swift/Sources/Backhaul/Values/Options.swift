@@ -71,6 +71,11 @@ public struct TransferRules: Hashable, Sendable {
     public var acceptedStatuses: String?
     /// Limit of a file's size in bytes; a larger file fails with `Status.tooLarge`. Default: no limit.
     public var maximumSize: UInt64?
+    /// The accepted media types of a file, such as "image/png, application/zip". As in the field Accept (RFC 9110,
+    /// section 12.5.1), the subtype or both may be an asterisk; parameters are not allowed. The bytes of another type
+    /// are not received, and the task fails with `Status.unexpectedType`. A response without Content-Type has the type
+    /// application/octet-stream. Default: all types, except for pages that come in place of the file (docs/http.md).
+    public var acceptedTypes: String?
 
     /// Makes a value in which all properties stand for the default.
     public init() {}
@@ -84,6 +89,7 @@ public struct TransferRules: Hashable, Sendable {
         maximumRedirects = number(value.maximum_redirects)
         acceptedStatuses = text(value.accepted_statuses)
         maximumSize = nonzero(value.maximum_size)
+        acceptedTypes = text(value.accepted_types)
     }
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_transfer_rules {
@@ -95,6 +101,7 @@ public struct TransferRules: Hashable, Sendable {
         value.maximum_redirects = try positive(maximumRedirects, "maximumRedirects")
         value.accepted_statuses = try arena.optionalString(acceptedStatuses, "acceptedStatuses")
         value.maximum_size = maximumSize ?? 0
+        value.accepted_types = try arena.optionalString(acceptedTypes, "acceptedTypes")
         return value
     }
 }

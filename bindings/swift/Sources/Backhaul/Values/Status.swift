@@ -122,6 +122,8 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let tlsTruncated = Status(BH_TLS_TRUNCATED)
     /// The directory or the file system of the task's file is away.
     public static let storageAway = Status(BH_STORAGE_AWAY)
+    /// The response has a media type that is not accepted, or is a page in place of the file.
+    public static let unexpectedType = Status(BH_UNEXPECTED_TYPE)
 
     private init(_ constant: Int) { rawValue = Int32(constant) }
 }

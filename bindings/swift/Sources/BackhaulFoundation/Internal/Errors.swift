@@ -33,7 +33,7 @@ private func code(_ status: Status) -> URLError.Code {
     case .diskFull, .diskFailed, .storageAway, .storeFull, .storeReadOnly: .cannotWriteToFile
     case .bodyUnavailable: .cannotOpenFile
     case .bodyChanged: .requestBodyStreamExhausted
-    case .checksumMismatch, .sizeMismatch: .cannotDecodeRawData
+    case .checksumMismatch, .sizeMismatch, .unexpectedType: .cannotDecodeRawData
     case .invalidArgument: .badURL
     case .inUse: .backgroundSessionInUseByAnotherProcess
     case .invalidated, .completed, .invalidHandle, .storeUnavailable, .storeDamaged, .storeNewer,
