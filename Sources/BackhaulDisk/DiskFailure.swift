@@ -18,6 +18,8 @@ extension Failure {
         // The server of a network share or of a FUSE file system has gone, or the device was unplugged.
         case ENOTCONN, ECONNABORTED, ESTALE, ENODEV, ENXIO, ESHUTDOWN, EHOSTDOWN, EREMOTEIO:
             .system(.storageAway, code: error.code, sentence + "; the file system is away")
+        // Many kernels make a file system read-only after a failure, until it is mounted again.
+        case EROFS: .system(.storageAway, code: error.code, sentence + "; mount the file system with write access")
         case EMFILE, ENFILE, ENOMEM: .system(.outOfResources, code: error.code, sentence)
         case EBUSY:
             .system(
@@ -37,6 +39,9 @@ extension Failure {
             .storageAway, code: ENODEV,
             "the directory \(directory)\(place) is away; mount the file system, or make the directory again")
     }
+
+    /// Whether this is the failure that `away` returns.
+    var isAway: Bool { status == .storageAway && detail == Int64(ENODEV) }
 
     static func exists(_ path: String) -> Failure {
         .system(

@@ -152,13 +152,24 @@ static inline int bhl_file_system_uuid(int file, char out[40]) {
     struct statfs status;
     struct {
         unsigned char size, bytes[16];
-    } uuid;
+    } uuid = {0};
+    struct { // struct xfs_fsop_geom_v1 (xfs/xfs_fs.h)
+        uint32_t sizes[8];
+        uint64_t counts[4];
+        unsigned char uuid[16];
+        uint32_t others[7];
+    } geometry;
     uint32_t serial;
     if (fstatfs(file, &status) != 0 || status.f_type == 0x01021994) return -1;
     if (status.f_type == 0xEF53 || status.f_type == 0x9123683E) {
         unsigned words[2];
         memcpy(words, &status.f_fsid, sizeof words);
         return snprintf(out, 40, "%08x%08x", words[0], words[1]) > 0 ? 0 : -1;
+    }
+    // XFS_IOC_FSGEOMETRY_V1
+    if (status.f_type == 0x58465342 && ioctl(file, _IOR('X', 100, geometry), &geometry) == 0) {
+        for (int i = 0; i < 16; i++) snprintf(out + 2 * i, 3, "%02x", geometry.uuid[i]);
+        return 0;
     }
     // FS_IOC_GETFSUUID (linux/fs.h, since Linux 6.9) and FAT_IOCTL_GET_VOLUME_ID (linux/msdos_fs.h).
     if (ioctl(file, _IOR(0x15, 0, uuid), &uuid) == 0 && uuid.size > 0 && uuid.size <= 16) {

@@ -32,17 +32,16 @@ def test_a_file_arrives_after_the_add_command_has_exited(backhaul, serve):
 def test_a_command_in_a_pid_namespace_uses_the_daemon_outside_and_not_the_other_way_round(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=100_000)
     inside = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    options = {"env": backhaul.environment, "capture_output": True, "text": True, "check": False, "timeout": 60}
     backhaul("add", f"{server.url}/a")
-    assert "/a" in subprocess.run([*inside, *backhaul.arguments("tasks")], env=backhaul.environment, capture_output=True,
-                                  text=True, check=True, timeout=60).stdout
+    assert "/a" in subprocess.run([*inside, *backhaul.arguments("tasks")], **options).stdout
     end_daemons(backhaul.folder)
     # The command that ends the daemon's PID namespace also ends the daemon.
     with subprocess.Popen([*inside, *backhaul.arguments("wait")], env=backhaul.environment) as other:
         try:
             until(lambda: daemons_of(backhaul.folder), "the daemon")
-            refused = subprocess.run(backhaul.arguments("tasks"), env=backhaul.environment, capture_output=True, text=True,
-                                     check=False, timeout=60)
-            assert refused.returncode == 5 and "in another container" in refused.stderr, refused.stderr
+            refused = subprocess.run(backhaul.arguments("tasks"), **options)
+            assert refused.returncode == 6 and "in another container" in refused.stderr, refused.stderr
         finally:
             other.kill()
 

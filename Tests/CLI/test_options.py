@@ -162,10 +162,11 @@ def test_a_note_says_that_the_daemon_ignores_the_proxy_variables_of_a_later_comm
     backhaul("add", "--suspended", URL)
     proxy = {"http_proxy": "http://ann:secret@127.0.0.1:1"}
     given = backhaul(*words, "-x", "none", f"{server.url}/a", **proxy)
-    assert "does not use http_proxy of this command" not in given.stderr
+    assert "proxy variables" not in given.stderr
     (backhaul.here / "a").unlink(missing_ok=True)
     noted = backhaul(*words, f"{server.url}/a", "-o", "b", **proxy).stderr
-    assert "does not use http_proxy of this command; give the proxy with --proxy" in noted and "secret" not in noted
+    assert "does not use those of this command (http_proxy); give the proxy, or none, with --proxy" in noted
+    assert "secret" not in noted
 
 
 def test_the_password_of_a_proxy_is_not_in_the_name_of_a_variant(backhaul):

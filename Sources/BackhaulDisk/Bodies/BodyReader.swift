@@ -136,12 +136,14 @@ final class OpenBody {
         }
     }
 
-    /// Whether the missing file is away with its file system: its directory is missing, or on another device than at
-    /// the enqueue. After a reboot, the device is unknown, and the file counts as away.
+    /// Whether the missing file is away with its file system: its directory is on another device than at the enqueue.
+    /// After a reboot, the device is unknown. Then an empty directory may be an empty mount point.
     private var isAway: Bool {
         guard file.inode != 0 else { return false }
-        guard let directory = try? files.status(of: SplitPath(path).directory) else { return true }
-        return directory.device != file.device
+        let directory = SplitPath(path).directory
+        guard let status = try? files.status(of: directory) else { return true }
+        if file.device == 0 { return (try? DirectoryReader.textNames(in: directory))?.isEmpty ?? true }
+        return status.device != file.device
     }
 
     static func changed(_ path: String) -> Failure {

@@ -103,7 +103,9 @@ public struct DestinationCheck: Sendable {
             directories[path] = status
             return status
         } catch {
-            throw .disk(SystemError(code: error.code, messageStart: "cannot use the directory"), path)
+            let failure = Failure.disk(SystemError(code: error.code, messageStart: "cannot use the directory"), path)
+            // A task waits for a file system that has become read-only. A request does not start with such a wait.
+            throw error.code == EROFS ? .system(.destinationUnavailable, code: EROFS, failure.message) : failure
         }
     }
 }

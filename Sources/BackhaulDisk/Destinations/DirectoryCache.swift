@@ -21,6 +21,9 @@ struct DirectoryCache {
         let directory = try openDirectory(of: destination)
         if let expected = destination.fileSystem {
             guard let present = identity(of: directory), present != expected else { return directory }
+            // Another mount of the same file system may have the same directory, such as a bind mount.
+            let isSameSystem = Self.withoutRoot(present) == Self.withoutRoot(expected)
+            if isSameSystem, directory.status.inode == destination.directoryInode { return directory }
             throw .away(destination.directory, from: expected)
         }
         guard directory.status.inode == destination.directoryInode,
@@ -29,6 +32,11 @@ struct DirectoryCache {
             [0, directory.status.device].contains(destination.directoryDevice)
         else { throw DirectoryCache.replacedFailure(destination.directory) }
         return directory
+    }
+
+    /// The identity of a file system without the directory that is mounted.
+    private static func withoutRoot(_ identity: String) -> Substring {
+        identity[..<(identity.lastIndex(of: " ") ?? identity.endIndex)]
     }
 
     private mutating func openDirectory(of destination: Destination) throws(Failure) -> OpenDirectory {
@@ -55,13 +63,13 @@ struct DirectoryCache {
         guard let expected else { return false }
         var path = path
         // If the directory is missing, the nearest directory above it shows whether the file system is there.
-        while path != "/" {
+        while true {
             if let directory = try? directory(at: path) {
                 return identity(of: directory).map { $0 != expected } ?? false
             }
+            if path == "/" { return true }
             path = SplitPath(path).directory
         }
-        return true
     }
 
     static func replacedFailure(_ path: String) -> Failure {

@@ -50,9 +50,13 @@ struct FileSystemSpace {
     ]
     var acceptsAllNames: Bool { Self.native.contains(type) }
 
-    /// FAT, exFAT, NTFS, FUSE, CIFS, SMB 2, 9P and NFS: the mount options or the server may choose the owner of a file.
+    /// NFS, Ceph, GFS2 and OCFS2, whose names differ in case, except on a few servers.
+    private static let shared: Set<Int> = [0x6969, 0x00C3_6400, 0x0116_1970, 0x7461_636F]
+    var distinguishesCase: Bool { acceptsAllNames || Self.shared.contains(type) }
+
+    /// FAT, exFAT, NTFS, FUSE, CIFS, SMB 2 and 9P: the mount options may choose the owner of all files.
     private static let ownerless: Set<Int> = [
-        0x4D44, 0x2011_BAB0, 0x7366_746E, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x6969,
+        0x4D44, 0x2011_BAB0, 0x7366_746E, 0x6573_5546, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997,
     ]
     var choosesOwners: Bool { Self.ownerless.contains(type) }
 

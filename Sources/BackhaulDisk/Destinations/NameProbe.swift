@@ -31,7 +31,8 @@ enum NameProbe {
         guard !space.acceptsAllNames else { return nil }
         let prefix = ".backhaul-\(String(UInt32.random(in: 0 ... .max), radix: 16))-"
         var rest = Substring(name)
-        while prefix.utf8.count + rest.utf8.count > Limits.fileNameSize { rest.removeFirst() }
+        let limit = min(Limits.fileNameSize, space.nameLength > 0 ? space.nameLength : .max)
+        while prefix.utf8.count + rest.utf8.count > limit, !rest.isEmpty { rest.removeFirst() }
         let probe = prefix + rest
         do {
             _ = try files.create(in: directory, probe)

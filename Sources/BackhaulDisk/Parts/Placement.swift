@@ -40,7 +40,9 @@ struct PlaceOperation {
             {
                 // If the file has both names, it was linked before a crash, and its old name was not removed. Here
                 // rename(2) would do nothing, because both names belong to the same file.
-                if part.linkCount > 1, let final = try files.status(in: directory.number, name), final.matches(intent) {
+                if part.linkCount > 1, let final = try files.status(in: directory.number, name),
+                    final.isSameFile(as: part)
+                {
                     try files.remove(location.partName, in: directory.number)
                 } else {
                     if location.replace { try setAttributes(of: part, from: replaced, in: directory, &directories) }
@@ -85,7 +87,7 @@ struct PlaceOperation {
     /// Refuses to replace a file whose name differs in case: on a file system that ignores case, this may be the file
     /// of another task.
     private func checkSpelling(in directory: OpenDirectory) throws(Failure) {
-        guard let space = try? files.space(directory.number), !space.acceptsAllNames,
+        guard let space = try? files.space(directory.number), !space.distinguishesCase,
             let names = try? DirectoryReader.textNames(in: directory.path), !names.contains(name),
             let other = names.first(where: { $0.lowercased() == name.lowercased() })
         else { return }
@@ -112,14 +114,12 @@ struct PlaceOperation {
 
     func inspect(in directory: OpenDirectory) throws(Failure) -> Placement {
         do throws(SystemError) {
-            if let final = try files.status(in: directory.number, name), try isSealed(final, name, in: directory) {
-                return .placed
-            }
-            if let part = try files.status(in: directory.number, location.partName),
-                try isSealed(part, location.partName, in: directory)
-            {
-                return .partExists
-            }
+            let final = try files.status(in: directory.number, name)
+            let part = try files.status(in: directory.number, location.partName)
+            if let final, final.matches(intent) { return .placed }
+            if let part, try isSealed(part, location.partName, in: directory) { return .partExists }
+            // Another program's file may be unreadable.
+            if let final, (try? isSealed(final, name, in: directory)) == true { return .placed }
             return .absent
         } catch {
             throw .disk(error, path)

@@ -85,7 +85,7 @@ final class DiskContext {
         do throws(Failure) {
             let directory = try directories.directory(of: location.destination)
             try remove(location.partName, in: directory, location.partDescription)
-        } catch where error.status == .storageAway && !directories.isAway(location.destination) {
+        } catch where error.isAway && !directories.isAway(location.destination) {
             // The directory was removed, and the part file with it.
             return
         }

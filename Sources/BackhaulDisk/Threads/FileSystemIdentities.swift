@@ -10,14 +10,18 @@ final class FileSystemIdentities: Sendable {
     private struct Directory {
         var device: UInt64
         var inode: UInt64
-        var identity: String?
+        var identity: String
     }
 
     private struct State {
+        /// The number of times that `known` was emptied.
+        var generation = 0
         var known: [String: Directory] = [:]
     }
 
     private static let limit = 1_024
+    /// File systems of disks that machines start from, and whose UUID may be unknown.
+    private static let rootTypes: Set<String> = ["xfs", "f2fs", "jfs", "nilfs2", "bcachefs", "ubifs"]
 
     /// Nil if the list of mounts cannot be read, as in a chroot without /proc. Then no identity is known.
     private let changes = try? MountChanges()
@@ -27,15 +31,21 @@ final class FileSystemIdentities: Sendable {
     /// path, device and inode is on the same file system.
     func identity(of directory: Int32, at path: String, _ status: FileStatus) -> String? {
         guard let changes else { return nil }
-        return state.withLock { state in
-            if changes.takeChange() || state.known.count >= Self.limit { state.known = [:] }
-            if let known = state.known[path], known.device == status.device, known.inode == status.inode {
-                return known.identity
+        let (known, generation) = state.withLock { state in
+            if changes.takeChange() || state.known.count >= Self.limit {
+                state.known = [:]
+                state.generation += 1
             }
-            let identity = Self.read(directory)
-            state.known[path] = Directory(device: status.device, inode: status.inode, identity: identity)
-            return identity
+            return (state.known[path], state.generation)
         }
+        if let known, known.device == status.device, known.inode == status.inode { return known.identity }
+        // The file system may hang, so the lock is not held meanwhile.
+        guard let identity = Self.read(directory) else { return nil }
+        state.withLock { state in
+            guard state.generation == generation else { return }
+            state.known[path] = Directory(device: status.device, inode: status.inode, identity: identity)
+        }
+        return identity
     }
 
     private static func read(_ directory: Int32) -> String? {
@@ -46,6 +56,8 @@ final class FileSystemIdentities: Sendable {
         let name =
             hasUUID
             ? String(decoding: uuid.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : entry.source
+        // The directory below the mount point of such a file system may have the same type.
+        guard !name.isEmpty || !Self.rootTypes.contains(entry.type) else { return nil }
         return "\(entry.type) \(name) \(entry.root)"
     }
 }

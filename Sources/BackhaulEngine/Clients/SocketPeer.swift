@@ -166,8 +166,9 @@ final class SocketPeer {
 
     private func received(_ message: ClientMessage) throws(Failure) {
         if case .hello(var hello) = message {
-            // The process id that the kernel reports is trusted; the process id in a message is not trusted. In a nested
-            // PID namespace, the process has another id. The kernel reports 0 if this namespace has no id for it.
+            // The process id that the kernel reports is trusted; the process id in a message is not trusted. In a
+            // nested PID namespace, the process has another id. The kernel reports 0 if this namespace has no id for
+            // it.
             guard peer.processID != 0 else { throw Self.invisible }
             hello.process = peer.processID
             try SessionCheck.checkApplication(hello.application)
@@ -181,8 +182,8 @@ final class SocketPeer {
     /// The engine could not find out whether such a client is alive, and so could not release its sessions.
     private static let invisible = Failure(
         .storeUnavailable,
-        "the engine of this store runs in another container or sandbox, and cannot see this process (pid_namespaces(7)); "
-            + "share the PID namespace, or use a store of your own")
+        "the engine of this store runs in another container or sandbox, and cannot see this process "
+            + "(pid_namespaces(7)); share the PID namespace, or use a store of your own")
 
     private func listen() {
         var interest: Interest = isPaused ? [] : .readable

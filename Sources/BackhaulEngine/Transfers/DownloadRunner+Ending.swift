@@ -21,7 +21,12 @@ extension DownloadRunner {
             failed.fromZero = fromZero
             failed.retryAfterSeconds = retryAfter
             retry(failed, checkpoint)
-        case .credential(let authChallenge): attempt.emit(.decideParking(authChallenge, checkpoint))
+        case .credential(let authChallenge):
+            // The page may be the portal of a network, which sends all requests there.
+            if let head, (200...299).contains(head.status), attempt.redirectTarget(head) != nil {
+                judgeUplink(Failure(.unexpectedType, ""))
+            }
+            attempt.emit(.decideParking(authChallenge, checkpoint))
         case .stopped: stop(checkpoint)
         }
     }

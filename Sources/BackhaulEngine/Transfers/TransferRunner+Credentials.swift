@@ -14,11 +14,12 @@ extension TransferRunner {
         }
         if !transfer.credentials.accepted.isEmpty { attempt.emit(.credentialsAccepted(transfer.credentials.accepted)) }
         guard attempt.authentication.authChallenge == nil, let asked = authChallenge(of: head, transfer) else {
-            attempt.emit(.notChallenged)
-            if attempt.authentication.authChallenge == nil, let refreshed = attempt.task.refreshed,
-                !RefreshPolicy.mayBeRequested(byBodyOf: head, attempt.task.request.options)
-            {
-                attempt.emit(.credentialsAccepted([refreshed.challenge.rawValue]))
+            // The body may still open a challenge (`collectErrorBody`).
+            if !RefreshPolicy.mayBeRequested(byBodyOf: head, attempt.task.request.options) {
+                attempt.emit(.notChallenged)
+                if attempt.authentication.authChallenge == nil, let refreshed = attempt.task.refreshed {
+                    attempt.emit(.credentialsAccepted([refreshed.challenge.rawValue]))
+                }
             }
             attempt.endRunningAlone()
             return
@@ -58,7 +59,9 @@ extension TransferRunner {
 
     private func authChallenge(of head: ResponseHead, _ transfer: Transfer) -> AuthenticationChallenge? {
         let task = attempt.task
-        if RefreshPolicy.isRequested(by: head, task.request, origin: task.origin.text) { return refresh(of: task) }
+        if RefreshPolicy.isRequested(by: head, task.request, attempt.terms.policy, origin: task.origin.text) {
+            return refresh(of: task)
+        }
         guard attempt.terms.configuration.asksForCredentials, var asked = AuthenticationChallenge(head) else {
             return nil
         }

@@ -105,6 +105,7 @@ extension TransferRunner {
         failed.redirectDelay = failureContext.redirectDelay
         failed.isNotYetValid = failureContext.isNotYetValid
         failed.madeProgress = madeProgress
+        failed.continuesPart = attempt.exchange.requestOffset > 0
         failed.consecutiveFailures = attempt.task.attemptsWithoutProgress
         failed.remainingMilliseconds = attempt.remainingMilliseconds
         return failed

@@ -8,10 +8,11 @@ public enum HostName {
     public static func ascii(url: String) throws(Failure) -> String {
         let bytes = url.utf8
         guard !bytes.allSatisfy({ $0 < 0x80 }), let start = url.firstRange(of: "://")?.upperBound else { return url }
-        let authority = url[start...].prefix { !"/?#".contains($0) }
+        // A combining mark after a separator makes one Character with it, so scalars are compared.
+        let authority = Substring(url.unicodeScalars[start...].prefix { !"/?#".unicodeScalars.contains($0) })
         // URLs with a user name are refused elsewhere.
         guard !authority.utf8.contains(UInt8(ascii: "@")) else { return url }
-        let name = authority.prefix { $0 != ":" }
+        let name = Substring(authority.unicodeScalars.prefix { $0 != ":" })
         guard !name.utf8.allSatisfy({ $0 < 0x80 }) else { return url }
         return try url[..<start] + ascii(String(name)) + url[name.endIndex...]
     }

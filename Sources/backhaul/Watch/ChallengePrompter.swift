@@ -27,19 +27,19 @@ struct ChallengePrompter {
     ///   - concerned: Selects the challenges that concern the command.
     mutating func promptForNewChallenges(
         _ session: Session, of application: Application, always: Bool,
-        concerned: ([Challenge]) throws(CommandError) -> [Challenge]
+        concerned: () throws(CommandError) -> [Challenge]
     ) throws(CommandError) {
         guard isDue || always else { return }
         let name = context.sessionName
         let isAny = try application.run(.sessions).contains { $0.identifier == name && $0.openChallenges > 0 }
-        open = isAny ? try concerned(session.run(.challenges)) : []
+        open = isAny ? try concerned() : []
         // A challenge that concerns only other transfers may concern the command later.
         isDue = isAny
         for challenge in open {
             let report = ReportedChallenge(challenge: challenge.id, failures: challenge.failures)
             guard reported.insert(report).inserted else { continue }
             let isOpen = { () throws(CommandError) in
-                try concerned(session.run(.challenges)).contains { $0.id == challenge.id }
+                try concerned().contains { $0.id == challenge.id }
             }
             if try promptAndRespond(challenge, session, while: isOpen) { open.removeAll { $0.id == challenge.id } }
         }

@@ -236,22 +236,23 @@ final class Watch {
     /// ends.
     private func askForCredentials() throws(CommandError) {
         try prompter.promptForNewChallenges(session, of: application, always: !isConsumer) {
-            (challenges) throws(CommandError) in try concerned(challenges)
+            () throws(CommandError) in try concerned()
         }
         guard !prompter.open.isEmpty, try waitsForCredentialsOnly() else { return }
         try finish()
         throw .stopped(.credentialNeeded, "the remaining transfers wait for a credential. " + prompter.advice)
     }
 
-    /// The challenges for which transfers in the scope wait.
-    private func concerned(_ challenges: [Challenge]) throws(CommandError) -> [Challenge] {
-        guard case .tasks = scope else { return challenges }
+    /// The challenges for which transfers in the scope wait. The challenges are listed after the transfers, so that
+    /// the challenge of a listed transfer is in the list.
+    private func concerned() throws(CommandError) -> [Challenge] {
+        guard case .tasks = scope else { return try session.run(.challenges) }
         var waiting: [TaskInfo] = []
         try forEachActivePage { tasks in
             waiting += tasks.filter { $0.waitsFor == .credential }
             return true
         }
-        return try ConcernedChallenges.of(waiting, challenges, session)
+        return try ConcernedChallenges.of(waiting, session.run(.challenges), session)
     }
 
     /// If another process waits for the right to read the session's events, gives up this right. Then the command

@@ -41,11 +41,13 @@ come from the tests of other projects. The column *source* names the test.
 Two rules go beyond HTTP:
 
 - If the request has a checksum, a part of a file is continued whatever ETag and Last-Modified the responses have,
-  without If-Range. The checksum decides at the end. If it is wrong, the download starts over one time, and then fails.
+  without If-Range. The checksum decides at the end. If it is wrong, the download starts over one time, with the usual
+  rules, and then fails.
 - A *page in place of the file* is a response of the type text/html or application/xhtml+xml that follows a redirect to
   another origin, if a part of the file has come from elsewhere, or if the URL names a file that is no page, such as
   `a.zip`. Without this rule, a login page would become the file. Such a page is not received. The task is retried, and
-  after three attempts in a row it fails with `BH_UNEXPECTED_TYPE`. To accept pages, list `text/html` in
+  after three attempts in a row it fails with `BH_UNEXPECTED_TYPE`. If the request continued a part of the file, it is
+  retried until `retry.maximum_attempts` or the resource time-out. To accept pages, list `text/html` in
   `accepted_types`. A page from the origin of the URL is accepted, so list the types that you expect if this may happen.
 
 This page is generated from `Tests/Integration/behaviours`. Change the rows there, then run

@@ -95,4 +95,6 @@ class Record:
                     at |= entry.live
                     if entry.connection in asking:
                         found.add(asking[entry.connection])
-        return found
+        # A client that takes junk for a response may close the connection before the server has read the request.
+        received = {entry.task for entry in self.entries if isinstance(entry, RequestReceived)}
+        return found | set().union(*exposed.values()) - received

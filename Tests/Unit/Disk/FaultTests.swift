@@ -62,7 +62,7 @@ import Testing
     @Test(
         "system errors become failures with a matching status",
         arguments: [
-            (EIO, Status.diskFailed), (EROFS, .destinationUnavailable), (EACCES, .destinationUnavailable),
+            (EIO, Status.diskFailed), (EROFS, .storageAway), (EACCES, .destinationUnavailable),
             (EMFILE, .outOfResources), (ENOSPC, .diskFull), (ENAMETOOLONG, .destinationUnavailable),
         ])
     func kinds(code: Int32, expected: Status) async throws {

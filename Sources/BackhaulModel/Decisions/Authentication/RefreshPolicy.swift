@@ -14,12 +14,18 @@ public enum RefreshPolicy {
 
     /// Whether the head of the response means that the headers or the URL have expired. Expiring headers are sent only
     /// to the origin of the URL, so a response from another origin does not show that they have expired. For an expired
-    /// URL, servers send 401, 403, 404 or 410, or redirect to a login page.
-    public static func isRequested(by head: ResponseHead, _ request: Request, origin: String) -> Bool {
-        switch request.options.refresh {
+    /// URL, servers send 401, 403, 404 or 410, or redirect a download to a login page. A response that the request
+    /// accepts is never such a response.
+    public static func isRequested(
+        by head: ResponseHead, _ request: Request, _ policy: TransferPolicy, origin: String
+    ) -> Bool {
+        if request.options.refresh == .none || policy.accepts(head) { return false }
+        return switch request.options.refresh {
         case .none: false
         case .headers: (head.status == 401 || head.status == 403) && head.origin == origin
-        case .url: [401, 403, 404, 410].contains(head.status) || PageSuspicion.isLogin(head, of: request.url)
+        case .url:
+            [401, 403, 404, 410].contains(head.status)
+                || request.kind == .download && PageSuspicion.isLogin(head, of: request.url)
         }
     }
 
@@ -41,6 +47,15 @@ public enum RefreshPolicy {
         "equest has expired", "oken has expired", "ignature has expired", "ink has expired", "URL has expired",
         "URL signature expired",
     ]
+}
+
+extension TransferPolicy {
+    /// Whether the policy names the response: its status, and for a status of success also its media type.
+    fileprivate func accepts(_ head: ResponseHead) -> Bool {
+        guard self.acceptedStatuses.contains(head.status) else { return false }
+        guard (200...299).contains(head.status) else { return true }
+        return self.acceptedTypes.flatMap(MediaRanges.init)?.contain(head.plainText("Content-Type")) == true
+    }
 }
 
 extension AuthenticationChallenge {

@@ -46,6 +46,7 @@ public struct UplinkWatch: Sendable {
             case .httpStatus, .redirectRefused, .checksumMismatch, .sizeMismatch, .tooLarge:
                 self = target.map(Ending.redirected) ?? .responded
             case .authenticationRequired: self = .responded
+            case .unexpectedType: self = target.map(Ending.redirected) ?? .unknown
             default: self = .unknown
             }
         }

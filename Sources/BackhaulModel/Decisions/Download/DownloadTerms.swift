@@ -49,8 +49,9 @@ public struct DownloadTerms: Equatable, Sendable {
     }
 
     /// Whether an attempt may continue a part file without a validator (ETag or Last-Modified), because the digest in
-    /// the request decides at the end whether the bytes belong together.
-    var continuesByDigest: Bool { checksum != nil && method == "GET" }
+    /// the request decides at the end whether the bytes belong together. After a wrong digest, the validators decide
+    /// again.
+    var continuesByDigest: Bool { checksum != nil && method == "GET" && !hadMismatch }
 
     /// The failure of a response whose media type is not accepted, or that is probably a page in place of the file.
     func refusal(ofType head: ResponseHead, _ known: Checkpoint?) -> Failure? {

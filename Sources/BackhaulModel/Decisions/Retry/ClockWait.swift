@@ -10,6 +10,8 @@ public struct ClockWait: Sendable {
 
     /// The time of the first such certificate while the clock was not trusted, in milliseconds since boot.
     private var began: Int64?
+    /// The time of the last such certificate.
+    private var last: Int64 = 0
 
     public init() {}
 
@@ -20,6 +22,9 @@ public struct ClockWait: Sendable {
             began = nil
             return false
         }
+        // While a task waits, there is an attempt every `recheckMilliseconds`. After a long pause, a new wait begins.
+        if now - last > Self.longestMilliseconds { began = nil }
+        last = now
         let start = began ?? now
         began = start
         return now - start < Self.longestMilliseconds

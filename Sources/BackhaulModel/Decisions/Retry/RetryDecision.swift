@@ -26,6 +26,8 @@ public struct FailedAttempt: Equatable, Sendable {
     public var isUplinkFailure = false
     /// Whether this attempt made bytes durable that no earlier attempt had made durable.
     public var madeProgress = false
+    /// Whether the request continued a part file. Then the server has the file, so a page in its place may disappear.
+    public var continuesPart = false
     /// How many attempts in a row, directly before this attempt, made no new byte durable.
     public var consecutiveFailures: UInt32 = 0
     /// How many attempts in a row, directly before this attempt, were retried without a delay.
@@ -87,7 +89,7 @@ public enum RetryDecision: Equatable, Sendable {
         // The task fails at the end of its resource time-out, so no delay is longer than the rest of this time-out.
         let remaining = max(0, attempt.remainingMilliseconds)
         if let delay = attempt.redirectDelay { return .whenOriginAllows(milliseconds: min(delay, remaining)) }
-        if attempt.waitsForClock {
+        if attempt.waitsForClock, policy.mayRepeat(attempt.method) || attempt.isUnprocessed {
             return .whenClockIsSet(recheckMilliseconds: min(ClockWait.recheckMilliseconds, remaining))
         }
         if attempt.isNotYetValid { return .end }
@@ -109,7 +111,9 @@ public enum RetryDecision: Equatable, Sendable {
         if attempt.hasNoRoute { return .whenReachable }
         if attempt.isUplinkFailure { return .whenUplinkIsUp }
         // Most servers repeat such a failure. So after some failed attempts in a row, the task is not retried.
-        let isPermanent = attempt.failure.isPermanent || attempt.hasStreamError && !policy.retries(attempt.failure)
+        let mayPass = attempt.continuesPart && attempt.failure.status == .unexpectedType
+        let isPermanent =
+            attempt.failure.isPermanent && !mayPass || attempt.hasStreamError && !policy.retries(attempt.failure)
         if isPermanent, consecutiveFailures >= permanentFailureLimit { return .end }
         if let maximum = policy.maximumAttempts, consecutiveFailures >= maximum { return .end }
         return .later(milliseconds: min(delay, remaining), consecutiveFailures: consecutiveFailures)

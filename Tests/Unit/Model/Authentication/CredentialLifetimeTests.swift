@@ -124,10 +124,30 @@ struct CredentialLifetimeTests {
         let head = ResponseHead(status: status, finalURL: "", isMultiplexed: false, fields: [], origin: origin)
         var request = Request(url: "https://example.org/file")
         request.options = options(kind)
-        #expect(RefreshPolicy.isRequested(by: head, request, origin: Self.origin) == isRequested)
+        let policy = TransferPolicy(SessionConfiguration(identifier: "s"))
+        #expect(RefreshPolicy.isRequested(by: head, request, policy, origin: Self.origin) == isRequested)
         #expect(RefreshPolicy.isDue(options(kind, expires: 100), now: 100) == (kind != .none))
         #expect(!RefreshPolicy.isDue(options(kind, expires: 100), now: 99))
         #expect(!RefreshPolicy.isDue(options(kind), now: 100))
+    }
+
+    @Test("a redirect to a login page asks for a new URL, except for uploads and pages that the request accepts")
+    func loginPage() {
+        let head = ResponseHead(
+            status: 200, finalURL: "https://example.org/login", isMultiplexed: false,
+            fields: [ResponseField("Content-Type", "text/html")], origin: Self.origin)
+        var request = Request(url: "https://example.org/file")
+        request.options = options(.url)
+        var session = SessionConfiguration(identifier: "s")
+        func isRequested() -> Bool {
+            RefreshPolicy.isRequested(by: head, request, TransferPolicy(session), origin: Self.origin)
+        }
+        #expect(isRequested())
+        session.policy.acceptedTypes = "text/*"
+        #expect(!isRequested())
+        session.policy.acceptedTypes = nil
+        request.options.body = .bytes([1])
+        #expect(!isRequested())
     }
 
     @Test(

@@ -200,6 +200,7 @@ struct UplinkTests {
         #expect(ending(.httpStatus, http: 511) == .portal)
         #expect(ending(.httpStatus, http: 404) == .responded)
         #expect(ending(.httpStatus, http: 404, to: login) == .redirected(to: login))
+        #expect(ending(.unexpectedType, to: login) == .redirected(to: login))
         #expect(ending(.tlsFailed) == .untrusted)
         #expect(ending(.connectionFailed) == .unreachable)
         #expect(ending(.connectionLost, hasResponse: true) == .unknown)

@@ -31,12 +31,24 @@ struct ClockWaitTests {
         #expect(waits == [true, false, true])
     }
 
+    @Test("after an hour without such a certificate, the hour begins again")
+    func pause() {
+        var wait = ClockWait()
+        let waits = [5, 3_600_000, 7_200_001, 10_800_000].map {
+            wait.mustWait(wall: 0, isSynchronised: false, now: $0)
+        }
+        #expect(waits == [true, true, true, true])
+    }
+
     private static let handshake = Failure(.tlsFailed, "not valid yet")
 
     @Test(
         "a certificate that is not valid yet fails the task, unless the task waits for the clock",
         arguments: [
             RetryRow("the clock is right", handshake, becomes: .end) { $0.isNotYetValid = true },
+            RetryRow("a server has acted on a POST", handshake, becomes: .end) {
+                ($0.isNotYetValid, $0.waitsForClock, $0.method) = (true, true, "POST")
+            },
             RetryRow("not set", handshake, becomes: .whenClockIsSet(recheckMilliseconds: 10_000)) {
                 ($0.isNotYetValid, $0.waitsForClock, $0.consecutiveFailures) = (true, true, 9)
             } policy: {

@@ -88,6 +88,6 @@ struct ErrorTests: EmbeddedTests {
         .connectionFailed, .connectionLost, .requestTimeout, .resourceTimeout, .tlsFailed, .httpStatus,
         .redirectRefused, .badResponse, .destinationExists, .destinationUnavailable, .diskFull, .diskFailed, .tooLarge,
         .completed, .started, .daemonUnavailable, .authenticationRequired, .checksumMismatch,
-        .sizeMismatch, .bodyUnavailable, .bodyChanged, .tlsTruncated, .storageAway,
+        .sizeMismatch, .bodyUnavailable, .bodyChanged, .tlsTruncated, .storageAway, .unexpectedType,
     ]
 }
