@@ -70,6 +70,7 @@ extension EngineLoop {
         case .tasksHeld(let session): tasks.deadlines.tasksHeld(of: session)
         case .startProbe(let task, let key, let kind):
             if !startProbe(task, key, kind) { queue(startParts.loader.probeNotStarted(key, kind)) }
+        case .finish(let tasks): finish(tasks)
         case .endOverdue(let tasks): endOverdue(tasks)
         case .restated(let moved): restated(moved)
         case .conditionsChanged: queue(conditions.conditionsChanged())

@@ -182,6 +182,12 @@ extension EngineLoop {
         return true
     }
 
+    /// Runs tasks with complete files. This needs no request and so no slot, and the origin may be paused. If a file
+    /// turns out to be missing, its task waits for a slot.
+    func finish(_ complete: [StoredTask]) {
+        for task in complete where base.transfers[task.id] == nil { run(task, holdsSlot: false) }
+    }
+
     /// Runs tasks whose resource time-out is over. Each run only ends its task. So the run needs no slot, and no
     /// condition is checked for it.
     func endOverdue(_ overdue: [StoredTask]) {

@@ -98,9 +98,7 @@ final class EngineLoop {
         for session in opening.sessions { remember(session.configuration, of: session.id) }
         base.journal.inherit(opening.waits)
         base.credentials.restore(opening.challenges, opening.kept)
-        // The files of these tasks were complete when an earlier engine ended. The files only have to get their final
-        // names. This needs no slot.
-        for task in opening.sealed where base.transfers[task.id] == nil { run(task, holdsSlot: false) }
+        finish(opening.sealed)
         for lane in opening.lanes { tasks.scheduler.add(lane, reload: false) }
         tasks.scheduler.due(at: opening.nextDue)
         queue(tasks.deadlines.latestStart(at: opening.latestStart))

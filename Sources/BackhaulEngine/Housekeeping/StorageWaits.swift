@@ -60,8 +60,8 @@ final class StorageWaits {
         runtime.store(
             { (transaction) throws(Failure) in try transaction.delays.releaseStorage() },
             then: { result in
-                guard case .success(let lanes) = result, !lanes.isEmpty else { return [] }
-                return [.tasksWait(in: lanes, reload: false)]
+                guard case .success(let released) = result else { return [] }
+                return [.finish(released.complete), .tasksWait(in: released.lanes, reload: false)]
             })
     }
 }

@@ -106,6 +106,8 @@ enum EngineEffect {
     case forgetEnds(except: Set<SessionID>)
     /// These transfers may continue.
     case resume([TaskID])
+    /// The files of these tasks are complete, and only have to get their final names.
+    case finish([StoredTask])
     /// The resource time-outs of these waiting tasks are over.
     case endOverdue([StoredTask])
     /// The constraints of these tasks changed.

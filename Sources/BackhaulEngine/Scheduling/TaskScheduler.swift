@@ -250,22 +250,22 @@ final class TaskScheduler {
         runtime.store(
             { (transaction) throws(Failure) in
                 (
-                    lanes: try transaction.delays.releaseDue(bootMilliseconds: now),
+                    released: try transaction.delays.releaseDue(bootMilliseconds: now),
                     overdue: try transaction.delays.overdueAside(bootMilliseconds: now),
                     next: try transaction.delays.nextDue()
                 )
             },
             then: { [unowned self] result in
-                guard case .success(let (lanes, overdue, next)) = result else {
+                guard case .success(let (released, overdue, next)) = result else {
                     // If the store cannot commit now, the work is tried again after `retryMilliseconds`.
                     due(at: now + Self.retryMilliseconds)
                     return []
                 }
-                tasksWait(in: lanes.union(lanesToReload), reload: false)
+                tasksWait(in: released.lanes.union(lanesToReload), reload: false)
                 lanesToReload = []
                 plan()
                 due(at: next)
-                return [.retryRoutes(lanes), .endOverdue(overdue), .mayBeIdle]
+                return [.finish(released.complete), .retryRoutes(released.lanes), .endOverdue(overdue), .mayBeIdle]
             })
     }
 }

@@ -36,6 +36,7 @@ final class DownloadRunner: TransferRunner {
         terms.skipsExisting = terms.skipsExisting && task.attempts == 0
         terms.hadMismatch = task.hadMismatch
         terms.neededSpace = attempt.terms.neededSpace
+        terms.mayRequest = attempt.holdsSlot
         machine = DownloadMachine(
             checkpoint: task.checkpoint, intent: task.intent, bootID: attempt.services.runtime.clocks.bootID,
             terms: terms, furthest: task.furthestOffset, policy: attempt.terms.policy)

@@ -56,7 +56,7 @@ final class RunningAttempt {
     var authentication = Authentication()
     private(set) var stopReason: StopReason?
     /// The state of the task after this attempt, and the reason why the task does not run.
-    var stoppedState: (TaskState, WaitReason) = (.suspended, .suspended)
+    var stoppedState: (TaskState, WaitReason)
     private var failedCommit: FailedCommit?
     private(set) var isOver = false
     /// The effects of the present call of this attempt or its runner.
@@ -68,6 +68,7 @@ final class RunningAttempt {
         self.services = services
         self.holdsSlot = holdsSlot
         self.runsAlone = runsAlone
+        stoppedState = holdsSlot ? (.suspended, .suspended) : (.waiting, .slot)
         exchange = ExchangeRecord(now: terms.began)
     }
 

@@ -50,7 +50,10 @@ public struct ControlOperations {
             }
             try write(control, to: change, now: now, clock)
             if control == .setAside { change.nextDue = try tables.delays.nextDue() }
-            if control == .resume, try starts.delaySelected(clock) { change.nextDue = try tables.delays.nextDue() }
+            if control == .resume {
+                _ = try starts.delaySelected(clock)
+                change.nextDue = try tables.delays.nextDue()
+            }
             change.closedChallenges = try challenges.closeUnused(of: session)
             let after = try tables.sessions.change(in: session)
             change.newestEvent = after.newestEvent

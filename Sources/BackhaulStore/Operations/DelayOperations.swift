@@ -44,9 +44,15 @@ public struct DelayOperations {
         try tables.waits.delaysBegan(for: reason)
     }
 
-    /// Ends the delays whose due time on the boot clock has come. Returns the lanes of the released tasks.
-    public func releaseDue(bootMilliseconds: Int64) throws(Failure) -> Set<LaneID> {
-        try tables.delays.releaseDue(bootMilliseconds: bootMilliseconds)
+    /// Ends the delays whose due time on the boot clock has come.
+    public func releaseDue(bootMilliseconds: Int64) throws(Failure) -> ReleasedTasks {
+        try released(tables.delays.releaseDue(bootMilliseconds: bootMilliseconds))
+    }
+
+    private func released(_ rows: [ReleasedRow]) throws(Failure) -> ReleasedTasks {
+        ReleasedTasks(
+            lanes: Set(rows.lazy.filter { !$0.hasIntent }.map(\.lane)),
+            complete: try options.tasks(rows.filter(\.hasIntent).map(\.id)))
     }
 
     /// Returns the tasks that were set aside and whose resource time-out, the longest permitted time from the enqueue
@@ -58,8 +64,8 @@ public struct DelayOperations {
     /// Ends the delays of tasks that wait for a route to their origin. Returns the lanes of these tasks.
     public func releaseUnreachable() throws(Failure) -> Set<LaneID> { try tables.delays.releaseUnreachable() }
 
-    /// Ends the delays of tasks whose storage is away. Returns the lanes of these tasks.
-    public func releaseStorage() throws(Failure) -> Set<LaneID> { try tables.delays.releaseStorage() }
+    /// Ends the delays of tasks whose storage is away.
+    public func releaseStorage() throws(Failure) -> ReleasedTasks { try released(tables.delays.releaseStorage()) }
 
     /// Returns the lanes among `lanes` in which a task waits for a route to its origin.
     public func unreachableLanes(among lanes: Set<LaneID>) throws(Failure) -> Set<LaneID> {

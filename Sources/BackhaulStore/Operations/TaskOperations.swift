@@ -168,8 +168,8 @@ public struct TaskOperations {
         return id
     }
 
-    /// Returns the tasks with a finish intent: an earlier engine ended while it gave the files of these tasks their
-    /// final names.
+    /// Returns the waiting tasks with a finish intent: an earlier engine ended before the files of these tasks got
+    /// their final names.
     public func withIntent() throws(Failure) -> [StoredTask] {
         var tasks: [StoredTask] = []
         for row in try tables.listing.storedWithIntent() { tasks.append(try options.task(row)) }

@@ -24,10 +24,9 @@ struct Selection {
         for task in tasks { try connection.run(Self.insertSelected, .id(task)) }
     }
 
-    /// Selects the live tasks of the selection. Leaves out tasks with a finish intent: these tasks are ending, and
-    /// their files get their final names. `which` limits the result to tasks that a command such as suspend would
-    /// change. `group` is the group that the selection names; nil if the selection names no group, or if that group
-    /// does not exist.
+    /// Selects the live tasks of the selection. Leaves out tasks that are ending: their files get their final names.
+    /// `which` limits the result to tasks that a command such as suspend would change. `group` is the group that the
+    /// selection names; nil if the selection names no group, or if that group does not exist.
     func select(
         _ selection: TaskSelection, of session: SessionID, group: GroupID?, running: Set<TaskID>, which: LiveTasks
     ) throws(Failure) {
@@ -113,9 +112,12 @@ struct Selection {
         AND (?8 IS NULL OR priority <> ?8) AND (?9 OR NOT \(TaskDelays.isAside))
         AND NOT \(isFinishing)
         """
-    /// A task with a finish intent gets its file's name now, except while it waits for the file's storage.
-    private static let isFinishing =
-        "(\(PartTable.hasIntent) AND due_reason IS NOT \(WaitReason.storage.sql))"
+    /// A waiting task with a finish intent gets its file's name now, except while it waits for the file's storage, or
+    /// was set aside.
+    private static let isFinishing = """
+        (state = \(waiting) AND due_reason NOT IN (\(WaitReason.storage.sql), \(WaitReason.suspended.sql))
+        AND \(PartTable.hasIntent))
+        """
     private static let selectAll = Query("INSERT INTO selected SELECT id FROM tasks WHERE \(condition)")
     private static let selectOne = Query(
         """

@@ -21,3 +21,11 @@ public struct EvaluatedDelays: Equatable, Sendable {
     /// The last evaluated task, after which the next batch begins. Nil if no batch follows.
     public var last: DelayedTask?
 }
+
+/// The tasks whose delays have ended.
+public struct ReleasedTasks: Sendable {
+    /// The lanes of the tasks that wait for a slot now.
+    public var lanes: Set<LaneID> = []
+    /// The tasks with a finish intent. Their files only have to get their final names, so they need no request.
+    public var complete: [StoredTask] = []
+}

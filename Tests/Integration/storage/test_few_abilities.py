@@ -3,11 +3,12 @@
 import errno
 import os
 import subprocess
+from contextlib import contextmanager
 
 import pytest
 
 from backhaul import BackhaulError, Reason, Status, TaskState
-from servers.behaviour import Behaviour
+from servers.behaviour import Behaviour, retry_after
 from servers.content import Content, sha256_of
 from testbed.host import until
 
@@ -70,34 +71,63 @@ def test_two_names_that_differ_only_in_case_do_not_replace_each_other(one, misbe
     assert drive.names() == ["Song"]
 
 
-def test_a_file_that_cannot_get_its_name_keeps_its_bytes_and_gets_the_name_later(one, misbehaving, place, downloads):
-    (downloads / "a").write_bytes(b"old")
+@contextmanager
+def mounted(place, path):
+    """A file is mounted over the file at this path, so that no other file can get its name."""
+    path.write_bytes(b"old")
     (place / "other").write_bytes(b"mounted")
-    one.download(misbehaving.serve("/a", CONTENT, [Behaviour(pace=1_000_000)]), downloads / "a", if_exists="replace")
-    until(one.tasks, lambda tasks: tasks[0].offset > 0)
-    done = subprocess.run(["mount", "--bind", place / "other", downloads / "a"], check=False, capture_output=True)
-    if done.returncode:
+    if subprocess.run(["mount", "--bind", place / "other", path], check=False, capture_output=True).returncode:
         pytest.skip("a bind mount needs more rights")
     try:
-        task = until(one.tasks, lambda tasks: tasks[0].reason is Reason.STORAGE)[0]
-        assert "mount point" in task.error_message
+        yield
     finally:
-        subprocess.run(["umount", downloads / "a"], check=True)
-    assert ended(one).state is TaskState.SUCCEEDED
+        subprocess.run(["umount", path], check=True)
+
+
+@pytest.fixture
+def unnamed(one, misbehaving, place, downloads):
+    """A download whose complete file cannot get its name, until the fixture is closed."""
+    @contextmanager
+    def begin():
+        (downloads / "a").write_bytes(b"old")
+        task = one.download(misbehaving.serve("/a", CONTENT, [Behaviour(pace=1_000_000)]), downloads / "a",
+                            if_exists="replace")
+        until(lambda: one.task(task), lambda seen: seen.offset > 0)
+        with mounted(place, downloads / "a"):
+            seen = until(lambda: one.task(task), lambda seen: seen.reason is Reason.STORAGE)
+            assert "mount point" in seen.error_message
+            yield task
+    return begin
+
+
+def pause(one, misbehaving, downloads):
+    """Makes the origin of all downloads ask for a pause."""
+    task = one.download(misbehaving.serve("/b", CONTENT, [retry_after("3600", 429)]), downloads / "b")
+    until(lambda: one.task(task), lambda seen: seen.reason is Reason.ORIGIN)
+
+
+def test_a_file_that_cannot_get_its_name_gets_it_later_although_its_origin_is_paused(
+        one, misbehaving, downloads, unnamed):
+    with unnamed():
+        pause(one, misbehaving, downloads)
+    assert one.wait_for(1)[0].state is TaskState.SUCCEEDED
     assert len(misbehaving.log("/a")) == 1 and sha256_of(downloads / "a") == CONTENT.sha256
 
 
+def test_a_download_whose_file_cannot_get_its_name_can_be_cancelled_although_its_origin_is_paused(
+        one, misbehaving, downloads, unnamed):
+    with unnamed() as task:
+        pause(one, misbehaving, downloads)
+        one.resume([task])
+        # While the engine tries to give the file its name, a cancellation has no effect.
+        until(lambda: one.cancel([task]), lambda count: count == 1)
+        until(lambda: os.listdir(downloads), lambda names: names == ["a"])
+
+
 def test_a_mount_point_is_refused_as_destination(one, misbehaving, place, downloads):
-    (downloads / "a").write_bytes(b"old")
-    (place / "other").write_bytes(b"mounted")
-    done = subprocess.run(["mount", "--bind", place / "other", downloads / "a"], check=False, capture_output=True)
-    if done.returncode:
-        pytest.skip("a bind mount needs more rights")
-    try:
-        with pytest.raises(BackhaulError, match="mount point"):
-            one.download(misbehaving.serve("/a", CONTENT), downloads / "a", if_exists="replace")
-    finally:
-        subprocess.run(["umount", downloads / "a"], check=True)
+    url = misbehaving.serve("/a", CONTENT)
+    with mounted(place, downloads / "a"), pytest.raises(BackhaulError, match="mount point"):
+        one.download(url, downloads / "a", if_exists="replace")
 
 
 def test_downloads_to_an_overlay_and_to_memory_keep_the_attributes_of_replaced_files(one, misbehaving, place):

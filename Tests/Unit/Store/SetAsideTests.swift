@@ -41,7 +41,7 @@ struct SetAsideTests {
     private func overdue(_ store: TestStore, at boot: Int64) throws -> [TaskID] {
         try store.run { transaction in
             let released = try transaction.delays.releaseDue(bootMilliseconds: boot)
-            guard released.isEmpty else { throw Failure(.internal, "a task was released") }
+            guard released.lanes.isEmpty else { throw Failure(.internal, "a task was released") }
             return try transaction.delays.overdueAside(bootMilliseconds: boot).map(\.id)
         }
     }

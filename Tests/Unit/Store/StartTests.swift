@@ -29,8 +29,8 @@ struct StartTests {
         #expect(try reason(store, session) == .earliestStart)
         #expect(try store.tasks(of: session).first?.earliestStartMilliseconds == 25_000)
         let lanes = try store.run { transaction in
-            let early = try transaction.delays.releaseDue(bootMilliseconds: 14_999)
-            return (early, try transaction.delays.releaseDue(bootMilliseconds: 15_000))
+            let early = try transaction.delays.releaseDue(bootMilliseconds: 14_999).lanes
+            return (early, try transaction.delays.releaseDue(bootMilliseconds: 15_000).lanes)
         }
         #expect(lanes.0.isEmpty && lanes.1 == made.lanes)
         #expect(try reason(store, session) == .slot)

@@ -127,6 +127,54 @@ struct TaskTests {
         #expect(try store.control(session, .cancel).tasks == [ids[0]])
     }
 
+    private func recordIntent(_ store: TestStore, _ id: TaskID) throws {
+        let isLive = try store.run { try $0.attempts.recordIntent(id, Self.intent) }
+        #expect(isLive)
+    }
+
+    @Test("a released task with a complete file needs no slot, so it is returned itself; of other tasks, the lane is")
+    func released() throws {
+        let session = try store.session()
+        let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
+        let lane = try lane(store)
+        for id in [ids[0], ids[2]] { try recordIntent(store, id) }
+        for (id, reason) in zip(ids, [WaitReason.storage, .storage, .retry, .retry]) {
+            try record(store, id, delayed(until: 500, reason))
+        }
+        let storage = try store.run { try $0.delays.releaseStorage() }
+        #expect(storage.complete.map(\.id) == [ids[0]] && storage.lanes == [lane])
+        let due = try store.run { try $0.delays.releaseDue(bootMilliseconds: 500) }
+        #expect(due.complete.map(\.id) == [ids[2]] && due.lanes == [lane])
+        #expect(due.complete.first?.intent == Self.intent)
+    }
+
+    @Test(
+        "a resumed task with a complete file is due at once, and needs no slot",
+        arguments: [TaskControl.suspend, .setAside, nil])
+    func resumedComplete(control: TaskControl?) throws {
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(0)], in: session)[0]
+        try recordIntent(store, id)
+        try record(store, id, delayed(until: 500, .storage))
+        if let control { try store.control(session, control) }
+        #expect(try store.control(session, .resume).nextDue == 1)
+        #expect(try store.run { try $0.lanes.ready() }.isEmpty)
+        #expect(try store.control(session, .setPriority(Limits.priorityNow)).count == 1)
+        let due = try store.run { try $0.delays.releaseDue(bootMilliseconds: 2) }
+        #expect(due.complete.map(\.id) == [id] && due.lanes.isEmpty)
+    }
+
+    @Test("the next engine does not finish the file of a suspended task", arguments: [TaskControl.suspend, .setAside])
+    func suspendedComplete(control: TaskControl) throws {
+        let session = try store.session()
+        let id = try store.enqueue([.numbered(0)], in: session)[0]
+        try recordIntent(store, id)
+        try record(store, id, delayed(until: 500, .storage))
+        #expect(try store.run { try $0.tasks.withIntent() }.map(\.id) == [id])
+        try store.control(session, control)
+        #expect(try store.run { try $0.tasks.withIntent() }.isEmpty)
+    }
+
     @Test("a task becomes ready at the end of its delay, and its lane is returned")
     func due() throws {
         let session = try store.session()
@@ -145,7 +193,7 @@ struct TaskTests {
         #expect(info[0].failure == Failure(.connectionLost, "it broke", domain: .curl, detail: 56))
         #expect(info[0].httpStatus == 200)
         func release(_ time: Int64) throws -> Set<LaneID> {
-            try store.run { try $0.delays.releaseDue(bootMilliseconds: time) }
+            try store.run { try $0.delays.releaseDue(bootMilliseconds: time).lanes }
         }
         func next() throws -> Int64? {
             try store.run { try $0.delays.nextDue() }

@@ -109,7 +109,8 @@ extension DownloadMachine {
 
     mutating func forgotten() -> [Action] {
         switch state {
-        case .preparing(.forgetting(.sealedFile)): [.restartPart] + checkDestinationFile()
+        case .preparing(.forgetting(.sealedFile)):
+            [.restartPart] + (terms.mayRequest ? checkDestinationFile() : conclude(.stopped))
         case .preparing(.forgetting(.partFile)): [.restartPart] + requestWhole()
         case .exchanging(.forgetting(let reception), let transfer):
             [.restartPart]

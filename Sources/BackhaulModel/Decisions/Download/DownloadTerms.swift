@@ -22,6 +22,8 @@ public struct DownloadTerms: Equatable, Sendable {
     /// If an earlier attempt found the file system full: how many bytes of the file were not stored yet. If the size of
     /// the file is unknown, this is an assumed number. Nil if no such attempt is known.
     public var neededSpace: UInt64?
+    /// Whether the attempt has a slot, which a request needs. Without a slot, the attempt only finishes a sealed file.
+    public var mayRequest = true
 
     public init() {}
 

@@ -61,8 +61,8 @@ struct SelectedTasks {
 
     func setPriority(_ priority: Int32) throws(Failure) { try connection.run(Self.setPriority, .number(priority)) }
 
-    /// Ends the delays of the selected tasks. Tasks that wait for a credential or for their earliest start stay
-    /// delayed.
+    /// Ends the delays of the selected tasks. Tasks that wait for a credential, for their earliest start or for the
+    /// storage of their complete file stay delayed.
     func endDelays() throws(Failure) { try connection.run(Self.endDelays) }
 
     /// Delays each selected waiting task until its earliest start, if that start is in the future. Returns whether a
@@ -117,7 +117,7 @@ struct SelectedTasks {
         """)
     private static let resume = Query(
         """
-        UPDATE tasks SET state = \(TaskState.waiting.sql), \(TaskDelays.clearDelay),
+        UPDATE tasks SET state = \(TaskState.waiting.sql), \(TaskDelays.clearDelayUnlessComplete),
             suspended_ms = suspended_ms + ifnull(max(0, ?1 - suspended_since_ms), 0),
             own_end_ms = own_end_ms + ifnull(max(0, ?1 - suspended_since_ms), 0), suspended_since_ms = NULL
         WHERE id IN selected
@@ -133,6 +133,7 @@ struct SelectedTasks {
         """
         UPDATE tasks SET \(TaskDelays.clearDelay)
         WHERE id IN selected AND NOT \(TaskDelays.staysDelayed) AND NOT \(TaskDelays.isAside)
+            AND NOT \(PartTable.hasIntent)
         """)
     private static let delayStarts = Query(
         """

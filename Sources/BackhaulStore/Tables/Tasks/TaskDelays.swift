@@ -24,9 +24,9 @@ struct TaskDelays {
 
     func release(_ task: TaskID) throws(Failure) { try connection.run(Self.release, .id(task)) }
 
-    /// Ends the delays whose due time on the boot clock has come. Returns the lanes of the released tasks.
-    func releaseDue(bootMilliseconds: Int64) throws(Failure) -> Set<LaneID> {
-        try Set(connection.all(Self.releaseDue, .integer(bootMilliseconds)) { row throws(Failure) in row.laneID() })
+    /// Ends the delays whose due time on the boot clock has come. Returns the released tasks.
+    func releaseDue(bootMilliseconds: Int64) throws(Failure) -> [ReleasedRow] {
+        try connection.all(Self.releaseDue, .integer(bootMilliseconds), read: ReleasedRow.init(row:))
     }
 
     /// Returns the tasks that were set aside and whose due time has come, which is the end of their resource time-out.
@@ -40,9 +40,9 @@ struct TaskDelays {
         try Set(connection.all(Self.releaseUnreachable) { row throws(Failure) in row.laneID() })
     }
 
-    /// Ends the delays of tasks whose storage is away. Returns the lanes of the released tasks.
-    func releaseStorage() throws(Failure) -> Set<LaneID> {
-        try Set(connection.all(Self.releaseStorage) { row throws(Failure) in row.laneID() })
+    /// Ends the delays of tasks whose storage is away. Returns the released tasks.
+    func releaseStorage() throws(Failure) -> [ReleasedRow] {
+        try connection.all(Self.releaseStorage, read: ReleasedRow.init(row:))
     }
 
     func hasUnreachable(_ lane: LaneID) throws(Failure) -> Bool {
@@ -188,6 +188,11 @@ struct TaskDelays {
     // MARK: Parts of statements
 
     static let clearDelay = "due_boot_ms = NULL, due_reason = \(WaitReason.none.sql)"
+    /// Like `clearDelay`, but a task with a complete file never waits for a slot: it is due now.
+    static let clearDelayUnlessComplete = """
+        due_boot_ms = iif(\(PartTable.hasIntent), 1, NULL),
+        due_reason = iif(\(PartTable.hasIntent), \(WaitReason.storage.sql), \(WaitReason.none.sql))
+        """
     /// The SQL condition for a waiting task: it waits for a credential.
     static let isParked = "due_reason = \(WaitReason.credential.sql)"
     /// The SQL condition for a waiting task: it was set aside, so it waits for a resume. Meanwhile, it does not count
@@ -233,7 +238,7 @@ struct TaskDelays {
     private static let move = Query("UPDATE tasks SET due_boot_ms = ?2 WHERE id = ?1")
     private static let release = Query("UPDATE tasks SET \(clearDelay) WHERE id = ?1")
     private static let releaseDue = Query(
-        "UPDATE tasks SET \(clearDelay) WHERE due_boot_ms <= ? AND NOT \(isAside) RETURNING lane_id")
+        "UPDATE tasks SET \(clearDelay) WHERE due_boot_ms <= ? AND NOT \(isAside) RETURNING \(ReleasedRow.columns)")
     private static let selectDueAside = Query(
         "UPDATE tasks SET due_boot_ms = ?1 + 60000 WHERE due_boot_ms <= ?1 AND \(isAside) RETURNING id")
     private static let releaseUnreachable = Query(
@@ -241,7 +246,7 @@ struct TaskDelays {
     private static let releaseStorage = Query(
         """
         UPDATE tasks SET \(clearDelay) WHERE due_boot_ms > 0 AND due_reason = \(WaitReason.storage.sql)
-        RETURNING lane_id
+        RETURNING \(ReleasedRow.columns)
         """)
     private static let hasUnreachable = Query(
         "SELECT EXISTS (SELECT 1 FROM tasks WHERE lane_id = ? AND \(TaskTable.isWaiting) AND \(isUnreachable))")
@@ -316,6 +321,21 @@ struct TaskDelays {
         UPDATE tasks SET \(startsAt)
         WHERE id = ?1 AND \(TaskTable.isReady) AND \(OptionTable.isRescheduled)
         """)
+}
+
+/// A task whose delay has ended.
+struct ReleasedRow {
+    let id: TaskID
+    let lane: LaneID
+    let hasIntent: Bool
+
+    fileprivate init(row: inout Row) {
+        id = row.taskID("id")
+        lane = row.laneID("lane_id")
+        hasIntent = row.flag(PartTable.hasIntent)
+    }
+
+    fileprivate static let columns = Row.columns(ReleasedRow.init(row:)).joined(separator: ", ")
 }
 
 /// One moment on two clocks, in milliseconds: on the boot clock and on the age calendar (`StartClock.calendar`).

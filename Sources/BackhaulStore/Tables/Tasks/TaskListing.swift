@@ -12,7 +12,7 @@ struct TaskListing {
         try connection.first(Self.selectStored, .id(id), read: Self.stored)
     }
 
-    /// Returns the tasks with a finish intent (tasks whose files get their final names), without their options.
+    /// Returns the waiting tasks with a finish intent (tasks whose files get their final names), without their options.
     func storedWithIntent() throws(Failure) -> [StoredTaskRow] {
         try connection.all(Self.selectWithIntent, read: Self.stored)
     }
@@ -69,7 +69,11 @@ struct TaskListing {
     private static let live = "\(tables) JOIN lanes ON lanes.id = lane_id"
     private static let selectStored = Query(stored, "FROM \(live) WHERE tasks.id = ?")
     private static let selectWithIntent = Query(
-        stored, "FROM intents AS pending CROSS JOIN \(live) WHERE tasks.id = pending.task_id")
+        stored,
+        """
+        FROM intents AS pending CROSS JOIN \(live)
+        WHERE tasks.id = pending.task_id AND \(TaskTable.isWaiting) AND NOT \(TaskDelays.isAside)
+        """)
     // LEFT JOIN lanes: an ended task may have no lane.
     private static let selectRecord = Query(
         { (row) throws(Failure) in try record(&row, nil) },

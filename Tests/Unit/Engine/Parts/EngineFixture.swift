@@ -66,6 +66,9 @@ extension [EngineEffect] {
     var overdue: [UInt64] {
         flatMap { if case .endOverdue(let tasks) = $0 { tasks.map(\.id.rawValue) } else { [UInt64]() } }
     }
+    var finished: [UInt64] {
+        flatMap { if case .finish(let tasks) = $0 { tasks.map(\.id.rawValue) } else { [UInt64]() } }
+    }
     var probes: [UInt64] { compactMap { if case .startProbe(let task, _, _) = $0 { task.id.rawValue } else { nil } } }
     var reloadedLater: [Set<UInt64>] {
         compactMap { if case .reloadLater(let lanes) = $0 { Set(lanes.map(\.rawValue)) } else { nil } }

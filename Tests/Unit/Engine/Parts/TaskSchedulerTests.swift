@@ -61,8 +61,19 @@ struct TaskSchedulerTests {
     }
 
     /// Returns these lanes to the scheduler as the lanes of released tasks.
-    private func dueReturns(_ lanes: Set<LaneID>) throws {
-        try fixture.runtime.storeReturns((lanes: lanes, overdue: [StoredTask](), next: nil as Int64?))
+    private func dueReturns(_ lanes: Set<LaneID>, complete: [StoredTask] = []) throws {
+        try fixture.runtime.storeReturns(
+            (
+                released: ReleasedTasks(lanes: lanes, complete: complete), overdue: [StoredTask](), next: nil as Int64?
+            ))
+    }
+
+    @Test("a due task with a complete file runs without a slot, even while its origin is paused")
+    func complete() throws {
+        scheduler.setOriginWidths([EngineFixture.origin: 0])
+        scheduler.releaseDue()
+        try dueReturns([], complete: [fixture.task(1)])
+        #expect(fixture.runtime.takeEffects().finished == [1])
     }
 
     @Test("the scheduler releases delayed tasks when they are due, the earliest first")

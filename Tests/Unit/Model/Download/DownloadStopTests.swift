@@ -23,6 +23,17 @@ struct DownloadStopTests {
         attempt.expect(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
     }
 
+    @Test("without a slot, a sealed file that is missing is forgotten, and no request is sent")
+    func sealedIsGoneWithoutSlot() {
+        var terms = DownloadTerms()
+        terms.mayRequest = false
+        var attempt = DownloadScript(from: .kept(500), intent: .sealed, terms: terms)
+        attempt.after(.start)
+        attempt.expect(.sealedFileChecked(isThere: false), .forgetCheckpoint)
+        attempt.expect(.forgotten, .restartPart, .releaseSlot, .conclude(.stopped, nil))
+        attempt.expect(.concluded, .closePart)
+    }
+
     @Test("if the disk fails during the check for a sealed file, the task is retried and keeps its checkpoint")
     func lookingFails() {
         var attempt = DownloadScript(from: .kept(500), intent: .sealed)

@@ -81,9 +81,10 @@ struct DownloadWalk {
         attempts += 1
         if random.once(in: 3), injectsFaults { server.change(&random) }
         isSlow = random.once(in: 2)
+        var terms = DownloadTerms.asking
+        terms.mayRequest = row.intent == nil || random.once(in: 2)
         machine = DownloadMachine(
-            checkpoint: row.checkpoint, intent: row.intent, bootID: "boot \(boot)", terms: .asking,
-            limits: .tiny)
+            checkpoint: row.checkpoint, intent: row.intent, bootID: "boot \(boot)", terms: terms, limits: .tiny)
         (slotsReleased, transfers, conclusions) = (0, 0, 0)
         forgetProcess()
         handle(injectsFaults && random.once(in: 300) ? .expire(.timedOut) : .start)
