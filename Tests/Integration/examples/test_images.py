@@ -123,7 +123,7 @@ def test_after_a_kill_of_the_daemon_the_next_start_continues_the_download(images
 def test_an_open_program_gets_the_event_and_is_not_launched(images, server, sunset):
     images("get", sunset)
     opened = images.open()
-    # The first line has the progress if the download had reached its pause before. No further progress is reported then.
+    # If the download had reached its pause before, the first line has the progress, and no other line follows.
     lines = iter(opened.stdout.readline, "")
     assert any(re.fullmatch(r"on its way: sunset.jpg \d+ %.*\n", line) for line in lines), "no progress was seen"
     server.release()
