@@ -41,7 +41,7 @@ extension Failure {
     }
 
     /// Whether this is the failure that `away` returns.
-    var isAway: Bool { status == .storageAway && detail == Int64(ENODEV) }
+    var isOfMissingDirectory: Bool { status == .storageAway && detail == Int64(ENODEV) }
 
     static func exists(_ path: String) -> Failure {
         .system(

@@ -55,11 +55,13 @@ struct DirectoryCache {
         return identity
     }
 
-    mutating func isAway(_ destination: Destination) -> Bool { isAway(destination.directory, destination.fileSystem) }
+    mutating func isFileSystemAway(_ destination: Destination) -> Bool {
+        isFileSystemAway(destination.directory, destination.fileSystem)
+    }
 
     /// Whether a file that is missing in this directory was removed, or is away with its file system. `expected`: the
     /// identity of the file system; nil if it is unknown.
-    mutating func isAway(_ path: String, _ expected: String?) -> Bool {
+    mutating func isFileSystemAway(_ path: String, _ expected: String?) -> Bool {
         guard let expected else { return false }
         var path = path
         // If the directory is missing, the nearest directory above it shows whether the file system is there.

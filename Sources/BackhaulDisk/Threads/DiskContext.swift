@@ -85,7 +85,7 @@ final class DiskContext {
         do throws(Failure) {
             let directory = try directories.directory(of: location.destination)
             try remove(location.partName, in: directory, location.partDescription)
-        } catch where error.isAway && !directories.isAway(location.destination) {
+        } catch where error.isOfMissingDirectory && !directories.isFileSystemAway(location.destination) {
             // The directory was removed, and the part file with it.
             return
         }
@@ -173,7 +173,9 @@ final class DiskContext {
     ) {
         let split = SplitPath(path)
         do throws(Failure) {
-            if directories.isAway(split.directory, fileSystem) { throw .away(split.directory, from: fileSystem) }
+            guard !directories.isFileSystemAway(split.directory, fileSystem) else {
+                throw .away(split.directory, from: fileSystem)
+            }
             let directory = try directories.directory(at: split.directory)
             try remove(split.name, in: directory, path)
             syncs.add(directory) { error in

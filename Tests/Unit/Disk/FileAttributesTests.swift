@@ -136,15 +136,20 @@ import Testing
     }
 
     #if DEBUG
+    private func failingFiles() -> (FileSystem, FaultPlan) {
+        var failing = FileSystem()
+        let faults = FaultPlan()
+        failing.faults = faults
+        return (failing, faults)
+    }
+
     @Test("if the group or the ACL of a replaced file cannot be kept, no other group gets its rights")
     func failedAttributes() throws {
         for failures in [2, 1] {
             try write([9], to: scratch.path("old"))
             try write([1], to: scratch.path("new"))
             try set(Self.accessList, of: "old", list(6, 6, 6, 6, 4))
-            var failing = FileSystem()
-            let faults = FaultPlan()
-            failing.faults = faults
+            let (failing, faults) = failingFiles()
             for _ in 0..<failures { faults.fail(.changeMode, with: EPERM) }
             let old = try #require(try files.status(of: scratch.path("old")))
             let new = try files.openForReading(scratch.path("new"))
@@ -159,9 +164,7 @@ import Testing
 
     @Test("a part file whose mode a crash left without the right to open it is continued and placed")
     func unopenable() async throws {
-        var failing = FileSystem()
-        let faults = FaultPlan()
-        failing.faults = faults
+        let (failing, faults) = failingFiles()
         let threads = try DiskThreads(count: 1, files: failing)
         let location = try scratch.location("file", mode: .default(umask: 0o022), replace: true)
         try write([9], to: scratch.path("file"))
@@ -183,9 +186,7 @@ import Testing
 
     @Test("a kept file whose rename has failed can be claimed again")
     func failedClaim() async throws {
-        var failing = FileSystem()
-        let faults = FaultPlan()
-        failing.faults = faults
+        let (failing, faults) = failingFiles()
         let threads = try DiskThreads(count: 1, files: failing)
         try write([1], to: scratch.path("kept"))
         try write([9], to: scratch.path("file"))
