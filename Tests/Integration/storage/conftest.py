@@ -1,10 +1,12 @@
 """Fixtures for tests with file systems that tests mount. They need root."""
 
+import shutil
 import subprocess
 
 import pytest
 
 from testbed.fuse import Fuse
+from testbed.host import until
 from uploads.forms import FormReceiver
 
 
@@ -49,38 +51,89 @@ def fuse(point):
 
 
 def run(*words):
+    if not shutil.which(words[0]):
+        pytest.skip(f"{words[0]} is not installed")
     done = subprocess.run(words, check=False, capture_output=True, text=True)
     if done.returncode != 0:
-        pytest.skip(f"{words[0]} needs more rights: {done.stderr.strip()}")
+        pytest.skip(f"{words[0]} is not possible here: {done.stderr.strip()}")
     return done.stdout.strip()
 
 
-class Drive:
-    """An ext4 file system in a file, which is mounted through a loop device."""
+#: For each kind of drive: the size of its image, the commands that make and mount its file system, and its type.
+IMAGES = {
+    "ext4": ("24M", ["mkfs.ext4", "-q", "-F"], ["mount"], "ext4"),
+    "xfs": ("300M", ["mkfs.xfs", "-q"], ["mount"], "xfs"),
+    "btrfs": ("120M", ["mkfs.btrfs", "-q"], ["mount"], "btrfs"),
+    "exfat": ("24M", ["mkfs.exfat"], ["mount.exfat-fuse"], "fuseblk"),
+    "casefold": ("24M", ["mkfs.ext4", "-q", "-F", "-O", "casefold"], ["mount"], "ext4"),
+}
 
-    def __init__(self, point, image):
-        self.point, self.image, self._loops = point, image, []
-        run("truncate", "-s", "24M", image)
-        run("mkfs.ext4", "-q", "-F", image)
+
+class Drive:
+    """A file system in a file, which is mounted through a loop device."""
+
+    def __init__(self, point, folder, kind):
+        self.point, self.kind, self._loops = point, kind, []
+        self._image, self._taken = folder / "image", folder / "taken"
+        size, make, self._mount, self.type = IMAGES[kind]
+        run("truncate", "-s", size, self._image)
+        run(*make, self._image)
 
     def plug(self, *, renumbered=False):
+        """Mounts the drive. `renumbered`: with another device number than before."""
         if renumbered:
-            # Another file takes the number that the drive had before.
-            other = self.image.with_name(self.image.name + ".other")
-            run("truncate", "-s", "1M", other)
-            self._loops.append(run("losetup", "-f", "--show", other))
-        self._loops.append(run("losetup", "-f", "--show", self.image))
-        run("mount", self._loops[-1], self.point)
+            take_number(self._taken)
+            run("truncate", "-s", "1M", self._taken / "image")
+            self._attach(self._taken / "image")
+        run(*self._mount, self._attach(self._image), self.point)
         return self
 
     def unplug(self):
-        subprocess.run(["umount", "-l", self.point], check=False, capture_output=True)
+        for path in (self.point, self._taken):
+            subprocess.run(["umount", "-l", path], check=False, capture_output=True)
         while self._loops:
             subprocess.run(["losetup", "-d", self._loops.pop()], check=False, capture_output=True)
+        # The server of a FUSE file system writes the last bytes after the unmount.
+        until(lambda: run("losetup", "-j", self._image), lambda attached: self.type != "fuseblk" or not attached)
+
+    def _attach(self, image):
+        self._loops.append(run("losetup", "-f", "--show", image))
+        return self._loops[-1]
+
+
+class Overlay:
+    """A file system that shows the files of two directories."""
+
+    type = "overlay"
+
+    def __init__(self, point, folder):
+        self.point, self.lower, self._taken = point, folder / "lower", folder / "taken"
+        layers = [folder / name for name in ("lower", "upper", "work")]
+        for layer in layers:
+            layer.mkdir()
+        self._layers = "lowerdir={},upperdir={},workdir={}".format(*layers)
+
+    def plug(self, *, renumbered=False):
+        if renumbered:
+            take_number(self._taken)
+        run("mount", "-t", "overlay", "overlay", "-o", self._layers, self.point)
+        return self
+
+    def unplug(self):
+        for path in (self.point, self._taken):
+            subprocess.run(["umount", "-l", path], check=False, capture_output=True)
+
+
+def take_number(directory):
+    """Mounts a file system that gets the next device number."""
+    directory.mkdir()
+    run("mount", "-t", "tmpfs", "tmpfs", directory)
 
 
 @pytest.fixture
-def drive(place, point):
-    made = Drive(point, place / "image").plug()
-    yield made
+def drive(request, place, point):
+    """An ext4 drive, or one of the kind that the test names."""
+    kind = getattr(request, "param", "ext4")
+    made = Overlay(point, place) if kind == "overlay" else Drive(point, place, kind)
+    yield made.plug()
     made.unplug()

@@ -2,13 +2,18 @@
 
 import os
 import shutil
+import sqlite3
+import subprocess
+from contextlib import closing
 
 import pytest
 
 from backhaul import Reason, Request, Status, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
-from testbed.checkpoints import wait_for_checkpoint
+from storage.conftest import take_number
+from testbed.checkpoints import DATABASE, wait_for_checkpoint
+from testbed.fuse import STATFS
 from testbed.host import until
 
 CONTENT = Content(3_000_000, seed=1)
@@ -28,13 +33,23 @@ def part_files(directory):
 
 
 @pytest.fixture
+def reboot(store):
+    """A function that makes the next engine believe that the machine has booted since."""
+    def change():
+        with closing(sqlite3.connect(store / DATABASE)) as database, database:
+            database.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
+            database.execute("UPDATE checkpoints SET boot_id = 'another'")
+    return change
+
+
+@pytest.fixture
 def begun(host, one, store, misbehaving, point):
     """A function that begins a download to the drive, and then kills the engine. It returns a new host, after `between`
     has run."""
     def begin(between):
         url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=2_000_000)])
         one.download(url, point / "a")
-        wait_for_checkpoint(store)
+        wait_for_checkpoint(store, synced=1)
         one.kill_with_engine()
         between()
         new = host()
@@ -60,14 +75,29 @@ def test_a_download_continues_on_a_drive_that_has_another_device_number(begun, m
     finished(new, misbehaving, point)
 
 
+@pytest.mark.parametrize("drive", ["ext4", "xfs", "btrfs", "exfat", "overlay"], indirect=True)
 def test_a_download_waits_for_its_drive_and_writes_nothing_below_the_empty_mount_point(
         begun, misbehaving, drive, point):
+    before = os.stat(point).st_dev
     new = begun(drive.unplug)
     task = away(new)
     assert task.state is TaskState.WAITING
-    assert str(point) in task.reason_text and "ext4" in task.reason_text
+    assert str(point) in task.reason_text and drive.type in task.reason_text
     assert os.listdir(point) == []
-    drive.plug()
+    drive.plug(renumbered=True)
+    assert os.stat(point).st_dev != before
+    finished(new, misbehaving, point)
+
+
+def test_a_download_continues_after_a_reboot_on_a_drive_whose_inodes_have_other_numbers(
+        begun, misbehaving, reboot, fuse, point):
+    card = fuse(noreplace=True)
+
+    def boot():
+        card.unmount()
+        reboot()
+        card.mount()
+    new = begun(boot)
     finished(new, misbehaving, point)
 
 
@@ -137,12 +167,15 @@ def test_an_upload_continues_from_a_card_whose_inodes_have_other_numbers(host, o
     assert ended(new).state is TaskState.SUCCEEDED
 
 
-def test_an_upload_waits_for_the_card_that_has_its_file(host, one, forms, fuse, point):
+@pytest.mark.parametrize("after", ["a restart", "a reboot"])
+def test_an_upload_waits_for_the_card_that_has_its_file(host, one, forms, fuse, point, reboot, after):
     card = fuse(noreplace=True)
     (point / "photo").write_bytes(CONTENT.data)
     one.enqueue([Request(forms.url("/photo"), body_file=point / "photo", suspended=True)])
     one.kill_with_engine()
     card.unmount()
+    if after == "a reboot":
+        reboot()
     new = host()
     new.attach()
     new.resume()
@@ -150,6 +183,33 @@ def test_an_upload_waits_for_the_card_that_has_its_file(host, one, forms, fuse, 
     assert task.attempts == 0
     card.mount()
     assert ended(new).state is TaskState.SUCCEEDED
+
+
+@pytest.mark.parametrize("drive", ["overlay"], indirect=True)
+def test_an_upload_continues_after_its_file_was_copied_to_the_upper_layer_of_an_overlay(one, forms, drive, point):
+    (drive.lower / "photo").write_bytes(CONTENT.data)
+    [task] = one.enqueue([Request(forms.url("/photo"), body_file=point / "photo", suspended=True)])
+    os.chmod(point / "photo", 0o600)
+    assert os.stat(drive.lower / "photo").st_mode & 0o777 != 0o600
+    one.resume([task.task_id])
+    assert ended(one).state is TaskState.SUCCEEDED
+    assert forms.sent[0].body == CONTENT.data
+
+
+def test_a_download_does_not_wait_for_another_file_system_that_hangs(one, misbehaving, fuse, place, point, downloads):
+    card = fuse(noreplace=True)
+    task = one.download(misbehaving.serve("/a", CONTENT), point / "a", suspended=True)
+    # After a change of the mounts, the engine determines again on which file system the directory is.
+    take_number(place / "other")
+    try:
+        with card.hanging(STATFS):
+            one.resume([task])
+            card.wait_until_hung()
+            one.download(misbehaving.serve("/b", CONTENT), downloads / "b")
+            assert one.wait_for(1)[0].path == str(downloads / "b")
+        assert [event.path for event in one.wait_for(2)] == [str(downloads / "b"), str(point / "a")]
+    finally:
+        subprocess.run(["umount", place / "other"], check=True)
 
 
 def test_a_missing_directory_is_refused_at_the_enqueue(one, misbehaving, downloads):

@@ -9,6 +9,7 @@ import os
 import struct
 import threading
 import time
+from contextlib import contextmanager
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 MNT_DETACH = 2
@@ -38,6 +39,7 @@ class Fuse:
         self.files, self._next, self._device = {}, 2, None
         #: The names of all files that were made.
         self.made = []
+        self._hanging, self._hung, self._answers = None, threading.Event(), threading.Event()
 
     def mount(self):
         self._device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
@@ -63,6 +65,19 @@ class Fuse:
     def detach(self):
         LIBC.umount2(self.point, MNT_DETACH)
 
+    @contextmanager
+    def hanging(self, code):
+        """The file system answers nothing from the first request of this kind on, until the block ends."""
+        self._hanging = code
+        try:
+            yield
+        finally:
+            self._hanging = None
+            self._answers.set()
+
+    def wait_until_hung(self):
+        assert self._hung.wait(60)
+
     def names(self):
         return sorted(os.fsdecode(name) for name in self.files)
 
@@ -84,6 +99,9 @@ class Fuse:
             size, code, unique, node = struct.unpack_from("<IIQQ", message)
             if code in UNANSWERED:
                 continue
+            if code == self._hanging:
+                self._hung.set()
+                self._answers.wait()
             reply, failure = b"", 0
             try:
                 reply = self._answer(code, node, message[40:size])

@@ -97,6 +97,37 @@ import Testing
         #expect(names("a").isEmpty)
     }
 
+    @Test(
+        "a directory on which the same directory is mounted, before or after the enqueue, stays the directory",
+        .enabled(if: Mount.isPossible), arguments: [true, false])
+    func mountedOnItself(isBefore: Bool) async throws {
+        mkdir(scratch.path("a"), 0o700)
+        func change(_ isMounting: Bool) {
+            let path = scratch.path("a")
+            #expect(isMounting ? mount(path, path, "", UInt(MS_BIND), "") == 0 : umount2(path, Int32(MNT_DETACH)) == 0)
+        }
+        if isBefore { change(true) }
+        let location = try await location(in: "a")
+        change(!isBefore)
+        let part = threads.partFile(location)
+        try await part.place(part.seal([1]))
+        #expect(names("a") == ["file"])
+        if !isBefore { change(false) }
+    }
+
+    @Test("another part of the same file system in place of the mounted part is away", .enabled(if: Mount.isPossible))
+    func otherPart() async throws {
+        for name in ["a", "source", "other"] { mkdir(scratch.path(name), 0o700) }
+        #expect(mount(scratch.path("source"), scratch.path("a"), "", UInt(MS_BIND), "") == 0)
+        let location = try await location(in: "a")
+        #expect(umount2(scratch.path("a"), Int32(MNT_DETACH)) == 0)
+        #expect(mount(scratch.path("other"), scratch.path("a"), "", UInt(MS_BIND), "") == 0)
+        let part = threads.partFile(location)
+        #expect(await status { _ = try await part.seal([1]) } == .storageAway)
+        #expect(umount2(scratch.path("a"), Int32(MNT_DETACH)) == 0)
+        #expect(names("other").isEmpty)
+    }
+
     // MARK: Removal
 
     @Test("a file is removed only when its file system is there", .enabled(if: Mount.isPossible))
