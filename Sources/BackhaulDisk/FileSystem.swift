@@ -274,18 +274,29 @@ struct FileSystem: Sendable {
             do {
                 _ = try call(.link) { linkat(fromDirectory, from, toDirectory, to, 0) }
             } catch where [EPERM, EINVAL, ENOSYS, EOPNOTSUPP, EMLINK].contains(error.code) {
-                try makePlaceholder(for: from, named: to, in: toDirectory)
+                try makePlaceholder(for: from, in: fromDirectory, named: to, in: toDirectory)
                 return try renameOverPlaceholder(from, in: fromDirectory, to: to, in: toDirectory)
             }
             try remove(from, in: fromDirectory)
-        } catch where !replace && error.code == EEXIST && isPlaceholder(for: from, named: to, in: toDirectory) {
+        } catch
+            where !replace && error.code == EEXIST
+            && isPlaceholder(for: from, in: fromDirectory, named: to, in: toDirectory)
+        {
+            setModified(from, in: fromDirectory, nanoseconds: Clock.wallMilliseconds * 1_000_000)
             try renameOverPlaceholder(from, in: fromDirectory, to: to, in: toDirectory)
         }
     }
 
     /// Takes a name on a file system that has neither RENAME_NOREPLACE nor hard links: makes a file, whose content
-    /// shows after a crash which file was to get the name.
-    private func makePlaceholder(for from: String, named to: String, in directory: Int32) throws(SystemError) {
+    /// shows after a crash which file was to get the name. If the crash comes before the content is written, the time
+    /// of modification of the file `from` shows when the name was to be taken.
+    private func makePlaceholder(
+        for from: String, in fromDirectory: Int32, named to: String, in directory: Int32
+    ) throws(SystemError) {
+        let modified = try status(in: fromDirectory, from)?.modifiedNanoseconds
+        let now = Clock.wallMilliseconds * 1_000_000
+        setModified(from, in: fromDirectory, nanoseconds: now - Self.placeholderMark)
+        defer { setModified(from, in: fromDirectory, nanoseconds: modified ?? now) }
         let file = try create(in: directory, to)
         do {
             try write(file.number, Self.placeholder(for: from)[...], at: 0)
@@ -301,17 +312,36 @@ struct FileSystem: Sendable {
         do {
             _ = try call(.rename) { bhl_rename(fromDirectory, from, toDirectory, to, 1) }
         } catch {
-            if isPlaceholder(for: from, named: to, in: toDirectory) { try? remove(to, in: toDirectory) }
+            if isPlaceholder(for: from, in: fromDirectory, named: to, in: toDirectory) {
+                try? remove(to, in: toDirectory)
+            }
             throw error
         }
     }
 
-    private func isPlaceholder(for from: String, named to: String, in directory: Int32) -> Bool {
+    private func isPlaceholder(
+        for from: String, in fromDirectory: Int32, named to: String, in directory: Int32
+    ) -> Bool {
         let content = Self.placeholder(for: from)
-        guard let found = try? status(in: directory, to), found.isRegular, found.size == content.count,
-            let file = try? openForReading(in: directory, to)
-        else { return false }
+        guard let found = try? status(in: directory, to), found.isRegular else { return false }
+        if found.size == 0, let marked = try? status(in: fromDirectory, from) {
+            let taken = marked.modifiedNanoseconds &+ Self.placeholderMark
+            let difference = (found.modifiedNanoseconds &- taken).magnitude
+            return found.owner == marked.owner && difference <= Self.placeholderPrecision
+        }
+        guard found.size == content.count, let file = try? openForReading(in: directory, to) else { return false }
         return (try? read(file.number, count: content.count, at: 0)) == content
+    }
+
+    /// While a placeholder is made, the time of the other file is earlier by these 36 years.
+    private static let placeholderMark: Int64 = 1_136_000_000 * 1_000_000_000
+    /// FAT stores times in units of two seconds.
+    private static let placeholderPrecision: UInt64 = 2_000_000_000
+
+    /// Errors are ignored. Then an empty placeholder is not recognised after a crash.
+    private func setModified(_ name: String, in directory: Int32, nanoseconds: Int64) {
+        guard let file = try? open(in: directory, ownNamed: name) else { return }
+        try? changeModificationTime(file.number, nanoseconds: nanoseconds)
     }
 
     private static func placeholder(for name: String) -> [UInt8] { Array("backhaul: this file becomes \(name)".utf8) }

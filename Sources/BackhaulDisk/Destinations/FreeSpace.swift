@@ -44,15 +44,11 @@ struct FileSystemSpace {
         nameLength = Int(status.f_namelen)
     }
 
-    /// ext4, XFS, Btrfs, F2FS, tmpfs, ZFS, bcachefs and overlayfs: names are bytes, and differ if their bytes differ.
+    /// ext4, XFS, Btrfs, F2FS, tmpfs, ZFS, bcachefs and overlayfs: names are bytes.
     private static let native: Set<Int> = [
         0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x0102_1994, 0x2FC1_2FC1, 0xCA45_1A4E, 0x794C_7630,
     ]
     var acceptsAllNames: Bool { Self.native.contains(type) }
-
-    /// NFS, Ceph, GFS2 and OCFS2, whose names differ in case, except on a few servers.
-    private static let shared: Set<Int> = [0x6969, 0x00C3_6400, 0x0116_1970, 0x7461_636F]
-    var distinguishesCase: Bool { acceptsAllNames || Self.shared.contains(type) }
 
     /// FAT, exFAT, NTFS, FUSE, CIFS, SMB 2 and 9P: the mount options may choose the owner of all files.
     private static let ownerless: Set<Int> = [

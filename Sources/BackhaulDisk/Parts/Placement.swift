@@ -84,12 +84,14 @@ struct PlaceOperation {
         return found.flatMap { $0.isRegular && !$0.matches(intent) ? $0 : nil }
     }
 
-    /// Refuses to replace a file whose name differs in case: on a file system that ignores case, this may be the file
-    /// of another task.
+    /// Refuses to replace a file whose name differs in case: in a directory that ignores case, this may be the file of
+    /// another task. The names are listed only if the directory has the name in another case, too.
     private func checkSpelling(in directory: OpenDirectory) throws(Failure) {
-        guard let space = try? files.space(directory.number), !space.distinguishesCase,
+        let (lower, upper) = (name.lowercased(), name.uppercased())
+        let twin = name == lower ? upper : lower
+        guard twin != name, (try? files.status(in: directory.number, twin)) != nil,
             let names = try? DirectoryReader.textNames(in: directory.path), !names.contains(name),
-            let other = names.first(where: { $0.lowercased() == name.lowercased() })
+            let other = names.first(where: { $0.lowercased() == lower })
         else { return }
         throw .system(
             .destinationExists, code: EEXIST,

@@ -4,12 +4,14 @@ import errno
 import os
 import subprocess
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
-from backhaul import BackhaulError, Reason, Status, TaskState
+from backhaul import BackhaulError, Reason, Request, Status, TaskState
 from servers.behaviour import Behaviour, retry_after
 from servers.content import Content, sha256_of
+from storage.conftest import run
 from testbed.host import until
 
 CONTENT = Content(900_000, seed=1)
@@ -104,6 +106,22 @@ def pause(one, misbehaving, downloads):
     """Makes the origin of all downloads ask for a pause."""
     task = one.download(misbehaving.serve("/b", CONTENT, [retry_after("3600", 429)]), downloads / "b")
     until(lambda: one.task(task), lambda seen: seen.reason is Reason.ORIGIN)
+
+
+@pytest.mark.parametrize("drive", ["exfat", "casefold"], indirect=True)
+def test_of_two_downloads_whose_names_differ_only_in_case_one_succeeds(one, misbehaving, drive, point):
+    folder = point / "songs"
+    folder.mkdir()
+    if drive.kind == "casefold":
+        run("chattr", "+F", folder)
+    for policy in ("fail", "replace"):
+        names = [policy, policy.upper()]
+        requests = [Request(misbehaving.serve(f"/{name}", Content(100_000, seed=1)), folder / name, if_exists=policy)
+                    for name in names]
+        one.enqueue(requests)
+    ends = [event for event in one.wait_for() if event.task_id]
+    assert sorted(event.status for event in ends) == [Status.OK] * 2 + [Status.DESTINATION_EXISTS] * 2
+    assert sorted(os.listdir(folder)) == sorted(Path(event.path).name for event in ends if event.status is Status.OK)
 
 
 def test_a_file_that_cannot_get_its_name_gets_it_later_although_its_origin_is_paused(

@@ -81,6 +81,61 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
+    private func setModified(_ path: String, _ seconds: Int) {
+        var times = [timespec(), timespec()]
+        times[1].tv_sec = seconds
+        #expect(utimensat(AT_FDCWD, path, times, 0) == 0)
+    }
+
+    private func modified(_ path: String) -> Int? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_mtim.tv_sec : nil
+    }
+
+    @Test(
+        "an empty file is the placeholder of a crash only if the part file has the time at which the name was taken",
+        arguments: [
+            (-1_136_000_000, true), (-1_136_000_001, true), (-1_136_000_060, false), (-1_135_999_940, false),
+            (0, false),
+        ])
+    func emptyPlaceholder(difference: Int, isOurs: Bool) async throws {
+        let location = try scratch.location("file")
+        let path = location.destination.path
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        try DiskTests.write([], to: path)
+        let taken = try #require(modified(path))
+        setModified(scratch.partPath(location), taken + difference)
+        #expect(await status { try await part.place(intent) } == (isOurs ? nil : .destinationExists))
+        #expect(contents(path) == (isOurs ? [1] : []))
+        #expect(try #require(modified(path)) >= taken)
+    }
+
+    @Test("only for the moment in which the placeholder is made, the file has another time of modification")
+    func unchangedTime() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        setModified(scratch.partPath(location), 1_000_000_000)
+        faults.fail(.rename, with: EINVAL)
+        faults.fail(.link, with: EPERM)
+        try await part.place(intent)
+        #expect(faults.operations.count { $0 == .changeTimes } == 2)
+        #expect(modified(location.destination.path) == 1_000_000_000)
+    }
+
+    @Test("a file with content is never taken for an empty placeholder")
+    func foreignContent() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        try DiskTests.write([9], to: location.destination.path)
+        let taken = try #require(modified(location.destination.path))
+        setModified(scratch.partPath(location), taken - 1_136_000_000)
+        #expect(await status { try await part.place(intent) } == .destinationExists)
+        #expect(contents(location.destination.path) == [9])
+    }
+
     // MARK: Syncs
 
     @Test(
