@@ -8,9 +8,10 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .treatAllWarnings(as: .error),
     // A debug build compiles a module at once, too: the compiler then reads each declaration one time, and not one time
-    // for each batch of files. This saves a third of the processor time. With the option for threads, each file gets its
-    // own object file, and the build tool needs these object files.
-    .unsafeFlags(["-whole-module-optimization", "-num-threads", "1"], .when(configuration: .debug)),
+    // for each batch of files. This saves a third of the processor time. The option for threads gives each file its own
+    // object file, which the build tool needs.
+    .unsafeFlags(
+        ["-whole-module-optimization", "-disable-batch-mode", "-num-threads", "1"], .when(configuration: .debug)),
 ]
 
 /// Optimizes a module for size. Most of these modules do little work: they run once for a call of the host, or they
