@@ -13,17 +13,19 @@ NAMES = {
     "/gr%C3%BC%C3%9Fe": "grüße",
     "/": "index.html",
     "/folder/": "index.html",
-    "/..%2F..%2Fetc%2Fpasswd": ".._.._etc_passwd",
-    "/a%2Fb": "a_b",
+    "/..%2F..%2Fetc%2Fpasswd": "passwd",
+    "/a%2Fb": "b",
     "/%2E%2E": "index.html",
     "/%2e": "index.html",
-    "/a%00b": "a_b",
-    "/a%0Ab%1B%5B2J": "a_b_[2J",
-    "/%E2%80%AEgpj.exe": "_gpj.exe",
+    "/a%00b": "ab",
+    "/a%0Ab%1B%5B2J": "ab[2J",
+    "/%E2%80%AEgpj.exe": "gpj.exe",
     "/%FF%FE": "%FF%FE",
     "/100%": "100%",
     "/%zz": "%zz",
     "/-rf": "-rf",
+    "/.profile": "profile",
+    "/a:b%3Fc": "a_b_c",
     "/" + "n" * 300 + ".tar.gz": "n" * 252 + ".gz",
     "/" + "n" * 251 + ".gz": "n" * 251 + ".gz",
 }
@@ -44,4 +46,4 @@ def test_a_file_with_a_hostile_name_stays_in_the_chosen_folder(backhaul, serve):
     server = serve({"/..%2F..%2Fescaped": b"x"})
     (backhaul.here / "files").mkdir()
     backhaul("get", "-d", "files", f"{server.url}/..%2F..%2Fescaped")
-    assert os.listdir(backhaul.here / "files") == [".._.._escaped"]
+    assert os.listdir(backhaul.here / "files") == ["escaped"]

@@ -1,4 +1,5 @@
 import Backhaul
+import enum BackhaulModel.ServerFileName
 
 /// The name of a transfer in messages.
 struct TransferName {
@@ -17,12 +18,20 @@ struct TransferName {
     }
 
     private var description: String {
-        let name = task.destination.flatMap { $0.split(separator: "/").last.map { String($0) } }
-        let file = Text.visible(name ?? FileName.from(url: task.url))
+        let file = TransferName.file(of: task)
         let host = Text.visible(TransferName.host(of: task.url))
         let size = "\(Text.size(task.done)) of \(task.total.map { Text.size($0) } ?? "?")"
         return host.isEmpty ? "\(file), \(size)" : "\(file) \(task.isUpload ? "to" : "from") \(host), \(size)"
     }
+
+    /// The last component of the task's destination. If the task has no destination, a name derived from its URL.
+    static func file(of task: TaskInfo) -> String {
+        let name = task.destination.flatMap { $0.split(separator: "/").last.map { String($0) } }
+        return Text.visible(name ?? file(of: task.url))
+    }
+
+    /// The name of the file with this URL.
+    static func file(of url: String) -> String { ServerFileName.from(url: url) ?? "index.html" }
 
     /// The host name and port of a URL, without a user.
     static func host(of url: String) -> String {

@@ -126,7 +126,7 @@ struct DownloadOptions {
                 if let output {
                     output.hasPrefix("/") ? output : Paths.join(directory, output)
                 } else {
-                    Paths.join(directory, FileName.from(url: url))
+                    Paths.join(directory, TransferName.file(of: url))
                 }
             return withoutDots(destination)
         }

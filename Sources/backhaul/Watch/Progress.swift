@@ -69,7 +69,7 @@ struct ProgressReading {
     }
 
     private static func line(_ task: TaskInfo, columns: Int, terminal: Terminal) -> String {
-        let name = Text.visible(FileName.shown(task))
+        let name = TransferName.file(of: task)
         guard task.state == .running, task.reason == nil else {
             return waitingLine(task, name, columns)
         }
@@ -111,13 +111,5 @@ struct ProgressReading {
         let right = zip(cells, widths).map { Text.padded(left: $0, columns: $1 + 1) }.joined()
         let room = max(3, columns - Text.width(right))
         return Text.fitted(Text.padded(Text.fitted(name, columns: room), columns: room) + right, columns: columns)
-    }
-}
-
-extension FileName {
-    /// The last component of the task's destination. If the task has no destination, a name derived from its URL.
-    fileprivate static func shown(_ task: TaskInfo) -> String {
-        guard let destination = task.destination else { return from(url: task.url) }
-        return destination.split(separator: "/").last.map(String.init) ?? destination
     }
 }

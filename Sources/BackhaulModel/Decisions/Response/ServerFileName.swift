@@ -11,7 +11,7 @@ public enum ServerFileName {
         for candidate in [disposition?.extendedName, disposition?.name] {
             if let name = candidate.flatMap(sanitised) { return name }
         }
-        let names = [url, head.finalURL].compactMap { lastPart(of: $0).flatMap(sanitised) }
+        let names = [url, head.finalURL].compactMap(from(url:))
         return names.first(where: hasExtension) ?? names.first ?? "download"
     }
 
@@ -54,13 +54,16 @@ public enum ServerFileName {
         return start(of: stem, room: Limits.fileNameSize - ending.utf8.count) + ending
     }
 
-    private static func lastPart(of url: String) -> String? {
+    /// The last part of the URL's path as a name. Bytes that are not UTF-8 stay percent-encoded. Nil if the part is
+    /// empty, or if no character of it is left.
+    public static func from(url: String) -> String? {
         let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard let scheme = url.firstOccurrence(of: "://"), scheme < path.endIndex,
-            let root = path[scheme...].dropFirst("://".utf8.count).firstIndex(of: 0x2F),
+            let root = path[scheme...].dropFirst("://".utf8.count).firstIndex(of: UInt8(ascii: "/")),
             let slash = path.lastIndex(of: UInt8(ascii: "/")), slash >= root
         else { return nil }
-        return PercentCoding.decoded(path[path.index(after: slash)...]).flatMap(ContentDisposition.text)
+        let part = path[path.index(after: slash)...]
+        return sanitised(PercentCoding.decoded(part).flatMap(ContentDisposition.text) ?? String(Substring(part)))
     }
 
     /// Shortens the name to 255 bytes, and keeps whole characters and the extension.

@@ -104,9 +104,9 @@ struct ServerFileNameTests {
             ("https://example.org/a%20b.txt", "a b.txt"), ("https://example.org/%252e", "%2e"),
             ("https://example.org/..%2f..%2fx", "x"), ("https://example.org/%2ehidden", "hidden"),
             ("https://example.org/", "download"), ("https://example.org", "download"),
-            ("https://example.org?q=/x", "download"), ("https://example.org/%ff", "download"),
-            ("https://example.org/%", "download"), ("https://example.org/dir/", "download"), ("nonsense", "download"),
-            ("", "download"),
+            ("https://example.org?q=/x", "download"), ("https://example.org/%ff", "%ff"),
+            ("https://example.org/%", "%"), ("https://example.org/%zz.jpg", "%zz.jpg"),
+            ("https://example.org/dir/", "download"), ("nonsense", "download"), ("", "download"),
         ])
     func fromURL(_ url: String, _ expected: String) { #expect(name(nil, url: url) == expected) }
 
