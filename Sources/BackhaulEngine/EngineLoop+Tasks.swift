@@ -52,7 +52,7 @@ extension EngineLoop {
         if let rate = task.request.options.policy.bytesPerSecond { setRate(rate, of: .task(task.id)) }
         if !housekeeping.ticker.isRunning { housekeeping.ticker.start(milliseconds: 1_000) }
         queue(onlyEnds ? runner.expire() : runner.start())
-        clients.progress.plan()
+        clients.progress.started(in: task.session)
     }
 
     // MARK: Effects of attempts

@@ -56,7 +56,7 @@ final class ProgressPublisher {
         let limits = Limits.progressInterval
         let interval = min(max(milliseconds, limits.lowerBound), limits.upperBound)
         watches[address] = ProgressWatch(session: session, interval: Int64(interval), due: runtime.now)
-        plan()
+        if source.runningSessions.contains(session) { schedule { $0.session == session } }
     }
 
     func stop(_ address: HandleAddress) { watches[address] = nil }
@@ -65,13 +65,14 @@ final class ProgressPublisher {
         for address in watches.keys where address.connection == connection { watches[address] = nil }
     }
 
-    /// Starts the timer of the next notice. This function is called after a task started, a watch started, or a reading
-    /// was added.
-    func plan() {
-        guard !watches.isEmpty, timer?.isRunning != true else { return }
-        let running = source.runningSessions
-        let due = watches.values.filter { running.contains($0.session) || !$0.ended.isEmpty }.map(\.due).min()
-        if let due { timer?.start(milliseconds: max(0, due - runtime.now)) }
+    /// Notes that a task of the session has started.
+    func started(in session: SessionID) { schedule { $0.session == session } }
+
+    /// Starts the timer for the next notice of these watches, unless it fires before that notice.
+    private func schedule(_ isMeant: (ProgressWatch) -> Bool) {
+        guard let timer, let due = watches.values.lazy.filter(isMeant).map(\.due).min() else { return }
+        let delay = max(0, due - runtime.now)
+        if !timer.isRunning || delay < timer.millisecondsLeft { timer.start(milliseconds: delay) }
     }
 
     /// Adds the last reading of a task that does not run any more. The closure `reading` returns this reading. It is
@@ -83,11 +84,14 @@ final class ProgressPublisher {
             watches[address]?.sent[task] = nil
             watches[address]?.ended.add([last])
         }
-        plan()
+        schedule { $0.session == session }
     }
 
     private func send() {
-        for (address, watch) in watches where watch.due <= runtime.now {
+        let running = source.runningSessions
+        // A watch without news keeps its due time, so that it gets the next reading at once.
+        let isActive = { (watch: ProgressWatch) in running.contains(watch.session) || !watch.ended.isEmpty }
+        for (address, watch) in watches where watch.due <= runtime.now && isActive(watch) {
             guard let connection = clients[address.connection] else {
                 watches[address] = nil
                 continue
@@ -96,7 +100,7 @@ final class ProgressPublisher {
             guard !connection.isBackpressured() else { continue }
             send(address, watch, to: connection)
         }
-        plan()
+        schedule(isActive)
     }
 
     private func send(_ address: HandleAddress, _ watch: ProgressWatch, to connection: ClientConnection) {

@@ -17,7 +17,7 @@ extension Delivery {
             guard let task = core.task(id: reading.taskID) else { return nil }
             let change = task is BackgroundURLSessionUploadTask ? sent(task, reading) : received(task, reading)
             task.showProgress()
-            return change.step == 0 ? nil : change
+            return change.step > 0 ? change : nil
         }
         guard !changes.isEmpty, delegate is any BackgroundURLSessionTaskDelegate else { return }
         onQueue { [session, delegate] in

@@ -77,7 +77,7 @@ final class Delivery {
         if core.isCancelling { try core.cancelTasks() }
         try sendResponses()
         try drain(consumer)
-        deliverProgress(try opened.pollProgress())
+        deliverNewProgress(try opened.pollProgress())
         if isToBeCompleted { return try complete(consumer) }
         if core.isEnding, try core.info() == nil { return endOrRenew() }
         if core.isInvalidating, try isFinished(consumer) { return end(nil) }
@@ -96,7 +96,7 @@ final class Delivery {
         } else {
             consumer = try application.consumeSession(core.identifier) {
                 performJobs()
-                if let readings = try? opened.pollProgress() { deliverProgress(readings) }
+                if let readings = try? opened.pollProgress() { deliverNewProgress(readings) }
                 return isOver
             }
         }
@@ -158,6 +158,13 @@ final class Delivery {
         // A job may have added a response to a challenge, or another thread may have begun a cancellation. The waits
         // above consumed the wake-ups for these changes. After this wake-up, the next iteration sees the changes.
         if hasWaited { wait.wake() }
+    }
+
+    /// Delivers the progress after a listing has ended. This process may not know the tasks of the readings before, and
+    /// the engine reports each reading one time.
+    private func deliverNewProgress(_ readings: [TaskProgress]) {
+        waitForProgram(nil)
+        deliverProgress(readings)
     }
 
     private func deliver(_ event: Event, _ consumer: BlockingSession) throws(BackhaulError) {
