@@ -176,12 +176,25 @@ final class OpenPart {
     /// Appends the bytes to the file, and records the new length in the `PartJournal`. Returns that length.
     func append(_ bytes: [UInt8], _ directories: inout DirectoryCache) throws(Failure) -> UInt64 {
         let file = try current(&directories)
+        try noticeChange(of: file)
         try write(bytes, to: file, &directories)
         let status = try? files.status(file.number)
         lastWritten = status.map(FileTimes.init)
         if let status { identity = (status.device, status.inode) }
         note()
         return length
+    }
+
+    /// Throws if another program has shortened or extended the file since this engine's last write. If only the times
+    /// have changed, the digest starts again, so that it is the digest of the bytes in the file. On some network file
+    /// systems the times change later than the bytes. There, this costs one more reading of the file.
+    private func noticeChange(of file: Descriptor) throws(Failure) {
+        guard let lastWritten, let status = try? files.status(file.number) else { return }
+        guard status.size == length else { throw markFailed(.changedExternally(path)) }
+        if FileTimes(status) != lastWritten, let algorithm = digest?.algorithm {
+            digest = try PartDigest(algorithm)
+            self.lastWritten = FileTimes(status)
+        }
     }
 
     /// Records the length and the checksum in the journal. If the engine has given up this thread, the thread must not
@@ -235,8 +248,10 @@ final class OpenPart {
     /// Adds the next slice of the existing bytes to the digest. Returns true when the digest covers all of them.
     func hashNext(_ directories: inout DirectoryCache) throws(Failure) -> Bool {
         if let syncFailure { throw syncFailure }
-        guard let digested = digest?.length, digested < length else { return true }
+        guard digest != nil, length > 0 else { return true }
         let file = try current(&directories)
+        try noticeChange(of: file)
+        guard let digested = digest?.length, digested < length else { return true }
         var slice = [UInt8](repeating: 0, count: Int(min(UInt64(PartDigest.sliceSize), length - digested)))
         let count = try reporting { () throws(SystemError) in
             try files.read(file.number, into: &slice, at: digested)

@@ -5,11 +5,15 @@ internal import BackhaulModel
 struct PartDigest {
     static let sliceSize = 4 << 20
 
+    let algorithm: Checksum.Algorithm
     private let digester: Digester
     /// The number of the file's bytes that are in the digest.
     private(set) var length: UInt64 = 0
 
-    init(_ algorithm: Checksum.Algorithm) throws(Failure) { digester = try Digester(algorithm) }
+    init(_ algorithm: Checksum.Algorithm) throws(Failure) {
+        self.algorithm = algorithm
+        digester = try Digester(algorithm)
+    }
 
     /// Adds bytes whose offset in the file is `end`. If earlier bytes are not yet in the digest, does nothing. Later,
     /// the earlier bytes and these bytes are read from the file.

@@ -71,6 +71,29 @@ struct DigestTests {
         #expect(faults.operations.filter { $0 == .read }.count == 3)
     }
 
+    @Test("if another program changes a part file during the download, the digest is that of the changed file")
+    func changedMeanwhile() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        part.hash(.sha256)
+        try await part.append(Array(bytes[..<5_000_000]))
+        try scratch.overwrite(location.partName, at: 1_000, with: 1)
+        let sealed = try await part.sealed(Array(bytes[5_000_000...]), expected: UInt64(bytes.count))
+        var changed = bytes
+        changed[1_000] = 1
+        #expect(try sealed.checksum == digest(changed))
+    }
+
+    @Test("a part file that another program has emptied during the download is not continued")
+    func emptied() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        try await part.append(Array(bytes[..<1_000_000]))
+        #expect(truncate(scratch.partPath(location), 0) == 0)
+        #expect(await status { try await part.append(Array(bytes[1_000_000..<2_000_000])) } == .diskFailed)
+        #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 0)
+    }
+
     @Test("the digest of a part file is correct after a failed write was repeated")
     func afterFailure() async throws {
         let part = threads.partFile(try scratch.location("file"))

@@ -28,6 +28,19 @@ final class Scratch {
     func partPath(_ location: PartLocation) -> String { path(location.partName) }
 
     func names() -> [String] { directoryNames(path) }
+
+    /// Overwrites one byte of a file, as another program does, until the kernel's coarse clock gives the file a new
+    /// time.
+    func overwrite(_ name: String, at offset: Int, with byte: UInt8) throws {
+        let file = open(path(name), O_WRONLY)
+        try #require(file >= 0)
+        defer { close(file) }
+        var (before, after) = (stat(), stat())
+        try #require(fstat(file, &before) == 0)
+        repeat {
+            try #require(pwrite(file, [byte], 1, offset) == 1 && fstat(file, &after) == 0)
+        } while (after.st_mtim.tv_sec, after.st_mtim.tv_nsec) == (before.st_mtim.tv_sec, before.st_mtim.tv_nsec)
+    }
 }
 
 func directoryNames(_ path: String) -> [String] {
