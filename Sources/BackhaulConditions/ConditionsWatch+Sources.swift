@@ -85,9 +85,9 @@ extension ConditionsWatch {
     private func watchRoutes() {
         guard routes == nil else { return }
         do throws(SystemError) {
-            let changes = try RouteWatch()
+            let changes = try NetworkChanges()
             let watch = try loop.watch(changes.number, .readable) { [unowned self] _ in
-                if changes.takeChanges(), !routeTimer.isRunning {
+                if changes.take(), !routeTimer.isRunning {
                     routeTimer.start(milliseconds: ConditionsWatch.routeDelay)
                 }
             }

@@ -63,7 +63,7 @@ public final class ConditionsWatch {
     /// Whether the last attempt to read failed. It fails if no thread can be made.
     var isUnreadable = false
     var devices: (events: DeviceEvents, watch: Watch)?
-    var routes: (changes: RouteWatch, watch: Watch)?
+    var routes: (changes: NetworkChanges, watch: Watch)?
     var triggers: [PressureResource: (trigger: PressureTrigger, watch: Watch)] = [:]
     var systemBus: (bus: any SystemBus, subscriptions: ConditionSet, watch: Watch)?
     /// The resources, such as memory, whose pressure has begun since conditions were last read together (every 30

@@ -50,6 +50,8 @@ public struct FailureContext: Equatable, Sendable {
     public var isUnprocessed = false
     /// The errno of the failed connection, or 0.
     public var systemError: Int32 = 0
+    /// The numeric address to which the transport has last tried to connect, or an empty string.
+    public var triedAddress = ""
     /// Whether the server ended an HTTP/2 connection, for example with GOAWAY, before the head of the response had
     /// arrived. A new connection may work immediately.
     public var connectionWasClosed = false

@@ -9,7 +9,12 @@ public final class Transport {
     let loop: Loop
     lazy var tokenProvider = KerberosTokenProvider(loop)
     lazy var certificateLoader = CertificateLoader(loop)
-    var stacks: [ConnectionIdentity: CurlStack] = [:]
+    var stacks: [ConnectionIdentity: CurlStack] = [:] {
+        didSet { if stacks.isEmpty != (addressWatch == nil) { watchAddresses() } }
+    }
+    /// While there are connections, the watch of this machine's addresses. Nil if there are none, or if the system does
+    /// not permit the watch.
+    private var addressWatch: (changes: NetworkChanges, watch: Watch)?
     var active: [ObjectIdentifier: Transfer] = [:]
     /// The operations that were requested during a call of libcurl. They are performed after that call.
     var deferredCalls: [DeferredCall] = []
@@ -270,6 +275,7 @@ public final class Transport {
         let (failure, isTransient) = TransferFailure.failure(
             report, server: origin.text, headIsWhole: exchange.headIsWhole, hasReceived: exchange.hasReceived)
         failureContext.isNotYetValid = report.isNotYetValid
+        failureContext.triedAddress = transfer.curl?.easy.triedAddress ?? ""
         if failure.status == .tlsFailed { certificateLoader.expireAll() }
         return .failed(failure, isTransient: isTransient, failureContext)
     }
@@ -332,6 +338,19 @@ public final class Transport {
         transfer.exitCurl()
         curl.stack.multi.remove(curl.easy)
         curl.stack.handles.recycle(curl.easy)
+    }
+
+    // MARK: - Removed addresses
+
+    private func watchAddresses() {
+        addressWatch?.watch.cancel()
+        addressWatch = nil
+        guard !stacks.isEmpty, let changes = try? NetworkChanges(onlyAddresses: true) else { return }
+        let watch = try? loop.watch(changes.number, .readable) { [unowned self] _ in
+            guard changes.take() else { return }
+            for stack in stacks.values { stack.resetLostConnections() }
+        }
+        addressWatch = watch.map { (changes, $0) }
     }
 
     // MARK: - Silent transfers

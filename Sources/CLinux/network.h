@@ -14,19 +14,52 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// Returns a socket that receives each change of links, addresses and routes (rtnetlink(7)), or -1.
-static inline int bhl_watch_routes(void) {
+// Returns a socket that receives each change of links, addresses and routes, or only of addresses (rtnetlink(7)).
+// Returns -1 after an error.
+static inline int bhl_watch_network(int only_addresses) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     if (descriptor < 0) return -1;
     struct sockaddr_nl address;
     memset(&address, 0, sizeof address);
     address.nl_family = AF_NETLINK;
-    address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE;
+    address.nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
+    if (!only_addresses) address.nl_groups |= RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
     if (bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
     int code = errno;
     close(descriptor);
     errno = code;
     return -1;
+}
+
+// Returns 1 if no interface has the socket's local address any more, because bind(2) then refuses the address. Also
+// returns 1 if the socket is connecting from a link-local address of IPv6, or from ::1. The kernel chooses such an
+// address if it has no other, and the packets do not reach other networks. Connections within this machine do not wait.
+// Returns 0 otherwise, or if this cannot be determined.
+static inline int bhl_lacks_local_address(int descriptor) {
+    struct sockaddr_storage address, peer;
+    socklen_t size = sizeof address, peer_size = sizeof peer;
+    if (getsockname(descriptor, (struct sockaddr *)&address, &size) != 0) return 0;
+    const struct in6_addr *local = &((struct sockaddr_in6 *)&address)->sin6_addr;
+    if (address.ss_family == AF_INET6 && (IN6_IS_ADDR_LINKLOCAL(local) || IN6_IS_ADDR_LOOPBACK(local)) &&
+        getpeername(descriptor, (struct sockaddr *)&peer, &peer_size) != 0) {
+        return 1;
+    }
+    // The port has the same offset for both families.
+    ((struct sockaddr_in *)&address)->sin_port = 0;
+    int probe = socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (probe < 0) return 0;
+    // ENODEV: the interface of a link-local address was removed.
+    int result = bind(probe, (struct sockaddr *)&address, size) != 0 && (errno == EADDRNOTAVAIL || errno == ENODEV);
+    close(probe);
+    return result;
+}
+
+// Disconnects a TCP socket with a reset (connect(2), AF_UNSPEC).
+static inline void bhl_reset(int descriptor) {
+    struct sockaddr none;
+    memset(&none, 0, sizeof none);
+    none.sa_family = AF_UNSPEC;
+    connect(descriptor, &none, sizeof none);
 }
 
 // Returns 1 if a route leads to the numeric address. Returns 0 if there is no such route, or if the text is not an
@@ -80,10 +113,11 @@ static inline void bhl_describe_link(unsigned index, struct bhl_route *out) {
     close(descriptor);
 }
 
-// If a route leads to the internet, returns 1 and the interface. If there is no such route, returns 0. If this cannot
-// be determined, returns -1 and sets errno. Uses RTM_GETROUTE of rtnetlink(7). The kernel replies immediately, and
-// sends nothing on the network.
-static inline int bhl_default_route(int family, struct bhl_route *out) {
+// If a route leads to the numeric address, returns 1 and the interface. If there is no such route, returns 0. If the
+// address is one of this machine, or a broadcast address, returns 2. If this cannot be determined, returns -1 and sets
+// errno. Uses RTM_GETROUTE of rtnetlink(7). The kernel replies immediately, and sends nothing on the network. Security
+// modules and packet filters do not affect the reply.
+static inline int bhl_find_route(int family, const char *text, struct bhl_route *out) {
     struct {
         struct nlmsghdr head;
         struct rtmsg route;
@@ -99,8 +133,7 @@ static inline int bhl_default_route(int family, struct bhl_route *out) {
     query.route.rtm_dst_len = (unsigned char)(size * 8);
     query.attribute.rta_type = RTA_DST;
     query.attribute.rta_len = (unsigned short)RTA_LENGTH(size);
-    // This is the address of a.root-servers.net. It is outside of all local networks and does not change.
-    inet_pton(family, family == AF_INET ? "198.41.0.4" : "2001:503:ba3e::2:30", query.address);
+    if (inet_pton(family, text, query.address) != 1) return errno = EINVAL, -1;
 
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     if (descriptor < 0) return -1;
@@ -122,7 +155,14 @@ static inline int bhl_default_route(int family, struct bhl_route *out) {
         return errno = EPROTO, -1;
     }
     struct rtmsg *route = (struct rtmsg *)NLMSG_DATA(head);
-    if (route->rtm_type != RTN_UNICAST) return 0;
+    switch (route->rtm_type) {
+    case RTN_UNICAST: break;
+    case RTN_BLACKHOLE:
+    case RTN_UNREACHABLE:
+    case RTN_PROHIBIT:
+    case RTN_THROW: return 0;
+    default: return 2;
+    }
     int left = (int)RTM_PAYLOAD(head);
     for (struct rtattr *entry = RTM_RTA(route); RTA_OK(entry, left); entry = RTA_NEXT(entry, left)) {
         if (entry->rta_type != RTA_OIF || RTA_PAYLOAD(entry) < sizeof(unsigned)) continue;
@@ -132,4 +172,17 @@ static inline int bhl_default_route(int family, struct bhl_route *out) {
         return out->name[0] != 0;
     }
     return 0;
+}
+
+// The same for a route to the internet. Returns 1, 0 or -1.
+static inline int bhl_default_route(int family, struct bhl_route *out) {
+    // This is the address of a.root-servers.net. It is outside of all local networks and does not change.
+    int result = bhl_find_route(family, family == AF_INET ? "198.41.0.4" : "2001:503:ba3e::2:30", out);
+    return result == 2 ? 0 : result;
+}
+
+// Returns 1 if the kernel knows that no route leads to the numeric address. Otherwise returns 0.
+static inline int bhl_lacks_route(const char *text) {
+    struct bhl_route route;
+    return bhl_find_route(strchr(text, ':') ? AF_INET6 : AF_INET, text, &route) == 0;
 }

@@ -5,9 +5,21 @@ internal import Glibc
 /// What the kernel reports about routes to other machines. Each function makes a few system calls and does not block.
 public enum Routes {
     /// Whether this error of connect(2) means that no route leads to the server. Such an error is not a failure of the
-    /// server.
-    public static func isUnreachable(_ code: Int32) -> Bool {
-        code == ENETUNREACH || code == EHOSTUNREACH || code == ENETDOWN
+    /// server. The routes `blackhole` and `prohibit`, with which some programs block all traffic outside of a VPN,
+    /// cause EINVAL and EACCES. But these errors also have other causes, such as a security module, or a link-local
+    /// address without an interface. So they count only if the kernel has no route.
+    ///
+    /// - address: the numeric address to which the connection failed, or an empty string.
+    public static func isUnreachable(_ code: Int32, to address: String) -> Bool {
+        isUnreachable(code, to: address) { bhl_lacks_route($0) != 0 }
+    }
+
+    static func isUnreachable(_ code: Int32, to address: String, lacksRoute: (String) -> Bool) -> Bool {
+        switch code {
+        case ENETUNREACH, EHOSTUNREACH, ENETDOWN: true
+        case EINVAL, EACCES: !Connectivity.isLinkLocal(address) && lacksRoute(address)
+        default: false
+        }
     }
 
     /// Whether this error of connect(2) means that the server's machine has refused the connection.

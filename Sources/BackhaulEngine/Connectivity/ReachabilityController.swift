@@ -40,7 +40,7 @@ final class ReachabilityController {
         Connectivity.isRouteMissing(
             failure, server: task.origin.server,
             Connectivity.Facts(
-                isUnreachable: Routes.isUnreachable(failureContext.systemError),
+                isUnreachable: Routes.isUnreachable(failureContext.systemError, to: failureContext.triedAddress),
                 hasRouteToNameServer: failure.status == .nameNotResolved && canReachNameServer()))
     }
 
@@ -81,9 +81,9 @@ final class ReachabilityController {
     private func watchRoutes() {
         guard watch == nil else { return }
         do throws(SystemError) {
-            let routes = try RouteWatch()
+            let routes = try NetworkChanges()
             watch = try runtime.watch(routes.number) { [unowned self] in
-                if routes.takeChanges() { networkChanged() }
+                if routes.take() { networkChanged() }
                 return []
             }
         } catch {

@@ -36,6 +36,13 @@ final class CurlStack {
         if handles.findEndedConnections() { multi.closeEndedConnections() }
     }
 
+    /// Ends the connections, in use or idle, whose local addresses were removed from this machine. Otherwise a transfer
+    /// would wait for its request time-out.
+    func resetLostConnections() {
+        handles.resetLostConnections()
+        closeEndedConnections()
+    }
+
     /// Ends the transfers of the handles in `used`, which are in the multi handle, and closes all connections.
     func close(ending used: [EasyHandle]) {
         for easy in used { multi.remove(easy) }

@@ -18,6 +18,8 @@ final class EasyHandle {
     /// Whether the handle must not be used for another request.
     private(set) var isSpent = false
     private var jar: CookieJar?
+    /// The numeric address for which the request has last opened a socket, or an empty string.
+    var triedAddress = ""
 
     init(_ sockets: SocketTable, _ identity: ConnectionIdentity) throws(Failure) {
         guard let handle = curl_easy_init() else { throw Failure(.outOfResources, "no memory is left for a transfer") }
@@ -45,6 +47,7 @@ final class EasyHandle {
     ) throws(Failure) {
         bhl_easy_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
         reasonText[0] = 0
+        triedAddress = ""
         if let nonceOwner { self.nonceOwner = nonceOwner }
         let list = try Self.list(of: lines)
         bhl_easy_set_headers(handle, list)

@@ -44,4 +44,6 @@ final class EasyHandlePool {
     var haveConnections: Bool { sockets.hasConnections }
 
     func findEndedConnections() -> Bool { sockets.findEndedConnections() }
+
+    func resetLostConnections() { sockets.resetLostConnections() }
 }

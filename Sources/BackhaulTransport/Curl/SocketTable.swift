@@ -1,3 +1,4 @@
+internal import BackhaulPlatform
 internal import CCurl
 internal import Glibc
 
@@ -50,6 +51,12 @@ final class SocketTable {
         return !ended.isEmpty
     }
 
+    /// Resets the sockets whose local addresses were removed from this machine, also those that are connecting. libcurl
+    /// then gets an error.
+    func resetLostConnections() {
+        for socket in sockets.values where socket.isOpen && TCPSocket.hasLostAddress(socket.number) { socket.reset() }
+    }
+
     func close(_ number: Int32) {
         forget(number)
         Glibc.close(number)
@@ -71,6 +78,7 @@ final class SocketTable {
 /// A connection's socket.
 final class ConnectionSocket {
     let number: Int32
+    private let inode: ino_t
     fileprivate(set) var endpoints: ConnectionEndpoints?
     /// Whether a response over HTTP/2 has arrived on the connection. Frames may then arrive at any time.
     var isMultiplexed = false
@@ -80,7 +88,25 @@ final class ConnectionSocket {
     var users = 0
     fileprivate var receivedAtEnd: Int64?
 
-    fileprivate init(_ number: Int32) { self.number = number }
+    fileprivate init(_ number: Int32) {
+        self.number = number
+        inode = Self.inode(number)
+    }
+
+    private static func inode(_ number: Int32) -> ino_t {
+        var status = stat()
+        return fstat(number, &status) == 0 ? status.st_ino : 0
+    }
+
+    /// Whether the number is still this socket's. libcurl may have closed the socket unreported, and another file may
+    /// have its number.
+    fileprivate var isOpen: Bool { !isClosed && Self.inode(number) == inode }
+
+    fileprivate func reset() {
+        // The kernel forgets this number with the connection.
+        receivedAtEnd = received
+        TCPSocket.reset(number)
+    }
 
     fileprivate var hasEnded: Bool {
         var poll = pollfd(fd: number, events: Int16(bhl_poll_read_end), revents: 0)
@@ -89,7 +115,7 @@ final class ConnectionSocket {
 
     /// The number of bytes that the kernel has received over the socket, or nil if it is not known.
     var received: Int64? {
-        if isClosed { return receivedAtEnd }
+        if isClosed || receivedAtEnd != nil { return receivedAtEnd }
         let count = bhl_received_bytes(number)
         return count < 0 ? nil : count
     }
@@ -127,6 +153,16 @@ struct ConnectionEndpoints: Equatable {
         else { return nil }
         self.init(
             ports: PortPair(local: local.port, remote: remote.port), local: local.text, remote: remote.text)
+    }
+
+    /// Returns the address as text. libcurl's struct has more bytes than the declared `addr` if the address is long.
+    static func text(_ address: UnsafePointer<curl_sockaddr>) -> String? {
+        Self.address { storage, size in
+            guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return -1 }
+            let count = min(Int(address.pointee.addrlen), Int(size.pointee))
+            memcpy(storage, UnsafeRawPointer(address) + offset, count)
+            return 0
+        }?.text
     }
 
     private static func address(

@@ -81,7 +81,7 @@ def _hexadecimal(address):
 
 
 #: States of TCP in proc_net_tcp(5).
-ESTABLISHED, CLOSE_WAIT = "01", "08"
+ESTABLISHED, SYN_SENT, CLOSE_WAIT = "01", "02", "08"
 
 
 def count(process, state):

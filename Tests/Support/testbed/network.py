@@ -63,6 +63,10 @@ class Network:
         """Adds a default route, so that the hosts' packets to all other networks go to the servers' namespace."""
         self.here(f"ip route replace default via {THERE} dev cable")
 
+    def add_server_address(self, arguments):
+        """Adds an address in the servers' namespace, with these arguments of `ip addr add`."""
+        self._in(self._servers_namespace, f"ip addr add {arguments}")
+
     def unplug(self):
         self.here("ip link set cable down")
 

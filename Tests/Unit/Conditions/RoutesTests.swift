@@ -1,8 +1,8 @@
-import BackhaulConditions
 import Glibc
 import Testing
 
-/// A *route watch* is notified when the kernel's routes change.
+@testable import BackhaulConditions
+
 @Suite("Routes")
 struct RoutesTests {
     @Test(
@@ -19,17 +19,29 @@ struct RoutesTests {
             (ENETUNREACH, true), (EHOSTUNREACH, true), (ENETDOWN, true), (ECONNREFUSED, false), (ETIMEDOUT, false),
             (ECONNRESET, false), (0, false), (-1, false),
         ])
-    func codes(_ code: Int32, _ isOfNetwork: Bool) { #expect(Routes.isUnreachable(code) == isOfNetwork) }
+    func codes(_ code: Int32, _ isOfNetwork: Bool) {
+        #expect(Routes.isUnreachable(code, to: "192.0.2.1") { _ in true } == isOfNetwork)
+    }
+
+    @Test(
+        "EINVAL and EACCES mean a missing route only if the kernel has no route to the address",
+        arguments: [EINVAL, EACCES],
+        [
+            ("192.0.2.1", false, true), ("192.0.2.1", true, false), ("2001:db8::1", false, true),
+            ("2001:db8::1", true, false), ("fe80::1", false, false), ("febf::1", false, false),
+            ("fec0::1", false, true),
+        ])
+    func blocked(_ code: Int32, _ row: (address: String, hasRoute: Bool, isUnreachable: Bool)) {
+        #expect(Routes.isUnreachable(code, to: row.address) { _ in !row.hasRoute } == row.isUnreachable)
+    }
+
+    @Test(
+        "an address of this machine and a text that is not an address do not lack a route",
+        arguments: ["127.0.0.1", "::1", "", "example.org", "[::1]", "256.1.1.1"])
+    func present(_ address: String) { #expect(!Routes.isUnreachable(EACCES, to: address)) }
 
     @Test("if the resolver file is missing, a name server counts as reachable while there is a network")
     func nameServers() {
         #expect(Routes.hasRouteToNameServer(resolverFile: "/nowhere") == Routes.hasNetwork)
-    }
-
-    @Test("a route watch reports no change after all changes were read, and its descriptor is closed on exec")
-    func watch() throws {
-        let watch = try RouteWatch()
-        #expect(fcntl(watch.number, F_GETFD) & FD_CLOEXEC != 0)
-        while watch.takeChanges() {}
     }
 }

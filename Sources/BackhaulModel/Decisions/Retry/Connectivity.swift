@@ -44,8 +44,8 @@ public struct ConnectivityCheckBackoff: Equatable, Sendable {
 public enum Connectivity {
     /// Facts about the route, which are read from the system.
     public struct Facts: Equatable, Sendable {
-        /// Whether the last attempt to connect failed because a network or machine was unreachable, or a network was
-        /// down.
+        /// Whether the last attempt to connect failed because the kernel has no route, or a network or machine was
+        /// unreachable, or a network was down.
         public var isUnreachable: Bool
         /// Whether there is a route to one of the system's name servers.
         public var hasRouteToNameServer: Bool
@@ -72,6 +72,11 @@ public enum Connectivity {
         if server == "[::1]" || server == "localhost" || server.hasSuffix(".localhost") { return true }
         let parts = server.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8(digits: $0) != nil }
+    }
+
+    /// Whether the text is a link-local address of IPv6 (RFC 4291, section 2.5.6), as made by inet_ntop(3).
+    public static func isLinkLocal(_ address: String) -> Bool {
+        ["fe8", "fe9", "fea", "feb"].contains { address.hasPrefix($0) && address.dropFirst(4).first == ":" }
     }
 
     /// The name servers in the text of a resolv.conf(5), in the spelling of the text. If the text has no name server,

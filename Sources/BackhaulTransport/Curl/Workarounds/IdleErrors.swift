@@ -27,6 +27,7 @@ let openSocket: curl_opensocket_callback = { easy, _, address in
     guard let easy, let address else { return -1 }
     let handle = Unmanaged<EasyHandle>.fromOpaque(easy).takeUnretainedValue()
     handle.recordReason()
+    handle.triedAddress = ConnectionEndpoints.text(address) ?? ""
     return handle.sockets.open(
         address.pointee.family, address.pointee.socktype, address.pointee.protocol)
 }
