@@ -17,8 +17,10 @@ public enum HostName {
         return try url[..<start] + ascii(String(name)) + url[name.endIndex...]
     }
 
-    // Unsafe: the reason is a constant of libidn2, and the name is freed after it is copied.
-    private static func ascii(_ name: String) throws(Failure) -> String {
+    /// Returns the ASCII form of the name.
+    ///
+    /// Unsafe: the reason is a constant of libidn2, and the name is freed after it is copied.
+    static func ascii(_ name: String) throws(Failure) -> String {
         var reason: UnsafePointer<CChar>?
         guard let found = bhl_idn_ascii(name, &reason) else {
             guard let reason else {

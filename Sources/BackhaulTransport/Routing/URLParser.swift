@@ -72,16 +72,17 @@ public enum URLParser {
                     ? "the URL contains a user name or a password; send these in an Authorization header"
                     : "it contains a user name or a password")
         }
-        guard let name = try part(handle, CURLUPART_HOST), !name.isEmpty else {
+        guard var name = try part(handle, CURLUPART_HOST), !name.isEmpty else {
             throw invalid("the URL names no server")
         }
         // libcurl would convert a name with bytes outside of ASCII according to the locale of the process. But the
         // program that embeds the library may have set any locale.
-        guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw invalid(
-                base == nil
-                    ? "the name of the URL's server has letters outside of ASCII; write it in its xn-- form"
-                    : "the name of its server has letters outside of ASCII, which HTTP has in their xn-- form only")
+        if !name.utf8.allSatisfy({ $0 < 0x80 }) {
+            guard base != nil else {
+                throw invalid("the name of the URL's server has letters outside of ASCII; write it in its xn-- form")
+            }
+            name = try HostName.ascii(name)
+            guard curl_url_set(handle, CURLUPART_HOST, name, 0) == CURLUE_OK else { throw noMemory }
         }
         let digits = try part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT))
         guard let port = digits.flatMap({ UInt16($0) }), port > 0 else {

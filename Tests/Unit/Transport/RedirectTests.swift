@@ -63,6 +63,22 @@ struct RedirectTests {
         }
     }
 
+    @Test("a redirect to an international host name is followed to the ASCII form of the name")
+    func international() async throws {
+        try await withServer { connection in
+            while let head = connection.readRequest() {
+                let isLast = head.contains("Host: xn--bcher-kva.localhost:")
+                connection.send(
+                    isLast ? Self.file : Self.redirect(to: "http://b\u{FC}cher.localhost:\(connection.port)/b"))
+            }
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
+            #expect(record.end == .complete)
+            #expect(record.text == "file")
+            #expect(record.head?.finalURL.hasPrefix("http://xn--bcher-kva.localhost:") == true)
+        }
+    }
+
     @Test("redirects in a circle are refused when the limit of redirects is exceeded")
     func circle() async throws {
         try await withServer { connection in

@@ -107,6 +107,8 @@ struct URLParserTests {
             ("//b/c", "https://a/x", "https://b/c"),
             ("?q", "http://a/x", "http://a/x?q"),
             ("https://b:444/c", "http://a/x", "https://b:444/c"),
+            ("//B\u{DC}CHER.example/\u{FC}", "http://a/x", "http://xn--bcher-kva.example/%c3%bc"),
+            ("https://b%C3%BCcher.example:81/?q", "http://a/x", "https://xn--bcher-kva.example:81/?q"),
         ])
     func resolved(location: String, base: String, url: String) throws {
         #expect(try URLParser.resolve(Array(location.utf8), against: base).url == url)
@@ -121,6 +123,31 @@ struct RedirectDecisionTests {
     private func decide(_ location: String, from origin: Origin, keepsHeaders: Bool = true) throws -> Redirect {
         try Redirect.decide(
             Array(location.utf8), from: origin.text + "/", origin, keepsHeaders: keepsHeaders, count: 0, limit: 20)
+    }
+
+    @Test("a redirect to the international form of a name stays within the origin")
+    func international() throws {
+        let origin = Origin(scheme: "https", server: "xn--bcher-kva.example", port: 443)
+        let redirect = try decide("https://b\u{FC}cher.example/b", from: origin)
+        #expect(redirect.origin == origin && redirect.keepsHeaders)
+        #expect(redirect.url == "https://xn--bcher-kva.example/b")
+        #expect(try !decide("https://b\u{FC}cher2.example/b", from: origin).keepsHeaders)
+    }
+
+    @Test(
+        "a redirect to an invalid international name is refused",
+        arguments: [
+            // U+2100 becomes "a/c", and U+FF0F becomes "/". The last name is not UTF-8.
+            Array("https://b\u{2100}.example/".utf8), Array("https://a\u{FF0F}b.example/".utf8),
+            Array("https://b%ef%bc%8fb.example/".utf8), [UInt8]("https://b".utf8) + [0xFC] + "cher.example/".utf8,
+        ])
+    func invalidInternational(location: [UInt8]) {
+        let failure = #expect(throws: Failure.self) {
+            try Redirect.decide(
+                location, from: "https://a/", secure, keepsHeaders: true, count: 0, limit: 20)
+        }
+        #expect(failure?.status == .redirectRefused)
+        #expect(failure?.message.contains("invalid international name") == true)
     }
 
     @Test("a redirect keeps the headers only within the origin")
