@@ -155,14 +155,9 @@ static inline int bhl_find_route(int family, const char *text, struct bhl_route 
         return errno = EPROTO, -1;
     }
     struct rtmsg *route = (struct rtmsg *)NLMSG_DATA(head);
-    switch (route->rtm_type) {
-    case RTN_UNICAST: break;
-    case RTN_BLACKHOLE:
-    case RTN_UNREACHABLE:
-    case RTN_PROHIBIT:
-    case RTN_THROW: return 0;
-    default: return 2;
-    }
+    int type = route->rtm_type;
+    if (type == RTN_BLACKHOLE || type == RTN_UNREACHABLE || type == RTN_PROHIBIT || type == RTN_THROW) return 0;
+    if (type != RTN_UNICAST) return 2;
     int left = (int)RTM_PAYLOAD(head);
     for (struct rtattr *entry = RTM_RTA(route); RTA_OK(entry, left); entry = RTA_NEXT(entry, left)) {
         if (entry->rta_type != RTA_OIF || RTA_PAYLOAD(entry) < sizeof(unsigned)) continue;
