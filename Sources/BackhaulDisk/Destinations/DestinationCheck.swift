@@ -42,6 +42,7 @@ public struct DestinationCheck: Sendable {
         if let found, let failure = SpecialFile.failure(found, at: path, files) { throw failure }
         let isThere = found != nil
         guard !isThere || ifExists != .fail else { throw .exists(path) }
+        if isThere, let failure = CaseTwin.failure(at: path, files) { throw failure }
         if isThere, files.isMountPoint(path) {
             throw .disk(SystemError(code: EBUSY, messageStart: "cannot replace"), path)
         }

@@ -80,23 +80,8 @@ struct PlaceOperation {
     private func replacedFile(in directory: OpenDirectory) throws(Failure) -> FileStatus? {
         let found = try? files.status(in: directory.number, name)
         if let found, let failure = SpecialFile.failure(found, at: path, files) { throw failure }
-        if found != nil { try checkSpelling(in: directory) }
+        if found != nil, let failure = CaseTwin.failure(at: path, files) { throw failure }
         return found.flatMap { $0.isRegular && !$0.matches(intent) ? $0 : nil }
-    }
-
-    /// Refuses to replace a file whose name differs in case: in a directory that ignores case, this may be the file of
-    /// another task. The names are listed only if the directory has the name in another case, too.
-    private func checkSpelling(in directory: OpenDirectory) throws(Failure) {
-        let (lower, upper) = (name.lowercased(), name.uppercased())
-        let twin = name == lower ? upper : lower
-        guard twin != name, (try? files.status(in: directory.number, twin)) != nil,
-            let names = try? DirectoryReader.textNames(in: directory.path), !names.contains(name),
-            let other = names.first(where: { $0.lowercased() == lower })
-        else { return }
-        throw .system(
-            .destinationExists, code: EEXIST,
-            "the file system of \(path) does not distinguish this name from \(other), which exists already; choose "
-                + "another name")
     }
 
     /// The seal does not set the attributes of the replaced file, because that file may change until now.

@@ -11,7 +11,7 @@ import pytest
 from backhaul import Reason, Request, Status, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
-from storage.conftest import take_number
+from storage.conftest import Drive, take_number
 from testbed.checkpoints import DATABASE, wait_for_checkpoint
 from testbed.fuse import STATFS
 from testbed.host import until
@@ -86,6 +86,23 @@ def test_a_download_waits_for_its_drive_and_writes_nothing_below_the_empty_mount
     assert os.listdir(point) == []
     drive.plug(renumbered=True)
     assert os.stat(point).st_dev != before
+    finished(new, misbehaving, point)
+
+
+def test_a_download_waits_while_another_drive_is_in_the_place_of_its_drive(begun, misbehaving, drive, place, point):
+    (place / "another").mkdir()
+    another = Drive(point, place / "another", "ext4")
+
+    def swap():
+        drive.unplug()
+        another.plug()
+    new = begun(swap)
+    try:
+        away(new)
+        assert os.listdir(point) == ["lost+found"]
+    finally:
+        another.unplug()
+    drive.plug(renumbered=True)
     finished(new, misbehaving, point)
 
 

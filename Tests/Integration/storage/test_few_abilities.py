@@ -65,12 +65,25 @@ def test_a_name_from_the_server_is_changed_so_that_the_file_system_accepts_it(on
 
 def test_two_names_that_differ_only_in_case_do_not_replace_each_other(one, misbehaving, fuse, point):
     drive = fuse(ignores_case=True)
-    for name in ("Song", "song"):
-        one.download(misbehaving.serve(f"/{name}", Content(100_000, seed=len(drive.made))), point / name,
-                     if_exists="replace")
-        event = ended(one)
+    url = misbehaving.serve("/song", CONTENT)
+    tasks = [one.download(url, point / name, if_exists="replace", suspended=True) for name in ("Song", "song")]
+    for number, task in enumerate(tasks, 1):
+        one.resume([task])
+        event = [event for event in one.wait_for(number) if event.task_id == task][0]
     assert event.status is Status.DESTINATION_EXISTS and "Song" in event.error_message
     assert drive.names() == ["Song"]
+
+
+def test_a_name_that_differs_only_in_case_from_an_existing_file_is_refused_before_the_request(
+        one, misbehaving, fuse, point):
+    fuse(ignores_case=True)
+    (point / "Song").write_bytes(b"theirs")
+    url = misbehaving.serve("/song", CONTENT)
+    with pytest.raises(BackhaulError, match="does not distinguish this name from Song") as caught:
+        one.download(url, point / "song", if_exists="replace")
+    assert caught.value.status is Status.DESTINATION_EXISTS
+    one.download(url, point / "Song", if_exists="replace")
+    assert ended(one).state is TaskState.SUCCEEDED
 
 
 @contextmanager
