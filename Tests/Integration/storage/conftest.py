@@ -135,5 +135,7 @@ def drive(request, place, point):
     """An ext4 drive, or one of the kind that the test names."""
     kind = getattr(request, "param", "ext4")
     made = Overlay(point, place) if kind == "overlay" else Drive(point, place, kind)
-    yield made.plug()
-    made.unplug()
+    try:
+        yield made.plug()
+    finally:
+        made.unplug()
