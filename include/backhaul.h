@@ -1543,7 +1543,7 @@ typedef struct bh_attempt {
     bh_domain error_domain;
     int64_t error_detail;
     const char *error_message;    /* or NULL */
-    const char *url;              /* of the last request, after redirects */
+    const char *url;              /* of the last request; after redirects, without its query */
     int32_t http_status;          /* 0 when no response came */
     uint32_t redirects;
     uint64_t offset;              /* offset in the file at which the attempt started */

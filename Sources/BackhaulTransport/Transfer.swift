@@ -42,6 +42,7 @@ public final class Transfer {
         self.transport = transport
         target = Target(request)
         secrets = request.secrets
+        secrets.add(requestFields: request.headers)
         lastActivityAt = now
     }
 
@@ -114,6 +115,7 @@ public final class Transfer {
         let status = exchange.head.status
         outgoing.follow(status: status)
         target = Target(redirect, from: target)
+        secrets.add(redirectTarget: redirect.url, requested: request.url)
         // If the status is 307 or 308, the server has not acted on the request. For other statuses it may have acted.
         if [307, 308].contains(status) { wasNotProcessed() }
         exchange = Exchange()

@@ -261,7 +261,7 @@ public final class Transport {
         var report = FailureReport(result == CURLE_OK ? CURLE_GOT_NOTHING : result)
         if let curl = transfer.curl {
             report = curl.easy.report(report.code, curl.stack.identity)
-            report.reason = transfer.secrets.redacted(report.reason)
+            report.reason = transfer.secrets.redactedMessage(report.reason)
             report.respondent = transfer.respondent
             report.receivedBytes = curl.receivedBytes
             report.mayBeTunnel = curl.stack.identity.proxy != nil && origin.scheme == "https"

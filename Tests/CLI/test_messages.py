@@ -130,7 +130,9 @@ def test_the_error_of_an_invalid_url_shows_a_valid_url(backhaul, command):
 
 @pytest.mark.parametrize("words", [
     ["get", "http://ann:secret@127.0.0.1:9/a"], ["get", "https:/ann:secret@127.0.0.1:9/a"],
-    ["get", "ann:secret@127.0.0.1:9/a"],
+    ["get", "ann:secret@127.0.0.1:9/a"], ["get", "http://ann:secret/b@127.0.0.1:9/a"],
+    ["get", "http://ann:secret#b@127.0.0.1:9/a"], ["add", "http://ann:secret?b@127.0.0.1:9/a"],
+    ["get", "//ann:secret@127.0.0.1:9/a"],
     ["put", "--data-binary", "a", "http://ann:secret@127.0.0.1:9/a"], ["get", "-u", "ann:secret", URL],
     ["put", "--data-binary", "a", "--user", "ann:secret", URL], ["add", "-u", "ann:secret", URL],
     ["get", "--json", "http://ann:secret@127.0.0.1:9/a"],
@@ -138,7 +140,11 @@ def test_the_error_of_an_invalid_url_shows_a_valid_url(backhaul, command):
 def test_a_password_on_the_command_line_is_refused_and_is_not_in_the_error(backhaul, words):
     errors = backhaul(*words, code=2).stderr
     assert "secret" not in errors
-    assert "respond CHALLENGE --user NAME" in errors or words[1].startswith("ann:")
+    assert "respond CHALLENGE --user NAME" in errors or words[1].startswith("ann:") or words[1].startswith("//")
+
+
+def test_a_url_that_is_no_command_is_shown_without_its_password(backhaul):
+    assert "no command 'http://127.0.0.1:9/a'" in backhaul("http://ann:secret/b@127.0.0.1:9/a", code=2).stderr
 
 
 def test_the_put_command_refuses_a_folder(backhaul):

@@ -12,7 +12,8 @@ extension TransferRunner {
         if outcome.state != .succeeded, let head { outcome.response = ResponseSummary(head, secrets) }
         let errorBody = attempt.exchange.errorBody
         if outcome.state == .failed, !errorBody.isEmpty {
-            outcome.response.errorBody = secrets.redacted(errorBody, isCut: errorBody.count >= Limits.errorBodySize)
+            outcome.response.errorBody = secrets.redactedMessage(
+                errorBody, isCut: errorBody.count >= Limits.errorBodySize)
         }
         let task = attempt.task
         outcome.attempts = attempt.requests
@@ -171,7 +172,8 @@ extension TransferRunner {
         // The URL in the task's request is not stored a second time. Exception: if `refresh` is `.url`, the request may
         // get another URL later, so the URL of this attempt is stored in any case.
         let isRequests = url == request.url && request.options.refresh != .url
-        stored.metrics.url = isRequests ? "" : url
+        // The target of a redirect may be a signed link, so its query is not stored.
+        stored.metrics.url = isRequests ? "" : url == request.url ? url : ShownURL(url).withoutQuery
         return stored
     }
 }

@@ -35,7 +35,7 @@ public struct LogEntry: Equatable, Sendable {
     private static func clean(_ message: String) -> String {
         var cleaned = ""
         var size = 0
-        for scalar in withoutSecrets(message).unicodeScalars {
+        for scalar in ShownURL.replacingURLs(in: message, \.withoutQuery).unicodeScalars {
             size += UTF8.width(scalar)
             if size > maximumMessageSize { return cleaned + "…" }
             cleaned.unicodeScalars.append(isPlain(scalar) ? scalar : "?")
@@ -49,23 +49,5 @@ public struct LogEntry: Equatable, Sendable {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
         default: true
         }
-    }
-
-    /// Removes the user information and everything after the path from each URL (RFC 3986, section 3).
-    private static func withoutSecrets(_ message: String) -> String {
-        let words = message.split(separator: " ", omittingEmptySubsequences: false)
-        return words.map { word in
-            guard let scheme = word.firstOccurrence(of: "://") else { return String(word) }
-            let mark = word.utf8.index(scheme, offsetBy: "://".utf8.count)
-            var rest = word[mark...]
-            var tail = ""
-            if let query = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) {
-                rest = rest[..<query]
-                tail = "?…"
-            }
-            let authority = rest.prefix { $0 != "/" }
-            if let at = authority.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
-            return word[..<mark] + rest + tail
-        }.joined(separator: " ")
     }
 }

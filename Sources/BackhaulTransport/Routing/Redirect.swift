@@ -41,9 +41,10 @@ struct Redirect: Equatable {
         do throws(Failure) {
             next = try URLParser.resolve(location, against: url)
         } catch {
-            let text = ResponseField("Location", secrets.redacted(location)).plainText
-            let target = PlainText.of(URLParser.withoutUser(text), atMost: 200)
-            let reason = secrets.redacted(error.message)
+            // A query may contain a signature or a token.
+            let text = ResponseField("Location", secrets.redactedMessage(location)).plainText
+            let target = PlainText.of(ShownURL(text).withoutQuery, atMost: 200)
+            let reason = secrets.redactedMessage(error.message)
             throw refused("\(origin.text) redirects to \(target), which is not followed: \(reason)")
         }
         guard origin.scheme == "http" || next.origin.scheme == "https" else {

@@ -91,14 +91,6 @@ public enum URLParser {
         return try result(handle, Origin(scheme: scheme, server: lowercase(name), port: port))
     }
 
-    /// Removes the text between "//" and "@" from a URL in a message, because this text may be a password.
-    static func withoutUser(_ text: String) -> String {
-        let bytes = Array(text.utf8)
-        guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return text }
-        let start = bytes[..<at].lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
-        return String(decoding: bytes[..<start] + bytes[at...], as: UTF8.self)
-    }
-
     /// Returns a part of the URL, or nil if the URL does not have it.
     static func part(
         _ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32 = 0

@@ -1,4 +1,5 @@
 import Backhaul
+import struct BackhaulModel.ShownURL
 import CLinux
 import Glibc
 
@@ -48,7 +49,8 @@ enum Program {
     private static func end(_ error: CommandError?, command: String, output: Output) -> Int32 {
         output.clearProgress()
         switch error {
-        case .usage(let sentence):
+        case .usage(let text):
+            let sentence = ShownURL.withoutUsers(text)
             if output.isJSON {
                 output.error(BackhaulError(ExitCode.usage, sentence))
                 return ExitCode.usage.rawValue

@@ -1,3 +1,5 @@
+import struct BackhaulModel.ShownURL
+
 /// A URL from the command line. The URL may be invalid.
 struct URLArgument {
     /// The URL without its user name and password.
@@ -7,17 +9,11 @@ struct URLArgument {
     let advice: String?
 
     init(_ text: String) {
-        // Any number of slashes is accepted, so that the password is removed from a mistyped URL, too.
-        let isWeb = ["http:", "https:"].contains { text.lowercased().hasPrefix($0) }
-        let colon = isWeb ? text.firstIndex(of: ":") : text.firstRange(of: "://")?.lowerBound
-        let server = colon.map { text[$0...].dropFirst().drop { $0 == "/" }.startIndex } ?? text.startIndex
-        let end = text[server...].firstIndex { "/?#".contains($0) } ?? text.endIndex
-        let user = text[server..<end].lastIndex(of: "@")
-        let rest = user.map { text[text.index(after: $0)...] } ?? text[server...]
-        redacted = String(text[..<server] + rest)
-        if colon == nil && !rest.isEmpty {
-            advice = "this is no URL, because it begins with no scheme; write https://\(rest)"
-        } else if user != nil {
+        let url = ShownURL(text)
+        redacted = url.text
+        if !url.hasScheme && !url.rest.isEmpty {
+            advice = "this is no URL, because it begins with no scheme; write https://\(url.rest)"
+        } else if url.hasUser {
             advice =
                 "a URL has no user and no password here, because listings and logs show it; leave them out, and "
                 + "when the server asks, type them at the terminal or run `backhaul respond CHALLENGE --user NAME`"

@@ -1,4 +1,5 @@
 import Backhaul
+import struct BackhaulModel.ShownURL
 
 extension Event {
     /// The event as JSON. A member that this kind of event does not have is null.
@@ -34,7 +35,7 @@ extension Event {
                 ("task_state", .word(unlessNil: end?.state)), ("status", end.map { .status($0.error) } ?? .null),
                 ("error_domain", .word(unlessNil: end?.error?.domain)), ("http_status", .number(end?.httpStatus)),
                 ("error_detail", .number(end?.error?.detail)), ("error_message", .optional(end?.error?.spoken.message)),
-                ("url", .optional(end?.url)), ("final_url", .optional(end?.finalURL)),
+                ("url", .optional(end?.url)), ("final_url", .optional(end?.shownFinalURL)),
                 ("path", .optional(end?.path ?? end?.bodyPath)), ("media_type", .optional(end?.mediaType)),
                 ("checksum", .optional(end?.checksum)), ("idempotency_key", .optional(end?.idempotencyKey)),
                 ("user_data", .bytes(end?.userData)), ("size", .number(end?.size)),
@@ -46,6 +47,13 @@ extension Event {
                 ("group_failed", .number(group?.failed)), ("group_cancelled", .number(group?.cancelled)),
                 ("activity", .optional(activity)),
             ])
+    }
+}
+
+extension TaskEnding {
+    /// The target of a redirect may be a signed link, so its query is not shown.
+    fileprivate var shownFinalURL: String? {
+        finalURL.map { $0 == url ? $0 : ShownURL($0).withoutQuery }
     }
 }
 

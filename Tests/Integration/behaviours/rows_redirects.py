@@ -137,6 +137,20 @@ ROWS = [
         to("http://user:password@127.0.0.1:9/real"),
         Expected("failed", "REDIRECT_REFUSED", message_without="password@"),
         transports=("h1", "forward")),
+    Row("redirect-with-split-password", "redirects to a URL whose password contains a slash: the task fails, and the "
+        "error message does not contain the password",
+        to("http://user:pass/word@127.0.0.1:9/real"),
+        Expected("failed", "REDIRECT_REFUSED", message_without="pass"), transports=("h1",)),
+    Row("redirect-signed-refused", "redirects to a signed `ftp:` URL: the task fails, and the error message does not "
+        "contain the query",
+        to("ftp://example.org/real?X-Signature=0f0e0d0c"),
+        Expected("failed", "REDIRECT_REFUSED", message="ftp://example.org/real", message_without="0f0e0d0c"),
+        transports=("h1",)),
+    Row("redirect-signed-denied", "redirects to a signed URL, and repeats this URL in the body of its 403: the stored "
+        "body has asterisks in place of the query's values",
+        {"file": (redirect("{base}/denied?X-Signature=0f0e0d0c"),),
+         "denied": (Response(403, {}, b"denied: X-Signature=0f0e0d0c"),)},
+        Expected("failed", "HTTP_STATUS", 403, error_body=b"denied: X-Signature=********"), transports=("h1",)),
     Row("redirect-broken", "redirects to an invalid URL: the task fails", to("http://[::1/real"),
         Expected("failed", "REDIRECT_REFUSED"), transports=("h1",)),
     Row("redirect-304", "responds with 304 to a request without a condition: the task fails with the status",

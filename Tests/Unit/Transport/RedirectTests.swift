@@ -105,6 +105,19 @@ struct RedirectTests {
         #expect(record.heads == 0)
     }
 
+    @Test(
+        "the message about a refused redirect has no password and no query",
+        arguments: [
+            "ftp://127.0.0.1/a?X-Signature=secret", "http://user:secret/y@127.0.0.1/", "http://me:secret#y@127.0.0.1/",
+            "http://127.0.0.1:x/?secret", "//me:secret?y@127.0.0.1:x/", "http://me:secret y@127.0.0.1/#secret",
+        ])
+    func secretTarget(location: String) async throws {
+        let record = try await fetch(from: Self.redirect(to: location))
+        #expect(record.failure?.status == .redirectRefused)
+        #expect(record.failure?.message.contains("127.0.0.1") == true)
+        #expect(record.failure?.message.contains("secret") == false)
+    }
+
     @Test("a redirect to another origin drops the host's headers for all later hops, but not the range")
     func otherOrigin() async throws {
         // The first server redirects to the second server, and the second server redirects back to the first server.

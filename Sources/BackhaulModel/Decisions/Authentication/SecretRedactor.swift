@@ -8,7 +8,13 @@ public struct SecretRedactor: Sendable {
     /// text. If asterisks replaced it there, a reader could infer the secret from the text around the asterisks.
     static let shortest = 4
 
+    /// The minimum length of a value in a query. Shorter values are words such as "true" in most cases.
+    static let shortestInQuery = 8
+
     private var secrets: [[UInt8]] = []
+    /// Secrets that are removed only from texts for humans. Fields such as Content-Disposition may repeat values of a
+    /// query, and programs need these fields.
+    private var messageSecrets: [[UInt8]] = []
 
     public init() {}
 
@@ -19,23 +25,70 @@ public struct SecretRedactor: Sendable {
             add(Array(password.utf8))
             add(Base64.encoded(Array("\(user):\(password)".utf8)))
         case .headers(let fields):
-            for field in fields {
-                let value = Array(field.value.utf8)
-                add(value)
-                // A value such as "Bearer TOKEN" consists of a scheme, a blank and a token (RFC 9110, section 11.4). So
-                // the token is also added alone.
-                if let blank = value.firstIndex(of: 0x20) { add(Array(value[blank...].drop { $0 == 0x20 })) }
-            }
+            for field in fields { for secret in Self.secrets(in: field) { add(secret) } }
         }
+    }
+
+    /// Adds the secrets in the fields of the host's request.
+    public mutating func add(requestFields fields: [HeaderField]) {
+        for field in fields where Self.isSecret(field) {
+            for secret in Self.secrets(in: field) where secret.count >= Self.shortest { addToMessages(secret) }
+        }
+    }
+
+    /// Adds the values in the query of a redirect's target. Such a URL may be a signed link, which is valid without a
+    /// password. Values in the URL of the host's own request are not added.
+    public mutating func add(redirectTarget url: String, requested: String) {
+        guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return }
+        for part in url.utf8[mark...].split(whereSeparator: { "?&;#".utf8.contains($0) }) {
+            let value = part.firstIndex(of: UInt8(ascii: "=")).map { part[part.index(after: $0)...] } ?? part
+            guard value.count >= Self.shortestInQuery, requested.firstOccurrence(of: String(Substring(value))) == nil
+            else { continue }
+            addToMessages(Array(value))
+            if let decoded = PercentCoding.decoded(value) { addToMessages(decoded) }
+        }
+    }
+
+    /// Whether a field of this name is likely to have a secret.
+    private static func isSecret(_ field: HeaderField) -> Bool {
+        let name = field.name.lowercased()
+        return ["authorization", "cookie", "key", "token", "secret", "password"].contains {
+            name.firstOccurrence(of: $0) != nil
+        }
+    }
+
+    /// The value of the field. A value such as "Bearer TOKEN" consists of a scheme, a blank and a token (RFC 9110,
+    /// section 11.4), so the token is also a secret alone.
+    private static func secrets(in field: HeaderField) -> [[UInt8]] {
+        let value = Array(field.value.utf8)
+        guard let blank = value.firstIndex(of: 0x20) else { return [value] }
+        return [value, Array(value[blank...].drop { $0 == 0x20 })]
     }
 
     private mutating func add(_ secret: [UInt8]) {
         if secret.count >= Self.shortest, !secrets.contains(secret) { secrets.append(secret) }
     }
 
+    private mutating func addToMessages(_ secret: [UInt8]) {
+        if !messageSecrets.contains(secret) { messageSecrets.append(secret) }
+    }
+
     /// Returns the bytes with asterisks in place of secrets. `isCut`: the text was truncated, so its last bytes may be
     /// the start of a secret.
     public func redacted(_ bytes: [UInt8], isCut: Bool = false) -> [UInt8] {
+        Self.redacted(bytes, secrets, isCut: isCut)
+    }
+
+    /// Returns the start of a response's body, or a message, that only humans read.
+    public func redactedMessage(_ bytes: [UInt8], isCut: Bool = false) -> [UInt8] {
+        Self.redacted(bytes, secrets + messageSecrets, isCut: isCut)
+    }
+
+    public func redactedMessage(_ text: String) -> String {
+        String(decoding: redactedMessage(Array(text.utf8)), as: UTF8.self)
+    }
+
+    private static func redacted(_ bytes: [UInt8], _ secrets: [[UInt8]], isCut: Bool) -> [UInt8] {
         var kept = bytes
         for secret in secrets {
             for start in bytes.indices where bytes[start] == secret[0] {

@@ -75,6 +75,40 @@ struct SecretRedactorTests {
         #expect(SecretRedactor().redacted(head, requested: "") == head)
     }
 
+    @Test("the query values of a redirect's target are replaced in messages, encoded or not, and nowhere else")
+    func signedLink() {
+        var secrets = SecretRedactor()
+        let url = "http://a/b?X-Credential=AKIA%2F2026&X-Signature=0f0e0d0c;v=true&loose-token#also-this-part"
+        secrets.add(redirectTarget: url, requested: "http://a/b?c")
+        secrets.add(redirectTarget: "http://a/b", requested: "")
+        #expect(
+            secrets.redactedMessage("AKIA%2F2026 AKIA/2026 0f0e0d0c v=true loose-token also-this-part X-Signature")
+                == "\(stars(11)) \(stars(9)) \(stars(8)) v=true \(stars(11)) \(stars(14)) X-Signature")
+        #expect(secrets.redactedMessage(Array("<0f0e".utf8), isCut: true) == Array("<****".utf8))
+        #expect(secrets.redacted("0f0e0d0c") == "0f0e0d0c")
+        let fields = [ResponseField("Content-Disposition", "attachment; filename=0f0e0d0c")]
+        let head = ResponseHead(status: 200, finalURL: url, isMultiplexed: false, fields: fields)
+        #expect(secrets.redacted(head, requested: "") == head)
+    }
+
+    @Test("values that are in the host's own URL, too, are not replaced")
+    func ownQuery() {
+        var secrets = SecretRedactor()
+        secrets.add(redirectTarget: "https://a/?name=long-name.iso", requested: "http://a/?name=long-name.iso")
+        #expect(secrets.redactedMessage("no long-name.iso") == "no long-name.iso")
+    }
+
+    @Test("the secrets in a request's own fields are replaced in messages, and other fields are not")
+    func ownFields() {
+        var secrets = SecretRedactor()
+        secrets.add(requestFields: [
+            HeaderField("authorization", "Bearer abc.def"), HeaderField("X-Api-Key", "k3y!"),
+            HeaderField("Cookie", "a"),
+            HeaderField("Accept", "text/html"),
+        ])
+        #expect(secrets.redactedMessage("abc.def k3y! text/html a") == "\(stars(7)) **** text/html a")
+    }
+
     @Test("no description of a redactor contains a secret")
     func silent() {
         var dumped = ""

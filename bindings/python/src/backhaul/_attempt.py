@@ -32,7 +32,7 @@ class Attempt:
     error_domain: Domain
     error_detail: int
     error_message: str | None
-    #: The URL of the last request, after redirects.
+    #: The URL of the last request; after redirects, without its query.
     url: str
     #: The status of the response, or 0 if there was no response.
     http_status: int

@@ -31,7 +31,7 @@ public struct Attempt: Hashable, Sendable {
     public let startedMilliseconds: Int64
     /// Why the attempt failed. Nil if it succeeded.
     public let error: BackhaulError?
-    /// The URL of the last request, after redirects.
+    /// The URL of the last request; after redirects, without its query.
     public let url: String
     /// The status of the response. Nil if there was no response.
     public let httpStatus: Int?
