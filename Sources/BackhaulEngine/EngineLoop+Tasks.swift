@@ -2,6 +2,7 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
+internal import BackhaulTransport
 
 /// Starts tasks that have a slot, and applies the effects of their attempts.
 extension EngineLoop {
@@ -112,7 +113,7 @@ extension EngineLoop {
         if !failed.hasNoRoute, !failed.waitsForClock, let ending = runner.uplinkEnding(failed.failure) {
             queue(conditions.attemptEnded(task, ending))
         }
-        failed.isUplinkFailure = conditions.isUplinkHeld(for: task)
+        failed.isUplinkFailure = conditions.isUplinkHeld(for: task) && !attempt.exchange.failureContext.isLocal
         failed.immediate = base.transfers.immediateRepeats(of: task.id)
         queue(runner.decideRetry(failed, checkpoint))
     }

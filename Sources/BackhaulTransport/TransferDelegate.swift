@@ -58,6 +58,9 @@ public struct FailureContext: Equatable, Sendable {
     /// Whether an HTTP/2 stream ended with an error that means a broken rule, such as PROTOCOL_ERROR. libcurl does not
     /// report whether the server has sent the error, or whether the response has broken the rule.
     public var hasStreamError = false
+    /// Whether the request was not handed to libcurl, for example because a variable names no valid proxy. Then no
+    /// machine was contacted, and the failure shows nothing about the network.
+    public var isLocal = false
     /// Whether the certificate of the server or proxy is not valid yet, by the clock of this machine.
     public var isNotYetValid = false
     /// Set if the delegate has delayed a redirect: the delay in milliseconds.
@@ -65,10 +68,11 @@ public struct FailureContext: Equatable, Sendable {
 
     public init(
         isUnprocessed: Bool = false, systemError: Int32 = 0, connectionWasClosed: Bool = false,
-        hasStreamError: Bool = false, redirectDelay: Int64? = nil
+        hasStreamError: Bool = false, redirectDelay: Int64? = nil, isLocal: Bool = false
     ) {
         self.connectionWasClosed = connectionWasClosed
         self.hasStreamError = hasStreamError
+        self.isLocal = isLocal
         self.isUnprocessed = isUnprocessed
         self.redirectDelay = redirectDelay
         self.systemError = systemError

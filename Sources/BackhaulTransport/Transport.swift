@@ -172,7 +172,9 @@ public final class Transport {
         } catch {
             // The failure is reported after this loop iteration, because `start` must not call the delegate.
             let failure = error
-            loop.afterThisIteration { [weak self] in self?.end(transfer, .failed(failure, isTransient: true)) }
+            loop.afterThisIteration { [weak self] in
+                self?.end(transfer, .failed(failure, isTransient: true, FailureContext(isLocal: true)))
+            }
         }
     }
 

@@ -177,7 +177,8 @@ extension TransferRunner {
         guard attempt.exchange.requests > 0 else { return nil }
         return UplinkWatch.Ending(
             failure, redirectedTo: head.flatMap(attempt.redirectTarget), hasResponse: head != nil,
-            wasRefused: Routes.isRefused(attempt.exchange.failureContext.systemError))
+            wasRefused: Routes.isRefused(attempt.exchange.failureContext.systemError),
+            isLocal: attempt.exchange.failureContext.isLocal)
     }
 
     func judgeUplink(_ failure: Failure?) {

@@ -66,7 +66,9 @@ struct ProxySelectorTests {
 
     @Test(
         "the failure for an invalid proxy URL does not show the URL",
-        arguments: ["ftp://secret@p", "http://", "://secret"])
+        arguments: [
+            "ftp://secret@p", "http://", "://secret", "http://me:secret@p:99999", "http://me:secret/y@p:1", "secret:x",
+        ])
     func unreadable(_ text: String) throws {
         let origin = try URLParser.origin(of: "http://a")
         let failure = try #require(throws: Failure.self) {

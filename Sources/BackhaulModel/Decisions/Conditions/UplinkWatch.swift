@@ -28,9 +28,11 @@ public struct UplinkWatch: Sendable {
 
         /// Classifies the end of an attempt. `redirectedTo`: the origin at the end of the redirects, if it differs from
         /// the origin of the task. `hasResponse`: whether a response with any status came. `wasRefused`: whether the
-        /// origin, or another machine on the route, refused the connection.
+        /// origin, or another machine on the route, refused the connection. `isLocal`: whether no machine was
+        /// contacted.
         public init(
-            _ failure: Failure?, redirectedTo target: Origin? = nil, hasResponse: Bool = false, wasRefused: Bool = false
+            _ failure: Failure?, redirectedTo target: Origin? = nil, hasResponse: Bool = false,
+            wasRefused: Bool = false, isLocal: Bool = false
         ) {
             guard let failure else {
                 self = .responded
@@ -42,7 +44,7 @@ public struct UplinkWatch: Sendable {
             // A time-out counts even if a response had begun, because no further byte came before the time-out.
             case .requestTimeout: self = .unreachable
             case .nameNotResolved, .connectionFailed, .connectionLost:
-                self = hasResponse || wasRefused ? .unknown : .unreachable
+                self = hasResponse || wasRefused || isLocal ? .unknown : .unreachable
             case .httpStatus, .redirectRefused, .checksumMismatch, .sizeMismatch, .tooLarge:
                 self = target.map(Ending.redirected) ?? .responded
             case .authenticationRequired: self = .responded

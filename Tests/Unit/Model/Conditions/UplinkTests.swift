@@ -63,6 +63,15 @@ struct UplinkTests {
         #expect(dead(ending).state == .open)
     }
 
+    @Test("a failure before any machine was contacted does not count against the uplink")
+    func local() {
+        for status in [Status.connectionFailed, .nameNotResolved] {
+            let ending = UplinkWatch.Ending(Failure(status, "no proxy"), isLocal: true)
+            #expect(ending == .unknown)
+            #expect(dead(ending).state == .open)
+        }
+    }
+
     @Test("the first uplink probe goes to an origin that has not failed")
     func likeliest() {
         var watch = dead()
