@@ -8,6 +8,11 @@ extension Failure {
     static func disk(_ error: SystemError, _ subject: String) -> Failure {
         let sentence = "\(error.messageStart) \(subject): \(error.reason)"
         return switch error.code {
+        case ENOSPC where error.lacksInodes:
+            .system(
+                .diskFull, code: error.code,
+                "\(error.messageStart) \(subject): its file system has no free inodes, because it has too many files; "
+                    + "remove some files from it")
         case ENOSPC, EDQUOT: .system(.diskFull, code: error.code, sentence + "; free some space on its file system")
         case EIO, EUCLEAN: .system(.diskFailed, code: error.code, sentence + "; check the disk")
         case EBADF:

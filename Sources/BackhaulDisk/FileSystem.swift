@@ -75,7 +75,14 @@ struct FileSystem: Sendable {
 
     /// Creates the file. Fails if a file with this name exists. The process's umask applies to `mode`.
     func create(in directory: Int32, _ name: String, mode: UInt32 = 0o600) throws(SystemError) -> Descriptor {
-        let number = try call(.create) { bhl_openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode) }
+        let number: Int32
+        do {
+            number = try call(.create) { bhl_openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode) }
+        } catch where error.code == ENOSPC {
+            var error = error
+            error.lacksInodes = (try? space(directory).hasFreeInodes) == false
+            throw error
+        }
         // The engine owns the disk threads. If the engine has given up this thread, the engine will not remove the new
         // file later. So the file is removed now.
         if activity?.isRevoked == true { unlinkat(directory, name, 0) }

@@ -8,6 +8,8 @@ public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Whether the limit of watches is reached (epoll(7), max_user_watches). The code is then ENOSPC, which also means
     /// a full disk.
     public var lacksWatches = false
+    /// Whether the file system has no free inode. The code is then ENOSPC, although there may be free space.
+    public var lacksInodes = false
 
     public init(code: Int32, messageStart: String) {
         self.code = code

@@ -30,6 +30,8 @@ struct FileSystemSpace {
     let type: Int
     /// The longest name of a file, in bytes; 0 if the file system does not report it.
     let nameLength: Int
+    /// Whether new files can be made. Some file systems have no fixed number of inodes, and report 0 inodes in total.
+    let hasFreeInodes: Bool
 
     init(_ status: statfs) {
         let blockSize = UInt64(clamping: status.f_frsize > 0 ? status.f_frsize : status.f_bsize)
@@ -42,6 +44,7 @@ struct FileSystemSpace {
         reserve = min(Self.largestReserve, total / Self.reserveDivisor)
         type = Int(status.f_type)
         nameLength = Int(status.f_namelen)
+        hasFreeInodes = status.f_files == 0 || status.f_ffree > 0
     }
 
     /// ext4, XFS, Btrfs, F2FS, tmpfs, ZFS, bcachefs and overlayfs: names are bytes.

@@ -36,8 +36,10 @@ struct AdviceTable {
         case .finishing: [Advice("Nothing has to be done: a slow disk takes a while.")]
         case .diskFull:
             [
+                // Only the error of the attempt shows what is missing.
                 Advice(
-                    "Free space on the file system of "
+                    (waitExplanation.one?.errorMessage?.contains("inodes") == true
+                        ? "Remove some files, also small ones, from" : "Free space on") + " the file system of "
                         + (waitExplanation.one?.destination.map { Text.visible($0) }
                             ?? "the store or of the files' folder")
                         + "."),

@@ -63,6 +63,7 @@ struct WaitExplanation {
         switch reason {
         case .suspended: nil
         case .retry: one.map(failure) ?? text
+        case .diskFull: one?.errorMessage ?? text
         case .origin: one.flatMap { $0.errorMessage == nil ? nil : failure($0) } ?? text
         case .credential:
             facts.challenges.count == 1 ? facts.challenges.first.map { $0.requestSentence } : text
@@ -105,7 +106,7 @@ struct WaitExplanation {
         case .power, .battery, .heat, .pressure, .metered:
             return time + ", if it stays so"
         case .storage: return words + "; next check " + Text.timeWithCountdown(nextCheck, now: now)
-        case .diskFull: return time + ", if there is space then"
+        case .diskFull: return time + ", if there is room then"
         case .throughput, .portal, .connectivity:
             return words + "; next check " + Text.timeWithCountdown(nextCheck, now: now)
         default: return words

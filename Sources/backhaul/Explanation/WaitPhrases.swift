@@ -13,7 +13,7 @@ enum WaitPhrases {
         case .connecting: "for the server's response"
         case .stalled: "for a server that sends nothing any more"
         case .finishing: "for the disk; all bytes are received"
-        case .diskFull: "for free disk space"
+        case .diskFull: "for room on the file system"
         case .storage: "for its directory or file system"
         case .credential: "for a login"
         case .connectivity: "for a network"
@@ -86,7 +86,7 @@ enum WaitPhrases {
         case .stalled:
             "by itself, when bytes arrive again; after 60 seconds of silence (or --request-timeout) it is retried"
         case .finishing: "by itself, when the disk has written everything"
-        case .diskFull: "by itself, some time after there is space"
+        case .diskFull: "by itself, some time after there is room"
         case .storage: "by itself, as soon as the file system is mounted and the directory is there"
         case .credential: "by itself, as soon as a credential is given"
         case .connectivity: "by itself, as soon as there is a network that leads to the server"

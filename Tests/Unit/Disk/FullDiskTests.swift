@@ -30,6 +30,19 @@ import Testing
         #expect(contents(location.destination.path) == piece + piece + [8])
     }
 
+    @Test("without free inodes, the failure says so, and the download continues after a file is removed")
+    func noInodes() async throws {
+        let disk = try Mount(size: "1m,nr_inodes=3")
+        for name in ["a", "b"] { try write([1], to: disk.scratch.path(name)) }
+        let part = threads.partFile(try disk.scratch.location("file"))
+        let failure = await #expect(throws: Failure.self) { try await part.append([1]) }
+        #expect(failure?.status == .diskFull)
+        #expect(failure?.message.contains("no free inodes") == true)
+        #expect(failure?.message.contains("space") == false)
+        #expect(unlink(disk.scratch.path("a")) == 0)
+        #expect(try await part.append([1]) == 1)
+    }
+
     @Test("a seal that failed on a full disk succeeds after space is freed and the part file is reopened")
     func sealOnFullDisk() async throws {
         let location = try disk.scratch.location("file")
