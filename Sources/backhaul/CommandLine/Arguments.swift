@@ -88,6 +88,8 @@ struct Arguments {
 
     mutating func remove(_ name: String) { values[name] = nil }
 
+    mutating func set(_ name: String, _ value: String) { values[name] = [value] }
+
     /// The value of an option. If the option is given several times, the last value is used.
     func value(_ name: String) -> String? { values[name]?.last }
 

@@ -123,7 +123,7 @@ struct Context {
         guard options.isGiven else { return SessionSettings(identifier: sessionName) }
         let base = session.base
         session.name = SessionVariant.name(of: base, options.given)
-        let names = options.given.map { "--" + $0.name }.joined(separator: ", ")
+        let names = options.names.joined(separator: ", ")
         let verb = options.given.count == 1 ? "applies" : "apply"
         output.note(
             "\(names) \(verb) only to the transfers of this command. They run in session \(sessionName), "

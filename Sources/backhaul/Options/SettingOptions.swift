@@ -48,6 +48,11 @@ struct SettingOptions {
     /// The given options with their values, without passwords.
     private(set) var given: [(name: String, value: String)] = []
     private var changes: [Setting.Change] = []
+    /// The environment variable that has set --cacert.
+    private var certificateVariable: String?
+
+    /// The given options, as a note names them.
+    var names: [String] { given.map { $0.name == "cacert" ? certificateVariable ?? "--cacert" : "--" + $0.name } }
 
     var isGiven: Bool { !given.isEmpty }
 
@@ -66,11 +71,16 @@ struct SettingOptions {
     static func ofVariant(_ arguments: Arguments) throws(CommandError) -> SettingOptions {
         try Setting.refuse(Setting.sessionSettings.filter(\.isOnlyOfSession), arguments)
         var arguments = arguments
+        let isGiven = ["cacert", "ca-file"].contains(where: arguments.has)
+        let variable = isGiven ? nil : CertificateVariables()
+        if let variable { arguments.set("cacert", variable.file) }
         // An empty value means the setting of the session, so it needs no variant.
         for option in Setting.variantOptions where arguments.value(option.name) == "" && option.argument != nil {
             arguments.remove(option.name)
         }
-        return try SettingOptions(arguments, Setting.variantSettings)
+        var options = try SettingOptions(arguments, Setting.variantSettings)
+        options.certificateVariable = variable?.name
+        return options
     }
 
     func change(_ configuration: inout SessionConfiguration) {
