@@ -186,7 +186,7 @@ struct TaskCommands {
                 case .success(nil): call.reply(.success(.done))
                 case .success(let (record, path, intent)?):
                     let target = PartLocation(
-                        destination: destination, partName: engine.base.files.partName(of: task, record.task.part),
+                        destination: destination, partName: engine.base.files.partName(record.task.part),
                         mode: record.task.request.mode, replace: ifExists == .replace)
                     let moved = engine.runtime.returning { (moved: Result<Void, Failure>) in
                         switch moved {

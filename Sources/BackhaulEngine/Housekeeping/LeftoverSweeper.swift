@@ -49,8 +49,8 @@ final class LeftoverSweeper {
 
     private func readNext(after last: Leftover?) {
         runtime.store(
-            { (transaction) throws(Failure) in
-                try transaction.leftovers.all(after: last, limit: Self.batchSize)
+            { [clocks = runtime.clocks] (transaction) throws(Failure) in
+                try transaction.leftovers.all(after: last, now: clocks.wallMilliseconds, limit: Self.batchSize)
             }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
     }
 

@@ -14,7 +14,7 @@ extension DownloadRunner {
             end(success, with: recordRepresentation())
         case .failed(let failure):
             judgeUplink(failure)
-            end(Outcome(state: .failed, failure: failure), with: recordLeftPart())
+            end(Outcome(state: .failed, failure: failure), with: checkpoint == nil ? recordLeftPart() : keepPart())
         case .retry(let failure, let reason, let retryAfter, let fromZero):
             var failed = FailedAttempt(failure)
             failed.reason = reason
@@ -37,6 +37,15 @@ extension DownloadRunner {
         guard isPartLeft else { return nil }
         let id = attempt.task.id
         return { (transaction) throws(Failure) in try transaction.leftovers.addUnremovedPart(of: id) }
+    }
+
+    /// Keeps the part file for a later task whose URL has not expired.
+    private func keepPart() -> @Sendable (Transaction) throws(Failure) -> Void {
+        let (id, clocks) = (attempt.task.id, attempt.services.runtime.clocks)
+        return { (transaction) throws(Failure) in
+            try transaction.leftovers.keepPart(
+                of: id, until: clocks.wallMilliseconds + Limits.continuablePartMilliseconds)
+        }
     }
 
     private var success: Outcome {

@@ -26,26 +26,23 @@ final class StoreFiles {
     func open(tag: String) { self.tag = tag }
 
     /// The part file of a task, and its destination. The part file's name depends only on stored values, so that a
-    /// later engine finds the file. The part files of two tasks never have the same name, even in different stores.
+    /// later engine finds the file, and a later task can continue it. `tag` keeps the files of two stores apart.
     func location(of task: StoredTask) -> PartLocation {
         // The claim of a kept file sets its mode in the directory to which the file is moved.
         let mode = task.request.destination == nil ? FileMode(task.request.mode.bits) : task.request.mode
         return PartLocation(
             destination: task.request.destination ?? keptDestination(of: task.id),
-            partName: partName(of: task.id, task.part), mode: mode,
+            partName: partName(task.part), mode: mode,
             replace: task.request.destination == nil || task.request.ifExists != .fail)
     }
 
-    /// - part: a random number that makes the name unpredictable.
-    func partName(of task: TaskID, _ part: UInt64) -> String {
-        ".backhaul-\(tag)-\(task.rawValue)-\(String(part, radix: 16)).part"
-    }
+    /// - part: a random number that makes the name unique and unpredictable.
+    func partName(_ part: UInt64) -> String { ".backhaul-\(tag)-\(String(part, radix: 16)).part" }
 
     func path(of leftover: Leftover) -> String {
         switch leftover.kind {
         case .part(let path):
-            (path.map(Destination.directory(of:)) ?? directory.keptPath) + "/"
-                + partName(of: leftover.task, leftover.part)
+            (path.map(Destination.directory(of:)) ?? directory.keptPath) + "/" + partName(leftover.part)
         case .kept: directory.keptFile(of: leftover.task)
         }
     }

@@ -7,8 +7,9 @@ public struct LeftoverOperations {
     let tables: Tables
 
     /// Returns the next files of the list. `last`: the last file that the previous call has returned.
-    public func all(after last: Leftover? = nil, limit: Int) throws(Failure) -> [Leftover] {
-        try tables.leftovers.all(after: last, limit: limit)
+    /// A part file that a later task can still continue is not returned. `now`: Unix milliseconds.
+    public func all(after last: Leftover? = nil, now: Int64 = .max, limit: Int) throws(Failure) -> [Leftover] {
+        try tables.leftovers.all(after: last, now: now, limit: limit)
     }
 
     /// Adds the part file of a task that ends in this transaction. The engine could not remove the file, because its
@@ -17,7 +18,27 @@ public struct LeftoverOperations {
 
     /// Removes the files from the list, because they were deleted.
     public func forget(_ leftovers: [Leftover]) throws(Failure) {
-        for leftover in leftovers { try tables.leftovers.remove(leftover) }
+        for leftover in leftovers {
+            try tables.leftovers.remove(leftover)
+            try tables.parts.removeCheckpoint(setAsideBy: leftover.task)
+        }
+    }
+
+    /// Keeps the part file of a task that fails in this transaction, with its checkpoint. A later task of the session
+    /// with the same destination and idempotency key continues the file, until the time (Unix milliseconds) has come.
+    public func keepPart(of task: TaskID, until time: Int64) throws(Failure) {
+        try tables.leftovers.insertContinuablePart(of: task, until: time)
+        try tables.parts.setCheckpointAside(of: task)
+    }
+
+    /// Gives a new task the part file of an earlier task with the same destination and key, if there is one.
+    func continuePart(with task: TaskID, _ request: Request, in session: SessionID) throws(Failure) {
+        guard let key = request.idempotencyKey, let destination = request.destination?.path,
+            let found = try tables.leftovers.continuable(key, destination, in: session)
+        else { return }
+        try tables.tasks.setPart(found.part, of: task)
+        try tables.parts.moveCheckpoint(setAsideBy: found.task, to: task)
+        try tables.leftovers.remove(found)
     }
 
     /// Adds the part files of the tasks in the temporary table `selected`. Their snapshots of bodies are added to the

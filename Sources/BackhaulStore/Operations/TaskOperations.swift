@@ -5,6 +5,7 @@ public struct TaskOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
     private var options: OptionOperations { OptionOperations(tables: tables) }
+    private var leftovers: LeftoverOperations { LeftoverOperations(tables: tables) }
     private var starts: StartOperations { StartOperations(tables: tables) }
 
     /// Makes one task for each request, or throws and makes no task. If a task with a request's idempotency key exists,
@@ -36,6 +37,7 @@ public struct TaskOperations {
         var groups = EnqueuedGroups()
         var added: Int64 = 0
         let hasDelivered = try tables.delivered.hasAny(session)
+        let hasContinuable = try tables.leftovers.hasContinuable(in: session)
         for (request, origin) in requests {
             if hasDelivered, let key = request.idempotencyKey,
                 let task = try tables.delivered.find(key, in: session)
@@ -59,6 +61,7 @@ public struct TaskOperations {
                     try starts.writeTimes(of: request, to: task, &terms)
                     try options.insert(request.options, of: task)
                 }
+                if hasContinuable { try leftovers.continuePart(with: task, request, in: session) }
                 try checkDestinationIsFree(request, index: UInt64(results.count))
                 for alias in aliases[results.count] ?? [] { try checkNoOtherTaskWrites(alias, results) }
                 added += 1

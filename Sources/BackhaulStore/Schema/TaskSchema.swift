@@ -360,8 +360,14 @@ extension Schema {
             destination TEXT,
             part INTEGER NOT NULL,
             file_system TEXT,
+            -- A later task of the session with the same destination and key continues the part until this time. Until
+            -- then, the checkpoint has the negative task_id. NULL: no task continues the part.
+            session_id INTEGER,
+            idempotency_key TEXT,
+            continuable_until_ms INTEGER,
             PRIMARY KEY (task_id, part)
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX leftovers_by_key ON leftovers (session_id, idempotency_key) WHERE session_id IS NOT NULL;
 
         -- A host claims the file of an ended task: the file is moved to a path of the host. The row has the file's
         -- identity. It is written before the move, and removed when the claim is recorded. device: 0 if not known.

@@ -5,10 +5,10 @@ internal import BackhaulModel
 struct LeftoverTable {
     let connection: Connection
 
-    func all(after last: Leftover?, limit: Int) throws(Failure) -> [Leftover] {
+    func all(after last: Leftover?, now: Int64, limit: Int) throws(Failure) -> [Leftover] {
         try connection.all(
-            Self.select, .id(last?.task ?? TaskID(rawValue: 0)), .bits(last?.part ?? 1 << 63), .number(limit),
-            read: Leftover.init(row:))
+            Self.select, .id(last?.task ?? TaskID(rawValue: 0)), .bits(last?.part ?? 1 << 63), .integer(now),
+            .number(limit), read: Leftover.init(row:))
     }
 
     /// Inserts the kept file of the task.
@@ -26,6 +26,21 @@ struct LeftoverTable {
         try connection.run(Self.insertUnremovedPart, .id(task))
     }
 
+    /// Inserts the part file of a task that ends now, for a later task with the same destination and key.
+    func insertContinuablePart(of task: TaskID, until time: Int64) throws(Failure) {
+        try connection.run(Self.insertContinuablePart, .id(task), .integer(time))
+    }
+
+    func hasContinuable(in session: SessionID) throws(Failure) -> Bool {
+        try connection.first(Self.hasContinuable, .id(session)) { row throws(Failure) in row.flag() } ?? false
+    }
+
+    /// Returns the part file that a new task with this key and destination can continue.
+    func continuable(_ key: String, _ destination: String, in session: SessionID) throws(Failure) -> Leftover? {
+        try connection.first(
+            Self.selectContinuable, .id(session), .text(key), .text(destination), read: Leftover.init(row:))
+    }
+
     func insertPartsOfSelected() throws(Failure) { try connection.run(Self.insertParts) }
 
     func remove(_ leftover: Leftover) throws(Failure) {
@@ -38,7 +53,25 @@ struct LeftoverTable {
     }
 
     private static let select = Query(
-        Leftover.init(row:), "FROM leftovers WHERE (task_id, part) > (?, ?) ORDER BY task_id, part LIMIT ?")
+        Leftover.init(row:),
+        """
+        FROM leftovers WHERE (task_id, part) > (?, ?)
+            AND (continuable_until_ms IS NULL OR continuable_until_ms <= ?
+                OR NOT EXISTS (SELECT 1 FROM sessions WHERE id = session_id))
+        ORDER BY task_id, part LIMIT ?
+        """)
+    private static let insertContinuablePart = Query(
+        """
+        INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part, file_system, session_id, idempotency_key,
+            continuable_until_ms)
+        SELECT id, \(Kind.part.sql), destination, part, (SELECT file_system FROM requests WHERE task_id = id),
+            session_id, idempotency_key, ?2
+        FROM tasks WHERE id = ?1
+        """)
+    private static let hasContinuable = Query("SELECT EXISTS (SELECT 1 FROM leftovers WHERE session_id = ?)")
+    private static let selectContinuable = Query(
+        Leftover.init(row:),
+        "FROM leftovers WHERE session_id = ? AND idempotency_key = ? AND destination = ? ORDER BY task_id DESC LIMIT 1")
     private static let remove = Query("DELETE FROM leftovers WHERE task_id = ? AND part = ?")
     private static let insertParts = Query(
         """

@@ -185,6 +185,23 @@ def test_each_task_with_a_refused_url_opens_a_challenge_and_continues_at_the_new
     assert {sha256_of(downloads / name) for name in "ab"} == {content.sha256}
 
 
+def test_a_later_task_with_the_same_destination_and_key_continues_the_bytes_of_a_failed_task(one, server, downloads):
+    content = Content(6_000_000)
+    server.refusal = (403, {})
+    url = server.serve("/signed", content)
+    server.allow("old", size=4_000_000)
+    one.download(f"{url}?token=old", downloads / "a", key="k")
+    events = one.wait_for()
+    assert task_events(events)[0].http_status == 403
+    one.acknowledge([event.id for event in events])
+    server.allow("new")
+    one.download(f"{url}?token=new", downloads / "a", key="k")
+    assert task_events(one.wait_for())[0].state is TaskState.SUCCEEDED
+    assert server.log[-1].token == "new" and server.log[-1].offset >= 2_000_000
+    assert sha256_of(downloads / "a") == content.sha256
+    assert [path.name for path in downloads.iterdir()] == ["a"]
+
+
 @pytest.mark.parametrize("etag", ['W/"weak"', '"another"'])
 def test_a_download_starts_from_the_beginning_if_the_new_url_has_another_validator(one, server, downloads, etag):
     content = Content(6_000_000)

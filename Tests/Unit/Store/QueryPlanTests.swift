@@ -161,6 +161,11 @@ struct QueryPlanTests {
             try transaction.attempts.recordUnderWay(ids[0], attempts: 1)
             try transaction.attempts.renewPart(of: ids[0])
             try transaction.leftovers.addUnremovedPart(of: ids[0])
+            try transaction.leftovers.keepPart(of: ids[0], until: 1)
+            let tables = transaction.leftovers.tables
+            _ = try tables.leftovers.continuable("k", "/a", in: session)
+            try tables.parts.moveCheckpoint(setAsideBy: ids[0], to: ids[1])
+            try tables.tasks.setPart(1, of: ids[1])
             let lane = try transaction.lanes.ready()[0].id
             _ = try transaction.lanes.firstWaitingTask(of: lane, stating: .session)
             _ = try transaction.destinations.reserveName("a.zip", from: 0, in: "/downloads/", for: ids[1])

@@ -31,8 +31,18 @@ extension DownloadMachine {
         case .again(let failure): retry(failure, fromZero: false)
         case .credential(let authChallenge): saveAndConclude(.credential(authChallenge))
         case .final(let failure) where policy.retriesPermanent(failure): retry(failure, fromZero: false)
+        case .final(let failure) where mayContinueLater: conclude(.failed(failure))
         case .final(let failure): discard(.failed(failure))
         }
+    }
+
+    /// Whether a later task with another URL may continue the part file, because the response may mean that the URL has
+    /// expired, and the checkpoint can prove that the other URL has the same file.
+    private var mayContinueLater: Bool {
+        guard terms.isContinuable, let checkpoint, let head, [400, 401, 403, 404, 410].contains(head.status) else {
+            return false
+        }
+        return terms.checksum != nil || checkpoint.validator.entityTag != nil && checkpoint.size != nil
     }
 
     mutating func retry(_ failure: Failure, fromZero: Bool) -> [Action] {

@@ -17,6 +17,8 @@ public struct DownloadTerms: Equatable, Sendable {
     public var skipsExisting = false
     public var isOnlyIfChanged = false
     public var isNamedByServer = false
+    /// Whether a later request with the same destination and idempotency key can continue the part file.
+    public var isContinuable = false
     /// Whether an earlier attempt (run of the download) ended with a wrong digest or size.
     public var hadMismatch = false
     /// If an earlier attempt found the file system full: how many bytes of the file were not stored yet. If the size of
@@ -31,6 +33,7 @@ public struct DownloadTerms: Equatable, Sendable {
         url = request.url
         opensChallenges = session.asksForCredentials
         skipsExisting = request.ifExists == .skip
+        isContinuable = request.destination != nil && request.idempotencyKey != nil
         acceptedStatuses = session.acceptedStatuses
         retriedStatuses = session.retryStatuses
         maximumSize = session.maximumSize

@@ -122,6 +122,11 @@ struct TaskTable {
         try connection.run(Self.setLane, .id(task), .id(lane))
     }
 
+    /// Gives the task the part file with this number.
+    func setPart(_ part: UInt64, of task: TaskID) throws(Failure) {
+        try connection.run(Self.setPart, .id(task), .bits(part))
+    }
+
     /// Gives the task a new part file with a new name.
     func renewPart(of task: TaskID) throws(Failure) { try connection.run(Self.renewPart, .id(task)) }
 
@@ -233,6 +238,7 @@ struct TaskTable {
         """)
     private static let setPath = Query("UPDATE tasks SET path = ?2 WHERE id = ?1")
     private static let setLane = Query("UPDATE tasks SET lane_id = ?2 WHERE id = ?1")
+    private static let setPart = Query("UPDATE tasks SET part = ?2 WHERE id = ?1")
     private static let renewPart = Query("UPDATE tasks SET part = random() WHERE id = ?")
     private static let moveTimes = Query(
         """

@@ -89,6 +89,23 @@ struct DownloadFailureTests {
         attempt.expect(.discarded, .conclude(.failed(failure), nil))
     }
 
+    @Test(
+        "If the link may have expired, the bytes stay for a later task with the same key, if they can be recognized",
+        arguments: [
+            (403, "\"a\"", true, true), (404, "\"a\"", true, true), (410, "\"a\"", true, true),
+            (405, "\"a\"", true, false), (403, nil, true, false), (403, "\"a\"", false, false),
+        ] as [(Int32, String?, Bool, Bool)])
+    func expired(_ status: Int32, _ tag: String?, _ hasKey: Bool, _ stays: Bool) {
+        var terms = DownloadTerms()
+        terms.isContinuable = hasKey
+        var attempt = DownloadScript(from: .kept(400, tag: tag), terms: terms)
+        attempt.after(.start, .opened(length: 500), .head(head(status)))
+        let keeps = attempt.handle(.transferComplete).contains {
+            if case .conclude(.failed, .some) = $0 { true } else { false }
+        }
+        #expect(keeps == stays)
+    }
+
     @Test("The body of a response with an error status is read only for a limited time")
     func drippingErrorBody() {
         var limits = DownloadMachine.BufferLimits.small
