@@ -25,8 +25,8 @@ JOINS = {
     "EventTable": ({"tasks", "requests", "responses", "groups"}, "poll is hot: an event with its task is one row"),
     "HistoryTable": ({"events", "tasks", "requests", "request_options", "groups"},
                      "copies all acknowledged tasks at once"),
-    "LeftoverTable": ({"requests", "tasks", "sessions"}, "the part files of all cancelled tasks at once; a part file for "
-                      "a later task stays only while its session exists"),
+    "LeftoverTable": ({"requests", "tasks", "sessions"}, "the part files of all cancelled tasks at once; a part file "
+                      "for a later task stays only while its session exists"),
     "PartTable": ({"tasks", "request_options"}, "a checkpoint or an intent is written only while its task lives; "
                   "progress is hot; with a checksum, a checkpoint is kept for a new URL"),
     "RequestTable": ({"tasks"}, "a request is found in its session only"),
