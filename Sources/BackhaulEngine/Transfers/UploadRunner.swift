@@ -15,7 +15,7 @@ final class UploadRunner: TransferRunner {
 
     init(_ attempt: RunningAttempt) {
         self.attempt = attempt
-        machine = UploadMachine(policy: attempt.terms.policy)
+        machine = UploadMachine(url: attempt.task.request.url, policy: attempt.terms.policy)
     }
 
     var isFinishing: Bool { machine.isFinishing }

@@ -87,6 +87,10 @@ ROWS = [
         "attempts, the task fails with `BH_UNEXPECTED_TYPE`",
         {"a.zip": (redirect("{other}/portal"),), "portal": (Response(200, HTML, b"log in"),)},
         Expected("failed", "UNEXPECTED_TYPE", 200), start="a.zip", transports=("h1",)),
+    Row("redirect-login-page", "always redirects a task to a login page of the same origin: after three attempts, the "
+        "task fails with `BH_UNEXPECTED_TYPE`",
+        {"file": (redirect("{base}/users/sign_in?next=file"),), "users/sign_in": (Response(200, HTML, b"log in"),)},
+        Expected("failed", "UNEXPECTED_TYPE", 200, message="/users/sign_in, "), transports=DIRECT),
     Row("redirect-page-resumed", "drops, then redirects to a page of another origin: the task does not receive the "
         "page, and continues with the bytes that it has when the server sends the rest",
         {"file": (whole(LARGE, drop_after=40_000), redirect("{other}/portal"), rest(LARGE)),

@@ -54,7 +54,7 @@ extension TransferPolicy {
     fileprivate func accepts(_ head: ResponseHead) -> Bool {
         guard self.acceptedStatuses.contains(head.status) else { return false }
         guard (200...299).contains(head.status) else { return true }
-        return self.acceptedTypes.flatMap(MediaRanges.init)?.contain(head.plainText("Content-Type")) == true
+        return acceptsType(of: head)
     }
 }
 

@@ -58,6 +58,9 @@ public struct DownloadTerms: Equatable, Sendable {
     /// again.
     var continuesByDigest: Bool { checksum != nil && method == "GET" && !hadMismatch }
 
+    /// Whether the host wants the response with status 202 even if its Retry-After shows that the file is not ready.
+    var acceptsUnreadyFiles: Bool { acceptedStatuses != .successful && acceptedStatuses.contains(202) }
+
     /// The failure of a response whose media type is not accepted, or that is probably a page in place of the file.
     func refusal(ofType head: ResponseHead, _ known: Checkpoint?) -> Failure? {
         let type = head.plainText("Content-Type")
@@ -68,11 +71,10 @@ public struct DownloadTerms: Equatable, Sendable {
                 "the file has the media type \(type ?? "application/octet-stream, which is the default")"
                     + ", which accepted_types does not contain")
         }
-        guard PageSuspicion.isSuspicious(head, of: url, known) else { return nil }
-        return Failure(
-            .unexpectedType,
-            "\(head.origin) sent a page in place of the file, perhaps because a login is needed; to accept the page, "
-                + "list its media type, text/html, in accepted_types")
+        guard PageSuspicion.isSuspicious(head, of: url, known) || PageSuspicion.isLogin(head, of: url) else {
+            return nil
+        }
+        return PageSuspicion.failure(head, "in place of the file")
     }
 
     /// The failure of a file of this size, if the host's options exclude the size; nil if they allow it.

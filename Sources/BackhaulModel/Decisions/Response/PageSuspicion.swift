@@ -1,4 +1,5 @@
-/// Recognises pages that come in place of a file, such as the login page to which a server redirects.
+/// Recognises pages that come in place of a file, or in place of the response to an upload, such as the login page to
+/// which a server redirects.
 public enum PageSuspicion {
     /// The endings of names of files that are no pages.
     private static let fileSuffixes: Set<Substring> = [
@@ -27,6 +28,23 @@ public enum PageSuspicion {
             && (!isLoginURL(url) && isLoginURL(head.finalURL) || isSuspicious(head, of: url, nil))
     }
 
+    /// The failure of an upload that was redirected to a page; nil if the response may report the upload's success.
+    /// Two pages do not report it: a login page, and a page of another host with status 200. Portals send such a page
+    /// in response to any request.
+    static func refusal(ofUpload head: ResponseHead, to url: String) -> Failure? {
+        let isElsewhere = head.status == 200 && head.isPage && authority(head.finalURL) != authority(url)
+        guard isLogin(head, of: url) || isElsewhere else { return nil }
+        return failure(head, "in place of the response to the upload")
+    }
+
+    /// The failure of a response that is probably a page. `place`: what the page replaces.
+    static func failure(_ head: ResponseHead, _ place: String) -> Failure {
+        Failure(
+            .unexpectedType,
+            "a redirect led to \(head.finalURL.withoutQuery), which sent a page \(place), perhaps because a login is "
+                + "needed; to accept the page, list its media type, text/html, in accepted_types")
+    }
+
     private static func isFile(_ url: String) -> Bool {
         let name = place(url).split(separator: "/").dropFirst().last ?? ""
         guard let dot = name.lastIndex(of: ".") else { return false }
@@ -39,7 +57,19 @@ public enum PageSuspicion {
 
     /// The host and the path of the URL.
     private static func place(_ url: String) -> Substring {
-        url.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "?" && $0 != "#" }
+        url.withoutQuery.drop { $0 != "/" }.drop { $0 == "/" }
+    }
+
+    /// The host and the port of the URL. The scheme is left out, because many servers redirect from http to https.
+    private static func authority(_ url: String) -> String {
+        place(url).prefix { $0 != "/" }.split(separator: "@").last?.lowercased() ?? ""
+    }
+}
+
+extension TransferPolicy {
+    /// Whether the policy names the media type of the response.
+    func acceptsType(of head: ResponseHead) -> Bool {
+        self.acceptedTypes.flatMap(MediaRanges.init)?.contain(head.plainText("Content-Type")) == true
     }
 }
 

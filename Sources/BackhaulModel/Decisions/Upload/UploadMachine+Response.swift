@@ -28,11 +28,13 @@ extension UploadMachine {
         self.head = head
         if let authChallenge {
             state = .refusing(.credential(authChallenge), ticks: 0)
-        } else if policy.acceptedStatuses.contains(head.status) {
-            state = .receiving(ticks: 0)
-        } else {
+        } else if !policy.acceptedStatuses.contains(head.status) {
             let retry = Conclusion.retry(Failure.status(of: head), retryAfterSeconds: head.retryAfterSeconds)
             state = .refusing(retry, ticks: 0)
+        } else if !policy.acceptsType(of: head), let failure = PageSuspicion.refusal(ofUpload: head, to: url) {
+            state = .refusing(.retry(failure, retryAfterSeconds: nil), ticks: 0)
+        } else {
+            state = .receiving(ticks: 0)
         }
         return []
     }

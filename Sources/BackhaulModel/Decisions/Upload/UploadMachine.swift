@@ -5,10 +5,12 @@ public struct UploadMachine: Sendable {
     public internal(set) var head: ResponseHead?
     /// The received bytes of the response's body.
     public internal(set) var bytesReceived: UInt64 = 0
+    let url: String
     let policy: TransferPolicy
     let limits: ResponseLimits
 
-    public init(policy: TransferPolicy, limits: ResponseLimits = ResponseLimits()) {
+    public init(url: String, policy: TransferPolicy, limits: ResponseLimits = ResponseLimits()) {
+        self.url = url
         self.policy = policy
         self.limits = limits
     }

@@ -70,6 +70,45 @@ struct MediaTypeTests {
         #expect(PageSuspicion.isLogin(head(200, type, url: final), of: url) == isLogin)
     }
 
+    @Test("a login page does not become the file, and the message names its URL without the query")
+    func loginRefused() throws {
+        var terms = DownloadTerms()
+        terms.url = "https://a.org/f.zip"
+        let page = head(200, Self.html, url: "https://a.org/users/sign_in?token=1")
+        guard case .retry(let failure, fromZero: false) = ResponsePlan.decide(page, offset: 0, known: nil, terms: terms)
+        else {
+            Issue.record("the page became the file")
+            return
+        }
+        #expect(failure.status == .unexpectedType)
+        #expect(failure.message.contains("https://a.org/users/sign_in, ") && !failure.message.contains("token"))
+        terms.acceptedTypes = MediaRanges("text/html")
+        #expect(
+            ExpectedPlan(ResponsePlan.decide(page, offset: 0, known: nil, terms: terms)) == .startsOver(size: nil))
+    }
+
+    @Test(
+        "an upload that was redirected to a login page or to a page of another host is refused",
+        arguments: [
+            (200, "https://a.org/f", "https://a.org/login?next=/f", html, true),
+            (201, "https://a.org/f", "https://a.org/login", html, true),
+            (200, "https://a.org/f", "https://portal.net/welcome", html, true),
+            (200, "https://a.org/f", "https://a.org:444/welcome", html, true),
+            (200, "https://a.org/f.jpg", "http://u@portal.net", html, true),
+            // The result of a form.
+            (200, "https://a.org/f", "https://a.org/result/7", html, false),
+            (200, "https://a.org/f", "https://a.org/f", html, false),
+            (200, "http://a.org/f", "https://A.org/f", html, false),
+            (200, "https://user@a.org/f", "https://a.org/result", html, false),
+            (201, "https://a.org/f", "https://b.org/f", html, false),
+            (200, "https://a.org/f", "https://b.org/f", "Content-Type: application/json", false),
+            (200, "https://a.org/f", "https://b.org/f", "X: y", false),
+        ] as [(Int32, String, String, String, Bool)])
+    func upload(_ status: Int32, _ url: String, _ final: String, _ type: String, _ isRefused: Bool) {
+        let failure = PageSuspicion.refusal(ofUpload: head(status, type, url: final), to: url)
+        #expect(failure.map(\.status) == (isRefused ? .unexpectedType : nil))
+    }
+
     @Test("a response of another type is refused before its body, and keeps the bytes of earlier attempts")
     func refused() {
         var terms = DownloadTerms()

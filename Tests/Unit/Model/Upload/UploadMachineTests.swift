@@ -12,16 +12,16 @@ struct UploadMachineTests {
     static let challenge = AuthenticationChallenge(
         head(401, [ResponseField("WWW-Authenticate", "Basic realm=\"a\"")]))
 
-    static func head(_ status: Int32, _ fields: [ResponseField] = []) -> ResponseHead {
+    static func head(_ status: Int32, _ fields: [ResponseField] = [], url: String = "http://a/") -> ResponseHead {
         ResponseHead(
-            status: status, finalURL: "http://a/", isMultiplexed: false, fields: fields, retryAfterSeconds: nil,
+            status: status, finalURL: url, isMultiplexed: false, fields: fields, retryAfterSeconds: nil,
             origin: "http://a:80")
     }
 
     static func machine(_ change: (inout SessionConfiguration) -> Void = { _ in }) -> Machine {
         var configuration = SessionConfiguration(identifier: "s")
         change(&configuration)
-        return Machine(policy: TransferPolicy(configuration))
+        return Machine(url: "http://a/", policy: TransferPolicy(configuration))
     }
 
     /// Returns the actions that follow each event.
@@ -65,6 +65,23 @@ struct UploadMachineTests {
         var machine = Self.machine { $0.acceptedStatuses = StatusList("409") ?? .successful }
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(409), nil)])
         #expect(machine.handle(.transferComplete()) == [.releaseSlot, .conclude(.succeeded)])
+    }
+
+    @Test("an upload that was redirected to a login page does not succeed, except if the policy accepts pages")
+    func loginPage() {
+        let page = Self.head(200, [ResponseField("Content-Type", "text/html")], url: "http://a/login")
+        for types in [nil, "image/*", "text/html"] {
+            var machine = Self.machine { $0.policy.acceptedTypes = types }
+            _ = Self.actions(&machine, [.start, .opened, .head(page, nil)])
+            let actions = machine.handle(.transferComplete())
+            if types == "text/html" {
+                #expect(actions == [.releaseSlot, .conclude(.succeeded)])
+            } else if case .conclude(.retry(let failure, nil))? = actions.last {
+                #expect(failure.status == .unexpectedType && failure.message.contains("http://a/login"))
+            } else {
+                Issue.record("\(actions)")
+            }
+        }
     }
 
     @Test("an early response causes a retry of an upload; with a tolerance for early responses, the upload succeeds")
