@@ -253,11 +253,11 @@ extension EngineLoop {
         queue(tasks.reachability.endWaits(Array(idle), since: time))
     }
 
-    /// Forgets two counts: how often the task's request was repeated with credentials, and how often without a delay.
+    /// Forgets how often the task's request was repeated: with credentials, without a delay, or without a response.
     /// It is called when the task has ended, or when the host has changed the task.
     func forgetRepeats(of task: TaskID) {
         base.credentials.forgetRepeats(of: task)
-        base.transfers.setImmediateRepeats(nil, of: task)
+        base.transfers.setRepeats(RepeatCounts(), of: task)
     }
 
     // MARK: Sessions

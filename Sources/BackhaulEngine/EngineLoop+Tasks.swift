@@ -87,7 +87,7 @@ extension EngineLoop {
             let decision = base.credentials.decideParking(
                 of: attempt.task, for: authChallenge.space, sent: attempt.authentication.sentCredential)
             queue(base.transfers[attempt]?.park(authChallenge, checkpoint, decision) ?? [])
-        case .immediateRepeats(let count): base.transfers.setImmediateRepeats(count, of: attempt.task.id)
+        case .repeats(let counts): base.transfers.setRepeats(counts, of: attempt.task.id)
         case .waitForRoute(let record):
             let (millisecondsUntilCheck, effects) = tasks.reachability.hold(attempt.task)
             queue(effects)
@@ -114,7 +114,7 @@ extension EngineLoop {
             queue(conditions.attemptEnded(task, ending))
         }
         failed.isUplinkFailure = conditions.isUplinkHeld(for: task) && !attempt.exchange.failureContext.isLocal
-        failed.immediate = base.transfers.immediateRepeats(of: task.id)
+        failed.repeats = base.transfers.repeats(of: task.id)
         queue(runner.decideRetry(failed, checkpoint))
     }
 

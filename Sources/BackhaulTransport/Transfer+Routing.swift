@@ -49,6 +49,10 @@ extension Transfer {
         guard exchange.timing.isConnected else {
             return "no connection to \(respondent) could be made within \(limit) ms; try again later"
         }
+        if isUnanswered {
+            return "\(respondent) has the whole body, but sent no response for \(limit) ms; if it needs more time, "
+                + "raise request_timeout_ms"
+        }
         return "\(respondent) sent nothing for \(limit) ms; try again later"
     }
 

@@ -23,6 +23,11 @@ extension Transfer {
         exchange.hasUndrainedBody = unsent > Self.undrainedRecordSize
     }
 
+    /// Whether the server's TCP has acknowledged the whole body of the request, and no response has arrived.
+    var isUnanswered: Bool {
+        outgoing.sent > 0 && outgoing.isComplete && !exchange.headIsWhole && curl?.lastUnsent ?? 0 == 0
+    }
+
     /// The size of one TLS record, in bytes. Up to this number of bytes in the send queue may be from TLS itself, and
     /// not from the body.
     private static let undrainedRecordSize: Int32 = 16 << 10

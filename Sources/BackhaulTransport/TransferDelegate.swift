@@ -63,16 +63,19 @@ public struct FailureContext: Equatable, Sendable {
     public var isLocal = false
     /// Whether the certificate of the server or proxy is not valid yet, by the clock of this machine.
     public var isNotYetValid = false
+    /// Whether the server had the whole body of the request, and sent no response before the request time-out.
+    public var isUnanswered = false
     /// Set if the delegate has delayed a redirect: the delay in milliseconds.
     public var redirectDelay: Int64?
 
     public init(
         isUnprocessed: Bool = false, systemError: Int32 = 0, connectionWasClosed: Bool = false,
-        hasStreamError: Bool = false, redirectDelay: Int64? = nil, isLocal: Bool = false
+        hasStreamError: Bool = false, isUnanswered: Bool = false, redirectDelay: Int64? = nil, isLocal: Bool = false
     ) {
         self.connectionWasClosed = connectionWasClosed
         self.hasStreamError = hasStreamError
         self.isLocal = isLocal
+        self.isUnanswered = isUnanswered
         self.isUnprocessed = isUnprocessed
         self.redirectDelay = redirectDelay
         self.systemError = systemError

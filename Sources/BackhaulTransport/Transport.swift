@@ -399,11 +399,13 @@ public final class Transport {
         transfer.noteDrain(now: loop.now)
         guard transfer.timeoutAt <= loop.now else { return transfer.timeoutAt }
         transfer.takeMetrics()
+        let failure = Failure(.requestTimeout, transfer.timeoutMessage)
+        let context = FailureContext(isUnanswered: transfer.isUnanswered)
         abandonConnection(of: transfer)
         if transfer.hasStoppedAfterResponse {
             end(transfer, .complete)
         } else {
-            end(transfer, .failed(Failure(.requestTimeout, transfer.timeoutMessage), isTransient: true))
+            end(transfer, .failed(failure, isTransient: true, context))
         }
         return nil
     }

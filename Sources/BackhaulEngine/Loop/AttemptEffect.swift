@@ -41,8 +41,8 @@ enum AttemptEffect {
     indirect case decideRetry(FailedAttempt, Checkpoint?)
     /// The task may have to wait for this challenge. Its runner needs the credentials' decision.
     indirect case decideParking(AuthenticationChallenge, Checkpoint?)
-    /// The task is repeated immediately, for this many times in a row; nil if it is not repeated immediately.
-    case immediateRepeats(UInt32?)
+    /// How many attempts of the task have ended in the same way, in a row.
+    case repeats(RepeatCounts)
     /// The task waits for a route to its server.
     indirect case waitForRoute(AttemptRecord)
     /// The task waits for the file system or the directory of this path.

@@ -38,7 +38,7 @@ extension TransferRunner {
     func decideRetry(_ failed: FailedAttempt, _ checkpoint: Checkpoint?) -> [EngineEffect] {
         let jitter = attempt.services.runtime.randomFraction()
         let decision = RetryDecision.decide(failed, attempt.terms.policy, jitter: jitter)
-        attempt.emit(.immediateRepeats(decision == .immediately ? failed.immediate + 1 : nil))
+        attempt.emit(.repeats(failed.repeats(after: decision)))
         apply(decision, failed, checkpoint)
         return attempt.takeEffects()
     }
@@ -103,6 +103,7 @@ extension TransferRunner {
         failed.isUnprocessed = failureContext.isUnprocessed
         failed.connectionWasClosed = failureContext.connectionWasClosed
         failed.hasStreamError = failureContext.hasStreamError
+        failed.isUnanswered = failureContext.isUnanswered
         failed.redirectDelay = failureContext.redirectDelay
         failed.isNotYetValid = failureContext.isNotYetValid
         failed.madeProgress = madeProgress

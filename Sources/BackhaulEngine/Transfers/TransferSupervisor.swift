@@ -19,8 +19,8 @@ final class TransferSupervisor {
     private var disks = DiskLoad()
     /// For each task whose file system was full: how many bytes the task still has to write to the file.
     private var neededSpace: [TaskID: UInt64] = [:]
-    /// How many times in a row a task was repeated immediately.
-    private var immediateRepeats: [TaskID: UInt32] = [:]
+    /// The counts that are not all 0.
+    private var repeats: [TaskID: RepeatCounts] = [:]
 
     subscript(_ task: TaskID) -> (any TransferRunner)? { runners[task] }
 
@@ -188,7 +188,9 @@ final class TransferSupervisor {
 
     func forgetNeededSpace(of task: TaskID) { neededSpace[task] = nil }
 
-    func immediateRepeats(of task: TaskID) -> UInt32 { immediateRepeats[task] ?? 0 }
+    func repeats(of task: TaskID) -> RepeatCounts { repeats[task] ?? RepeatCounts() }
 
-    func setImmediateRepeats(_ count: UInt32?, of task: TaskID) { immediateRepeats[task] = count }
+    func setRepeats(_ counts: RepeatCounts, of task: TaskID) {
+        repeats[task] = counts == RepeatCounts() ? nil : counts
+    }
 }

@@ -38,17 +38,25 @@ first drops the connection, and then responds to the next request. The row descr
 status* means that the task ends with `BH_HTTP_STATUS` and the server's status. In the last three sections, most cases
 come from the tests of other projects. The column *source* names the test.
 
-Two rules go beyond HTTP:
+Four rules go beyond HTTP:
 
 - If the request has a checksum, a part of a file is continued whatever ETag and Last-Modified the responses have,
   without If-Range. The checksum decides at the end. If it is wrong, the download starts over one time, with the usual
   rules, and then fails.
-- A *page in place of the file* is a response of the type text/html or application/xhtml+xml that follows a redirect to
-  another origin, if a part of the file has come from elsewhere, or if the URL names a file that is no page, such as
-  `a.zip`. Without this rule, a login page would become the file. Such a page is not received. The task is retried, and
-  after three attempts in a row it fails with `BH_UNEXPECTED_TYPE`. If the request continued a part of the file, it is
-  retried until `retry.maximum_attempts` or the resource time-out. To accept pages, list `text/html` in
-  `accepted_types`. A page from the origin of the URL is accepted, so list the types that you expect if this may happen.
+- A *page in place of the file* is a response of the type text/html or application/xhtml+xml that follows a redirect.
+  The redirect leads to another origin, and a part of the file has come from elsewhere, or the URL names a file that is
+  no page, such as `a.zip`. Or the redirect leads to a *login page*: its host name or path has a word such as `login`,
+  `sign_in` or `oauth2`, which the URL of the task does not have. Without this rule, a login page would become the file.
+  Such a page is not received. The task is retried, and after three attempts in a row it fails with
+  `BH_UNEXPECTED_TYPE`. If the request continued a part of the file, it is retried until `retry.maximum_attempts` or the
+  resource time-out. To accept pages, list `text/html` in `accepted_types`. Other pages from the origin of the URL are
+  accepted, so list the types that you expect if this may happen.
+- If the server refuses a range request with an error status, such as 403 or 501, it has perhaps refused only the range.
+  So the same attempt requests the whole file. The part of the file is kept until the response with the whole file
+  begins. Only if the second request fails, the status counts. This does not apply to temporary statuses except 500, to
+  401, 407 and 511, and to a response with `Retry-After`.
+- If a GET with a destination gets 202 with `Retry-After`, the server still prepares the file. The task waits, and the
+  request is sent again. If `accepted_statuses` is set and has 202, or without `Retry-After`, the body is the file.
 
 This page is generated from `Tests/Integration/behaviours`. Change the rows there, then run
 `scripts/document-behaviours`.

@@ -135,10 +135,15 @@ ROWS = [
     Row("range-416-first", "responds with 416 to a request without a range: the task fails with the status",
         {"file": (unsatisfiable(10),)},
         Expected("failed", "HTTP_STATUS", 416)),
-    Row("range-412", "responds with 412 to the range request: the task fails with the status", first(Response(412)),
-        Expected("failed", "HTTP_STATUS", 412), source="RFC 9110, 15.5.13"),
-    Row("range-404", "responds with 404 to the range request: the task fails with the status", first(Response(404)),
-        Expected("failed", "HTTP_STATUS", 404)),
+    *(Row(f"range-{status}-refused", f"responds with {status} to range requests only: the task requests the whole file",
+          {"file": (whole(FILE, drop_after=CUT), lambda seen, status=status: Response(status) if seen.offset else
+           whole(FILE))}, GOOD, asked=AGAIN)
+      for status in (403, 500)),
+    Row("range-412", "responds with 412 to the range request and to the request for the whole file: the task fails "
+        "with the status", first(Response(412)), Expected("failed", "HTTP_STATUS", 412), asked=AGAIN,
+        source="RFC 9110, 15.5.13"),
+    Row("range-404", "responds with 404 to the range request and to the request for the whole file: the task fails "
+        "with the status", first(Response(404)), Expected("failed", "HTTP_STATUS", 404), asked=AGAIN),
     Row("range-503", "responds with 503 to the first range request: the task retries and continues from the same "
         "offset",
         first(Response(503), rest(FILE)), GOOD,

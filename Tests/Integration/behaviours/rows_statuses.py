@@ -81,6 +81,12 @@ ROWS = [
     *(Row(f"status-{status}-success", f"responds with {status}: the response's body becomes the file",
           {"file": (whole(FILE).with_changes(status=status),)}, Expected(file=FILE.data, http_status=status))
       for status in (201, 202, 203, 226, 299)),
+    Row("status-202-later", "responds with 202 and Retry-After to the first request: the task retries, and succeeds",
+        then_good(Response(202, {"Retry-After": "1"}, b"in progress")), GOOD, asked=({}, {}), transports=DIRECT),
+    Row("status-202-accepted", "responds with 202 and Retry-After to a task that accepts 202: the response's body "
+        "becomes the file", {"file": (Response(202, {"Retry-After": "1"}, b"in progress"),)},
+        Expected(file=b"in progress", http_status=202), request={"policy": {"accepted_statuses": "200,202"}},
+        asked=({},), transports=DIRECT),
     Row("status-drips", "responds with 404 and an error page that arrives slowly and never ends: the task fails with "
         "the status",
         {"file": (DRIPPING,)}, Expected("failed", "HTTP_STATUS", 404, within=SOON), asked=({},), transports=DIRECT),

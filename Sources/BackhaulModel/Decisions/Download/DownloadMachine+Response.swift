@@ -18,7 +18,7 @@ extension DownloadMachine {
             return hash() + seal()
         case .unchanged:
             guard let condition, ResponsePlan.isSameAddress(head.finalURL, condition.finalURL) else {
-                return requestUnconditionally()
+                return repeatPlainly()
             }
             state = .exchanging(.recheckingDestinationFile(condition), transfer)
             return [.recheckDestinationFile(condition)]
@@ -32,6 +32,7 @@ extension DownloadMachine {
             let actions = retry(failure, fromZero: true)
             checkpoint = metadataOnly
             return actions
+        case .withoutRange: return repeatPlainly()
         case .fail(let failure):
             // If the status is accepted, the body is a file. Such a body does not explain the failure and may never
             // end, so it is not read.
@@ -126,14 +127,15 @@ extension DownloadMachine {
 
     mutating func destinationFileRechecked(_ isSame: Bool) -> [Action] {
         guard case .exchanging(.recheckingDestinationFile(let version), _) = state else { return [] }
-        guard isSame else { return requestUnconditionally() }
+        guard isSame else { return repeatPlainly() }
         file.size = version.size
         counters.offset = version.size
         file.isUnchanged = true
         return discard(.succeeded)
     }
 
-    private mutating func requestUnconditionally() -> [Action] {
+    /// Sends the request again, without a range and without a condition.
+    private mutating func repeatPlainly() -> [Action] {
         let stop: [Action] = state.hasRunningTransfer ? [.stopTransfer] : []
         head = nil
         return stop + request(from: 0)

@@ -20,6 +20,9 @@ public enum ResponsePlan: Equatable, Sendable {
     /// Discard the bytes of the part file and retry, because this response contradicts the response from which these
     /// bytes came. Size and validator are kept for the next attempt (the next run of the download).
     case contradiction(Failure)
+    /// Request the whole file in the same attempt, because the server has perhaps refused only the range. The part
+    /// file is kept until the response with the whole file begins.
+    case withoutRange
     /// Fail, because the body is not the file. A further attempt would get the same response.
     case fail(Failure)
 
@@ -47,6 +50,8 @@ public enum ResponsePlan: Equatable, Sendable {
             return unsatisfiable(head, offset: offset, known: known, terms)
         case 304 where isConditional:
             return .unchanged
+        case 202 where head.retryAfterSeconds != nil && terms.method == "GET" && !terms.acceptsUnreadyFiles:
+            return .retry(unready, fromZero: false)
         // If an earlier response has sent a part of the file, the server has the file. A status that means success
         // without a file contradicts this.
         case let status where known != nil && hasNoRepresentation(status) && terms.acceptedStatuses.contains(status):
@@ -54,6 +59,7 @@ public enum ResponsePlan: Equatable, Sendable {
             return offset > 0 ? .contradiction(failure) : .fail(failure)
         case let status where terms.acceptedStatuses.contains(status):
             return wholeFile(head, offset: offset, known, terms)
+        case _ where offset > 0 && head.mayRefuseRange: return .withoutRange
         default:
             let failure = Failure.status(of: head)
             let isRetried =
@@ -215,11 +221,7 @@ public enum ResponsePlan: Equatable, Sendable {
     private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
     static func isSameAddress(_ left: String, _ right: String) -> Bool {
-        withoutQuery(left).elementsEqual(withoutQuery(right))
-    }
-
-    private static func withoutQuery(_ url: String) -> Substring.UTF8View {
-        url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        left.withoutQuery.utf8.elementsEqual(right.withoutQuery.utf8)
     }
 
     private static func isMultipart(_ mediaType: String) -> Bool {
@@ -231,12 +233,25 @@ public enum ResponsePlan: Equatable, Sendable {
             .badResponse, "the server responded with status \(status) \(rest)", domain: .http, detail: Int64(status))
     }
 
+    private static var unready: Failure {
+        Failure(
+            .httpStatus, "the server responded with status 202: it still prepares the file", domain: .http, detail: 202)
+    }
+
     private static var tooLong: Failure {
         Failure(.tooLarge, "the server announced more bytes than a file can have; ask its operator what the file is")
     }
 }
 
 extension ResponseHead {
+    /// Whether the server may have refused only the range. With a temporary status or with a demand for a pause, the
+    /// server says that it refuses the request for now. The exception is 500, which applications send for requests that
+    /// they do not expect. With 401, 407 and 511, a login is missing.
+    fileprivate var mayRefuseRange: Bool {
+        (400...599).contains(status) && ![401, 407, 511].contains(status) && pauseSeconds == nil
+            && (status == 500 || !StatusList.transient.contains(status))
+    }
+
     /// This head without the fields that describe an error page. If a 416 response shows that the part file is
     /// complete, the remaining fields describe the file.
     var withoutErrorPage: ResponseHead {

@@ -1,3 +1,14 @@
+/// How many attempts of a task in a row, directly before the present attempt, have ended in the same way. A new engine
+/// counts from 0.
+public struct RepeatCounts: Equatable, Sendable {
+    /// Attempts that were retried without a delay.
+    public var immediate: UInt32 = 0
+    /// Attempts that got no response to a whole body (`FailedAttempt.isUnanswered`).
+    public var unanswered: UInt32 = 0
+
+    public init() {}
+}
+
 /// The facts about a failed attempt. From these facts, `RetryDecision` decides whether the task is retried.
 public struct FailedAttempt: Equatable, Sendable {
     public var failure: Failure
@@ -30,8 +41,9 @@ public struct FailedAttempt: Equatable, Sendable {
     public var continuesPart = false
     /// How many attempts in a row, directly before this attempt, made no new byte durable.
     public var consecutiveFailures: UInt32 = 0
-    /// How many attempts in a row, directly before this attempt, were retried without a delay.
-    public var immediate: UInt32 = 0
+    /// Whether the server had the whole body of the request, and sent no response before the request time-out.
+    public var isUnanswered = false
+    public var repeats = RepeatCounts()
     /// The least delay that the server demanded, in seconds. A delay of more than one day counts as one day.
     public var retryAfterSeconds: Int64?
     /// Set if the attempt did not follow a redirect, because the target's origin is paused (`OriginDelays`): the
@@ -42,6 +54,14 @@ public struct FailedAttempt: Equatable, Sendable {
     public var remainingMilliseconds = Int64.max
 
     public init(_ failure: Failure) { self.failure = failure }
+
+    /// The counts for the next attempt.
+    public func repeats(after decision: RetryDecision) -> RepeatCounts {
+        var counts = RepeatCounts()
+        if decision == .immediately { counts.immediate = repeats.immediate.addingSaturating(1) }
+        if isUnanswered { counts.unanswered = repeats.unanswered.addingSaturating(1) }
+        return counts
+    }
 }
 
 /// Whether and when a task gets another attempt.
@@ -102,16 +122,17 @@ public enum RetryDecision: Equatable, Sendable {
         }
         // If the server closed the connection, and the request may be repeated (RFC 9113, section 8.7), the policy for
         // errors does not apply to the first `immediateLimit` retries in a row.
-        if attempt.isUnprocessedStream, attempt.immediate < immediateLimit { return .immediately }
+        if attempt.isUnprocessedStream, attempt.repeats.immediate < immediateLimit { return .immediately }
         let isWanted =
             policy.retries(attempt.failure) || attempt.isRestart || attempt.isFromCaptivePortal
             || policy.retryErrors.contains(.lost) && attempt.hasStreamError
-            || policy.retryErrors.contains(.status) && attempt.isDeferredByServer
+            || policy.retryErrors.contains(.status) && (attempt.isDeferredByServer || attempt.isNotReady)
         guard isWanted, policy.mayRepeat(attempt) else { return .end }
         if attempt.hasNoRoute { return .whenReachable }
         if attempt.isUplinkFailure { return .whenUplinkIsUp }
         // Most servers repeat such a failure. So after some failed attempts in a row, the task is not retried.
         let mayPass = attempt.continuesPart && attempt.failure.status == .unexpectedType
+        if attempt.repeats(after: .end).unanswered >= permanentFailureLimit { return .end }
         let isPermanent =
             attempt.failure.isPermanent && !mayPass || attempt.hasStreamError && !policy.retries(attempt.failure)
         if isPermanent, consecutiveFailures >= permanentFailureLimit { return .end }
@@ -134,6 +155,11 @@ extension FailedAttempt {
     public var isDeferredByServer: Bool {
         failure.status == .httpStatus && retryAfterSeconds != nil
             && ResponseHead.mayDemandPause(Int32(clamping: failure.detail))
+    }
+
+    /// Whether the server still prepares the file of a download. Only the file waits, not its origin.
+    fileprivate var isNotReady: Bool {
+        failure.status == .httpStatus && failure.detail == 202 && retryAfterSeconds != nil && method == "GET"
     }
 
     /// Whether a captive portal, such as a network's login page, has responded in place of the server. Then the policy
@@ -207,12 +233,12 @@ extension Failure {
 
     /// Whether the failure alone shows that no server has acted on the request. Either there was no connection, or the
     /// status shows it. With 408 the request was incomplete (RFC 9110, section 15.5.9). With 421 the request reached
-    /// the wrong server (section 15.5.20). With 425 the request came too early (RFC 8470, section 5.2). With 511 a
-    /// portal responded in place of the server.
+    /// the wrong server (section 15.5.20). With 425 the request came too early (RFC 8470, section 5.2). With 429 it
+    /// was one of too many (RFC 6585, section 4). With 511 a portal responded in place of the server.
     fileprivate var impliesUnprocessed: Bool {
         switch status {
         case .nameNotResolved, .connectionFailed, .tlsFailed: true
-        case .httpStatus: detail == 408 || detail == 421 || detail == 425 || isFromCaptivePortal
+        case .httpStatus: [408, 421, 425, 429].contains(detail) || isFromCaptivePortal
         default: false
         }
     }

@@ -44,6 +44,29 @@ struct DownloadResumeTests {
         attempt.expect(.forgotten, .restartPart, .resumeTransfer)
     }
 
+    @Test("If the server refuses the range, the attempt requests the whole file, and keeps its bytes until it comes")
+    func refusedRange() {
+        var attempt = DownloadScript(from: .kept(400))
+        attempt.after(.start, .opened(length: 500))
+        attempt.expect(.head(head(403)), .stopTransfer, .startTransfer(offset: 0, ifRange: nil))
+        attempt.expect(.head(whole), .forgetCheckpoint)
+        attempt.expect(.forgotten, .restartPart, .resumeTransfer)
+    }
+
+    @Test("If the server refuses the range and then the whole file, the status counts")
+    func refusedFile() {
+        var attempt = DownloadScript(from: .kept(400))
+        attempt.after(.start, .opened(length: 500), .head(head(404)), .head(head(404)))
+        attempt.expect(.transferComplete, .releaseSlot, .discardPart)
+        attempt = DownloadScript(from: .kept(400))
+        attempt.after(.start, .opened(length: 500), .head(head(500)), .head(head(500)))
+        attempt.expect(
+            .transferComplete, .releaseSlot,
+            .conclude(
+                .again(Failure(.httpStatus, "the server responded with status 500", domain: .http, detail: 500)),
+                .kept(400)))
+    }
+
     @Test("Until a resumed download has opened its part file, its progress is the checkpoint's")
     func progress() {
         var attempt = DownloadScript(from: .kept(400))

@@ -41,6 +41,7 @@ enum ExpectedPlan: Equatable {
     case triesAgain
     case triesAgainFromZero
     case startsOverOnce
+    case withoutRange
     case fails(Status)
 
     init(_ plan: ResponsePlan) {
@@ -51,6 +52,7 @@ enum ExpectedPlan: Equatable {
         case .unchanged: self = .isUnchanged
         case .retry(_, let fromZero): self = fromZero ? .triesAgainFromZero : .triesAgain
         case .contradiction: self = .startsOverOnce
+        case .withoutRange: self = .withoutRange
         case .fail(let failure): self = .fails(failure.status)
         }
     }

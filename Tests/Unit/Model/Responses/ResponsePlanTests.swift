@@ -61,7 +61,6 @@ struct ResponsePlanTests {
             ResponseCase(.nothing, .min, expect: .fails(.httpStatus)),
             // The task keeps its bytes, and the next attempt resumes after these bytes.
             ResponseCase(.tagged, 503, expect: .triesAgain), ResponseCase(.tagged, 429, expect: .triesAgain),
-            ResponseCase(.tagged, 404, expect: .fails(.httpStatus)),
         ])
     func notAFile(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
 
@@ -270,6 +269,36 @@ struct ResponsePlanTests {
             ResponseCase(.unknown, 416, "Content-Range: bytes */500", expect: .triesAgainFromZero),
         ])
     func noRest(_ response: ResponseCase) { #expect(ExpectedPlan(response.plan) == response.expected) }
+
+    @Test(
+        "if the status may refuse only the range, the whole file is requested",
+        arguments: [400, 403, 404, 405, 412, 500, 501] as [Int32])
+    func refusedRange(_ status: Int32) {
+        #expect(decide(head(status), .tagged) == .withoutRange)
+        #expect(decide(head(status)) != .withoutRange)
+        #expect(decide(head(status), .tagged) { $0.retriedStatuses = StatusList("400-599")! } == .withoutRange)
+    }
+
+    @Test("a status that refuses the request for now, or demands a login, does not refuse the range")
+    func refusedForNow() {
+        for status: Int32 in [304, 401, 407, 408, 429, 502, 503, 511, 520] {
+            #expect(decide(head(status), .tagged) != .withoutRange, "\(status)")
+        }
+        for status: Int32 in [403, 500] {
+            #expect(decide(head(status, retryAfter: 5), .tagged) == .triesAgain, "\(status)")
+        }
+    }
+
+    @Test("a download with status 202 and Retry-After is not ready, except if the request accepts 202")
+    func unready() {
+        let unready = head(202, "Content-Length: 9", retryAfter: 2)
+        #expect(decide(unready) == .triesAgain)
+        #expect(decide(unready, .tagged) == .triesAgain)
+        #expect(decide(unready) { $0.acceptedStatuses = StatusList("200")! } == .triesAgain)
+        #expect(decide(unready) { $0.acceptedStatuses = StatusList("200,202")! } == .startsOver(size: 9))
+        #expect(decide(unready) { $0.method = "POST" } == .startsOver(size: 9))
+        #expect(decide(head(202, "Content-Length: 9")) == .startsOver(size: 9))
+    }
 
     @Test("if the status is an error, the message of the failure contains the status")
     func failureNamesTheStatus() {

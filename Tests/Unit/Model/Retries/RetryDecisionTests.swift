@@ -290,11 +290,11 @@ struct RetryDecisionTests {
             },
             RetryRow("a stream that is refused again", lost, becomes: .immediately) {
                 ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
-                $0.immediate = 4
+                $0.repeats.immediate = 4
             },
             RetryRow("a stream that is refused too often", lost, becomes: first) {
                 ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
-                $0.immediate = 5
+                $0.repeats.immediate = 5
             },
             RetryRow("a refused stream at the last attempt", lost, becomes: .immediately) {
                 ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
@@ -314,7 +314,7 @@ struct RetryDecisionTests {
             RetryRow("a closed connection", lost, becomes: .immediately) { $0.connectionWasClosed = true },
             RetryRow("a connection that is closed too often", lost, becomes: first) {
                 $0.connectionWasClosed = true
-                $0.immediate = 5
+                $0.repeats.immediate = 5
             },
             RetryRow("a closed connection, POST", lost, becomes: refusal) {
                 $0.connectionWasClosed = true
