@@ -64,7 +64,7 @@ struct Info: DescribedCommand {
             ("state", task.state.word + (task.source.map { " (\($0))" } ?? "")), ("url", task.url),
             ("destination", task.isUpload ? "the server" : task.destination ?? "kept in the store"),
             (
-                task.isUpload ? "sent" : "received",
+                task.isUpload ? "sent" : task.hasEnded ? "received" : "kept",
                 Text.size(task.done) + (task.total.map { " of " + Text.size($0) } ?? "")
             ),
             ("attempts", String(task.attempts)), ("priority", String(task.priority)),

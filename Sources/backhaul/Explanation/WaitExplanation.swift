@@ -124,7 +124,16 @@ struct WaitExplanation {
     private var next: String {
         guard let one else { return ", with the first of them" }
         let number = facts.lastAttempts[one.id].map { ", with attempt \($0.number + 1)" } ?? ""
-        return number + (TransferName(task: one).kept.map { "; \($0) is kept" } ?? "; nothing was received so far")
+        return number + "; " + (TransferName(task: one).kept.map { "\($0) is kept" } ?? lost(one))
+    }
+
+    /// The phrase for a transfer of which no byte is kept. If the last attempt has received a part of the file,
+    /// this part was removed, because the server sent nothing by which a later attempt could continue it.
+    private func lost(_ one: TaskInfo) -> String {
+        guard !one.isUpload, let last = facts.lastAttempts[one.id], last.responseBodyBytes > 0,
+            (200...299).contains(last.httpStatus ?? 0)
+        else { return "no byte is kept so far" }
+        return "the \(Text.size(last.responseBodyBytes)) of the last attempt could not be kept"
     }
 
     var advice: [Advice] { AdviceTable(waitExplanation: self).advice }

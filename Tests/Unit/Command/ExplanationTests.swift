@@ -250,6 +250,18 @@ struct ExplanationTests {
                 "continues: by itself at 21:11 (in 2 min), with attempt 4; the received part (3.0 MB) is kept"))
     }
 
+    @Test("an explanation about a retry says that the bytes of the last attempt were lost, except for an error page")
+    func lostBytes() {
+        func text(_ status: Int32) -> String {
+            var facts = WaitFacts()
+            facts.lastAttempts[TaskID(rawValue: 12)] = attempt(
+                3, started: evening, status: status, error: "broken", body: 2_000_000)
+            return sentence(explanation(task(.retry, next: evening + 90_000, error: "broken"), facts: facts).lines)
+        }
+        #expect(text(200).contains("with attempt 4; the 2.0 MB of the last attempt could not be kept"))
+        #expect(text(503).contains("with attempt 4; no byte is kept so far"))
+    }
+
     @Test("an explanation about a challenge has the origin, the realm, and the commands to respond or to refuse")
     func login() {
         var facts = WaitFacts()

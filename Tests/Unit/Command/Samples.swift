@@ -58,12 +58,13 @@ func task(
     }
 }
 
-func attempt(_ number: UInt32, started: Int64, status: Int32, error: String) -> Attempt {
+func attempt(_ number: UInt32, started: Int64, status: Int32, error: String, body: UInt64 = 0) -> Attempt {
     sample(bh_attempt(), { Attempt($0) }) { attempt, arena in
         attempt.number = number
         attempt.started_ms = started
         attempt.status = Status.httpStatus.rawValue
         attempt.http_status = status
+        attempt.response_body_bytes = body
         attempt.error_message = arena.text(error)
         attempt.url = arena.text("https://example.org/large.iso")
     }
