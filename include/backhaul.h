@@ -651,7 +651,8 @@ typedef struct bh_transfer_rules {
                                       asterisk; parameters are not allowed. The bytes of another type are not received,
                                       and the task fails with BH_UNEXPECTED_TYPE. A response without Content-Type has
                                       the type application/octet-stream. Default: all types, except for pages that come
-                                      in place of the file (docs/http.md) */
+                                      in place of the file (docs/http.md) or of the response to an upload
+                                      (docs/uploads.md) */
     uint64_t reserved[1];
 } bh_transfer_rules;
 

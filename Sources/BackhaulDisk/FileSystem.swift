@@ -303,7 +303,10 @@ struct FileSystem: Sendable {
         let modified = try status(in: fromDirectory, from)?.modifiedNanoseconds
         let now = Clock.wallMilliseconds * 1_000_000
         setModified(from, in: fromDirectory, nanoseconds: now - Self.placeholderMark)
-        defer { setModified(from, in: fromDirectory, nanoseconds: modified ?? now) }
+        // A time before that is the mark of an engine that has crashed.
+        let oldest = now - Self.placeholderMark + 365 * 86_400 * 1_000_000_000
+        let restored = modified.map { $0 > oldest ? $0 : now } ?? now
+        defer { setModified(from, in: fromDirectory, nanoseconds: restored) }
         let file = try create(in: directory, to)
         do {
             try write(file.number, Self.placeholder(for: from)[...], at: 0)

@@ -29,6 +29,7 @@ final class OpenPart {
     private var writeBackStarted: UInt64 = 0
     /// The digest, if one was requested.
     private var digest: PartDigest?
+    private var digestRestarts = 0
     /// The failure of a sync or a write. After such a failure, all operations fail in the same way, until the caller
     /// resumes from the last synced length.
     private var syncFailure: Failure?
@@ -186,13 +187,14 @@ final class OpenPart {
     }
 
     /// Throws if another program has shortened or extended the file since this engine's last write. If only the times
-    /// have changed, the digest starts again, so that it is the digest of the bytes in the file. On some network file
-    /// systems the times change later than the bytes. There, this costs one more reading of the file.
+    /// have changed, the digest starts again, so that it is the digest of the bytes in the file. It starts again two
+    /// times at most, because on some network file systems the times change later than the bytes.
     private func noticeChange(of file: Descriptor) throws(Failure) {
         guard let lastWritten, let status = try? files.status(file.number) else { return }
         guard status.size == length else { throw markFailed(.changedExternally(path)) }
-        if FileTimes(status) != lastWritten, let algorithm = digest?.algorithm {
+        if FileTimes(status) != lastWritten, let algorithm = digest?.algorithm, digestRestarts < 2 {
             digest = try PartDigest(algorithm)
+            digestRestarts += 1
             self.lastWritten = FileTimes(status)
         }
     }
@@ -399,6 +401,7 @@ final class OpenPart {
         lastWritten = nil
         writeBackStarted = 0
         digest = nil
+        digestRestarts = 0
     }
 
     /// Returns the open file. If there is none, creates the file with this mode.

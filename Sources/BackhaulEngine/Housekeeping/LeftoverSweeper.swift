@@ -5,7 +5,8 @@ internal import BackhaulStore
 
 /// Removes leftovers, which are files that no task needs any more. Some leftovers are the unfinished files of cancelled
 /// downloads. Others are kept files: finished downloads in the store, the directory of the engine's data. A kept file
-/// becomes a leftover if the host confirms the end of the download before it moves the file out of the store.
+/// becomes a leftover if the host confirms the end of the download before it moves the file out of the store. A
+/// retained part is removed when its time is over.
 ///
 /// Each engine has one object of this type. The transaction that makes a file unnecessary also lists it as a leftover,
 /// so that the file is removed even after a crash. If a file cannot be removed, for example because its file system is
@@ -30,6 +31,10 @@ final class LeftoverSweeper {
     /// The files that could not be removed since the last change of the mounts.
     private var failed: Set<Leftover> = []
     private var mountWatch: AnyObject?
+    private lazy var timer = runtime.timer { [unowned self] in
+        sweep()
+        return []
+    }
     /// Whether the present sweep must be followed by another one, because more leftovers may be in the list.
     private var mustRepeat = false
     private(set) var isSweeping = false
@@ -38,7 +43,10 @@ final class LeftoverSweeper {
         (self.runtime, self.surroundings) = (runtime, surroundings)
     }
 
-    func close() { mountWatch = nil }
+    func close() {
+        mountWatch = nil
+        timer.stop()
+    }
 
     func sweep() {
         mustRepeat = isSweeping
@@ -50,8 +58,20 @@ final class LeftoverSweeper {
     private func readNext(after last: Leftover?) {
         runtime.store(
             { [clocks = runtime.clocks] (transaction) throws(Failure) in
-                try transaction.leftovers.all(after: last, now: clocks.wallMilliseconds, limit: Self.batchSize)
-            }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
+                try transaction.leftovers.page(after: last, now: clocks.wallMilliseconds, limit: Self.batchSize)
+            },
+            then: { [unowned self] result in
+                guard case .success(let page) = result else { return end() }
+                plan(page.nextRemoval)
+                return remove(page.files)
+            })
+    }
+
+    /// Starts the timer for the end of the time of a retained part. The clock may be set meanwhile, so it is read again
+    /// after a day at most.
+    private func plan(_ nextRemoval: Int64?) {
+        guard let nextRemoval, !timer.isRunning else { return }
+        timer.start(milliseconds: min(max(1_000, nextRemoval - runtime.clocks.wallMilliseconds), 86_400_000))
     }
 
     private func remove(_ leftovers: [Leftover]) -> [EngineEffect] {

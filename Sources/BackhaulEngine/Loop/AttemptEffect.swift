@@ -47,7 +47,7 @@ enum AttemptEffect {
     indirect case waitForRoute(AttemptRecord)
     /// The task waits for the file system or the directory of this path.
     case waitForStorage(String)
-    /// The part file of the task could not be removed, because its file system is away.
+    /// The part file of the task became a leftover: its file system is away, or a later task may continue it.
     case partLeft
     indirect case writeEnd(Ending)
     /// The store could not write the end, and is to try again now.

@@ -14,7 +14,7 @@ extension DownloadRunner {
             end(success, with: recordRepresentation())
         case .failed(let failure):
             judgeUplink(failure)
-            end(Outcome(state: .failed, failure: failure), with: checkpoint == nil ? recordLeftPart() : keepPart())
+            end(Outcome(state: .failed, failure: failure), with: checkpoint == nil ? recordLeftPart() : retainPart())
         case .retry(let failure, let reason, let retryAfter, let fromZero):
             var failed = FailedAttempt(failure)
             failed.reason = reason
@@ -39,12 +39,13 @@ extension DownloadRunner {
         return { (transaction) throws(Failure) in try transaction.leftovers.addUnremovedPart(of: id) }
     }
 
-    /// Keeps the part file for a later task whose URL has not expired.
-    private func keepPart() -> @Sendable (Transaction) throws(Failure) -> Void {
+    /// Retains the part file for a later task whose URL has not expired.
+    private func retainPart() -> @Sendable (Transaction) throws(Failure) -> Void {
         let (id, clocks) = (attempt.task.id, attempt.services.runtime.clocks)
+        mustSweep = true
         return { (transaction) throws(Failure) in
-            try transaction.leftovers.keepPart(
-                of: id, until: clocks.wallMilliseconds + Limits.continuablePartMilliseconds)
+            try transaction.leftovers.retainPart(
+                of: id, until: clocks.wallMilliseconds + Limits.retainedPartMilliseconds)
         }
     }
 

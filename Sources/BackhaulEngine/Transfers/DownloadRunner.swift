@@ -20,6 +20,8 @@ final class DownloadRunner: TransferRunner {
     private(set) var placed: FileStamp?
     /// Whether the part file could not be removed, because its file system is away.
     private(set) var isPartLeft = false
+    /// Whether the list of leftovers got the part file.
+    var mustSweep = false
     /// Whether the slot was released before the part file was closed.
     private var finishesWithoutSlot = false
     /// The file system to which the download writes.
@@ -120,7 +122,7 @@ final class DownloadRunner: TransferRunner {
         case .closePart:
             part.close()
             if finishesWithoutSlot { attempt.emit(.finishedWithoutSlot(device: device)) }
-            if isPartLeft { attempt.emit(.partLeft) }
+            if isPartLeft || mustSweep { attempt.emit(.partLeft) }
             attempt.finish()
         }
     }

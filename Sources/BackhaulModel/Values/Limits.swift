@@ -30,9 +30,9 @@ public enum Limits {
     public static let launchTextSize = 65_536
     /// The permitted number of milliseconds between two progress reports of one task.
     public static let progressInterval: ClosedRange<UInt32> = 100...60_000
-    /// How long the part file of a failed download is kept for a later task with the same destination and key: seven
-    /// days, in milliseconds.
-    public static let continuablePartMilliseconds: Int64 = 7 * 24 * 3_600_000
+    /// How long the part file of a failed download is retained for a later task with the same destination and key, in
+    /// milliseconds: seven days.
+    public static let retainedPartMilliseconds: Int64 = 7 * 24 * 3_600_000
     /// The most bytes of an error body that are kept. An error body is the body of a response that was not accepted.
     public static let errorBodySize = 4_096
     /// The most bytes that are kept of an upload's response body.

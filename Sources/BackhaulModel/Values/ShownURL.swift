@@ -27,11 +27,11 @@ public struct ShownURL: Sendable {
 
     /// The text without a query and a fragment, which may contain a signature or a token.
     public var withoutQuery: String {
-        guard let end = rest.utf8.firstIndex(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
-            return text
-        }
-        return start + rest[..<end] + "?…"
+        start + rest[..<(rest.utf8.firstIndex { "?#".utf8.contains($0) } ?? rest.endIndex)]
     }
+
+    /// The text without a query and a fragment, with a mark in their place.
+    public var shortened: String { withoutQuery == text ? text : withoutQuery + "?…" }
 
     /// The sentence without the users of the URLs that are words of it.
     public static func withoutUsers(_ sentence: String) -> String { replacingURLs(in: sentence, \.text) }

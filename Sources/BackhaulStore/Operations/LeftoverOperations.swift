@@ -6,10 +6,12 @@ public import BackhaulModel
 public struct LeftoverOperations {
     let tables: Tables
 
-    /// Returns the next files of the list. `last`: the last file that the previous call has returned.
-    /// A part file that a later task can still continue is not returned. `now`: Unix milliseconds.
-    public func all(after last: Leftover? = nil, now: Int64 = .max, limit: Int) throws(Failure) -> [Leftover] {
-        try tables.leftovers.all(after: last, now: now, limit: limit)
+    /// Returns the next files of the list, without parts that are still retained. `last`: the last file that the
+    /// previous call has returned. `now`: Unix milliseconds.
+    public func page(after last: Leftover? = nil, now: Int64, limit: Int) throws(Failure) -> LeftoverPage {
+        LeftoverPage(
+            files: try tables.leftovers.all(after: last, now: now, limit: limit),
+            nextRemoval: try tables.leftovers.nextRemoval(now: now))
     }
 
     /// Adds the part file of a task that ends in this transaction. The engine could not remove the file, because its
@@ -20,24 +22,26 @@ public struct LeftoverOperations {
     public func forget(_ leftovers: [Leftover]) throws(Failure) {
         for leftover in leftovers {
             try tables.leftovers.remove(leftover)
-            try tables.parts.removeCheckpoint(setAsideBy: leftover.task)
+            if leftover.isRetained { try tables.parts.removeRetainedCheckpoint(of: leftover.task) }
         }
     }
 
-    /// Keeps the part file of a task that fails in this transaction, with its checkpoint. A later task of the session
+    /// Retains the part file of a task that fails in this transaction, and its checkpoint. A later task of the session
     /// with the same destination and idempotency key continues the file, until the time (Unix milliseconds) has come.
-    public func keepPart(of task: TaskID, until time: Int64) throws(Failure) {
-        try tables.leftovers.insertContinuablePart(of: task, until: time)
-        try tables.parts.setCheckpointAside(of: task)
+    public func retainPart(of task: TaskID, until time: Int64) throws(Failure) {
+        try tables.leftovers.insertRetainedPart(of: task, until: time)
+        try tables.parts.retainCheckpoint(of: task)
     }
 
-    /// Gives a new task the part file of an earlier task with the same destination and key, if there is one.
-    func continuePart(with task: TaskID, _ request: Request, in session: SessionID) throws(Failure) {
-        guard let key = request.idempotencyKey, let destination = request.destination?.path,
-            let found = try tables.leftovers.continuable(key, destination, in: session)
+    /// Gives a new task the retained part file of an earlier task, if there is one for its destination and key. A part
+    /// on another file system, which is perhaps away, is not given.
+    func continuePart(with task: TaskID, _ request: Request, in session: SessionID, now: Int64) throws(Failure) {
+        guard let key = request.idempotencyKey, let destination = request.destination, request.method == "GET",
+            let found = try tables.leftovers.retained(key, destination.path, in: session, now: now),
+            found.fileSystem == destination.fileSystem
         else { return }
         try tables.tasks.setPart(found.part, of: task)
-        try tables.parts.moveCheckpoint(setAsideBy: found.task, to: task)
+        try tables.parts.moveRetainedCheckpoint(of: found.task, to: task)
         try tables.leftovers.remove(found)
     }
 

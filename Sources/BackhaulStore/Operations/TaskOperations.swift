@@ -37,7 +37,7 @@ public struct TaskOperations {
         var groups = EnqueuedGroups()
         var added: Int64 = 0
         let hasDelivered = try tables.delivered.hasAny(session)
-        let hasContinuable = try tables.leftovers.hasContinuable(in: session)
+        let hasRetainedParts = try tables.leftovers.hasRetained(in: session)
         for (request, origin) in requests {
             if hasDelivered, let key = request.idempotencyKey,
                 let task = try tables.delivered.find(key, in: session)
@@ -61,7 +61,9 @@ public struct TaskOperations {
                     try starts.writeTimes(of: request, to: task, &terms)
                     try options.insert(request.options, of: task)
                 }
-                if hasContinuable { try leftovers.continuePart(with: task, request, in: session) }
+                if hasRetainedParts {
+                    try leftovers.continuePart(with: task, request, in: session, now: terms.clock.wall)
+                }
                 try checkDestinationIsFree(request, index: UInt64(results.count))
                 for alias in aliases[results.count] ?? [] { try checkNoOtherTaskWrites(alias, results) }
                 added += 1

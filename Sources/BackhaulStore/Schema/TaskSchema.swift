@@ -353,18 +353,18 @@ extension Schema {
             PRIMARY KEY (session_id, destination)
         ) STRICT, WITHOUT ROWID;
 
-        -- Files and parts of files that must be deleted.
+        -- Files and parts of files that no task needs. They are deleted, retained parts after their time.
         CREATE TABLE leftovers (
             task_id INTEGER NOT NULL,
             kind INTEGER NOT NULL,
             destination TEXT,
             part INTEGER NOT NULL,
             file_system TEXT,
-            -- A later task of the session with the same destination and key continues the part until this time. Until
-            -- then, the checkpoint has the negative task_id. NULL: no task continues the part.
+            -- A retained part: until this time, a later task of the session with the same destination and key continues
+            -- it. Its checkpoint has the negative task_id. NULL: no task continues the part.
             session_id INTEGER,
             idempotency_key TEXT,
-            continuable_until_ms INTEGER,
+            retained_until_ms INTEGER,
             PRIMARY KEY (task_id, part)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX leftovers_by_key ON leftovers (session_id, idempotency_key) WHERE session_id IS NOT NULL;

@@ -1,7 +1,8 @@
 internal import BackhaulModel
 
 /// The table `leftovers` has unfinished downloads (part files) and finished downloads (kept files) that no task needs
-/// any more. A row stays until its file is deleted.
+/// any more. A row stays until its file is deleted. A retained part is deleted only after its time, because a later
+/// task may continue it.
 struct LeftoverTable {
     let connection: Connection
 
@@ -27,18 +28,25 @@ struct LeftoverTable {
     }
 
     /// Inserts the part file of a task that ends now, for a later task with the same destination and key.
-    func insertContinuablePart(of task: TaskID, until time: Int64) throws(Failure) {
-        try connection.run(Self.insertContinuablePart, .id(task), .integer(time))
+    func insertRetainedPart(of task: TaskID, until time: Int64) throws(Failure) {
+        try connection.run(Self.insertRetainedPart, .id(task), .integer(time))
     }
 
-    func hasContinuable(in session: SessionID) throws(Failure) -> Bool {
-        try connection.first(Self.hasContinuable, .id(session)) { row throws(Failure) in row.flag() } ?? false
+    func hasRetained(in session: SessionID) throws(Failure) -> Bool {
+        try connection.first(Self.hasRetained, .id(session)) { row throws(Failure) in row.flag() } ?? false
     }
 
     /// Returns the part file that a new task with this key and destination can continue.
-    func continuable(_ key: String, _ destination: String, in session: SessionID) throws(Failure) -> Leftover? {
+    func retained(
+        _ key: String, _ destination: String, in session: SessionID, now: Int64
+    ) throws(Failure) -> Leftover? {
         try connection.first(
-            Self.selectContinuable, .id(session), .text(key), .text(destination), read: Leftover.init(row:))
+            Self.selectRetained, .id(session), .text(key), .text(destination), .integer(now), read: Leftover.init(row:))
+    }
+
+    /// Returns the earliest time after `now` at which a part is no longer retained, in Unix milliseconds.
+    func nextRemoval(now: Int64) throws(Failure) -> Int64? {
+        try connection.first(Self.nextRemoval, .integer(now)) { row throws(Failure) in row.optionalInteger() } ?? nil
     }
 
     func insertPartsOfSelected() throws(Failure) { try connection.run(Self.insertParts) }
@@ -56,22 +64,27 @@ struct LeftoverTable {
         Leftover.init(row:),
         """
         FROM leftovers WHERE (task_id, part) > (?, ?)
-            AND (continuable_until_ms IS NULL OR continuable_until_ms <= ?
+            AND (retained_until_ms IS NULL OR retained_until_ms <= ?
                 OR NOT EXISTS (SELECT 1 FROM sessions WHERE id = session_id))
         ORDER BY task_id, part LIMIT ?
         """)
-    private static let insertContinuablePart = Query(
+    private static let insertRetainedPart = Query(
         """
         INSERT OR REPLACE INTO leftovers (task_id, kind, destination, part, file_system, session_id, idempotency_key,
-            continuable_until_ms)
+            retained_until_ms)
         SELECT id, \(Kind.part.sql), destination, part, (SELECT file_system FROM requests WHERE task_id = id),
             session_id, idempotency_key, ?2
         FROM tasks WHERE id = ?1
         """)
-    private static let hasContinuable = Query("SELECT EXISTS (SELECT 1 FROM leftovers WHERE session_id = ?)")
-    private static let selectContinuable = Query(
+    private static let hasRetained = Query("SELECT EXISTS (SELECT 1 FROM leftovers WHERE session_id = ?)")
+    private static let selectRetained = Query(
         Leftover.init(row:),
-        "FROM leftovers WHERE session_id = ? AND idempotency_key = ? AND destination = ? ORDER BY task_id DESC LIMIT 1")
+        """
+        FROM leftovers
+        WHERE session_id = ? AND idempotency_key = ? AND destination = ? AND retained_until_ms > ?
+        ORDER BY task_id DESC LIMIT 1
+        """)
+    private static let nextRemoval = Query("SELECT min(retained_until_ms) FROM leftovers WHERE retained_until_ms > ?")
     private static let remove = Query("DELETE FROM leftovers WHERE task_id = ? AND part = ?")
     private static let insertParts = Query(
         """
@@ -102,6 +115,6 @@ extension Leftover {
         let destination = row.optionalText("destination")
         self.init(
             task: task, kind: kind == .kept ? .kept : .part(destinationPath: destination), part: row.bits("part"),
-            fileSystem: row.optionalText("file_system"))
+            fileSystem: row.optionalText("file_system"), isRetained: row.optionalInteger("retained_until_ms") != nil)
     }
 }

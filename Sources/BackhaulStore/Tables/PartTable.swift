@@ -30,16 +30,18 @@ struct PartTable {
 
     func removeCheckpoint(of task: TaskID) throws(Failure) { try connection.run(Self.removeCheckpoint, .id(task)) }
 
-    /// Sets the task's checkpoint aside for a later task, which continues the part file.
-    func setCheckpointAside(of task: TaskID) throws(Failure) { try connection.run(Self.setAside, .id(task)) }
+    /// Retains the checkpoint of a task that ends, for a later task, which continues the part file.
+    func retainCheckpoint(of task: TaskID) throws(Failure) { try connection.run(Self.retain, .id(task)) }
 
-    /// Gives the checkpoint that was set aside to another task. Its URL is forgotten as by `forgetURL`.
-    func moveCheckpoint(setAsideBy task: TaskID, to later: TaskID) throws(Failure) {
-        try connection.run(Self.moveAside, .id(task), .id(later))
+    /// Gives the retained checkpoint of `task` to a later task. Its URL is forgotten as by `forgetURL`.
+    func moveRetainedCheckpoint(of task: TaskID, to later: TaskID) throws(Failure) {
+        try connection.run(Self.moveRetained, .id(task), .id(later))
         try forgetURL(of: later)
     }
 
-    func removeCheckpoint(setAsideBy task: TaskID) throws(Failure) { try connection.run(Self.removeAside, .id(task)) }
+    func removeRetainedCheckpoint(of task: TaskID) throws(Failure) {
+        try connection.run(Self.removeRetained, .id(task))
+    }
 
     func removeCheckpointsOfSelected() throws(Failure) { try connection.run(Self.removeSelectedCheckpoints) }
 
@@ -88,9 +90,9 @@ struct PartTable {
         """)
     private static let removeUnprovable = Query("DELETE FROM checkpoints WHERE task_id = ? AND final_url <> ''")
     private static let removeCheckpoint = Query("DELETE FROM checkpoints WHERE task_id = ?")
-    private static let setAside = Query("UPDATE checkpoints SET task_id = -task_id WHERE task_id = ?")
-    private static let moveAside = Query("UPDATE checkpoints SET task_id = ?2 WHERE task_id = -?1")
-    private static let removeAside = Query("DELETE FROM checkpoints WHERE task_id = -?")
+    private static let retain = Query("UPDATE checkpoints SET task_id = -task_id WHERE task_id = ?")
+    private static let moveRetained = Query("UPDATE checkpoints SET task_id = ?2 WHERE task_id = -?1")
+    private static let removeRetained = Query("DELETE FROM checkpoints WHERE task_id = -?")
     private static let removeSelectedCheckpoints = Query("DELETE FROM checkpoints WHERE task_id IN selected")
     private static let writeIntent = Query(
         """

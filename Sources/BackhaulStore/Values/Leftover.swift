@@ -17,4 +17,13 @@ public struct Leftover: Hashable, Sendable {
     public var part: UInt64 = 0
     /// The identity of the file system that has the file; nil if it is unknown.
     public var fileSystem: String?
+    /// Whether the part file was retained for a later task, with its checkpoint.
+    public var isRetained = false
+}
+
+/// A part of the list of leftovers.
+public struct LeftoverPage: Sendable {
+    public var files: [Leftover]
+    /// The earliest future time at which a part is no longer retained, in Unix milliseconds.
+    public var nextRemoval: Int64?
 }

@@ -43,7 +43,7 @@ struct Redirect: Equatable {
         } catch {
             // A query may contain a signature or a token.
             let text = ResponseField("Location", secrets.redactedMessage(location)).plainText
-            let target = PlainText.of(ShownURL(text).withoutQuery, atMost: 200)
+            let target = PlainText.of(ShownURL(text).shortened, atMost: 200)
             let reason = secrets.redactedMessage(error.message)
             throw refused("\(origin.text) redirects to \(target), which is not followed: \(reason)")
         }

@@ -36,10 +36,8 @@ struct AdviceTable {
         case .finishing: [Advice("Nothing has to be done: a slow disk takes a while.")]
         case .diskFull:
             [
-                // Only the error of the attempt shows what is missing.
                 Advice(
-                    (waitExplanation.one?.errorMessage?.contains("inodes") == true
-                        ? "Remove some files, also small ones, from" : "Free space on") + " the file system of "
+                    "Free space or, if there are no free inodes, remove files on the file system of "
                         + (waitExplanation.one?.destination.map { Text.visible($0) }
                             ?? "the store or of the files' folder")
                         + "."),

@@ -73,7 +73,7 @@ class Drive:
     """A file system in a file, which is mounted through a loop device."""
 
     def __init__(self, point, folder, kind):
-        self.point, self.kind, self._loops = point, kind, []
+        self.point, self.kind, self._loops, self._last = point, kind, [], None
         self._image, self._taken = folder / "image", folder / "taken"
         size, make, self._mount, self.type = IMAGES[kind]
         run("truncate", "-s", size, self._image)
@@ -84,8 +84,14 @@ class Drive:
         if renumbered:
             take_number(self._taken)
             run("truncate", "-s", "1M", self._taken / "image")
+        loop = self._attach(self._image)
+        if renumbered and loop == self._last:
+            # Something else takes the number of the last time. The kernel gives the lowest free number.
+            run("losetup", "-d", self._loops.pop())
             self._attach(self._taken / "image")
-        run(*self._mount, self._attach(self._image), self.point)
+            loop = self._attach(self._image)
+        self._last = loop
+        run(*self._mount, loop, self.point)
         return self
 
     def unplug(self):

@@ -24,7 +24,7 @@ struct ContinuedPartTests {
         }
     }
 
-    /// Enqueues a task, which then fails. Its part file stays until the time 1,000.
+    /// Enqueues a task, which then fails. Its part file stays until the time 10,000.
     private func failed(_ request: Request, tag: String? = "\"a\"") throws -> StoredTask {
         let id = try store.enqueue([request], in: session)[0]
         let task = try stored(id)
@@ -34,7 +34,7 @@ struct ContinuedPartTests {
                 Checkpoint(
                     validator: Validator(entityTag: tag, lastModified: nil), finalURL: "https://a/", size: 9,
                     syncedOffset: 5, bootID: "b"))
-            try transaction.leftovers.keepPart(of: id, until: 1_000)
+            try transaction.leftovers.retainPart(of: id, until: 10_000)
             _ = try transaction.endings.record(id, Outcome(state: .failed), now: 10)
         }
         let events = try store.events(of: session)
@@ -47,7 +47,7 @@ struct ContinuedPartTests {
     }
 
     private func leftovers(now: Int64) throws -> [Leftover] {
-        try store.run { try $0.leftovers.all(now: now, limit: 10) }
+        try store.run { try $0.leftovers.page(now: now, limit: 10).files }
     }
 
     @Test("a later task with the same destination and key continues the part file, under another URL")
@@ -80,8 +80,8 @@ struct ContinuedPartTests {
     @Test("a part file that no task has continued is removed after its time, or with its session")
     func removed() throws {
         let first = try failed(request())
-        #expect(try leftovers(now: 999).isEmpty)
-        let expired = try leftovers(now: 1_000)
+        #expect(try leftovers(now: 9_999).isEmpty)
+        let expired = try leftovers(now: 10_000)
         #expect(expired.map(\.task) == [first.id])
         try store.run { try $0.leftovers.forget(expired) }
         #expect(try store.run { try $0.connection.pragma("SELECT count(*) FROM checkpoints") } == "0")

@@ -247,15 +247,15 @@ struct EventTests {
             store.close()
         }
         let store = try TestStore(scratch.path)
-        let leftovers = try store.run { try $0.leftovers.all(limit: 10) }
+        let leftovers = try store.run { try $0.leftovers.page(now: 0, limit: 10).files }
         #expect(leftovers.map(\.task) == [ids[0], ids[1]])
         for (last, rest) in [(leftovers[0], [leftovers[1]]), (leftovers[1], [])] {
             #expect(
-                try store.run { try $0.leftovers.all(after: last, limit: 10) } == rest)
+                try store.run { try $0.leftovers.page(after: last, now: 0, limit: 10).files } == rest)
         }
         #expect(leftovers.map(\.kind) == [.kept, .part(destinationPath: "/home/someone/files/1")])
         try store.run { try $0.leftovers.forget([leftovers[0]]) }
-        let rest = try store.run { try $0.leftovers.all(limit: 10) }
+        let rest = try store.run { try $0.leftovers.page(now: 0, limit: 10).files }
         #expect(rest == [leftovers[1]])
     }
 

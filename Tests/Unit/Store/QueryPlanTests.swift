@@ -117,7 +117,7 @@ struct QueryPlanTests {
             _ = try transaction.events.count(of: session, through: EventID(rawValue: 1))
             _ = try transaction.events.acknowledge(session, .ids([EventID(rawValue: 1)]))
             _ = try transaction.events.acknowledge(session, .through(EventID(rawValue: 2)))
-            try transaction.leftovers.forget(try transaction.leftovers.all(limit: 9))
+            try transaction.leftovers.forget(try transaction.leftovers.page(now: 9, limit: 9).files)
             try transaction.bodies.forgetReturned(
                 try transaction.bodies.bodiesToReturn(after: "", limit: 9).map(\.name))
             _ = try transaction.meta.storeTag()
@@ -161,11 +161,12 @@ struct QueryPlanTests {
             try transaction.attempts.recordUnderWay(ids[0], attempts: 1)
             try transaction.attempts.renewPart(of: ids[0])
             try transaction.leftovers.addUnremovedPart(of: ids[0])
-            try transaction.leftovers.keepPart(of: ids[0], until: 1)
+            try transaction.leftovers.retainPart(of: ids[0], until: 1)
             let tables = transaction.leftovers.tables
-            _ = try tables.leftovers.continuable("k", "/a", in: session)
-            try tables.parts.moveCheckpoint(setAsideBy: ids[0], to: ids[1])
+            _ = try tables.leftovers.retained("k", "/a", in: session, now: 1)
+            try tables.parts.moveRetainedCheckpoint(of: ids[0], to: ids[1])
             try tables.tasks.setPart(1, of: ids[1])
+            try tables.parts.removeRetainedCheckpoint(of: ids[0])
             let lane = try transaction.lanes.ready()[0].id
             _ = try transaction.lanes.firstWaitingTask(of: lane, stating: .session)
             _ = try transaction.destinations.reserveName("a.zip", from: 0, in: "/downloads/", for: ids[1])

@@ -11,6 +11,9 @@ public struct SecretRedactor: Sendable {
     /// The minimum length of a value in a query. Shorter values are words such as "true" in most cases.
     static let shortestInQuery = 8
 
+    /// The most values of one query, and the most secrets of redirects' targets.
+    static let largestQuery = 64, mostInMessages = 256
+
     private var secrets: [[UInt8]] = []
     /// Secrets that are removed only from texts for humans. Fields such as Content-Disposition may repeat values of a
     /// query, and programs need these fields.
@@ -40,12 +43,16 @@ public struct SecretRedactor: Sendable {
     /// password. Values in the URL of the host's own request are not added.
     public mutating func add(redirectTarget url: String, requested: String) {
         guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "?")) else { return }
-        for part in url.utf8[mark...].split(whereSeparator: { "?&;#".utf8.contains($0) }) {
+        // A server chooses these values, so their number is limited.
+        for part in url.utf8[mark...].split(whereSeparator: { "?&;#".utf8.contains($0) }).suffix(Self.largestQuery) {
             let value = part.firstIndex(of: UInt8(ascii: "=")).map { part[part.index(after: $0)...] } ?? part
-            guard value.count >= Self.shortestInQuery, requested.firstOccurrence(of: String(Substring(value))) == nil
+            guard value.count >= Self.shortestInQuery, messageSecrets.count < Self.mostInMessages,
+                requested.firstOccurrence(of: String(Substring(value))) == nil
             else { continue }
             addToMessages(Array(value))
-            if let decoded = PercentCoding.decoded(value) { addToMessages(decoded) }
+            if let decoded = PercentCoding.decoded(value), decoded.count >= Self.shortestInQuery {
+                addToMessages(decoded)
+            }
         }
     }
 

@@ -9,9 +9,10 @@ public enum PageSuspicion {
     ]
     /// Words in the host name or the path of login pages.
     private static let loginWords: Set<Substring> = [
-        "login", "logon", "signin", "sign-in", "sign_in", "auth", "oauth", "oauth2", "sso", "account", "accounts",
-        "session", "saml",
+        "login", "logon", "signin", "sign-in", "sign_in", "oauth", "oauth2", "sso", "saml",
     ]
+    /// Words in the host name of login pages. In a path, they may also be the subject of a page.
+    private static let loginHostWords: Set<Substring> = ["auth", "account", "accounts", "session"]
 
     /// Whether a redirect to another origin has probably led to a page in place of the file. A page from the origin of
     /// the URL is never suspicious. A page from another origin is suspicious in two cases: a part of the file came from
@@ -52,7 +53,9 @@ public enum PageSuspicion {
     }
 
     private static func isLoginURL(_ url: String) -> Bool {
-        place(url).lowercased().split { $0 == "/" || $0 == "." || $0 == ":" }.contains { loginWords.contains($0) }
+        let isSeparator = { (character: Character) in "/.:".contains(character) }
+        return place(url).lowercased().split(whereSeparator: isSeparator).contains { loginWords.contains($0) }
+            || authority(url).split(whereSeparator: isSeparator).contains { loginHostWords.contains($0) }
     }
 
     /// The host and the path of the URL.

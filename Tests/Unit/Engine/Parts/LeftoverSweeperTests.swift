@@ -37,8 +37,20 @@ struct LeftoverSweeperTests {
                 }))
     }
 
-    private func leftovers(_ numbers: UInt64...) -> [Leftover] {
-        numbers.map { Leftover(task: TaskID(rawValue: $0), kind: .part(destinationPath: "/x"), part: 1) }
+    private func leftovers(_ numbers: UInt64..., nextRemoval: Int64? = nil) -> LeftoverPage {
+        LeftoverPage(
+            files: numbers.map { Leftover(task: TaskID(rawValue: $0), kind: .part(destinationPath: "/x"), part: 1) },
+            nextRemoval: nextRemoval)
+    }
+
+    @Test("a retained part is removed when its time is over")
+    func retained() throws {
+        sweeper.sweep()
+        try runtime.storeReturns(leftovers(nextRemoval: runtime.clocks.wallMilliseconds + 5_000))
+        #expect(!sweeper.isSweeping)
+        runtime.advance(milliseconds: 5_000)
+        try runtime.storeReturns(leftovers(1))
+        #expect(disk.removed == [1])
     }
 
     @Test("a file that cannot be removed stays in the list, and is tried again when the mounts change")
@@ -48,19 +60,19 @@ struct LeftoverSweeperTests {
         try runtime.storeReturns(leftovers(1, 2, 3))
         #expect(disk.removed == [1, 3])
         try runtime.storeReturns(())
-        try runtime.storeReturns([Leftover]())
+        try runtime.storeReturns(leftovers())
         #expect(!sweeper.isSweeping)
         // A further sweep does not try the file again.
         disk.stuck = []
         sweeper.sweep()
         try runtime.storeReturns(leftovers(2, 4))
         try runtime.storeReturns(())
-        try runtime.storeReturns([Leftover]())
+        try runtime.storeReturns(leftovers())
         #expect(disk.removed == [1, 3, 4])
         _ = disk.mountsChanged?()
         try runtime.storeReturns(leftovers(2))
         try runtime.storeReturns(())
-        try runtime.storeReturns([Leftover]())
+        try runtime.storeReturns(leftovers())
         #expect(disk.removed == [1, 3, 4, 2])
         #expect(!sweeper.isSweeping)
     }
@@ -73,7 +85,7 @@ struct LeftoverSweeperTests {
         try runtime.storeReturns(leftovers(2))
         #expect(disk.removed == [2])
         try runtime.storeReturns(())
-        try runtime.storeReturns([Leftover]())
+        try runtime.storeReturns(leftovers())
         #expect(!sweeper.isSweeping)
     }
 
@@ -81,12 +93,12 @@ struct LeftoverSweeperTests {
     func again() throws {
         sweeper.sweep()
         sweeper.sweep()
-        try runtime.storeReturns([Leftover]())
+        try runtime.storeReturns(leftovers())
         #expect(sweeper.isSweeping)
         try runtime.storeReturns(leftovers(1))
         #expect(disk.removed == [1])
         try runtime.storeReturns(())
-        try runtime.storeReturns([Leftover]())
+        try runtime.storeReturns(leftovers())
         #expect(!sweeper.isSweeping)
     }
 }

@@ -55,7 +55,7 @@ struct ShownURLTests {
             ("ftp://me:pass?word@example.org/a?b", "ftp://example.org/a?…"), ("?only", "?…"),
         ])
     func query(text: String, shown: String) {
-        #expect(ShownURL(text).withoutQuery == shown)
+        #expect(ShownURL(text).shortened == shown)
     }
 
     @Test("in a sentence, the user of each URL is left out")

@@ -62,6 +62,7 @@ struct MediaTypeTests {
             ("https://a.org/f", "https://b.org/oauth2/start", html, true),
             ("https://a.org/f.iso", "https://b.org/welcome", html, true),
             ("https://a.org/f", "https://a.org/catalogin/f", html, false),
+            ("https://a.org/f", "https://a.org/guides/auth/session", html, false),
             ("https://a.org/login/f", "https://a.org/login/g", html, false),
             ("https://a.org/f", "https://a.org/login", "Content-Type: image/png", false),
             ("https://a.org/f", "https://a.org/f", html, false),

@@ -62,7 +62,8 @@ class TransferRules:
     #: The accepted media types of a file, such as "image/png, application/zip". As in the field Accept (RFC 9110,
     #: section 12.5.1), the subtype or both may be an asterisk; parameters are not allowed. The bytes of another type
     #: are not received, and the task fails with Status.UNEXPECTED_TYPE. A response without Content-Type has the type
-    #: application/octet-stream. Default: all types, except for pages that come in place of the file (docs/http.md).
+    #: application/octet-stream. Default: all types, except for pages that come in place of the file (docs/http.md) or
+    #: of the response to an upload (docs/uploads.md).
     accepted_types: str | None = None
 
 
