@@ -9,6 +9,7 @@ import signal
 import pytest
 
 from command_line import until
+from testbed.host import stop
 
 pytestmark = pytest.mark.hosting("daemon")
 
@@ -21,7 +22,7 @@ def test_the_wait_command_with_the_when_free_option_waits_until_the_stopped_cons
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
     ended = backhaul("wait", "-s", "one", code=5)
     assert f"process {holder.pid} reads the events" in ended.stderr
-    os.kill(holder.pid, signal.SIGSTOP)
+    stop(holder.pid)
     second = backhaul.start("wait", "-s", "one", "--when-free")
     until(lambda: backhaul.json("sessions")[0]["waiting_consumers"] == 1, "the queue")
     assert re.search(rf"read by process {holder.pid}, stopped for \d+ s, 1 waiting", backhaul("sessions").stdout)
@@ -94,7 +95,7 @@ def test_get_exits_with_9_if_its_task_ended_without_a_file_and_another_command_a
     if options:
         (backhaul.here / "b").write_bytes(b"x" * len(CONTENT * 100))
     waiting, getting = beside_a_reader(backhaul, server.url, "--json", *options)
-    os.kill(getting.pid, signal.SIGSTOP)
+    stop(getting.pid)
     backhaul("cancel", backhaul.json("tasks")[1]["id"])
     until(lambda: len(backhaul.json("tasks")) == 1, "that the other has acknowledged the end")
     os.kill(getting.pid, signal.SIGCONT)

@@ -5,6 +5,7 @@ import signal
 import pytest
 
 from command_line import part_files, until
+from testbed.host import stop
 
 # The command itself runs the engine, which runs the transfers. So a signal that ends the command also ends the
 # engine.
@@ -96,7 +97,7 @@ def test_the_error_about_a_stopped_engine_has_the_process_id_of_the_engine(backh
     server = serve({"/a": CONTENT}, speed=1 << 18)
     first = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the transfer")
-    first.send_signal(signal.SIGSTOP)
+    stop(first.pid)
     ended = backhaul("tasks", code=5)
     assert str(first.pid) in ended.stderr
     first.send_signal(signal.SIGCONT)

@@ -18,7 +18,7 @@ from daemons import daemons_of, end_daemons
 from servers import child
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
-from testbed.host import until
+from testbed.host import stop, until
 
 
 #: If the systemd journal is available, the log file has only errors.
@@ -101,7 +101,7 @@ def test_hosts_can_open_the_store_while_its_daemon_exits(host, program, place, m
 
 def test_the_error_names_the_process_of_a_stopped_daemon(host, daemon, one):
     process = daemon()
-    os.kill(process, signal.SIGSTOP)
+    stop(process)
     try:
         two = host(opened=False)
         with pytest.raises(BackhaulError, match=f"process {process} .*is stopped"):
@@ -238,7 +238,7 @@ def test_enqueues_of_several_threads_wait_for_a_stopped_daemon_and_none_is_lost(
                                                    suspended=True) for name in batch]) for batch in names]
 
         process = daemon()
-        os.kill(process, signal.SIGSTOP)
+        stop(process)
         try:
             # The requests have more bytes than the socket has space for.
             with ThreadPoolExecutor(threads) as pool:

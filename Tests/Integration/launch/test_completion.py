@@ -11,7 +11,7 @@ import pytest
 from backhaul import BackhaulError, Completed, EventsOutstanding, Hosting, LaunchState, Role, Status
 from servers.behaviour import Behaviour
 from servers.content import Content
-from testbed.host import until
+from testbed.host import stop, until
 from testbed.rounds import finish_round, finish_round_and_kill, only_launch
 
 QUIET_SECONDS = 1.2
@@ -253,7 +253,7 @@ def test_row_19_an_open_challenge_with_an_acknowledged_event_causes_no_further_l
 def test_row_20_complete_is_applied_one_time_if_the_engine_dies_before_its_reply(launch_listener, hosts, launched):
     launched.acknowledge(launched.wait_for())
     engine = hosts.engine_process(launched)
-    os.kill(engine, signal.SIGSTOP)
+    stop(engine)
     launched.begin("complete")
     os.kill(engine, signal.SIGKILL)
     launched.finish()

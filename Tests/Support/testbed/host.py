@@ -29,6 +29,18 @@ def until(read, condition, timeout=180):
     return seen
 
 
+def stop(process):
+    """Sends SIGSTOP, and waits until all threads of the process are stopped. On a busy machine, some threads run on for
+    a moment after kill(2)."""
+    os.kill(process, signal.SIGSTOP)
+
+    def states():
+        for thread in os.listdir(f"/proc/{process}/task"):
+            with suppress(FileNotFoundError):
+                yield state_of(thread)
+    until(lambda: set(states()), lambda found: found == {"T"})
+
+
 @contextmanager
 def stopped(process):
     """A context manager that stops the process with SIGSTOP. The value after `as` is a function that kills the process
@@ -40,8 +52,7 @@ def stopped(process):
         select.select([descriptor], [], [])
 
     try:
-        signal.pidfd_send_signal(descriptor, signal.SIGSTOP)
-        until(lambda: state_of(process), lambda state: state == "T")
+        stop(process)
         yield kill
     finally:
         os.close(descriptor)
@@ -151,8 +162,7 @@ class Host:
 
     def stop(self):
         """Sends SIGSTOP, and waits until the process is stopped."""
-        self.signal(signal.SIGSTOP)
-        until(lambda: state_of(self.pid), lambda state: state == "T")
+        stop(self.pid)
 
     def continue_process(self):
         self.signal(signal.SIGCONT)
