@@ -16,8 +16,10 @@ VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", 
 # keeps local symbols of the modules in the table of exported symbols. Each function has its own section, and the linker
 # removes unused functions and merges identical functions. Package.swift chooses for each module whether it is optimized
 # for speed or for size. A release build does not check whether two accesses to a variable overlap, because a failed
-# check would end the host's process. Debug builds check this.
+# check would end the host's process. Debug builds check this. Debug information would name the folder of the checkout,
+# so two checkouts would have different binaries; debug builds have it.
 SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --disable-local-rpath \
+    -debug-info-format none \
     -Xswiftc -static-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
     -Xswiftc -enforce-exclusivity=unchecked -Xlinker --gc-sections -Xlinker --icf=all
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.1 \
