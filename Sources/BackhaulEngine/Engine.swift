@@ -27,6 +27,9 @@ public final class Engine: Sendable {
     /// How long a stopping engine then waits for hanging calls of the disk threads, in milliseconds.
     private static let diskMilliseconds: Int64 = 100
 
+    /// The store's socket exists when this initializer returns. So a program that finds the store locked finds its
+    /// engine, too, even if the engine's process is stopped (SIGSTOP) before its first reply.
+    ///
     /// - ended: a closure. When the owner of the engine has to stop the engine, the engine calls this closure with the
     ///   reason. The closure is called at most one time, on the engine's thread, and must not call the engine.
     public init(

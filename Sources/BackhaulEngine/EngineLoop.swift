@@ -36,17 +36,14 @@ final class EngineLoop {
         housekeeping = HousekeepingParts(
             runtime, services, lifecycle, base, clients, conditionParts.monitor, hosts)
         runtime.apply = { [unowned self] in apply($0) }
+        try receiver.listen()
     }
 
     // MARK: Life
 
     func begin() {
         loop.onClockStep { [runtime] in runtime.run { [.clockWasSet] } }
-        do throws(Failure) {
-            try receiver.listen()
-        } catch {
-            return fail(error)
-        }
+        receiver.begin()
         let clock = runtime.clocks.reading
         base.calendar.begin(clock)
         runtime.store(

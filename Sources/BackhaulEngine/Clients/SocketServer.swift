@@ -38,6 +38,7 @@ final class SocketServer {
     /// the engine can accept a client, and refuse it with the reason.
     private var reserve: EventFD?
 
+    /// Makes the socket's file. Clients can connect from now on, and wait in the socket's queue until `begin`.
     init(
         _ loop: Loop, _ services: Services, _ receiver: CommandReceiver, _ clients: ClientParts
     ) throws(Failure) {
@@ -47,7 +48,7 @@ final class SocketServer {
         self.clients = clients
         do {
             listener = try UnixListener(name: Self.socketName, in: services.directory.descriptor)
-            watch = try loop.watch(listener.number, .readable) { [unowned self] _ in acceptAll() }
+            watch = try loop.watch(listener.number, []) { [unowned self] _ in acceptAll() }
             repairTimer = loop.timer { [unowned self] in repairListener() }
             inputTimer = loop.timer { [unowned self] in closeOverduePeers() }
             retry = loop.timer { [unowned self] in _ = watch?.change(.readable) }
@@ -59,6 +60,9 @@ final class SocketServer {
             throw SocketServer.failure(error)
         }
     }
+
+    /// Accepts the clients that wait, and later clients.
+    func begin() { watch?.change(.readable) }
 
     func close() {
         repairTimer?.stop()

@@ -19,10 +19,12 @@ final class CommandReceiver {
 
     // MARK: The socket
 
-    /// Starts to serve clients of other processes.
+    /// Makes the socket for clients of other processes. These clients wait until `begin`.
     func listen() throws(Failure) {
         server = try SocketServer(engine.loop, engine.services, self, engine.clients)
     }
+
+    func begin() { server?.begin() }
 
     func close() {
         server?.close()

@@ -15,11 +15,8 @@ final class Peer {
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: (store + "/engine.socket").utf8) }
         let (number, size) = (number, socklen_t(MemoryLayout<sockaddr_un>.size))
-        // The engine may not have created its socket yet.
-        let isConnected = waitUntil {
-            withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(number, $0, size) == 0 }
-            }
+        let isConnected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(number, $0, size) == 0 }
         }
         guard isConnected else { throw SystemError.last("cannot connect") }
     }
