@@ -51,6 +51,38 @@ def test_if_a_suite_prints_nothing_the_script_names_its_processes_and_ends_them(
     until(lambda: is_running(int(started)), lambda is_running: not is_running)
 
 
+FAILS_ONCE = """
+import pathlib
+def test_that_fails_the_first_time():
+    mark = pathlib.Path(__file__).with_suffix(".ran")
+    ran = mark.exists()
+    mark.touch()
+    assert ran
+"""
+
+
+@pytest.mark.parametrize("text, status, last", [
+    (FAILS_ONCE, 0, "1 passed, 0 failed, 1 unsteady"),
+    ("def test_that_fails_the_first_time(): assert False", 1, "0 passed, 1 failed")], ids=["once", "always"])
+def test_a_failed_test_runs_again_and_is_named_and_fails_the_run_only_if_it_fails_twice(
+        suites, tmp_path, monkeypatch, capsys, text, status, last):
+    monkeypatch.setattr(suites, "REPORTS", tmp_path / "reports")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_one.py").write_text(text)
+    assert suites.run([suites.pytest("one", "a test", str(tmp_path / "tests"))]) == status
+    output = capsys.readouterr().out
+    assert "one: ran again: " in output and "test_that_fails_the_first_time" in output
+    assert output.splitlines()[-1] == last
+
+
+def test_tests_do_not_run_again_if_many_fail(suites, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(suites, "REPORTS", tmp_path / "reports")
+    (tmp_path / "test_many.py").write_text("import pytest\n@pytest.mark.parametrize('one', range(6))\n"
+                                           "def test_fails(one): assert False\n")
+    assert suites.run([suites.pytest("many", "tests", str(tmp_path))]) == 1
+    assert "ran again" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_the_suites_end_when_a_signal_ends_the_script(tmp_path, number):
     program = LOADED + "\nsuites.REPORTS = suites.Path(sys.argv.pop())" \
