@@ -25,6 +25,9 @@ SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.1 \
     -Xlinker -z -Xlinker nodelete
 
+# Section 3 of the manual: a page for each chapter of the header, and for each name a reference to the page.
+MAN3 := $(BUILD)/man/man3
+
 EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/*.c))
 
 # CC is the clang of the Swift toolchain, so the set-up does not have to install a C compiler. `make` searches for this
@@ -57,6 +60,9 @@ $(DAEMON): $(SWIFT_SOURCES) $(LIBRARY) $(COMMAND)
 	$(SWIFT_RELEASE) --product backhauld
 	@mkdir -p $(@D)
 	cp --remove-destination $(BUILD)/swift/release/release/backhauld $@
+
+$(MAN3): include/backhaul.h scripts/make-reference $(wildcard scripts/reference/*.py scripts/schema/*.py) | setup-build
+	scripts/make-reference man $@
 
 $(BUILD)/examples/%: examples/c/%.c include/backhaul.h $(LIBRARY)
 	@mkdir -p $(@D)
@@ -104,14 +110,16 @@ bench: ## time Backhaul beside curl, aria2c and wget2; chart and figures in buil
 
 # The files that `install` puts below PREFIX.
 INSTALLED := lib/libbackhaul.so lib/libbackhaul.so.1 lib/pkgconfig/backhaul.pc bin/backhaul \
-    libexec/backhaul/backhauld include/backhaul.h share/backhaul/module.modulemap
+    libexec/backhaul/backhauld include/backhaul.h share/backhaul/module.modulemap \
+    $(addprefix share/man/man3/,backhaul*.3 bh_*.3 BH_*.3 libbackhaul.3)
 
 # Installed programs and the pkg-config file have the path, so it must not depend on the present folder.
 check-prefix:
 	@case '$(PREFIX)' in /*) ;; *) echo "PREFIX is '$(PREFIX)', a relative path; give an absolute path." >&2; exit 1; esac
 
-install: check-prefix all ## install below PREFIX (default /usr/local), inside DESTDIR
-	for folder in lib/pkgconfig include bin libexec/backhaul share/backhaul; do install -d '$(PLACE)'/$$folder; done
+install: check-prefix all $(MAN3) ## install below PREFIX (default /usr/local), inside DESTDIR
+	for folder in lib/pkgconfig include bin libexec/backhaul share/backhaul share/man/man3; do \
+	    install -d '$(PLACE)'/$$folder; done
 	install -m 755 $(LIBRARY) '$(PLACE)/lib/libbackhaul.so.1'
 	strip --strip-unneeded '$(PLACE)/lib/libbackhaul.so.1'
 	ln -sf libbackhaul.so.1 '$(PLACE)/lib/libbackhaul.so'
@@ -124,14 +132,15 @@ install: check-prefix all ## install below PREFIX (default /usr/local), inside D
 	# /usr/local/include/*/. A second copy of the map there would break the build of every Swift package.
 	sed 's|"backhaul.h"|"../../include/backhaul.h"|' include/module.modulemap \
 	    >'$(PLACE)/share/backhaul/module.modulemap'
+	install -m 644 $(MAN3)/*.3 '$(PLACE)/share/man/man3'
 	packaging/describe '$(PREFIX)' $(VERSION) >'$(PLACE)/lib/pkgconfig/backhaul.pc'
 	$(if $(DESTDIR),,@packaging/reload-ld install '$(PREFIX)/lib')
 
 uninstall: check-prefix ## remove what `make install` has put there, with the same PREFIX and DESTDIR
-	for file in $(INSTALLED); do rm -f '$(PLACE)'/$$file; done
+	[ ! -d '$(PLACE)' ] || { cd '$(PLACE)' && rm -f $(INSTALLED); }
 	# Folders with other files in them stay, and so do the system's own folders.
-	@for folder in libexec/backhaul libexec share/backhaul lib/pkgconfig \
-	    $(if $(filter-out /usr /usr/local,$(PREFIX))$(DESTDIR),share lib include bin .); do \
+	@for folder in libexec/backhaul libexec share/backhaul lib/pkgconfig share/man/man3 \
+	    $(if $(filter-out /usr /usr/local,$(PREFIX))$(DESTDIR),share/man share lib include bin .); do \
 	    [ ! -d '$(PLACE)'/$$folder ] || rmdir --ignore-fail-on-non-empty "$$(readlink -f '$(PLACE)'/$$folder)"; done
 	$(if $(DESTDIR),,@packaging/reload-ld uninstall '$(PREFIX)/lib')
 

@@ -164,8 +164,8 @@
  *   exception. Output parameters that are documented as optional may be NULL. Each call can return BH_INVALID_ARGUMENT,
  *   BH_INVALID_HANDLE, BH_FORKED, BH_TOO_MANY, BH_OUT_OF_RESOURCES and BH_INTERNAL. Calls with timeout_ms can also
  *   return BH_TIMEOUT, BH_STORE_…, BH_ENGINE_… and BH_DAEMON_UNAVAILABLE. Calls on a session can also return
- *   BH_WRONG_ROLE, BH_INVALIDATED and BH_COMPLETED. In the comment of a function, "Errors:" lists the statuses that
- *   have a particular meaning for this function.
+ *   BH_WRONG_ROLE, BH_INVALIDATED and BH_COMPLETED, and BH_NOT_FOUND after the invalidated session was removed. In
+ *   the comment of a function, "Errors:" lists the statuses that have a particular meaning for this function.
  *
  * Waiting
  *   `timeout_ms` is how long the call may wait for the engine: 0 to BH_WAIT_MAXIMUM milliseconds, or BH_WAIT_DEFAULT
@@ -190,9 +190,11 @@
 #include <stdint.h>
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Language
+ * Language: macros that declare the types of this header and initialize its structs.
  * ------------------------------------------------------------------------------------------------------------ */
 
+/* Attributes of the declarations in this header: exported functions, functions whose result must be used, and
+ * functions that have a replacement. */
 #if defined(__GNUC__)
 #define BH_API __attribute__((visibility("default")))
 #define BH_CHECK_RESULT __attribute__((warn_unused_result))
@@ -232,9 +234,14 @@ template <typename type> inline type bh_initialized() {
 }
 }
 #define BH_INIT(type) (bh_initialized<type>())
-#define BH_CAST(type, value) static_cast<type>(value)
 #else
 #define BH_INIT(type) {.struct_size = sizeof(type)}
+#endif
+
+/* A conversion that this header needs in C and in C++. */
+#if defined(__cplusplus)
+#define BH_CAST(type, value) static_cast<type>(value)
+#else
 #define BH_CAST(type, value) (type)(value)
 #endif
 
@@ -252,7 +259,7 @@ extern "C" {
 BH_API void bh_init(void *value, size_t size);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Version
+ * Version: the version of the header and of the loaded library, and the layout of its structs.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* All 1.x libraries have the SONAME libbackhaul.so.1 and work with hosts that were compiled with an earlier 1.x
@@ -260,6 +267,7 @@ BH_API void bh_init(void *value, size_t size);
 #define BH_VERSION_MAJOR 1
 #define BH_VERSION_MINOR 0
 #define BH_VERSION_PATCH 0
+/* The version of the header as one number: 0x010203 stands for 1.2.3. */
 #define BH_VERSION ((BH_VERSION_MAJOR << 16) | (BH_VERSION_MINOR << 8) | BH_VERSION_PATCH)
 
 /* The version of the loaded library, in the form of BH_VERSION. */
@@ -268,13 +276,16 @@ BH_API uint32_t bh_version(void);
 /* The version of the loaded library as text, such as "1.0.0". The string is static; do not free it. */
 BH_API const char *bh_version_string(void);
 
-/* A JSON document with the size and the field offsets of each struct, and the value of each constant:
- * {"version":"1.0.0","structs":{"bh_event":{"size":…,"fields":{"id":8,…}}},"constants":{"BH_OK":0,…}}. Bindings compare
- * the document with their own declarations. The string is static; do not free it. */
+/* A JSON document with the size and the field offsets of each struct, and the value of each constant. Bindings compare
+ * the document with their own declarations. The string is static; do not free it.
+ *
+ *   {"version": "1.0.0", "structs": {"bh_event": {"size": …, "fields": {"id": 8, …}}},
+ *    "constants": {"BH_OK": 0, …}}
+ */
 BH_API const char *bh_abi_json(void);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Status and errors
+ * Status and errors: what calls return, and the values that many calls have in common.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* The only list of status codes: name, value, meaning. Values never change. Codes below 40 are mainly results of calls,
@@ -350,12 +361,14 @@ BH_API const char *bh_status_text(bh_status status);
 
 /* What the number in a field `detail` or `error_detail` is. */
 BH_ENUM(bh_domain) {
-    BH_DOMAIN_NONE = 0,   /* there is no number, and the field is 0 */
+    BH_DOMAIN_NONE = 0,   /* no number of another system: 0, or a number that the status explains, such as the number of
+                             events for BH_EVENTS_OUTSTANDING */
     BH_DOMAIN_SYSTEM = 1, /* errno */
     BH_DOMAIN_CURL = 2,   /* CURLcode */
     BH_DOMAIN_SQLITE = 3, /* extended SQLite result code */
     BH_DOMAIN_HTTP = 4,   /* HTTP status code */
-    BH_DOMAIN_PROCESS = 5 /* process id, for BH_IN_USE and BH_ENGINE_UNRESPONSIVE */
+    BH_DOMAIN_PROCESS = 5 /* id of a process: of the session's consumer for BH_IN_USE; otherwise of the engine, or of
+                             the daemon that was started. 0 if the process is not known */
 };
 
 typedef struct bh_application bh_application; /* an application on a store */
@@ -375,7 +388,7 @@ typedef struct bh_error {
     size_t struct_size;
     bh_status status;                    /* the status that the call returned */
     bh_domain domain;                    /* the kind of number in `detail` */
-    int64_t detail;
+    int64_t detail;                      /* a number that describes the error more precisely, or 0 */
     uint64_t index;                      /* number of the first wrong item of an array, from 0; or BH_NO_INDEX */
     bh_ticket *ticket;                   /* if the operation continues: its ticket, which the caller owns; else NULL */
     char message[BH_ERROR_MESSAGE_SIZE]; /* one sentence: what was wrong, and what to do */
@@ -431,6 +444,7 @@ BH_FLAGS(bh_application_flags) {
                                    launches */
 };
 
+/* How a host opens its application. */
 typedef struct bh_application_options {
     size_t struct_size;
     const char *identifier;          /* required: the application's name, such as "org.example.photos": 1 to 255
@@ -505,6 +519,7 @@ BH_API BH_CHECK_RESULT bh_status bh_application_current_launch(bh_application *a
  * Store: functions for all applications of a store. Each takes any application handle that is open on the store.
  * ------------------------------------------------------------------------------------------------------------ */
 
+/* The engine of a store, and the process in which it runs. */
 typedef struct bh_engine_info {
     size_t struct_size;
     int64_t process_id;
@@ -574,7 +589,8 @@ BH_API BH_CHECK_RESULT bh_status bh_store_launches(bh_application *application, 
                                                    bh_batch **launches, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Rules: parts of a session's configuration and of a request's policy. docs/retries.md, http.md, conditions.md
+ * Rules: parts of a session's configuration and of a request's policy. docs/retries.md, docs/http.md,
+ * docs/conditions.md
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* Which errors are retried. */
@@ -930,6 +946,7 @@ BH_FLAGS(bh_attention) {
     BH_ATTENTION_ACTIVITY = 16  /* one of the session's events is BH_EVENT_ACTIVITY */
 };
 
+/* A session with its counts and its consumer. */
 typedef struct bh_session_info {
     size_t struct_size;
     const char *identifier;
@@ -968,7 +985,7 @@ typedef struct bh_launch {
 /* What the engine does if a file with the destination's name exists. The engine checks this at the enqueue, and when
  * the download is finished. */
 BH_ENUM(bh_if_exists) {
-    BH_IF_EXISTS_FAIL = 0,
+    BH_IF_EXISTS_FAIL = 0,    /* the request is refused, or the task fails, with BH_DESTINATION_EXISTS */
     BH_IF_EXISTS_REPLACE = 1, /* the file is replaced atomically by rename(2); a directory is never replaced */
     BH_IF_EXISTS_SKIP = 2     /* requires checksum or expected_size. If the file has the given checksum and size, the
                                  task succeeds without an HTTP request (attempts and http_status are 0). Otherwise the
@@ -1015,7 +1032,7 @@ BH_ENUM(bh_body_source) {
 /* Which part of the request can expire: the headers or the URL. When this part has expired, the engine opens a
  * challenge of the kind BH_CHALLENGE_REFRESH, and the host gives new headers or a new URL. */
 BH_ENUM(bh_refresh) {
-    BH_REFRESH_NONE = 0,
+    BH_REFRESH_NONE = 0,    /* neither can expire */
     BH_REFRESH_HEADERS = 1, /* the headers: one challenge for all tasks of the session that have the same origin. A
                                response BH_RESPOND_HEADERS applies to all tasks that were enqueued before the
                                response */
@@ -1039,14 +1056,16 @@ typedef struct bh_part {
 /* Priority of a task that starts immediately, even if its session's limits are reached. If the engine's limits are
  * reached, the engine stops the running task with the lowest priority in favour of this task. */
 #define BH_PRIORITY_NOW 101
-#define BH_URL_SIZE_MAXIMUM 16384
-#define BH_USER_DATA_SIZE_MAXIMUM 65536
-#define BH_HEADER_COUNT_MAXIMUM 100
-#define BH_HEADERS_SIZE_MAXIMUM 65536
-#define BH_BODY_SIZE_MAXIMUM 1048576
-#define BH_PART_COUNT_MAXIMUM 1000
-#define BH_GROUP_SIZE_MAXIMUM 255
-#define BH_ENQUEUE_COUNT_MAXIMUM 10000000
+
+/* Limits of a request. A larger request is refused with BH_INVALID_ARGUMENT. */
+#define BH_URL_SIZE_MAXIMUM 16384         /* bytes of a URL */
+#define BH_USER_DATA_SIZE_MAXIMUM 65536   /* bytes of bh_request.user_data */
+#define BH_HEADER_COUNT_MAXIMUM 100       /* headers of a request or a session */
+#define BH_HEADERS_SIZE_MAXIMUM 65536     /* bytes of the names and values of all headers together */
+#define BH_BODY_SIZE_MAXIMUM 1048576      /* bytes of bh_request.body */
+#define BH_PART_COUNT_MAXIMUM 1000        /* parts of a form */
+#define BH_GROUP_SIZE_MAXIMUM 255         /* bytes of bh_request.group */
+#define BH_ENQUEUE_COUNT_MAXIMUM 10000000 /* requests, event ids or task ids in one call */
 
 /* A download or an upload. A request with a body and without a destination is an upload, and the event of its task has
  * the response's body. A request with a body and a destination is a download that sends the body. A download with a
@@ -1117,13 +1136,13 @@ typedef struct bh_request {
 
 /* State of a task. The last three states are final. */
 BH_ENUM(bh_task_state) {
-    BH_TASK_NONE = 0, /* no task */
-    BH_TASK_WAITING = 1,
-    BH_TASK_RUNNING = 2,
-    BH_TASK_SUSPENDED = 3,
-    BH_TASK_SUCCEEDED = 4,
-    BH_TASK_FAILED = 5,
-    BH_TASK_CANCELLED = 6
+    BH_TASK_NONE = 0,      /* no state: an event that is not about a task, or a field that is not set */
+    BH_TASK_WAITING = 1,   /* the state of a new task. bh_task_info.reason is why the task does not run */
+    BH_TASK_RUNNING = 2,   /* an attempt is under way */
+    BH_TASK_SUSPENDED = 3, /* the host has suspended the task, or enqueued it with BH_REQUEST_STARTS_SUSPENDED */
+    BH_TASK_SUCCEEDED = 4, /* the transfer is complete, and a download's file is in place */
+    BH_TASK_FAILED = 5,    /* the status of the task's event is the reason */
+    BH_TASK_CANCELLED = 6  /* the host has cancelled the task */
 };
 
 /* What bh_session_enqueue did with one request. */
@@ -1140,9 +1159,10 @@ typedef struct bh_enqueued {
     uint64_t event_id;        /* if the idempotency key found a task that has ended, and the task's event is not
                                  acknowledged: id of this event; else 0 */
     bh_enqueue_disposition disposition;
-    bh_task_state task_state; /* state of the earlier task that the key found; BH_TASK_NONE for a new task. If the state
-                                 is BH_TASK_SUCCEEDED and event_id is 0, the task's event was acknowledged and is not
-                                 delivered again. To transfer the file again, use another key */
+    bh_task_state task_state; /* state of the earlier task that the key found. With BH_ENQUEUE_NEW the field is not set
+                                 (BH_TASK_NONE): the new task waits, or is suspended if its request says so. If the
+                                 state is BH_TASK_SUCCEEDED and event_id is 0, the task's event was acknowledged and is
+                                 not delivered again. To transfer the file again, use another key */
 } bh_enqueued;
 
 /* Makes `count` tasks, durably: after BH_OK they survive kill -9 and power loss. First, all requests are checked. If a
@@ -1392,6 +1412,7 @@ BH_ENUM(bh_reason) {
 /* The value of `size` while no response has stated the file's size. */
 #define BH_SIZE_UNKNOWN 18446744073709551615u
 
+/* A task: its request, its state and its progress. */
 typedef struct bh_task_info {
     size_t struct_size;
     uint64_t id;
@@ -1450,7 +1471,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_tasks(bh_session *session, const bh_
                                                   uint64_t after, size_t maximum, int32_t timeout_ms,
                                                   bh_batch **tasks, bh_error *error);
 
-/* One task: a batch with one bh_task_info, or BH_NOT_FOUND. */
+/* One task: a batch with one bh_task_info. Errors: BH_NOT_FOUND if the session has no such task, or if the task's event
+ * was acknowledged. */
 BH_API BH_CHECK_RESULT bh_status bh_session_task(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                  bh_batch **task, bh_error *error);
 
@@ -1599,6 +1621,7 @@ BH_API BH_CHECK_RESULT bh_status bh_task_waits(bh_session *session, uint64_t tas
  * Progress: live readings of running tasks. Readings are not events: a new reading replaces an older unread reading.
  * ------------------------------------------------------------------------------------------------------------ */
 
+/* A reading of a running task. */
 typedef struct bh_progress {
     size_t struct_size;
     uint64_t task_id;
@@ -1654,6 +1677,7 @@ BH_ENUM(bh_connectivity) {
     BH_CONNECTIVITY_FULL = 4
 };
 
+/* A condition: one fact about the present state of the system. */
 typedef struct bh_condition {
     size_t struct_size;
     bh_condition_kind kind;
@@ -1732,6 +1756,7 @@ BH_ENUM(bh_quality_of_service) {
     BH_QUALITY_USER_INITIATED = 3 /* nothing: the activity starts when its window opens */
 };
 
+/* An activity, as the host sets it, and its next window. */
 typedef struct bh_activity {
     size_t struct_size;
     const char *identifier;    /* required: 1 to 255 bytes, the activity's name within the session */
@@ -1814,12 +1839,12 @@ BH_API bool bh_batch_more(const bh_batch *batch);
  * to another struct, that struct has the library's struct_size: check its fields with BH_HAS. */
 BH_API const void *bh_batch_item(const bh_batch *batch, size_t index, bh_item_kind kind, size_t size);
 
-/* A typed form of bh_batch_item for each kind of item: const bh_event *bh_batch_event_at(const bh_batch *batch, size_t
- * index), and so on. */
 #define BH_ITEM_FUNCTION(constant, name, type, value)                                                                  \
     static inline const type *bh_batch_##name##_at(const bh_batch *batch, size_t index) {                              \
         return BH_CAST(const type *, bh_batch_item(batch, index, BH_ITEM_##constant, sizeof(type)));                   \
     }
+/* A typed form of bh_batch_item for each kind of item: const bh_event *bh_batch_event_at(const bh_batch *batch, size_t
+ * index), and so on. */
 BH_ITEM_TABLE(BH_ITEM_FUNCTION)
 #undef BH_ITEM_FUNCTION
 

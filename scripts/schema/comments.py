@@ -7,6 +7,8 @@ import re
 _TRAILING = re.compile(rb"[ \t]*[,;]?[ \t]*/\*(.*?)\*/", re.DOTALL)
 # A macro on its own line may be between a comment and its declaration.
 _MACRO_LINE = re.compile(rb"[A-Z][A-Z0-9_]*(\([^)]*\))?$")
+# The guard around the whole header does not match: `#ifndef`.
+_CONDITION = re.compile(rb"^#(if|endif)\b", re.MULTILINE)
 _STATUS_ROW = re.compile(r'\bX\((\w+), *\d+, *"(.*?)"\)')
 
 
@@ -32,16 +34,39 @@ class Comments:
         return _plain(found[1]) if found else ""
 
     def above(self, begin: int) -> str:
+        return _plain(self._above(begin))
+
+    def whole_above(self, begin: int) -> str:
+        """Returns all paragraphs of the comment above a declaration, with their lines and indentation. If a macro has
+        no comment, but the `#if` around it has one, returns the comment of the `#if`."""
+        comment = self._above(begin)
+        while not comment and (condition := self._condition_around(begin)) is not None:
+            begin = condition
+            comment = self._above(begin)
+        return "\n".join(lines_of(comment))
+
+    def _above(self, begin: int) -> bytes:
+        """Returns what is between `/*` and `*/` directly above a declaration."""
         start = self._line(begin)
         while start and _MACRO_LINE.match(self._text_of_line(start - 1)):
             start = self._line(start - 1)
         end = self._source.rfind(b"*/", 0, start) + 2
         gap = self._source[end:start]
         if end < 2 or gap.strip() or gap.count(b"\n") != 1:
-            return ""
+            return b""
         opening = self._source.rfind(b"/*", 0, end)
         is_of_its_own = not self._source[self._line(opening) : opening].strip()
-        return _plain(self._source[opening + 2 : end - 2]) if is_of_its_own else ""
+        return self._source[opening + 2 : end - 2] if is_of_its_own else b""
+
+    def _condition_around(self, begin: int) -> int | None:
+        """Returns the offset of the `#if` around a position, or None if there is none."""
+        open_conditions: list[int] = []
+        for match in _CONDITION.finditer(self._source, 0, self._line(begin)):
+            if match[1] == b"if":
+                open_conditions.append(match.start())
+            elif match[1] == b"endif":
+                open_conditions.pop()
+        return open_conditions[-1] if open_conditions else None
 
     def follows_directly(self, end: int, begin: int) -> bool:
         """Whether the next declaration, at `begin`, follows without a blank line."""
@@ -55,9 +80,14 @@ class Comments:
         return self._source[self._line(offset) : offset].strip()
 
 
+def lines_of(comment: bytes) -> list[str]:
+    """Returns the lines of a comment, without the asterisks at their start, but with further indentation."""
+    lines = [re.sub(r"^ ?\* ?", "", line).rstrip() for line in comment.decode().strip().split("\n")]
+    return lines[:-1] if lines[-1] == "" else lines
+
+
 def _plain(comment: bytes) -> str:
-    """Returns the first paragraph of a comment as one line, without the asterisks at the start of the lines. Later
-    paragraphs, such as tables, are left out."""
-    lines = [line.strip().removeprefix("*").strip() for line in comment.decode().strip().split("\n")]
+    """Returns the first paragraph of a comment as one line. Later paragraphs, such as tables, are left out."""
+    lines = [line.strip() for line in lines_of(comment)]
     first = lines[: lines.index("")] if "" in lines else lines
     return " ".join(first)

@@ -9,13 +9,17 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from . import chapters
 from .comments import Comments
-from .model import Constant, Enumeration, Field, Function, Header, Struct
+from .model import Constant, Enumeration, Field, Function, Header, Item, Macro, Struct
 
 PROJECT = Path(__file__).resolve().parents[2]
 PATH = PROJECT / "include" / "backhaul.h"
 
 _MACRO = re.compile(rb"^#define (BH_\w+)[ \t]+(\S.*)$", re.MULTILINE)
+_ANY_MACRO = re.compile(rb"^#define (BH_\w+)(\([^)]*\))?", re.MULTILINE)
+_REMOVED_MACRO = re.compile(rb"^#undef (BH_\w+)", re.MULTILINE)
+_ITEM_ROW = re.compile(rb"\bX\((\w+), (\w+), (bh_\w+), \d+\)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"[\w\s()|&<>~+*/-]+")
 # The prefix of the enumerators with which the compiler computes the values of macros.
@@ -78,6 +82,7 @@ def _children(node: _Node, kind: str) -> list[_Node]:
 
 class _Reader:
     def __init__(self, source: bytes, macros: dict[str, int], tree: list[_Node]) -> None:
+        self._source = source
         self._comments = Comments(source)
         self._macros = macros
         self._tree = tree
@@ -88,6 +93,10 @@ class _Reader:
         structs = [node for node in self._of("RecordDecl") if node.get("completeDefinition")]
         defined = {node["name"] for node in structs}
         opaque = dict.fromkeys(node["name"] for node in self._of("RecordDecl") if node["name"] not in defined)
+        places = self._places()
+        texts = {name: self._comments.whole_above(place) for name, place in places.items()}
+        # The handles have their comments on the line of the declaration.
+        remarks = {node["name"]: self._comments.behind(_end(node)) for node in self._of("TypedefDecl")}
         return Header(
             structs=tuple(map(self._struct, structs)),
             enumerations=tuple(self._enumerations()),
@@ -95,6 +104,18 @@ class _Reader:
             functions=tuple(self._functions()),
             opaque=tuple(opaque),
             types=self._types(),
+            inline_functions=tuple(self._functions(are_inline=True)),
+            macros=self._other_macros(),
+            items=tuple(
+                Item(f"BH_ITEM_{constant}", struct, f"bh_batch_{name}_at")
+                for constant, name, struct in (
+                    (group.decode() for group in row) for row in _ITEM_ROW.findall(self._source)
+                )
+            ),
+            chapters=tuple(chapters.chapters(self._source)),
+            introduction=tuple(chapters.introduction(self._source)),
+            places=places,
+            texts={name: text or remarks.get(name, "") for name, text in texts.items()},
         )
 
     def _of(self, kind: str) -> list[_Node]:
@@ -141,12 +162,12 @@ class _Reader:
             Constant(name, values[name], self._comments.of(end, end)) for name, end in self._macros.items()
         ]
 
-    def _functions(self) -> list[Function]:
+    def _functions(self, *, are_inline: bool = False) -> list[Function]:
         found: list[Function] = []
         end = 0
         for node in self._of("FunctionDecl"):
             # Static functions are only for C: the library has no symbol for them.
-            if node.get("storageClass") == "static":
+            if (node.get("storageClass") == "static") != are_inline:
                 continue
             begin = _begin(node)
             documentation = self._comments.above(begin)
@@ -159,6 +180,20 @@ class _Reader:
             result = node["type"]["qualType"].partition("(")[0].strip()
             found.append(Function(node["name"], result, parameters, documentation))
         return found
+
+    def _other_macros(self) -> tuple[Macro, ...]:
+        parameters = {match[1].decode(): (match[2] or b"").decode() for match in self._macro_definitions()}
+        return tuple(Macro(name, words) for name, words in parameters.items() if name not in self._macros)
+
+    def _macro_definitions(self) -> list[re.Match[bytes]]:
+        removed = set(_REMOVED_MACRO.findall(self._source))
+        return [match for match in _ANY_MACRO.finditer(self._source) if match[1] not in removed]
+
+    def _places(self) -> dict[str, int]:
+        """Maps each name to its first declaration."""
+        macros = {match[1].decode(): match.start() for match in reversed(self._macro_definitions())}
+        nodes = [*self._of("FunctionDecl"), *self._of("TypedefDecl"), *self._of("RecordDecl"), *self._of("EnumDecl")]
+        return macros | {node["name"]: _begin(node) for node in reversed(nodes)}
 
     def _types(self) -> dict[str, str]:
         """Maps each alias to the type that it stands for, and each enumeration to its integer type."""

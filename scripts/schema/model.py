@@ -75,6 +75,45 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Macro:
+    """A macro that is not a number."""
+
+    name: str
+    #: The parameters with their brackets, or an empty text.
+    parameters: str
+
+
+@dataclass(frozen=True)
+class Item:
+    """A kind of items in a batch: a row of BH_ITEM_TABLE."""
+
+    constant: str
+    struct: str
+    #: The function that returns an item of this kind.
+    accessor: str
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A part of the header. It begins with a comment between two rules."""
+
+    title: str
+    #: What follows the title in the comment: sentences, or an empty text.
+    summary: str
+    #: The offset in the header at which the chapter begins, in bytes.
+    begin: int
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A part of the comment at the beginning of the header."""
+
+    title: str
+    #: The text with its lines and indentation.
+    text: str
+
+
+@dataclass(frozen=True)
 class Header:
     structs: tuple[Struct, ...]
     enumerations: tuple[Enumeration, ...]
@@ -85,6 +124,17 @@ class Header:
     opaque: tuple[str, ...]
     #: Maps the name of a type of the header to the type that it stands for: `bh_status` -> `int32_t`.
     types: dict[str, str]
+    #: The functions that the header defines itself. The library has no symbols for them.
+    inline_functions: tuple[Function, ...]
+    #: The macros that are not numbers.
+    macros: tuple[Macro, ...]
+    items: tuple[Item, ...]
+    chapters: tuple[Chapter, ...]
+    introduction: tuple[Topic, ...]
+    #: Maps the name of each declaration and macro to its offset in the header, in bytes.
+    places: dict[str, int]
+    #: Maps the name of a declaration or macro to the whole comment above it, with its lines and indentation.
+    texts: dict[str, str]
 
     def struct(self, name: str) -> Struct:
         return next(struct for struct in self.structs if struct.name == name)

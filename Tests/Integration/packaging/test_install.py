@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from reference.c_man import Man
+from schema import header
 from servers import child
 
 PROJECT = Path(__file__).resolve().parents[3]
@@ -14,6 +16,7 @@ EXAMPLE = PROJECT / "examples" / "c" / "photos.c"
 FILES = {
     "bin/backhaul", "include/backhaul.h", "share/backhaul/module.modulemap", "lib/libbackhaul.so",
     "lib/libbackhaul.so.1", "lib/pkgconfig/backhaul.pc", "libexec/backhaul/backhauld",
+    *(f"share/man/man3/{name}" for name in Man(header.read()).texts()),
 }
 VERSION = "import backhaul; print(backhaul.version())"
 #: Variables that name the built library. Without them a program must find the installed library.

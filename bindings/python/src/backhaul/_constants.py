@@ -120,7 +120,8 @@ class Status(OpenEnum):
 class Domain(OpenEnum):
     """What the number in a field ``detail`` or ``error_detail`` is."""
 
-    #: There is no number, and the field is 0.
+    #: No number of another system: 0, or a number that the status explains, such as the number of events for
+    #: Status.EVENTS_OUTSTANDING.
     NONE = 0
     #: Errno.
     SYSTEM = 1
@@ -130,7 +131,8 @@ class Domain(OpenEnum):
     SQLITE = 3
     #: HTTP status code.
     HTTP = 4
-    #: Process id, for Status.IN_USE and Status.ENGINE_UNRESPONSIVE.
+    #: Id of a process: of the session's consumer for Status.IN_USE; otherwise of the engine, or of the daemon that was
+    #: started. 0 if the process is not known.
     PROCESS = 5
 
 
@@ -351,6 +353,7 @@ class IfExists(OpenEnum):
     """What the engine does if a file with the destination's name exists. The engine checks this at the enqueue, and
     when the download is finished."""
 
+    #: The request is refused, or the task fails, with Status.DESTINATION_EXISTS.
     FAIL = 0
     #: The file is replaced atomically by rename(2); a directory is never replaced.
     REPLACE = 1
@@ -402,6 +405,7 @@ class Refresh(OpenEnum):
     """Which part of the request can expire: the headers or the URL. When this part has expired, the engine opens a
     challenge of the kind ChallengeKind.REFRESH, and the host gives new headers or a new URL."""
 
+    #: Neither can expire.
     NONE = 0
     #: The headers: one challenge for all tasks of the session that have the same origin. A response
     #: ChallengeResponseKind.HEADERS applies to all tasks that were enqueued before the response.
@@ -414,13 +418,19 @@ class Refresh(OpenEnum):
 class TaskState(FinalStates):
     """State of a task. The last three states are final."""
 
-    #: No task.
+    #: No state: an event that is not about a task, or a field that is not set.
     NONE = 0
+    #: The state of a new task. ``TaskInfo.reason`` is why the task does not run.
     WAITING = 1
+    #: An attempt is under way.
     RUNNING = 2
+    #: The host has suspended the task, or enqueued it with RequestFlags.STARTS_SUSPENDED.
     SUSPENDED = 3
+    #: The transfer is complete, and a download's file is in place.
     SUCCEEDED = 4
+    #: The status of the task's event is the reason.
     FAILED = 5
+    #: The host has cancelled the task.
     CANCELLED = 6
 
 

@@ -72,6 +72,8 @@ class bh_launch_command(Structure):
 
 
 class bh_application_options(Structure):
+    """How a host opens its application."""
+
     _fields_ = [
         ("struct_size", c_size_t),
         ("identifier", c_char_p),
@@ -84,6 +86,8 @@ class bh_application_options(Structure):
 
 
 class bh_engine_info(Structure):
+    """The engine of a store, and the process in which it runs."""
+
     _fields_ = [
         ("struct_size", c_size_t),
         ("process_id", c_int64),
@@ -273,6 +277,8 @@ class bh_session_configuration(Structure):
 
 
 class bh_session_info(Structure):
+    """A session with its counts and its consumer."""
+
     _fields_ = [
         ("struct_size", c_size_t),
         ("identifier", c_char_p),
@@ -459,6 +465,8 @@ class bh_challenge_response(Structure):
 
 
 class bh_task_info(Structure):
+    """A task: its request, its state and its progress."""
+
     _fields_ = [
         ("struct_size", c_size_t),
         ("id", c_uint64),
@@ -570,6 +578,8 @@ class bh_wait_record(Structure):
 
 
 class bh_progress(Structure):
+    """A reading of a running task."""
+
     _fields_ = [
         ("struct_size", c_size_t),
         ("task_id", c_uint64),
@@ -584,6 +594,8 @@ class bh_progress(Structure):
 
 
 class bh_condition(Structure):
+    """A condition: one fact about the present state of the system."""
+
     _fields_ = [
         ("struct_size", c_size_t),
         ("kind", c_int32),
@@ -636,6 +648,8 @@ class bh_network(Structure):
 
 
 class bh_activity(Structure):
+    """An activity, as the host sets it, and its next window."""
+
     _fields_ = [
         ("struct_size", c_size_t),
         ("identifier", c_char_p),

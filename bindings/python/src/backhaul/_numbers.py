@@ -20,13 +20,21 @@ HISTORY_NONE = 2**32 - 1
 #: Priority of a task that starts immediately, even if its session's limits are reached. If the engine's limits are
 #: reached, the engine stops the running task with the lowest priority in favour of this task.
 PRIORITY_NOW = 101
+#: Bytes of a URL.
 URL_SIZE_MAXIMUM = 16_384
+#: Bytes of ``Request.user_data``.
 USER_DATA_SIZE_MAXIMUM = 65_536
+#: Headers of a request or a session.
 HEADER_COUNT_MAXIMUM = 100
+#: Bytes of the names and values of all headers together.
 HEADERS_SIZE_MAXIMUM = 65_536
+#: Bytes of ``Request.body``.
 BODY_SIZE_MAXIMUM = 1_048_576
+#: Parts of a form.
 PART_COUNT_MAXIMUM = 1_000
+#: Bytes of ``Request.group``.
 GROUP_SIZE_MAXIMUM = 255
+#: Requests, event ids or task ids in one call.
 ENQUEUE_COUNT_MAXIMUM = 10_000_000
 #: The value of ``size`` while no response has stated the file's size.
 SIZE_UNKNOWN = 2**64 - 1

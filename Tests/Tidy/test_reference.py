@@ -1,0 +1,105 @@
+"""The reference on the site and in section 3 of the manual: complete, without broken links, and without repetitions."""
+
+import re
+import subprocess
+
+import pytest
+
+from reference.c_man import OVERVIEW, Man
+from reference.c_markdown import DOCUMENTS, Markdown
+from schema.header import PATH
+from tree import PROJECT, header
+
+ANCHOR = re.compile(r'\{#([\w.-]+)\}$|<a id="([\w.-]+)">', re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return Markdown(header()).texts()
+
+
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("man")
+    for name, text in Man(header()).texts().items():
+        (folder / "man3").mkdir(exist_ok=True)
+        (folder / "man3" / name).write_text(text)
+    return folder
+
+
+def anchors(text):
+    return {name for match in ANCHOR.findall(text) for name in match if name}
+
+
+def names_of_the_header():
+    """Returns all names that the preprocessor leaves in the header, and all macros that it defines."""
+    def clang(*options):
+        return subprocess.run(["clang", "-E", "-P", "-x", "c", "-std=c11", *options, PATH], check=True,
+                              capture_output=True, text=True).stdout
+    macros = re.findall(r"^#define (BH_\w+)", clang("-dM"), re.MULTILINE)
+    return {*macros, *re.findall(r"\b(?:bh|BH)_\w+", clang())}
+
+
+def test_the_reference_describes_each_name_of_the_header(pages):
+    described = set().union(*map(anchors, pages.values()))
+    assert names_of_the_header() - described == set()
+
+
+def test_the_reference_describes_no_name_twice(pages):
+    described = [name for text in pages.values() for match in ANCHOR.findall(text) for name in match if name]
+    assert sorted(set(described)) == sorted(described)
+
+
+def test_each_link_of_the_reference_leads_to_a_page_and_an_anchor(pages):
+    broken = []
+    for page, text in pages.items():
+        for link in LINK.findall(text):
+            name, _, anchor = link.partition("#")
+            if name.startswith(DOCUMENTS):
+                is_there = (PROJECT / "docs" / name.removeprefix(DOCUMENTS)).exists()
+            else:
+                is_there = name in pages and (not anchor or anchor in anchors(pages[name]))
+            broken += [] if is_there else [f"{page}: {link}"]
+    assert broken == []
+
+
+def test_no_page_of_the_reference_repeats_a_paragraph(pages):
+    for page, text in pages.items():
+        paragraphs = [paragraph for paragraph in text.split("\n\n") if len(paragraph) > 60]
+        assert [one for one in set(paragraphs) if paragraphs.count(one) > 1] == [], page
+
+
+def test_each_declaration_of_the_header_has_a_comment(pages):
+    empty = [title for text in pages.values()
+             for title, body in re.findall(r"^## .*\{#(\w+)\}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+             if not re.sub(r"```c\n.*?```|^- .*$|<a .*?</a>", "", body, flags=re.MULTILINE | re.DOTALL).strip()]
+    assert empty == []
+
+
+def test_the_manual_has_a_page_for_each_function_type_and_macro_with_parameters(manual):
+    types = {*header().types, *header().opaque, *(struct.name for struct in header().structs)}
+    functions = {function.name for function in (*header().functions, *header().inline_functions)}
+    macros = {macro.name.lower() for macro in header().macros}
+    pages = {path.name.removesuffix(".3").lower() for path in (manual / "man3").iterdir()}
+    assert types | functions | macros <= pages
+
+
+def test_man_prints_the_pages_without_a_warning(manual):
+    pages = sorted(path for path in (manual / "man3").iterdir() if path.name.startswith((OVERVIEW, "backhaul_")))
+    printed = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", *pages], check=False,
+                             capture_output=True, text=True)
+    assert (printed.returncode, printed.stderr) == (0, "")
+    assert len(pages) == len(header().chapters) + 1
+
+
+def test_man_finds_the_page_of_a_function_by_its_name(manual):
+    command = ["man", "-M", manual, "3", "bh_batch_event_at"]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert "BACKHAUL_BATCHES(3)" in printed.stdout
+
+
+def test_mandoc_finds_no_fault_in_the_pages(manual):
+    pages = sorted((manual / "man3").glob("backhaul*.3"))
+    checked = subprocess.run(["mandoc", "-T", "lint", *pages], check=False, capture_output=True, text=True)
+    assert checked.stdout == ""

@@ -1,0 +1,127 @@
+"""The pages of the header in section 3 of the manual: one page for each chapter, and for each name a page that contains
+only a reference to this page.
+
+The pages are written here, because converters of Markdown to man(7) write links and lists of fields as running text.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+
+from schema.model import Header
+
+from . import c_model, prose, roff
+
+#: The page with the introduction.
+OVERVIEW = "backhaul.h"
+
+
+class Man:
+    def __init__(self, header: Header) -> None:
+        self._header = header
+        self._pages = c_model.pages(header)
+        version = {number.name: number.value for number in header.numbers}
+        parts = (str(version[f"BH_VERSION_{part}"]) for part in ("MAJOR", "MINOR", "PATCH"))
+        self._source = "Backhaul " + ".".join(parts)
+
+    def texts(self) -> dict[str, str]:
+        """Maps the name of each file to its text."""
+        texts = {f"{OVERVIEW}.3": self._overview()}
+        for page in self._pages:
+            texts[f"{_name(page)}.3"] = self._page(page)
+        links = {"libbackhaul": OVERVIEW} | {
+            name: _name(page) for page in self._pages for entry in page.entries for name in _linked(entry)
+        }
+        # For man, BH_INIT and bh_init are the same name.
+        for name, target in links.items():
+            if name.islower() or name.lower() not in links:
+                texts[f"{name}.3"] = f".so man3/{target}.3\n"
+        return texts
+
+    def _overview(self) -> str:
+        list_of_pages = "".join(
+            f".TP\n.BR {_name(page)} (3)\n{roff.filled(_prose(prose.sentence(page.summary) or page.title))}"
+            for page in self._pages
+        )
+        topics = "".join(f'.SS "{topic.title}"\n{_blocks(topic.text)}' for topic in self._header.introduction)
+        return (
+            self._begin(OVERVIEW, OVERVIEW, "background transfer sessions: the C API")
+            + f".SH SYNOPSIS\n{roff.declarations((c_model.INCLUDE,))}.PP\nLink with \\fB\\-lbackhaul\\fP.\n"
+            + f".SH DESCRIPTION\nEach chapter of the header has a page:\n{list_of_pages}{topics}"
+            + _see_also(["backhaul(1)", "backhauld(8)"])
+        )
+
+    def _page(self, page: c_model.Page) -> str:
+        names = [name for entry in page.entries for name in _linked(entry)]
+        functions = [text for entry in page.entries if entry.is_function for text in entry.declarations]
+        summary = page.summary.partition(". ")[0].removesuffix(".")
+        return (
+            self._begin(_name(page), ", ".join([_name(page), *names]), summary)
+            + f".SH SYNOPSIS\n{roff.declarations((c_model.INCLUDE,))}"
+            + (f".PP\n{roff.declarations(tuple(functions))}" if functions else "")
+            + f".SH DESCRIPTION\n{roff.filled(_prose(prose.sentence(page.summary)))}"
+            + "".join(map(_entry, page.entries))
+            + _see_also([f"{OVERVIEW}(3)", *(f"{_name(other)}(3)" for other in self._pages if other != page)])
+        )
+
+    def _begin(self, title: str, names: str, summary: str) -> str:
+        date = time.strftime("%Y-%m-%d", time.gmtime(_epoch()))
+        line = roff.filled(f"{roff.literal(names)} \\- {_prose(summary)}")
+        return (
+            f'.\\" Generated from include/backhaul.h by scripts/make-reference.\n'
+            f'.TH "{title.upper()}" 3 {date} "{self._source}" "C API of Backhaul"\n'
+            # No hyphens and no justification: names stay whole.
+            f".nh\n.ad l\n.SH NAME\n{line}"
+        )
+
+
+def _name(page: c_model.Page) -> str:
+    return f"backhaul_{page.slug.replace('-', '_')}"
+
+
+def _linked(entry: c_model.Entry) -> list[str]:
+    """Returns the names that have pages: functions, types and macros, but no numbers."""
+    return [name for name in entry.names if entry.declarations or name.islower()]
+
+
+def _entry(entry: c_model.Entry) -> str:
+    title = ", ".join(entry.names[:3]) + (", ..." if len(entry.names) > 3 else "")
+    code = roff.declarations(entry.declarations) + ".PP\n" if entry.declarations else ""
+    members = "".join(_member(member) for member in entry.members)
+    return f'.SS "{title}"\n{code}{_blocks(entry.text)}{members}'
+
+
+def _member(member: c_model.Member) -> str:
+    term = f"{member.name} = {member.code}" if member.name.isupper() else member.code
+    text = roff.filled(_prose(prose.sentence(member.text))) if member.text else ""
+    return f".TP\n{roff.line(roff.bold(term))}{text}"
+
+
+def _blocks(text: str) -> str:
+    parts = [
+        roff.filled(_prose(prose.sentence(block.text)))
+        if isinstance(block, prose.Paragraph)
+        else roff.preformatted(block.text)
+        for block in prose.blocks(text)
+    ]
+    return ".PP\n".join(parts)
+
+
+def _prose(text: str) -> str:
+    return prose.convert(text, roff.plain, roff.bold, lambda path: roff.bold(path.removeprefix("docs/")))
+
+
+def _see_also(pages: list[str]) -> str:
+    lines = (f".BR {name} ({number}" for name, _, number in (page.partition("(") for page in pages))
+    return ".SH SEE ALSO\n" + ",\n".join(lines) + "\n"
+
+
+def _epoch() -> int:
+    """Returns the time of the sources, so that the same sources always give the same pages: SOURCE_DATE_EPOCH, or the
+    time of the last commit."""
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    log = subprocess.run(["git", "log", "-1", "--format=%ct"], capture_output=True, text=True, check=False)
+    return int(log.stdout or 0)

@@ -1,0 +1,113 @@
+"""The pages of the header in Markdown. A name of the header links to its heading or, if it is a constant or a field, to
+its place in a list."""
+
+from __future__ import annotations
+
+import re
+
+from schema.model import Header
+
+from . import c_model, prose
+
+#: The folder of the documents, as seen from a page.
+DOCUMENTS = "../../"
+
+
+class Markdown:
+    def __init__(self, header: Header) -> None:
+        self._header = header
+        self._pages = c_model.pages(header)
+        #: Maps each name to the page and the anchor of its description.
+        self._targets = {
+            name: f"{page.slug}.md#{name}"
+            for page in self._pages
+            for entry in page.entries
+            for name in (*_members(entry), *entry.names)
+        }
+
+    def texts(self) -> dict[str, str]:
+        """Maps the name of each file to its text."""
+        files = {f"{page.slug}.md": self._page(page) for page in self._pages}
+        return {"index.md": self._index(), "introduction.md": self._introduction(), **files}
+
+    def _index(self) -> str:
+        rows = "".join(
+            f"| [{page.title}]({page.slug}.md) | {self._prose(prose.sentence(page.summary))} |\n"
+            for page in self._pages
+        )
+        names = "".join(
+            f"## {page.title}\n\n"
+            + ", ".join(self._link(name) for entry in page.entries for name in entry.names)
+            + "\n\n"
+            for page in self._pages
+        )
+        return (
+            "# C reference\n\nThe C API is the header `backhaul.h`. The [introduction](introduction.md) has a complete "
+            "host, and the rules for threads, ownership, structs, errors and waiting.\n\n"
+            f"| chapter | |\n| --- | --- |\n{rows}\n{names}"
+        )
+
+    def _introduction(self) -> str:
+        topics = (f"## {topic.title}\n\n{self._blocks(topic.text)}" for topic in self._header.introduction)
+        return "# The C API: introduction\n\n" + "".join(topics)
+
+    def _page(self, page: c_model.Page) -> str:
+        summary = f"{self._prose(prose.sentence(page.summary))}\n\n" if page.summary else ""
+        return f"# {page.title}\n\n{summary}" + "".join(map(self._entry, page.entries))
+
+    def _entry(self, entry: c_model.Entry) -> str:
+        first, *others = entry.names
+        title = f"## {', '.join(entry.names[:3])}{', …' if len(entry.names) > 3 else ''} {{#{first}}}\n\n"
+        # A number is its own member, so the list of members has its anchor.
+        anchors = "".join(_anchor(name) for name in others if name not in _members(entry))
+        code = "\n".join(entry.declarations)
+        declarations = f"```c\n{code}\n```\n\n" if code else ""
+        members = "".join(self._member(entry, member) for member in entry.members) + "\n" if entry.members else ""
+        return title + (f"{anchors}\n\n" if anchors else "") + declarations + self._blocks(entry.text) + members
+
+    def _member(self, entry: c_model.Entry, member: c_model.Member) -> str:
+        if member.name.isupper():
+            anchor = "" if member.name == entry.names[0] else _anchor(member.name)
+            term = f"`{member.name}` = {member.code}"
+        else:
+            anchor = _anchor(f"{entry.names[0]}.{member.name}")
+            term = f"`{member.code}`"
+        text = f" – {self._prose(prose.sentence(member.text))}" if member.text else ""
+        return f"- {anchor}{term}{text}\n"
+
+    def _blocks(self, text: str) -> str:
+        return "".join(
+            f"{self._prose(prose.sentence(block.text))}\n\n"
+            if isinstance(block, prose.Paragraph)
+            else f"```{'c' if '#include' in block.text else 'text'}\n{block.text}\n```\n\n"
+            for block in prose.blocks(text)
+        )
+
+    def _prose(self, text: str) -> str:
+        return prose.convert(text, _escaped, self._link, self._document)
+
+    def _link(self, code: str) -> str:
+        name = code.removesuffix(" *").removesuffix(" **")
+        target = self._targets.get(name)
+        return f"[`{code}`]({target})" if target else f"`{code}`"
+
+    def _document(self, path: str) -> str:
+        page = path.removeprefix("docs/")
+        return f"[{page.removesuffix('.md')}]({DOCUMENTS}{page})"
+
+
+def _members(entry: c_model.Entry) -> list[str]:
+    """Returns the names of the constants of an entry, and the paths of its fields."""
+    return [
+        member.name if member.name.isupper() else f"{entry.names[0]}.{member.name}" for member in entry.members
+    ]
+
+
+def _anchor(name: str) -> str:
+    return f'<a id="{name}"></a>'
+
+
+def _escaped(text: str) -> str:
+    """Escapes what Markdown would take for HTML, an entity or a table. Asterisks stay: comments mark new words with
+    them."""
+    return re.sub(r"([<|~])", r"\\\1", text)
