@@ -522,10 +522,10 @@ BH_API BH_CHECK_RESULT bh_status bh_application_current_launch(bh_application *a
 /* The engine of a store, and the process in which it runs. */
 typedef struct bh_engine_info {
     size_t struct_size;
-    int64_t process_id;
+    int64_t process_id;        /* process id of the engine */
     uint32_t version;          /* version of the engine's library, in the form of BH_VERSION */
     bh_hosting hosting;        /* BH_HOSTING_DAEMON or …_EMBEDDED */
-    int64_t started_ms;
+    int64_t started_ms;        /* when the engine started */
     const char *store;         /* path of the store as this host opened it */
     uint32_t connections;      /* open application handles of the store, including this handle */
     bool shares_control_group; /* true: the daemon is in the control group of this process. So if a service manager
@@ -569,11 +569,11 @@ BH_ENUM(bh_launch_state) {
 /* A registered launch command and its state. */
 typedef struct bh_launch_info {
     size_t struct_size;
-    const char *application;
-    const char *program;
-    const char *const *arguments;
+    const char *application;       /* identifier of the application */
+    const char *program;           /* absolute path of the program */
+    const char *const *arguments;  /* the arguments after the program's name */
     size_t argument_count;
-    const char *const *environment;
+    const char *const *environment; /* variables that the command adds, "NAME=value" */
     size_t environment_count;
     const char *working_directory; /* NULL: the user's home directory */
     bh_launch_state state;
@@ -628,7 +628,7 @@ typedef struct bh_retry_policy {
 /* Version of HTTP. */
 BH_ENUM(bh_http_version) {
     BH_HTTP_DEFAULT = 0, /* HTTP/2 over TLS if the server supports it, else HTTP/1.1 */
-    BH_HTTP_1_1 = 1,
+    BH_HTTP_1_1 = 1,              /* HTTP/1.1 only */
     BH_HTTP_2 = 2,                /* over TLS: HTTP/2 if the server supports it, even after HTTP/2 has failed, and with
                                      a limit of bytes per second. Without TLS: HTTP/1.1 */
     BH_HTTP_2_PRIOR_KNOWLEDGE = 3 /* over TLS: as BH_HTTP_2. Without TLS: HTTP/2 from the first byte (RFC 9113, section
@@ -640,7 +640,7 @@ BH_ENUM(bh_http_version) {
  * origin. */
 BH_ENUM(bh_redirects) {
     BH_REDIRECTS_DEFAULT = 0,     /* BH_REDIRECTS_FOLLOW */
-    BH_REDIRECTS_FOLLOW = 1,
+    BH_REDIRECTS_FOLLOW = 1,      /* all redirects are followed, up to maximum_redirects */
     BH_REDIRECTS_SAME_ORIGIN = 2, /* redirects to another origin fail with BH_REDIRECT_REFUSED */
     BH_REDIRECTS_NONE = 3         /* a redirect is a response like any other: accepted_statuses decides whether it is
                                      accepted */
@@ -685,8 +685,8 @@ BH_ENUM(bh_preset) {
 /* Heat of the machine (Apple: ProcessInfo.ThermalState). The engine compares the machine's thermal zones with their
  * trip points, which are temperatures that the firmware sets. */
 BH_ENUM(bh_thermal_state) {
-    BH_THERMAL_DEFAULT = 0,
-    BH_THERMAL_NOMINAL = 1,
+    BH_THERMAL_DEFAULT = 0, /* no limit is set */
+    BH_THERMAL_NOMINAL = 1, /* no zone is above a trip point */
     BH_THERMAL_FAIR = 2,    /* a zone is above a passive or active trip point, or a cooling device slows a processor
                                down. A running fan does not count as such a device */
     BH_THERMAL_SERIOUS = 3, /* a zone is above a hot trip point, or within 10 degrees of a critical trip point */
@@ -695,12 +695,12 @@ BH_ENUM(bh_thermal_state) {
 
 /* Kinds of network. The kind of a machine's network is the kind of the network with the default route. */
 BH_FLAGS(bh_network_kinds) {
-    BH_NETWORK_ETHERNET = 1,
-    BH_NETWORK_WIFI = 2,
-    BH_NETWORK_CELLULAR = 4,
-    BH_NETWORK_BLUETOOTH = 8,
+    BH_NETWORK_ETHERNET = 1, /* a cable */
+    BH_NETWORK_WIFI = 2,    /* a wireless local network */
+    BH_NETWORK_CELLULAR = 4, /* a mobile network */
+    BH_NETWORK_BLUETOOTH = 8, /* a device that shares its network */
     BH_NETWORK_TUNNEL = 16, /* a VPN over an unknown network */
-    BH_NETWORK_OTHER = 32
+    BH_NETWORK_OTHER = 32   /* any other kind */
 };
 
 /* What a task demands of the system. While the system does not meet a constraint, the task is *held*: it does not run.
@@ -740,8 +740,8 @@ typedef struct bh_constraints {
 /* The oldest version of TLS that is accepted. */
 BH_ENUM(bh_tls_version) {
     BH_TLS_DEFAULT = 0, /* BH_TLS_1_2 */
-    BH_TLS_1_2 = 12,
-    BH_TLS_1_3 = 13
+    BH_TLS_1_2 = 12,    /* TLS 1.2 or later */
+    BH_TLS_1_3 = 13     /* TLS 1.3 or later */
 };
 
 /* The certificates that a session trusts, and the session's own certificate. */
@@ -763,7 +763,7 @@ typedef struct bh_proxy_settings {
                              user and password; "none": no proxy; NULL: the variables http_proxy, https_proxy, all_proxy
                              and no_proxy of the engine's environment determine the proxy */
     const char *user;     /* user name for the proxy (Basic, Digest or SOCKS), together with `password` */
-    const char *password;
+    const char *password; /* password for the proxy */
     const char *bypass;   /* names and addresses that are reached without the proxy, in the form of CURLOPT_NOPROXY */
     uint64_t reserved[2];
 } bh_proxy_settings;
@@ -780,17 +780,17 @@ typedef struct bh_budget {
 
 /* A header field (RFC 9110, section 5). The struct never grows. */
 typedef struct bh_header {
-    const char *name;
-    const char *value;
+    const char *name;  /* a token, such as "Accept" */
+    const char *value; /* the value, without line breaks */
 } bh_header;
 
 /* Settings of one task. Fields of `retry` and `rules` replace the fields of the session; if a field is 0 or NULL, the
  * session's field applies. Constraints and the rate limit of the session always apply as well (see bh_constraints). */
 typedef struct bh_policy {
     size_t struct_size;
-    bh_retry_policy retry;
-    bh_transfer_rules rules;
-    bh_constraints constraints;
+    bh_retry_policy retry;     /* when a failed attempt is repeated */
+    bh_transfer_rules rules;   /* which responses are accepted */
+    bh_constraints constraints; /* what the task demands of the system */
     uint64_t bytes_per_second; /* limit of this task's rate; bh_tasks_set_rate changes the limit. The session's limit
                                   also applies */
 } bh_policy;
@@ -825,7 +825,7 @@ BH_FLAGS(bh_tolerances) {
 /* Where a session's cookies are kept (RFC 6265). */
 BH_ENUM(bh_cookies) {
     BH_COOKIES_DEFAULT = 0,   /* BH_COOKIES_NONE */
-    BH_COOKIES_NONE = 1,
+    BH_COOKIES_NONE = 1,      /* no cookies are kept or sent */
     BH_COOKIES_MEMORY = 2,    /* in the engine's memory, until the engine exits */
     BH_COOKIES_PERSISTENT = 3 /* as BH_COOKIES_MEMORY. Cookies with an expiry time are also kept in the store, for the
                                  next engine process */
@@ -838,11 +838,11 @@ BH_ENUM(bh_cookies) {
 typedef struct bh_session_configuration {
     size_t struct_size;
     const char *identifier;              /* required: 1 to 255 bytes of UTF-8 without control characters */
-    bh_retry_policy retry;
-    bh_transfer_rules rules;
-    bh_constraints constraints;
-    bh_tls_settings tls;
-    bh_proxy_settings proxy;
+    bh_retry_policy retry;               /* when failed attempts are repeated */
+    bh_transfer_rules rules;             /* which responses are accepted */
+    bh_constraints constraints;          /* what all tasks of the session demand of the system */
+    bh_tls_settings tls;                 /* trusted certificates and own certificates */
+    bh_proxy_settings proxy;             /* the proxy of the session */
     bh_budget budget;                    /* bytes that this session may move on each network */
     uint64_t bytes_per_second;           /* limit of the rate of all tasks of the session together, in both directions;
                                             default: no limit */
@@ -880,7 +880,7 @@ typedef struct bh_session_configuration {
 
 /* What bh_session_create did. */
 BH_ENUM(bh_session_disposition) {
-    BH_SESSION_CREATED = 1,
+    BH_SESSION_CREATED = 1, /* the session is new */
     BH_SESSION_ATTACHED = 2 /* the session existed, and keeps its configuration: `configuration` has no effect. To
                                change the configuration, call bh_session_set_configuration */
 };
@@ -949,12 +949,12 @@ BH_FLAGS(bh_attention) {
 /* A session with its counts and its consumer. */
 typedef struct bh_session_info {
     size_t struct_size;
-    const char *identifier;
+    const char *identifier;      /* identifier of the session */
     uint64_t round;              /* number of the current or last round; 0 before the first enqueue */
     uint64_t live_tasks;         /* tasks that have not ended */
     uint64_t events;             /* events that are not acknowledged */
-    uint64_t open_challenges;
-    int64_t created_ms;
+    uint64_t open_challenges;    /* challenges that are open */
+    int64_t created_ms;          /* when the session was created */
     int64_t consumer;            /* process id of the consumer, or 0 */
     int64_t consumer_stopped_ms; /* time at which the engine found that the consumer's process is stopped, or 0 */
     int64_t next_launch_ms;      /* time of the next launch for this session, or 0 */
@@ -962,7 +962,7 @@ typedef struct bh_session_info {
     bh_launch_state launch_state; /* if this session needs its host: state of the application's launch; else
                                      BH_LAUNCH_NONE */
     uint32_t waiting_consumers;  /* handles that wait with BH_ROLE_CONSUME_WHEN_FREE */
-    bool is_invalidated;
+    bool is_invalidated;         /* the session was invalidated */
     uint8_t reserved[3];
 } bh_session_info;
 
@@ -1147,7 +1147,7 @@ BH_ENUM(bh_task_state) {
 
 /* What bh_session_enqueue did with one request. */
 BH_ENUM(bh_enqueue_disposition) {
-    BH_ENQUEUE_NEW = 1,
+    BH_ENQUEUE_NEW = 1,     /* it made a task */
     BH_ENQUEUE_EXISTING = 2 /* the idempotency key found an earlier task */
 };
 
@@ -1155,7 +1155,7 @@ BH_ENUM(bh_enqueue_disposition) {
 typedef struct bh_enqueued {
     size_t struct_size;
     uint64_t request;         /* number of the request in the array, from 0 */
-    uint64_t task_id;
+    uint64_t task_id;         /* id of the new or the earlier task */
     uint64_t event_id;        /* if the idempotency key found a task that has ended, and the task's event is not
                                  acknowledged: id of this event; else 0 */
     bh_enqueue_disposition disposition;
@@ -1203,11 +1203,11 @@ BH_ENUM(bh_challenge_kind) {
 
 /* Authentication schemes that were offered (RFC 9110, section 11). */
 BH_FLAGS(bh_schemes) {
-    BH_SCHEME_BASIC = 1,
-    BH_SCHEME_BEARER = 2,
-    BH_SCHEME_DIGEST = 4,
-    BH_SCHEME_NEGOTIATE = 8,
-    BH_SCHEME_OTHER = 16
+    BH_SCHEME_BASIC = 1,     /* RFC 7617 */
+    BH_SCHEME_BEARER = 2,    /* RFC 6750 */
+    BH_SCHEME_DIGEST = 4,    /* RFC 7616 */
+    BH_SCHEME_NEGOTIATE = 8, /* RFC 4559 */
+    BH_SCHEME_OTHER = 16     /* a scheme that this version does not know */
 };
 
 /* A demand for a credential, new headers or a new URL. A challenge is for one protection space: an origin and a realm
@@ -1232,9 +1232,9 @@ typedef struct bh_challenge {
 
 /* Whether a task downloads or uploads. */
 BH_ENUM(bh_task_kind) {
-    BH_TASK_KIND_NONE = 0,
-    BH_TASK_KIND_DOWNLOAD = 1,
-    BH_TASK_KIND_UPLOAD = 2
+    BH_TASK_KIND_NONE = 0,     /* an event that is not about a task */
+    BH_TASK_KIND_DOWNLOAD = 1, /* the task makes a file */
+    BH_TASK_KIND_UPLOAD = 2    /* the task sends a body, and makes no file */
 };
 
 /* A stored message for the host. All kinds have id, time_ms, kind and round. Fields that a kind does not set are 0 or
@@ -1252,14 +1252,14 @@ typedef struct bh_event {
     uint64_t id;             /* grows; never used twice in a store */
     int64_t time_ms;         /* when the event was committed */
     uint64_t round;          /* number of the round that has ended, or of the task's round */
-    uint64_t task_id;
+    uint64_t task_id;        /* the task that has ended */
     bh_event_kind kind;
     bh_task_kind task_kind;
     bh_task_state task_state; /* BH_TASK_SUCCEEDED, …_FAILED or …_CANCELLED */
     bh_status status;        /* BH_OK, or why the task did not succeed */
     bh_domain error_domain;
     int32_t http_status;     /* of the last response, or 0 */
-    int64_t error_detail;
+    int64_t error_detail;    /* a number that describes the error more precisely, or 0 */
     const char *error_message; /* one sentence; NULL if and only if status is BH_OK */
     const char *url;         /* as enqueued */
     const char *final_url;   /* the URL after redirects; NULL without a response */
@@ -1268,8 +1268,8 @@ typedef struct bh_event {
     const char *media_type;  /* of the last response, or NULL */
     const char *checksum;    /* digest of the file, in the form of bh_request.checksum; NULL if the engine computed no
                                 digest */
-    const char *idempotency_key;
-    const void *user_data;
+    const char *idempotency_key; /* as enqueued, or NULL */
+    const void *user_data;   /* as enqueued, or NULL */
     size_t user_data_size;
     uint64_t size;           /* bytes of the file */
     uint64_t bytes_received; /* body bytes over all attempts */
@@ -1285,10 +1285,10 @@ typedef struct bh_event {
     uint32_t reserved;
     const bh_challenge *challenge; /* of BH_EVENT_CHALLENGE; else NULL. When a challenge is closed, its event is
                                       removed */
-    const char *group;
+    const char *group;       /* the group of the task, or the group that has finished */
     uint64_t group_succeeded; /* tasks of the group that succeeded since the group last finished */
-    uint64_t group_failed;
-    uint64_t group_cancelled;
+    uint64_t group_failed;   /* tasks of the group that failed since then */
+    uint64_t group_cancelled; /* tasks of the group that were cancelled since then */
     const char *activity;    /* identifier of the activity */
 } bh_event;
 
@@ -1415,8 +1415,8 @@ BH_ENUM(bh_reason) {
 /* A task: its request, its state and its progress. */
 typedef struct bh_task_info {
     size_t struct_size;
-    uint64_t id;
-    uint64_t round;
+    uint64_t id;              /* grows; never used twice in a store */
+    uint64_t round;           /* number of the round to which the task belongs */
     bh_task_kind kind;
     bh_task_state state;
     bh_reason reason;
@@ -1425,28 +1425,28 @@ typedef struct bh_task_info {
     const char *error_message; /* message about `status`, or NULL */
     int64_t next_attempt_ms;  /* when the engine starts the next attempt, or checks again whether the task must wait; or
                                  0 */
-    const char *url;
+    const char *url;          /* as enqueued, or the new URL of a refreshed request */
     const char *destination;  /* NULL: no destination */
     const char *path;         /* path of a successful download's file, or NULL */
-    const char *idempotency_key;
+    const char *idempotency_key; /* as enqueued, or NULL */
     const char *group;        /* or NULL */
-    const void *user_data;
+    const void *user_data;    /* as enqueued, or NULL */
     size_t user_data_size;
-    int32_t priority;
-    int32_t http_status;
-    uint32_t attempts;
+    int32_t priority;         /* as enqueued, or as bh_tasks_set_priority has set it */
+    int32_t http_status;      /* of the last response, or 0 */
+    uint32_t attempts;        /* number of attempts */
     uint32_t reserved;
     uint64_t offset;          /* bytes of the file that were received and kept */
     uint64_t size;            /* bytes of the whole file, or BH_SIZE_UNKNOWN */
     uint64_t body_sent;       /* bytes of the request's body that were sent in this attempt */
     uint64_t body_size;       /* bytes of the request's body; 0 without a body */
     uint64_t bytes_per_second; /* over the last seconds; 0 when the task does not run */
-    int64_t enqueued_ms;
+    int64_t enqueued_ms;      /* when the task was enqueued */
     int64_t ended_ms;         /* 0 while the task has not ended */
     int64_t earliest_start_ms; /* as enqueued or rescheduled */
-    int64_t latest_start_ms;
-    uint64_t expected_bytes_received;
-    uint64_t expected_bytes_sent;
+    int64_t latest_start_ms;  /* as enqueued or rescheduled */
+    uint64_t expected_bytes_received; /* as enqueued */
+    uint64_t expected_bytes_sent; /* as enqueued */
     const bh_constraints *constraints; /* the task's own constraints, as enqueued or as set later; NULL if the task has
                                           none or is in the history */
 } bh_task_info;
@@ -1557,18 +1557,18 @@ BH_ENUM(bh_next_step) {
  * was not needed. */
 typedef struct bh_attempt {
     size_t struct_size;
-    uint64_t task_id;
+    uint64_t task_id;             /* id of the task */
     uint32_t number;              /* from 1 */
     bh_next_step next;
     int64_t started_ms;           /* start of the last request, in Unix milliseconds */
     int64_t next_attempt_ms;      /* time of the next attempt, or 0 */
     bh_status status;             /* BH_OK, or what went wrong */
     bh_domain error_domain;
-    int64_t error_detail;
+    int64_t error_detail;         /* a number that describes the error more precisely, or 0 */
     const char *error_message;    /* or NULL */
     const char *url;              /* of the last request; after redirects, without its query */
     int32_t http_status;          /* 0 when no response came */
-    uint32_t redirects;
+    uint32_t redirects;           /* number of redirects that were followed */
     uint64_t offset;              /* offset in the file at which the attempt started */
     uint64_t end_offset;          /* bytes of the file that had been received when the attempt ended */
     int64_t domain_lookup_us;     /* the name was resolved (Apple: domainLookupEndDate) */
@@ -1583,12 +1583,12 @@ typedef struct bh_attempt {
     const char *remote_address;   /* of the server or proxy, or NULL */
     const char *tls_version;      /* "TLSv1.3", or NULL */
     const char *tls_cipher;       /* "TLS_AES_256_GCM_SHA384", or NULL */
-    uint64_t request_header_bytes;
-    uint64_t request_body_bytes;
-    uint64_t response_header_bytes;
-    uint64_t response_body_bytes;
-    uint16_t local_port;
-    uint16_t remote_port;
+    uint64_t request_header_bytes; /* sent bytes of headers */
+    uint64_t request_body_bytes;  /* sent bytes of the body */
+    uint64_t response_header_bytes; /* received bytes of headers */
+    uint64_t response_body_bytes; /* received bytes of the body */
+    uint16_t local_port;          /* or 0 */
+    uint16_t remote_port;         /* or 0 */
     bool reused_connection;       /* the connection was open before (isReusedConnection) */
     bool proxy_connection;        /* through a proxy (isProxyConnection) */
     uint8_t reserved[2];
@@ -1606,7 +1606,7 @@ typedef struct bh_wait_record {
     bh_reason reason;
     uint32_t reserved;
     const char *reason_text; /* one sentence */
-    int64_t began_ms;
+    int64_t began_ms;        /* when the wait began */
     int64_t ended_ms;        /* or 0 while the wait lasts */
 } bh_wait_record;
 
@@ -1624,7 +1624,7 @@ BH_API BH_CHECK_RESULT bh_status bh_task_waits(bh_session *session, uint64_t tas
 /* A reading of a running task. */
 typedef struct bh_progress {
     size_t struct_size;
-    uint64_t task_id;
+    uint64_t task_id;          /* id of the task */
     bh_task_state state;
     bh_reason reason;
     uint64_t offset;           /* bytes of the file that were received and kept */
@@ -1659,8 +1659,8 @@ BH_ENUM(bh_condition_kind) {
     BH_CONDITION_BATTERY = 2,         /* percentage of the charge of all batteries together */
     BH_CONDITION_THERMAL_STATE = 3,   /* BH_THERMAL_… */
     BH_CONDITION_CPU_PRESSURE = 4,    /* percentage, as maximum_cpu_pressure_percent */
-    BH_CONDITION_IO_PRESSURE = 5,
-    BH_CONDITION_MEMORY_PRESSURE = 6,
+    BH_CONDITION_IO_PRESSURE = 5,     /* percentage, as maximum_io_pressure_percent */
+    BH_CONDITION_MEMORY_PRESSURE = 6, /* percentage, as maximum_memory_pressure_percent */
     BH_CONDITION_NETWORK = 7,         /* one of BH_NETWORK_…, or 0 without a default route. `name` is the name of the
                                          network */
     BH_CONDITION_METERED = 8,         /* 1: the network is metered (data may cost money); 0: it is not */
@@ -1674,7 +1674,7 @@ BH_ENUM(bh_connectivity) {
     BH_CONNECTIVITY_NONE = 1,    /* no default route */
     BH_CONNECTIVITY_PORTAL = 2,  /* the network demands a login on a web page (a *portal*) */
     BH_CONNECTIVITY_LIMITED = 3, /* the route from the local network to other networks (the *uplink*) does not work */
-    BH_CONNECTIVITY_FULL = 4
+    BH_CONNECTIVITY_FULL = 4     /* other networks can be reached */
 };
 
 /* A condition: one fact about the present state of the system. */
@@ -1699,13 +1699,13 @@ BH_API BH_CHECK_RESULT bh_status bh_store_conditions(bh_application *application
 /* Tasks of a session that are held for one reason. */
 typedef struct bh_hold {
     size_t struct_size;
-    const char *application;
+    const char *application; /* identifier of the application */
     const char *session;     /* identifier of the session */
     const char *origin;      /* if only the tasks for one origin are held: this origin; else NULL */
     const char *reason_text; /* one sentence */
     bh_reason reason;
     uint32_t reserved;
-    int64_t began_ms;
+    int64_t began_ms;        /* when the engine began to hold the tasks */
     int64_t next_check_ms;   /* when the engine checks again; 0: it checks only when the condition changes */
     uint64_t tasks;          /* number of tasks held */
 } bh_hold;

@@ -44,10 +44,15 @@ class Activity:
 class ActivityInfo:
     """An activity in a listing."""
 
+    #: The name of the activity in its session.
     identifier: str
+    #: The time from the beginning of one window to the beginning of the next window.
     interval_ms: int
+    #: How long a window stays open.
     tolerance_ms: int
+    #: Whether the activity repeats. If not, it is removed after its only start.
     repeats: bool
+    #: The state of the system for which the activity waits in its window.
     quality_of_service: QualityOfService
     #: When the present window opened, in Unix milliseconds. If no window is open: when the next window opens.
     next_ms: int
@@ -60,6 +65,9 @@ class ActivityInfo:
     #: The URL of the request. None if the activity has no request and makes events instead.
     url: str | None
 
+    #: When the present window opened. If no window is open: when the next window opens.
     next = Time()
+    #: When the window that begins at ``next`` ends.
     next_ends = Time()
+    #: When the activity last started. None if it has not started yet.
     last_started = OptionalTime()

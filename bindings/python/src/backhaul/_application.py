@@ -92,6 +92,7 @@ class Application:
         # the engine, because a program can await a command, or interrupt the command with Ctrl-C.
         options = _writing.application_options(identifier, store, hosting, daemon, launch, observes)
         self._handle = ApplicationHandle(take(bh_application, library.bh_application_open, byref(options), 0))
+        #: The name of the application.
         self.identifier = identifier
         #: The argument ``store``. If it is None, ``engine().store`` has the path of the default store.
         self.store = store

@@ -34,15 +34,19 @@ class ApplicationVerbs:
         self._application = application
 
     def sessions(self) -> Ticket[list[SessionInfo]]:
+        """Returns all sessions of this application."""
         return self._listing(_reading.sessions, library.bh_application_sessions)
 
     def engine(self) -> Ticket[EngineInfo]:
+        """Returns a description of the process that runs the store's engine."""
         return self._listing(_reading.engine, library.bh_store_engine)
 
     def limits(self) -> Ticket[Limits]:
+        """Returns the limits of the store, with their defaults filled in."""
         return self._listing(_reading_transfers.limits, library.bh_store_limits)
 
     def set_limits(self, limits: Limits) -> Ticket[None]:
+        """Sets the limits of the store. They are stored, and apply immediately."""
         return Ticket.start(
             self._application,
             wait_only,
@@ -52,15 +56,19 @@ class ApplicationVerbs:
         )
 
     def conditions(self) -> Ticket[list[Condition]]:
+        """Returns the present conditions, one of each kind."""
         return self._listing(_reading_conditions.conditions, library.bh_store_conditions)
 
     def holds(self) -> Ticket[list[Hold]]:
+        """Returns the present holds of all sessions of the store."""
         return self._listing(_reading_conditions.holds, library.bh_store_holds)
 
     def networks(self) -> Ticket[list[Network]]:
+        """Returns the current network, all networks that have settings, and all networks that were used this month."""
         return self._listing(_reading_conditions.networks, library.bh_store_networks)
 
     def set_network(self, network: Network) -> Ticket[None]:
+        """Stores the settings of a network, as ``Application.set_network`` does."""
         return Ticket.start(
             self._application,
             wait_only,
@@ -70,6 +78,7 @@ class ApplicationVerbs:
         )
 
     def set_launch(self, command: LaunchCommand | None) -> Ticket[None]:
+        """Registers the program that the engine launches. None removes the registration."""
         return Ticket.start(
             self._application,
             wait_only,
@@ -79,12 +88,15 @@ class ApplicationVerbs:
         )
 
     def launches(self) -> Ticket[list[LaunchInfo]]:
+        """Returns the launch commands of all applications of the store, and the state of their launches."""
         return self._listing(_reading.launches, library.bh_store_launches)
 
     def current_launch(self) -> Ticket[Launch | None]:
+        """Returns the launch that started this program, or None."""
         return self._listing(_reading.launch, library.bh_application_current_launch)
 
     def create(self, configuration: SessionConfiguration, role: Role = Role.CONSUME) -> Ticket[Session]:
+        """Creates a session with this configuration. If the session exists, attaches to it instead."""
         return Ticket.start(
             self._application,
             self._session_reader(configuration.identifier, role),
@@ -95,6 +107,7 @@ class ApplicationVerbs:
         )
 
     def attach(self, identifier: str, role: Role = Role.CONSUME) -> Ticket[Session]:
+        """Attaches to an existing session."""
         return Ticket.start(
             self._application,
             self._session_reader(identifier, role),

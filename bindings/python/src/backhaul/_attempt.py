@@ -18,6 +18,7 @@ class Attempt:
     the attempt reused a connection, and therefore did not need the step.
     """
 
+    #: The id of the task.
     task_id: int
     #: The number of the attempt, from 1.
     number: int
@@ -29,13 +30,17 @@ class Attempt:
     next_attempt_ms: int
     #: The status of the attempt's error, or OK.
     status: Status
+    #: What the number in ``error_detail`` is: an errno, a CURLcode, an HTTP status…
     error_domain: Domain
+    #: A number that describes the error more precisely, or 0.
     error_detail: int
+    #: The message about the error, which is one sentence. None if the status is OK.
     error_message: str | None
     #: The URL of the last request; after redirects, without its query.
     url: str
     #: The status of the response, or 0 if there was no response.
     http_status: int
+    #: The number of redirects that were followed.
     redirects: int
     #: The offset in the file at which the attempt began.
     offset: int
@@ -61,21 +66,30 @@ class Attempt:
     reused_connection: bool
     #: Whether a proxy was used.
     proxy_connection: bool
+    #: The address of this machine, or None if there was no connection.
     local_address: str | None
+    #: The port of this machine, or 0.
     local_port: int
-    #: The address and port of the server or proxy.
+    #: The address of the server or proxy, or None if there was no connection.
     remote_address: str | None
+    #: The port of the server or proxy, or 0.
     remote_port: int
     #: The version of TLS, such as "TLSv1.3".
     tls_version: str | None
     #: The cipher suite of TLS, such as "TLS_AES_256_GCM_SHA384".
     tls_cipher: str | None
+    #: The sent bytes of headers.
     request_header_bytes: int
+    #: The sent bytes of the body.
     request_body_bytes: int
+    #: The received bytes of headers.
     response_header_bytes: int
+    #: The received bytes of the body.
     response_body_bytes: int
 
+    #: When the last request started.
     started = Time()
+    #: When the next attempt starts. None if no time is set for a next attempt.
     next_attempt = OptionalTime()
 
     @property

@@ -14,6 +14,7 @@ from ._types import OptionalTime, Time
 class Wait:
     """A wait record: a period in which a task did not run, with the reason."""
 
+    #: The reason why the task did not run.
     reason: Reason
     #: The reason in one sentence.
     reason_text: str
@@ -22,6 +23,7 @@ class Wait:
     #: When the wait ended, in Unix milliseconds, or 0 if the task still waits.
     ended_ms: int
 
+    #: When the wait began.
     began = Time()
     #: When the wait ended, or None if the task still waits.
     ended = OptionalTime()
@@ -32,6 +34,7 @@ class Condition:
     """The current value of one condition. A condition is a fact about the system, such as power or network. The engine,
     which is the process that runs the tasks, reads the conditions."""
 
+    #: What the condition is about.
     kind: ConditionKind
     #: The value. Its meaning depends on the kind. None: the condition cannot be read, and therefore no task waits for
     #: it.
@@ -51,6 +54,7 @@ class Condition:
         """Whether the condition can be read."""
         return self.value is not None
 
+    #: When the engine first read the present value. None if the condition cannot be read.
     since = OptionalTime()
 
 
@@ -58,11 +62,13 @@ class Condition:
 class Hold:
     """Tasks that wait because of one condition. All of them belong to one session."""
 
+    #: The identifier of the application.
     application: str
     #: The identifier of the session.
     session: str
     #: The origin (scheme, host name and port) if only tasks for one origin wait, otherwise None.
     origin: str | None
+    #: The reason why the tasks wait.
     reason: Reason
     #: The reason in one sentence.
     reason_text: str
@@ -73,6 +79,7 @@ class Hold:
     #: The number of tasks that wait.
     tasks: int
 
+    #: When the hold began.
     began = Time()
     #: When the engine checks the condition again. None: only when the condition changes.
     next_check = OptionalTime()
@@ -96,13 +103,17 @@ class Network:
     kind: NetworkKind | None = None
     #: Whether the default route uses this network.
     is_current: bool = False
-    #: The bytes that were moved on this network on the present day and in the present month of the budget. If an engine
-    #: is killed, the bytes of its last seconds are not counted.
+    #: The bytes that were moved on this network on the present day. If an engine is killed, the bytes of its last
+    #: seconds are not counted.
     used_today: int = 0
+    #: The bytes that were moved on this network in the present month of the budget.
     used_this_month: int = 0
-    #: When the present day and the present month of the budget end, in Unix milliseconds.
+    #: When the present day ends, in Unix milliseconds.
     day_ends_ms: int = 0
+    #: When the present month of the budget ends, in Unix milliseconds.
     month_ends_ms: int = 0
 
+    #: When the present day ends. None if this network has no record.
     day_ends = OptionalTime()
+    #: When the present month of the budget ends. None if this network has no record.
     month_ends = OptionalTime()

@@ -16,10 +16,15 @@ class SessionConfiguration:
 
     #: 1 to 255 bytes of UTF-8 without control characters.
     identifier: str
+    #: When failed attempts are repeated.
     retry: RetryPolicy = RetryPolicy()
+    #: Which responses are accepted.
     rules: TransferRules = TransferRules()
+    #: What all tasks of the session demand of the system.
     constraints: Constraints = Constraints()
+    #: Trusted certificates and own certificates.
     tls: TLS = TLS()
+    #: The proxy of the session.
     proxy: Proxy = Proxy()
     #: Bytes that this session may move on each network.
     budget: Budget = Budget()

@@ -203,6 +203,7 @@ class HTTPVersion(OpenEnum):
 
     #: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     DEFAULT = 0
+    #: HTTP/1.1 only.
     HTTP_1_1 = 1
     #: Over TLS: HTTP/2 if the server supports it, even after HTTP/2 has failed, and with a limit of bytes per second.
     #: Without TLS: HTTP/1.1.
@@ -219,6 +220,7 @@ class Redirects(OpenEnum):
 
     #: Redirects.FOLLOW.
     DEFAULT = 0
+    #: All redirects are followed, up to ``maximum_redirects``.
     FOLLOW = 1
     #: Redirects to another origin fail with Status.REDIRECT_REFUSED.
     SAME_ORIGIN = 2
@@ -244,7 +246,9 @@ class ThermalState(OpenEnum):
     """Heat of the machine (Apple: ProcessInfo.ThermalState). The engine compares the machine's thermal zones with their
     trip points, which are temperatures that the firmware sets."""
 
+    #: No limit is set.
     DEFAULT = 0
+    #: No zone is above a trip point.
     NOMINAL = 1
     #: A zone is above a passive or active trip point, or a cooling device slows a processor down. A running fan does
     #: not count as such a device.
@@ -258,12 +262,17 @@ class ThermalState(OpenEnum):
 class NetworkKind(IntFlag):
     """Kinds of network. The kind of a machine's network is the kind of the network with the default route."""
 
+    #: A cable.
     ETHERNET = 1
+    #: A wireless local network.
     WIFI = 2
+    #: A mobile network.
     CELLULAR = 4
+    #: A device that shares its network.
     BLUETOOTH = 8
     #: A VPN over an unknown network.
     TUNNEL = 16
+    #: Any other kind.
     OTHER = 32
 
 
@@ -272,7 +281,9 @@ class TLSVersion(OpenEnum):
 
     #: TLSVersion.TLS_1_2.
     DEFAULT = 0
+    #: TLS 1.2 or later.
     TLS_1_2 = 12
+    #: TLS 1.3 or later.
     TLS_1_3 = 13
 
 
@@ -309,6 +320,7 @@ class Cookies(OpenEnum):
 
     #: Cookies.NONE.
     DEFAULT = 0
+    #: No cookies are kept or sent.
     NONE = 1
     #: In the engine's memory, until the engine exits.
     MEMORY = 2
@@ -319,6 +331,7 @@ class Cookies(OpenEnum):
 class SessionDisposition(OpenEnum):
     """What ``session`` did."""
 
+    #: The session is new.
     CREATED = 1
     #: The session existed, and keeps its configuration: ``configuration`` has no effect. To change the configuration,
     #: call ``set_configuration``.
@@ -437,6 +450,7 @@ class TaskState(FinalStates):
 class Disposition(OpenEnum):
     """What an enqueue did with one request."""
 
+    #: It made a task.
     NEW = 1
     #: The idempotency key found an earlier task.
     EXISTING = 2
@@ -473,18 +487,26 @@ class ChallengeKind(OpenEnum):
 class Scheme(IntFlag):
     """Authentication schemes that were offered (RFC 9110, section 11)."""
 
+    #: RFC 7617.
     BASIC = 1
+    #: RFC 6750.
     BEARER = 2
+    #: RFC 7616.
     DIGEST = 4
+    #: RFC 4559.
     NEGOTIATE = 8
+    #: A scheme that this version does not know.
     OTHER = 16
 
 
 class TaskKind(OpenEnum):
     """Whether a task downloads or uploads."""
 
+    #: An event that is not about a task.
     NONE = 0
+    #: The task makes a file.
     DOWNLOAD = 1
+    #: The task sends a body, and makes no file.
     UPLOAD = 2
 
 
@@ -604,7 +626,9 @@ class ConditionKind(OpenEnum):
     THERMAL_STATE = 3
     #: Percentage, as ``maximum_cpu_pressure_percent``.
     CPU_PRESSURE = 4
+    #: Percentage, as ``maximum_io_pressure_percent``.
     IO_PRESSURE = 5
+    #: Percentage, as ``maximum_memory_pressure_percent``.
     MEMORY_PRESSURE = 6
     #: One of NetworkKind, or 0 without a default route. ``name`` is the name of the network.
     NETWORK = 7
@@ -627,6 +651,7 @@ class Connectivity(OpenEnum):
     PORTAL = 2
     #: The route from the local network to other networks (the *uplink*) does not work.
     LIMITED = 3
+    #: Other networks can be reached.
     FULL = 4
 
 

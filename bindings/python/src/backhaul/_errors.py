@@ -18,9 +18,11 @@ class Outcome(Protocol):
     """The methods of a ``Ticket`` that a program can call on ``error.ticket``."""
 
     @property
-    def done(self) -> bool: ...
+    def done(self) -> bool:
+        """Whether the reply has arrived."""
 
-    def result(self, timeout: float | None = None) -> Any: ...
+    def result(self, timeout: float | None = None) -> Any:
+        """Waits for the reply up to ``timeout`` seconds (30 by default). Returns the result, or raises the error."""
 
     def __await__(self) -> Generator[Any, None, Any]: ...
 

@@ -30,6 +30,7 @@ class Event:
 
     #: The id. Ids increase, and a store never uses an id twice.
     id: int
+    #: What the event reports.
     kind: EventKind
     #: The number of the round that ended, or of the round to which the task belongs.
     round: int
@@ -41,8 +42,11 @@ class Event:
     state: TaskState | None
     #: The reason why the task did not succeed, or OK.
     status: Status
+    #: What the number in ``error_detail`` is: an errno, a CURLcode, an HTTP status…
     error_domain: Domain
+    #: A number that describes the error more precisely, or 0.
     error_detail: int
+    #: The message about ``status``, which is one sentence. None if the status is OK.
     error_message: str | None
     #: The URL of the request.
     url: str | None
@@ -52,6 +56,7 @@ class Event:
     #: succeed: the path of its body file, which the engine had moved into the store. When the host acknowledges the
     #: event, the host gets this file back. In all other cases: None.
     path: str | None
+    #: The media type of the last response, or None.
     media_type: str | None
     #: The idempotency key.
     key: str | None
@@ -63,6 +68,7 @@ class Event:
     size: int
     #: How many bytes of bodies were received in all attempts together.
     bytes_received: int
+    #: The bytes that the host chose for the task.
     user_data: bytes
     #: The stored header fields of the last response. The engine stores 16 KiB at most, the important fields first.
     headers: tuple[tuple[str, str], ...]
@@ -72,10 +78,12 @@ class Event:
     challenge: Challenge | None
     #: The group of the task, or the group that has finished.
     group: str | None
-    #: For EventKind.GROUP_FINISHED: how many tasks succeeded, how many failed, and how many were cancelled. The three
-    #: numbers count tasks that have ended since the previous event of this kind for the same group.
+    #: For EventKind.GROUP_FINISHED: how many tasks of the group succeeded since the previous event of this kind for the
+    #: group.
     group_succeeded: int
+    #: For EventKind.GROUP_FINISHED: how many tasks of the group failed since that event.
     group_failed: int
+    #: For EventKind.GROUP_FINISHED: how many tasks of the group were cancelled since that event.
     group_cancelled: int
     #: The digest of the file in the form of ``Request.checksum``. None if the engine has not computed the digest.
     checksum: str | None
@@ -120,6 +128,7 @@ class Event:
         """Whether the event reports a success: a complete file, or an accepted upload."""
         return self.state is TaskState.SUCCEEDED
 
+    #: When the event was stored.
     time = Time()
 
     @property

@@ -13,7 +13,8 @@ class Identified(Protocol):
     """An object with an id: a task, a listed task or an event."""
 
     @property
-    def id(self) -> int: ...
+    def id(self) -> int:
+        """The id of the task or of the event."""
 
 
 Identity = Union[int, Identified]

@@ -30,6 +30,7 @@ class LaunchCommand:
     attach_timeout_ms: int = 0
     #: The delay after the first failed launch. It doubles after each further failed launch, up to ``longest_delay_ms``.
     first_delay_ms: int = 0
+    #: The longest delay after a failed launch.
     longest_delay_ms: int = 0
     #: After this number of failed launches in a row, the engine stops launching the program. If a host then connects
     #: without a launch (for example, the user starts it), launches are possible again.
@@ -40,12 +41,17 @@ class LaunchCommand:
 class LaunchInfo:
     """A registered launch command, and the state of its launches."""
 
+    #: The identifier of the application.
     application: str
+    #: The absolute path of the program.
     program: str
+    #: The arguments after the program's name.
     arguments: tuple[str, ...]
     #: The variables that are added to the environment.
     environment: Mapping[str, str]
+    #: The working directory. None: the user's home directory.
     working_directory: str | None
+    #: The state of the launches.
     state: LaunchState
     #: The number of launches in a row in which no session was completed (``Session.complete``).
     launches: int
@@ -58,7 +64,9 @@ class LaunchInfo:
     #: The reason why the last launch failed.
     error_message: str | None
 
+    #: The time of the next launch. None if no launch is due.
     next_launch = OptionalTime()
+    #: When the launched host was started. None if no launch is in progress.
     started = OptionalTime()
 
 
@@ -81,6 +89,7 @@ class Launch:
 class EngineInfo:
     """The process that runs the engine of a store."""
 
+    #: The process id.
     process_id: int
     #: The version of the library in that process, such as "1.0.0".
     version: str
@@ -96,4 +105,5 @@ class EngineInfo:
     #: The number of open application handles of the store in all processes, including the handle of this program.
     connections: int
 
+    #: When the engine started.
     started = Time()

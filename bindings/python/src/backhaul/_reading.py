@@ -29,6 +29,7 @@ from ._values import Challenge, Progress, SessionInfo, TaskInfo
 class Events(NamedTuple):
     """The result of one poll."""
 
+    #: The events, in the order in which they were stored.
     items: list[Event]
     #: Whether there were more events than the poll requested.
     more: bool

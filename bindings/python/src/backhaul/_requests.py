@@ -16,7 +16,9 @@ from ._types import Headers, Moment, Path
 class Part:
     """One part of a multipart/form-data body: a value or a file. A value that is a ``str`` is sent as UTF-8."""
 
+    #: The name of the part.
     name: str
+    #: The value of a part without a file.
     value: str | bytes | None = field(default=None, repr=False)
     #: The absolute path of a file. The request's ``body_source`` determines whether the engine reads, copies or moves
     #: the file.
@@ -85,6 +87,7 @@ class Request:
     #: challenge, which demands new headers or a new URL. None: only a response with status 401 or 403 opens this
     #: challenge.
     expires: Moment | None = None
+    #: The settings of this task. None: the session's settings.
     policy: Policy | None = None
     #: Whether the engine downloads the file only if it has changed on the server. The comparison is with the file that
     #: an earlier task with this option has downloaded from the same URL to the destination. If the file has not
@@ -148,7 +151,9 @@ class Enqueued(NamedTuple):
 
     #: The index of the request, from 0.
     request: int
+    #: The id of the new or the earlier task.
     task_id: int
+    #: Whether the enqueue made a task, or found an earlier one.
     disposition: Disposition
     #: If the idempotency key found an earlier task, the state of this task. None if the task is new.
     state: TaskState | None = None

@@ -131,7 +131,7 @@ class Proxy:
     url: str | None = None
     #: User name for the proxy (Basic, Digest or SOCKS), together with ``password``.
     user: str | None = None
-    #: Not shown by ``repr``.
+    #: Password for the proxy. Not shown by ``repr``.
     password: str | None = field(default=None, repr=False)
     #: Names and addresses that are reached without the proxy, in the form of CURLOPT_NOPROXY.
     bypass: str | None = None
@@ -154,8 +154,11 @@ class Policy:
     None, the session's field applies. Constraints and the rate limit of the session always apply as well (see
     ``Constraints``)."""
 
+    #: When a failed attempt is repeated.
     retry: RetryPolicy = RetryPolicy()
+    #: Which responses are accepted.
     rules: TransferRules = TransferRules()
+    #: What the task demands of the system.
     constraints: Constraints = Constraints()
     #: Limit of this task's rate; ``set_rate`` changes the limit. The session's limit also applies.
     bytes_per_second: int = 0

@@ -46,6 +46,7 @@ class Session(SessionTasks):
     ) -> None:
         self._handle = handle
         self._events = EventSource(self, application, handle)
+        #: The name of the session, which is unique in its application.
         self.identifier = identifier
         #: The role in which this object is attached. It determines which methods may be called.
         self.role = role

@@ -127,47 +127,59 @@ class SessionVerbs:
         return self._events.start(after, maximum)
 
     def acknowledge(self, events: Iterable[Identity]) -> Ticket[int]:
+        """Acknowledges events: they are not delivered again. The result is how many of the events existed."""
         ids = _writing.identities(events)
         if not ids:
             return CompletedTicket(0)
         return self._start(count_only, library.bh_session_acknowledge, ids, len(ids))
 
     def acknowledge_through(self, event: Identity) -> Ticket[int]:
+        """Acknowledges this event and all earlier events. The result is the number of acknowledged events."""
         return self._start(count_only, library.bh_session_acknowledge_through, _writing.identity(event))
 
     def complete(self) -> Ticket[None]:
+        """States that the host has processed all delivered events, as ``Session.complete`` does."""
         return self._start(wait_only, library.bh_session_complete)
 
     def challenges(self) -> Ticket[list[Challenge]]:
+        """Returns the open challenges."""
         return self._start(from_batch(_reading.challenges), library.bh_session_challenges)
 
     def respond(self, challenge: Challenge | int, **response: Unpack[ResponseOptions]) -> Ticket[None]:
+        """Responds to an open challenge, as ``Session.respond`` does."""
         value = _writing.response(**response)
         return self._start(wait_only, library.bh_session_respond, _writing.challenge(challenge), byref(value))
 
     def watch_progress(self, interval: float) -> Ticket[None]:
+        """Makes the engine send progress readings, at most one for each task in ``interval`` seconds. 0 stops them."""
         return self._start(wait_only, library.bh_session_watch_progress, _writing.interval_ms(interval))
 
     def configuration(self) -> Ticket[SessionConfiguration]:
+        """Returns the stored configuration, with its defaults filled in."""
         return self._start(from_batch(_reading_transfers.configuration), library.bh_session_get_configuration)
 
     def set_configuration(self, configuration: SessionConfiguration) -> Ticket[None]:
+        """Replaces the stored configuration, as ``Session.set_configuration`` does."""
         value = _writing_transfers.configuration(configuration)
         return self._start(wait_only, library.bh_session_set_configuration, byref(value))
 
     def invalidate(self, *, cancel: bool = False) -> Ticket[None]:
+        """Ends the session, as ``Session.invalidate`` does."""
         mode = Invalidation.CANCEL if cancel else Invalidation.FINISH
         return self._start(wait_only, library.bh_session_invalidate, mode)
 
     def set_activity(self, activity: Activity) -> Ticket[None]:
+        """Stores the activity, as ``Session.set_activity`` does."""
         value = _writing_conditions.activity(activity)
         return self._start(wait_only, library.bh_session_set_activity, byref(value))
 
     def remove_activity(self, identifier: str) -> Ticket[None]:
+        """Removes the activity. Its tasks continue."""
         name = _writing.text("activity's identifier", identifier)
         return self._start(wait_only, library.bh_session_remove_activity, name)
 
     def activities(self) -> Ticket[list[ActivityInfo]]:
+        """Returns the session's activities, in the order of their identifiers."""
         return self._start(from_batch(_reading_conditions.activities), library.bh_session_activities)
 
     def tasks(
@@ -198,11 +210,13 @@ class SessionVerbs:
         )
 
     def attempts(self, task: Identity) -> Ticket[list[Attempt]]:
+        """Returns the attempts (runs) of a task, oldest first."""
         return self._start(
             from_batch(_reading_transfers.attempts), library.bh_task_attempts, _writing.identity(task)
         )
 
     def waits(self, task: Identity) -> Ticket[list[Wait]]:
+        """Returns the wait records of a task, oldest first: when and why it did not run."""
         return self._start(
             from_batch(_reading_conditions.waits), library.bh_task_waits, _writing.identity(task)
         )
@@ -217,32 +231,42 @@ class SessionVerbs:
         )
 
     def cancel(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
+        """Cancels these tasks (None: all tasks). The result is how many tasks changed."""
         return self._control(library.bh_tasks_cancel, tasks, among)
 
     def suspend(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
+        """Suspends these tasks (None: all tasks), and keeps their received bytes. The result is how many tasks
+        changed."""
         return self._control(library.bh_tasks_suspend, tasks, among)
 
     def set_aside(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
+        """Sets these tasks aside (None: all tasks), as ``Session.set_aside`` does. The result is how many tasks
+        changed."""
         return self._control(library.bh_tasks_set_aside, tasks, among)
 
     def resume(self, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]) -> Ticket[int]:
+        """Resumes these tasks (None: all tasks), and ends their retry delays. The result is how many tasks changed."""
         return self._control(library.bh_tasks_resume, tasks, among)
 
     def set_priority(
         self, priority: int, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]
     ) -> Ticket[int]:
+        """Sets the priority of these tasks (None: all tasks). The result is how many tasks changed."""
         value = _writing.number("priority", priority, _writing.INT32)
         return self._control(library.bh_tasks_set_priority, tasks, among, value)
 
     def set_rate(
         self, bytes_per_second: int, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]
     ) -> Ticket[int]:
+        """Limits the bytes per second of each of these tasks (None: all tasks). The result is how many tasks
+        changed."""
         value = _writing.number("bytes per second", bytes_per_second, _writing.UINT64)
         return self._control(library.bh_tasks_set_rate, tasks, among, value)
 
     def set_constraints(
         self, constraints: Constraints | None, tasks: Iterable[Identity] | None = None, **among: Unpack[Among]
     ) -> Ticket[int]:
+        """Replaces these tasks' own constraints (None: those of all tasks). The result is how many tasks changed."""
         slot = None if constraints is None else byref(_writing_transfers.constraints(constraints))
         return self._control(library.bh_tasks_set_constraints, tasks, among, slot)
 
@@ -254,6 +278,8 @@ class SessionVerbs:
         latest_start: Moment | None = TIME_UNCHANGED,
         **among: Unpack[Among],
     ) -> Ticket[int]:
+        """Sets the earliest and the latest start of these tasks (None: all tasks), as ``Session.reschedule`` does. The
+        result is how many tasks changed."""
         earliest = _writing.start_ms("earliest start", earliest_start)
         latest = _writing.start_ms("latest start", latest_start)
         return self._control(library.bh_tasks_reschedule, tasks, among, earliest, latest)
@@ -269,6 +295,7 @@ class SessionVerbs:
         return self._start(count_only, function, selected, *arguments)
 
     def claim(self, task: Identity, destination: Path, *, if_exists: str | IfExists = IfExists.FAIL) -> Ticket[None]:
+        """Moves the file of a succeeded download out of the store to ``destination``, and syncs the file."""
         return self._start(
             wait_only,
             library.bh_task_claim,

@@ -14,26 +14,37 @@ from ._types import OptionalTime, Time
 class TaskInfo:
     """The current state of a task, with live progress."""
 
+    #: The id. Ids increase, and a store never uses an id twice.
     id: int
+    #: The number of the round to which the task belongs.
     round: int
+    #: The state. An ended task succeeded, failed or was cancelled.
     state: TaskState
     #: The reason why the task does not run.
     reason: Reason
+    #: The reason in one sentence. None if the task runs or has ended.
     reason_text: str | None
     #: The time of the next attempt (run of the task), in Unix milliseconds. If the task waits for a condition, this is
     #: the time of the next check of the condition. 0 if there is no such time.
     next_attempt_ms: int
+    #: The URL of the request.
     url: str
     #: The path at which the file is placed. None if the task is an upload, or if the file stays in the store (the
     #: directory with all durable data).
     destination: str | None
+    #: The idempotency key.
     key: str | None
+    #: The bytes that the host chose for this task.
     user_data: bytes
+    #: The priority: from the request, or from ``set_priority``.
     priority: int
     #: The status with which the task ended, or with which its last attempt failed. OK if there was no failure.
     status: Status
+    #: The message about ``status``, which is one sentence. None if the status is OK.
     error_message: str | None
+    #: The status of the last response, or 0.
     http_status: int
+    #: The number of attempts (runs of the task).
     attempts: int
     #: The number of the file's bytes that are stored.
     offset: int
@@ -43,7 +54,9 @@ class TaskInfo:
     bytes_per_second: int
     #: When the task was enqueued, in Unix milliseconds.
     enqueued_ms: int
+    #: Whether the task is a download or an upload.
     kind: TaskKind
+    #: The name of the group, or None.
     group: str | None
     #: The bytes of the request's body that were sent in this attempt.
     body_sent: int
@@ -59,24 +72,33 @@ class TaskInfo:
     #: the task has no latest start.
     latest_start_ms: int
     #: The largest number of bytes that the task will receive, as the request states it. None if the request states
-    #: none. ``expected_bytes_sent`` is the same for the bytes that the task will send.
+    #: none.
     expected_bytes_received: int | None
+    #: The largest number of bytes that the task will send, as the request states it. None if the request states none.
     expected_bytes_sent: int | None
     #: The task's own constraints (demands on the system), from its request or from ``set_constraints``. None if the
     #: task has no own constraints, or is in the history.
     constraints: Constraints | None = None
 
+    #: When the next attempt starts, or when the condition for which the task waits is checked again. None if there is
+    #: no such time.
     next_attempt = OptionalTime()
+    #: When the task was enqueued.
     enqueued = Time()
+    #: When the task ended. None if it has not ended.
     ended = OptionalTime()
+    #: The earliest start, or None.
     earliest_start = OptionalTime()
+    #: The latest start, or None.
     latest_start = OptionalTime()
 
 
 class Progress(NamedTuple):
     """A reading of the live progress of a running task."""
 
+    #: The id of the task.
     task_id: int
+    #: The state of the task.
     state: TaskState
     #: The reason why the task does not run.
     reason: Reason
@@ -119,6 +141,7 @@ class Challenge:
     schemes: Scheme
     #: The origin of the server or of the proxy, such as "https://example.org:443".
     origin: str
+    #: The realm, or None if the server named none.
     realm: str | None
     #: The number of consecutive responses of the host that the server or proxy did not accept.
     failures: int
@@ -131,6 +154,7 @@ class Challenge:
     #: If the challenge demands a new URL: the current URL. ``repr`` does not show it, because it may have a signature.
     url: str | None = field(default=None, repr=False)
 
+    #: When the challenge was opened.
     time = Time()
 
 
@@ -138,6 +162,7 @@ class Challenge:
 class SessionInfo:
     """A session in a listing."""
 
+    #: The name of the session.
     identifier: str
     #: The number of the current round, or of the last round. A round begins when a task is added to a session without
     #: unfinished tasks. It ends when all tasks of the session have ended. This field is 0 before the first enqueue.
@@ -146,6 +171,7 @@ class SessionInfo:
     live_tasks: int
     #: The number of events that are not acknowledged.
     events: int
+    #: The reasons why the session needs attention.
     attention: Attention
     #: Whether the session was invalidated. An invalidated session is listed until it has no tasks and no events.
     is_invalidated: bool
@@ -166,7 +192,9 @@ class SessionInfo:
     #: The time of the next launch for this session, in Unix milliseconds. 0 if no launch is scheduled.
     next_launch_ms: int
 
+    #: When the session was created.
     created = Time()
     #: The time at which the engine found that the consumer's process is stopped. None if the process is not stopped.
     consumer_stopped = OptionalTime()
+    #: The time of the next launch for this session. None if no launch is scheduled.
     next_launch = OptionalTime()

@@ -218,15 +218,15 @@ public struct TLS: Hashable, Sendable {
 public struct SessionConfiguration: Hashable, Sendable {
     /// 1 to 255 bytes of UTF-8 without control characters.
     public var identifier: String
-    /// When a failed attempt is repeated.
+    /// When failed attempts are repeated.
     public var retry = RetryPolicy()
-    /// Which responses are accepted, and how long a task waits for them.
+    /// Which responses are accepted.
     public var rules = TransferRules()
-    /// What a task demands of the system.
+    /// What all tasks of the session demand of the system.
     public var constraints = Constraints()
-    /// The certificates that a session trusts, and the session's own certificate.
+    /// Trusted certificates and own certificates.
     public var tls = TLS()
-    /// The proxy through which servers are reached.
+    /// The proxy of the session.
     public var proxy = Proxy()
     /// Bytes that this session may move on each network.
     public var budget = Budget()
