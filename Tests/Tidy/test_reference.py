@@ -1,12 +1,14 @@
 """The reference on the site and in section 3 of the manual: complete, without broken links, and without repetitions."""
 
+import posixpath
 import re
 import subprocess
 
 import pytest
 
+from reference import python_pages, site
 from reference.c_man import OVERVIEW, Man
-from reference.c_markdown import DOCUMENTS, Markdown
+from reference.prose import DOCUMENTS
 from schema.header import PATH
 from tree import PROJECT, header
 
@@ -16,7 +18,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 @pytest.fixture(scope="module")
 def pages():
-    return Markdown(header()).texts()
+    return site.texts(header())
 
 
 @pytest.fixture(scope="module")
@@ -41,25 +43,47 @@ def names_of_the_header():
     return {*macros, *re.findall(r"\b(?:bh|BH)_\w+", clang())}
 
 
+def below(pages, folder):
+    return {name: text for name, text in pages.items() if name.startswith(f"{folder}/")}
+
+
 def test_the_reference_describes_each_name_of_the_header(pages):
-    described = set().union(*map(anchors, pages.values()))
+    described = set().union(*map(anchors, below(pages, "c").values()))
     assert names_of_the_header() - described == set()
 
 
-def test_the_reference_describes_no_name_twice(pages):
-    described = [name for text in pages.values() for match in ANCHOR.findall(text) for name in match if name]
+def test_the_reference_describes_each_exported_name_of_the_python_package(pages):
+    described = set().union(*map(anchors, below(pages, "python").values()))
+    source = (python_pages.SOURCES / "backhaul" / "__init__.py").read_text()
+    exported = re.findall(r'^    "(\w+)",$', source, re.MULTILINE)
+    assert len(exported) > 80 and set(exported) - described == set()
+
+
+def test_each_public_name_of_the_python_package_has_a_documentation():
+    described = [one for page in python_pages.load().values() for parent in page
+                 for one in (parent, *parent.members)]
+    # The fields of these dictionaries are described where they come from: Request, Session.respond…
+    dictionaries = ("TransferOptions.", "DownloadOptions.", "ResponseOptions.", "Among.")
+    assert [one.path for one in described if not one.text and not one.path.startswith(dictionaries)] == []
+
+
+@pytest.mark.parametrize("folder", ["c", "python"])
+def test_the_reference_describes_no_name_twice(pages, folder):
+    described = [name for text in below(pages, folder).values() for match in ANCHOR.findall(text)
+                 for name in match if name]
     assert sorted(set(described)) == sorted(described)
 
 
 def test_each_link_of_the_reference_leads_to_a_page_and_an_anchor(pages):
     broken = []
     for page, text in pages.items():
-        for link in LINK.findall(text):
+        for link in LINK.findall(re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
             name, _, anchor = link.partition("#")
             if name.startswith(DOCUMENTS):
                 is_there = (PROJECT / "docs" / name.removeprefix(DOCUMENTS)).exists()
             else:
-                is_there = name in pages and (not anchor or anchor in anchors(pages[name]))
+                target = posixpath.normpath(posixpath.join(posixpath.dirname(page), name))
+                is_there = target in pages and (not anchor or anchor in anchors(pages[target]))
             broken += [] if is_there else [f"{page}: {link}"]
     assert broken == []
 
@@ -71,7 +95,7 @@ def test_no_page_of_the_reference_repeats_a_paragraph(pages):
 
 
 def test_each_declaration_of_the_header_has_a_comment(pages):
-    empty = [title for text in pages.values()
+    empty = [title for text in below(pages, "c").values()
              for title, body in re.findall(r"^## .*\{#(\w+)\}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
              if not re.sub(r"```c\n.*?```|^- .*$|<a .*?</a>", "", body, flags=re.MULTILINE | re.DOTALL).strip()]
     assert empty == []

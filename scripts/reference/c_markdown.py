@@ -3,15 +3,9 @@ its place in a list."""
 
 from __future__ import annotations
 
-import re
-
 from schema.model import Header
 
 from . import c_model, prose
-
-#: The folder of the documents, as seen from a page.
-DOCUMENTS = "../../"
-
 
 class Markdown:
     def __init__(self, header: Header) -> None:
@@ -84,16 +78,12 @@ class Markdown:
         )
 
     def _prose(self, text: str) -> str:
-        return prose.convert(text, _escaped, self._link, self._document)
+        return prose.convert(text, prose.escaped, self._link, prose.document_link)
 
     def _link(self, code: str) -> str:
         name = code.removesuffix(" *").removesuffix(" **")
         target = self._targets.get(name)
         return f"[`{code}`]({target})" if target else f"`{code}`"
-
-    def _document(self, path: str) -> str:
-        page = path.removeprefix("docs/")
-        return f"[{page.removesuffix('.md')}]({DOCUMENTS}{page})"
 
 
 def _members(entry: c_model.Entry) -> list[str]:
@@ -106,8 +96,3 @@ def _members(entry: c_model.Entry) -> list[str]:
 def _anchor(name: str) -> str:
     return f'<a id="{name}"></a>'
 
-
-def _escaped(text: str) -> str:
-    """Escapes what Markdown would take for HTML, an entity or a table. Asterisks stay: comments mark new words with
-    them."""
-    return re.sub(r"([<|~])", r"\\\1", text)

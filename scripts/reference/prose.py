@@ -6,6 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+#: The folder of the documents, as seen from a page of the reference.
+DOCUMENTS = "../../"
+
 # A piece of code in backquotes, or a word that is code without them: a name of the header (perhaps with a field or the
 # stars of a pointer), a family of names (`BH_STORE_…`), a path of fields (`error->ticket`), a name with an underscore,
 # a path of a document, or an initializer.
@@ -39,7 +42,8 @@ def blocks(text: str) -> Iterator[Paragraph | Preformatted]:
             continue
         yield from _preformatted(pending)
         pending = []
-        yield Paragraph(" ".join(line.strip() for line in lines))
+        is_list = lines[0].startswith("- ")
+        yield Paragraph(block if is_list else " ".join(line.strip() for line in lines))
     yield from _preformatted(pending)
 
 
@@ -60,6 +64,18 @@ def convert(
         parts.append(document(match[0]) if match["document"] else code(match["marked"] or match["plain"]))
         end = match.end()
     return "".join([*parts, plain(text[end:])])
+
+
+def escaped(text: str) -> str:
+    """Escapes what Markdown would take for HTML or for a table. Asterisks stay, because comments mark new words with
+    them."""
+    return re.sub(r"([<|~])", r"\\\1", text)
+
+
+def document_link(path: str) -> str:
+    """Returns a link to a document, for the path of the document in the source tree."""
+    page = path.removeprefix("docs/")
+    return f"[{page.removesuffix('.md')}]({DOCUMENTS}{page})"
 
 
 def sentence(text: str) -> str:

@@ -96,7 +96,7 @@ class ApplicationVerbs:
         return self._listing(_reading.launch, library.bh_application_current_launch)
 
     def create(self, configuration: SessionConfiguration, role: Role = Role.CONSUME) -> Ticket[Session]:
-        """Creates a session with this configuration. If the session exists, attaches to it instead."""
+        """Does the same as ``session``, but takes the configuration as one object."""
         return Ticket.start(
             self._application,
             self._session_reader(configuration.identifier, role),

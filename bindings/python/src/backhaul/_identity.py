@@ -17,6 +17,7 @@ class Identified(Protocol):
         """The id of the task or of the event."""
 
 
+#: A task or an event: an object with its id, or the id.
 Identity = Union[int, Identified]
 
 
