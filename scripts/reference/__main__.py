@@ -28,8 +28,9 @@ def main(arguments: list[str]) -> None:
             folder, texts = BUILD / "man" / "man3", Man(header.read()).texts()
         case ["site", *given] if len(given) <= 1:
             # The pages of the site need packages of the virtual environment, and those of the manual do not.
-            from . import site
+            from . import site, swift_pages
 
+            swift_pages.extract()
             folder, texts = BUILD / "reference", site.texts(header.read())
         case _:
             raise SystemExit(__doc__)

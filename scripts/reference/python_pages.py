@@ -4,7 +4,6 @@ the sources, so the pages need no built library."""
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ import griffe
 
 from schema.header import PROJECT
 
-from . import prose
+from . import code, prose
 
 SOURCES = PROJECT / "bindings" / "python" / "src"
 
@@ -46,7 +45,6 @@ MENTIONED = {
 
 #: Descriptors of the package -> the types that they return.
 _TYPES = {"Time()": "datetime", "OptionalTime()": "datetime | None"}
-_WIDTH = 88
 _VARIABLES = {"session": "Session", "application": "Application", "error": "BackhaulError", "event": "Event"}
 # Code in double backquotes, a path such as Role.CONSUME, a name with a second capital letter, a constant, or the path
 # of a document.
@@ -137,8 +135,8 @@ class PythonPages:
     def _section(self, one: Described) -> str:
         title = f"## {one.path} {{#{one.path}}}\n\n"
         if not one.node.is_class:
-            code = self._code(one.node.signature()) if one.is_callable else self._code(f"{one.path} = {one.node.value}")
-            return f"{title}{code}{self._blocks(one.text, '')}"
+            declaration = one.node.signature() if one.is_callable else f"{one.path} = {one.node.value}"
+            return f"{title}{self._code(declaration)}{self._blocks(one.text, '')}"
         values = "".join(self._value(one.path, member) for member in one.members if not member.is_callable)
         methods = "".join(self._method(one.path, member) for member in one.members if member.is_callable)
         values = f"{values}\n" if values else ""
@@ -161,33 +159,25 @@ class PythonPages:
     def _value(self, owner: str, member: Described) -> str:
         value = str(member.node.value or "")
         annotation = str(member.node.annotation or _annotation_of_parameter(member))
-        code = member.node.name
+        term = member.node.name
         if value in _TYPES:
-            code += f": {_TYPES[value]}"
+            term += f": {_TYPES[value]}"
         elif annotation:
-            code += f": {annotation}"
+            term += f": {annotation}"
         elif re.fullmatch(r"[\d_x<* -]+", value):
-            code += f" = {value}"
+            term += f" = {value}"
         text = f" – {self._prose(' '.join(member.text.split()), owner)}" if member.text else ""
-        return f'- <a id="{member.path}"></a>`{code}`{text}\n'
+        return f'- <a id="{member.path}"></a>`{term}`{text}\n'
 
     @staticmethod
-    def _code(text: str) -> str:
-        """Returns code in lines that end between two parameters."""
-        depth, letters = 0, []
-        for before, letter in zip(f" {text}", text):
-            depth += (letter in "([") - (letter in ")]")
-            is_between = before == "," and depth == 1
-            letters.append("\N{NO-BREAK SPACE}" if letter == " " and not is_between else letter)
-        lines = textwrap.wrap("".join(letters), _WIDTH, subsequent_indent="    ", break_long_words=False,
-                              break_on_hyphens=False)
-        return "```python\n" + "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ") + "\n```\n\n"
+    def _code(declaration: str) -> str:
+        return code.block("python", code.wrapped(declaration))
 
     def _blocks(self, text: str, owner: str) -> str:
         parts = []
         for block in prose.blocks(text):
             if isinstance(block, prose.Preformatted):
-                parts.append(f"```python\n{block.text}\n```\n\n")
+                parts.append(code.block("python", block.text))
             else:
                 parts.append(f"{self._prose(block.text, owner)}\n\n")
         return "".join(parts)
@@ -196,9 +186,9 @@ class PythonPages:
         def replaced(match: re.Match[str]) -> str:
             if match["document"]:
                 return prose.document_link(match["document"])
-            code = next(filter(None, match.groups()))
-            target = self._link(code, code, owner)
-            return target if target.startswith("[") or match[1] else code
+            word = next(filter(None, match.groups()))
+            target = self._link(word, word, owner)
+            return target if target.startswith("[") or match[1] else word
 
         parts, end = [], 0
         for match in _WORD.finditer(text):
@@ -206,14 +196,14 @@ class PythonPages:
             end = match.end()
         return "".join([*parts, prose.escaped(text[end:])])
 
-    def _link(self, code: str, name: str, owner: str = "") -> str:
-        """Returns the code as a link if it names something that the pages describe: a path such as Role.CONSUME, a
-        member of the same class, or a method as programs call it (`session.respond`)."""
+    def _link(self, text: str, name: str, owner: str = "") -> str:
+        """Returns a piece of code as a link if it names something that the pages describe: a path such as Role.CONSUME,
+        a member of the same class, or a method as programs call it (`session.respond`)."""
         name = re.sub(r"\(.*|\bawait ", "", name)
         first, dot, rest = name.partition(".")
         candidates = (f"{owner}.{name}", name, f"{_VARIABLES.get(first, first)}{dot}{rest}")
         target = next((self._targets[one] for one in candidates if one in self._targets), None)
-        return f"[`{code}`]({target})" if target else f"`{code}`"
+        return f"[`{text}`]({target})" if target else f"`{text}`"
 
 
 def _annotation_of_parameter(member: Described) -> str:
