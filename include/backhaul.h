@@ -1483,8 +1483,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_history(bh_session *session, uint64_
                                                     int32_t timeout_ms, bh_batch **tasks, bh_error *error);
 
 /* Cancels the tasks: they end with BH_TASK_CANCELLED, and their part files are removed. In this and the next functions,
- * `affected` is optional: the call sets it to the number of changed tasks. The call skips tasks that have ended, and
- * tasks that are already in the requested state. */
+ * `affected` is optional: the call sets it to the number of changed tasks. The call skips ids without a task, tasks
+ * that have ended, and tasks that are already in the requested state. */
 BH_API bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
@@ -1537,8 +1537,9 @@ BH_API bh_status bh_tasks_reschedule(bh_session *session, const bh_task_selectio
  * task, or a body file (BH_BODY_CONSUME) of a failed or cancelled task. The moved file is synced. If `destination` is
  * on another file system, the file is copied. The task's event then has the new path. A repeated call with the same
  * destination has no effect.
- * Errors: BH_NOT_FOUND, BH_WRONG_STATE (the task has no such file, or the file was claimed with another destination),
- * BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DISK_…. */
+ * Errors: BH_NOT_FOUND (the session has no such task, or the task's event was acknowledged), BH_WRONG_STATE (the task
+ * has no such file, or the file was claimed with another destination), BH_DESTINATION_EXISTS,
+ * BH_DESTINATION_UNAVAILABLE, BH_DISK_…. */
 BH_API BH_CHECK_RESULT bh_status bh_task_claim(bh_session *session, uint64_t task_id, const char *destination,
                                                bh_if_exists if_exists, int32_t timeout_ms, bh_error *error);
 

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-import json_fields
+from schema import json_fields
 from command_line import until
 from test_terminal import Terminal
 

@@ -3,7 +3,7 @@ record of a time in which a task waits."""
 
 import pytest
 
-import json_fields
+from schema import json_fields
 from command_line import until
 
 pytestmark = pytest.mark.hosting("daemon")

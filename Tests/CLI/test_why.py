@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-import json_fields
+from schema import json_fields
 from command_line import COMMAND, until
 
 pytestmark = pytest.mark.hosting("daemon")

@@ -3,9 +3,8 @@ the names of the fields."""
 
 import re
 
-import json_fields
 import pytest
-from schema import names
+from schema import json_fields, names
 from test_swift_binding import TYPES
 from tree import header, swift
 

@@ -18,8 +18,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 @pytest.fixture(scope="module")
 def pages():
-    # Without the pages for Swift, because they need the compiled Swift package.
-    return site.texts(header(), with_swift=False)
+    return site.sources(header())
 
 
 @pytest.fixture(scope="module")

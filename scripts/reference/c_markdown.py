@@ -8,12 +8,13 @@ from schema.model import Header
 from . import c_model, prose
 
 class Markdown:
-    def __init__(self, header: Header) -> None:
+    def __init__(self, header: Header, folder: str = "") -> None:
+        """`folder` is the folder of the pages, as seen from a page that links to them."""
         self._header = header
         self._pages = c_model.pages(header)
         #: Maps each name to the page and the anchor of its description.
         self._targets = {
-            name: f"{page.slug}.md#{name}"
+            name: f"{folder}{page.slug}.md#{name}"
             for page in self._pages
             for entry in page.entries
             for name in (*_members(entry), *entry.names)
@@ -26,12 +27,12 @@ class Markdown:
 
     def _index(self) -> str:
         rows = "".join(
-            f"| [{page.title}]({page.slug}.md) | {self._prose(prose.sentence(page.summary))} |\n"
+            f"| [{page.title}]({page.slug}.md) | {self.prose(prose.sentence(page.summary))} |\n"
             for page in self._pages
         )
         names = "".join(
             f"## {page.title}\n\n"
-            + ", ".join(self._link(name) for entry in page.entries for name in entry.names)
+            + ", ".join(self.link(name) for entry in page.entries for name in entry.names)
             + "\n\n"
             for page in self._pages
         )
@@ -46,7 +47,7 @@ class Markdown:
         return "# The C API: introduction\n\n" + "".join(topics)
 
     def _page(self, page: c_model.Page) -> str:
-        summary = f"{self._prose(prose.sentence(page.summary))}\n\n" if page.summary else ""
+        summary = f"{self.prose(prose.sentence(page.summary))}\n\n" if page.summary else ""
         return f"# {page.title}\n\n{summary}" + "".join(map(self._entry, page.entries))
 
     def _entry(self, entry: c_model.Entry) -> str:
@@ -66,21 +67,23 @@ class Markdown:
         else:
             anchor = _anchor(f"{entry.names[0]}.{member.name}")
             term = f"`{member.code}`"
-        text = f" – {self._prose(prose.sentence(member.text))}" if member.text else ""
+        text = f" – {self.prose(prose.sentence(member.text))}" if member.text else ""
         return f"- {anchor}{term}{text}\n"
 
     def _blocks(self, text: str) -> str:
         return "".join(
-            f"{self._prose(prose.sentence(block.text))}\n\n"
+            f"{self.prose(prose.sentence(block.text))}\n\n"
             if isinstance(block, prose.Paragraph)
             else f"```{'c' if '#include' in block.text else 'text'}\n{block.text}\n```\n\n"
             for block in prose.blocks(text)
         )
 
-    def _prose(self, text: str) -> str:
-        return prose.convert(text, prose.escaped, self._link, prose.document_link)
+    def prose(self, text: str) -> str:
+        """Returns a text of the header with its names as links."""
+        return prose.convert(text, prose.escaped, self.link, prose.document_link)
 
-    def _link(self, code: str) -> str:
+    def link(self, code: str) -> str:
+        """Returns code as a link, if it is a name of the header. The stars of a pointer may follow the name."""
         name = code.removesuffix(" *").removesuffix(" **")
         target = self._targets.get(name)
         return f"[`{code}`]({target})" if target else f"`{code}`"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from schema import names
 from schema.model import Constant, Enumeration, Field, Function, Header
+
+from . import code
 
 #: Types that an earlier chapter needs, but that belong to a later one.
 CHAPTERS = {
@@ -19,7 +20,8 @@ CHAPTERS = {
 }
 
 INCLUDE = "#include <backhaul.h>"
-_WIDTH = 78
+#: Fits on a page of the manual, where declarations are indented.
+_WIDTH = 72
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,6 @@ def variable(field: Field) -> str:
 
 
 def declaration(function: Function) -> str:
-    """Returns the declaration in lines of at most _WIDTH columns."""
     parameters = [variable(parameter) for parameter in function.parameters] or ["void"]
     result = Field(f"{function.name}({', '.join(parameters)});", function.result)
-    return "\n".join(textwrap.wrap(variable(result), _WIDTH, subsequent_indent="    ", break_on_hyphens=False))
+    return code.wrapped(variable(result), _WIDTH)

@@ -9,10 +9,16 @@ from .python_pages import PythonPages
 from .swift_pages import SwiftPages
 
 
-def texts(header: Header, *, with_swift: bool = True) -> dict[str, str]:
+def texts(header: Header) -> dict[str, str]:
     """Maps the path of each page, from the folder of the reference, to its text. The pages for Swift need the symbol
     graphs of `swift_pages.extract`."""
-    languages = {"c": Markdown(header).texts(), "python": PythonPages().texts()}
-    if with_swift:
-        languages["swift"] = SwiftPages().texts()
-    return {f"{language}/{name}": text for language, pages in languages.items() for name, text in pages.items()}
+    return sources(header) | below(swift=SwiftPages().texts())
+
+
+def sources(header: Header) -> dict[str, str]:
+    """Returns the pages that need nothing built."""
+    return below(c=Markdown(header).texts(), python=PythonPages().texts())
+
+
+def below(**folders: dict[str, str]) -> dict[str, str]:
+    return {f"{folder}/{name}": text for folder, texts in folders.items() for name, text in texts.items()}

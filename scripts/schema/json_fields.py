@@ -3,7 +3,7 @@ JSON object of a struct must have."""
 
 import functools
 
-from schema import header
+from . import header
 
 #: Fields that are not printed, with the reason.
 NOT_PRINTED = {
@@ -62,6 +62,12 @@ def keys(struct):
 def excerpt_keys(struct):
     """Returns the keys of an object that has some fields of the struct."""
     return set(fields(struct)) | _of(ADDED_TO_EXCERPTS, struct)
+
+
+def added(struct):
+    """Maps each key that is not a field to the reason. The last reasons are those of objects with only some fields."""
+    return {name.partition(".")[2]: reason for table in (ADDED, ADDED_TO_EXCERPTS) for name, reason in table.items()
+            if name.partition(".")[0] == struct}
 
 
 def _of(table, struct):
