@@ -35,8 +35,8 @@ EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/
 CC = $(shell scripts/toolchain)/bin/clang
 C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
-.PHONY: all examples demo test unit-tests quick format lint soak bench install uninstall clean help setup-build \
-    check-prefix
+.PHONY: all examples demo test unit-tests quick format lint soak bench site site-test install uninstall clean help \
+    setup-build check-prefix
 
 all: $(LIBRARY) $(COMMAND) $(DAEMON) ## build the library, the command line and the daemon
 
@@ -108,6 +108,18 @@ bench: ## time Backhaul beside curl, aria2c and wget2; chart and figures in buil
 	@$(MAKE) --no-print-directory $(LIBRARY) $(DAEMON)
 	@scripts/in-venv bench/run
 
+SITE_PYTHON := $(BUILD)/site-venv/bin/python
+
+site: ## build the manual as a site, in build/site
+	@scripts/setup site
+	@scripts/make-reference site
+	@$(SITE_PYTHON) scripts/make-site
+
+site-test: site ## test the site: two builds, its links, its pages in Chromium, the programs of all pages
+	@scripts/setup build test site-test
+	@$(MAKE) --no-print-directory all
+	@scripts/test site
+
 # The files that `install` puts below PREFIX.
 INSTALLED := lib/libbackhaul.so lib/libbackhaul.so.1 lib/pkgconfig/backhaul.pc bin/backhaul \
     libexec/backhaul/backhauld include/backhaul.h share/backhaul/module.modulemap \
@@ -148,4 +160,4 @@ clean: ## remove everything that was built
 	rm -rf $(BUILD) .build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
