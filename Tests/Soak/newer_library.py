@@ -19,7 +19,7 @@ SKIPPED_TESTS = "not language and not example and not version"
 
 
 def append_fields(header):
-    """Adds one field at the end of each struct of the header that may grow. In each embedded struct that has two reserved
+    """Adds one field at the end of each struct of the header that may grow. In an embedded struct that has two reserved
     numbers left, the new field replaces one of them."""
     text, grown, taken = header.read_text(encoding="utf-8"), 0, 0
 

@@ -1,0 +1,1 @@
+"""Compiles, checks and runs the code of the manual's pages."""

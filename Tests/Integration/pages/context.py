@@ -1,0 +1,48 @@
+"""What the fragments of Python in the documents use. The test puts each fragment into a function of its own."""
+
+# ruff: noqa: F401
+
+import asyncio
+import time
+from datetime import datetime
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+from backhaul import (
+    TLS,
+    Application,
+    Budget,
+    ChallengeKind,
+    Constraints,
+    Hosting,
+    LaunchCommand,
+    Part,
+    Policy,
+    Proxy,
+    Request,
+    RetryPolicy,
+    Session,
+    SessionConfiguration,
+)
+
+application: Application
+session: Session
+url: str
+path: str
+token: str
+valid_until: datetime
+
+
+def ask(origin: str, realm: str | None) -> tuple[str, str]:
+    """Asks the user for a name and a password."""
+    raise NotImplementedError
+
+
+def renew() -> tuple[str, datetime]:
+    """Returns a new token, and the time at which it expires."""
+    raise NotImplementedError
+
+
+def handle(file: str | None) -> None:
+    """Does the program's own work."""
