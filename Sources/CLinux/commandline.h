@@ -3,9 +3,12 @@
 #pragma once
 #include <getopt.h>
 #include <locale.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
+#include <sys/time.h>
 #include <termios.h>
+#include <unistd.h>
 #include <wchar.h>
 
 // libc declares this function only if _XOPEN_SOURCE is defined.
@@ -15,13 +18,16 @@ extern int wcwidth(wchar_t character);
 // concurrent code to read such variables.
 struct bhl_option {
     int code;             // the return value of getopt_long, -1 at the end of the options
+    int option;           // of a wrong option: its code, or 0 if the option is long and has no code
     const char *argument; // the argument of the option, or NULL
-    int next;             // at the end: the index of the first argument that is not an option
+    int next;             // at the end: the index of the first argument that is not an option; else of the next word
 };
 static inline struct bhl_option bhl_next_option(int count, char *const *arguments, const char *short_options,
                                                 const struct option *long_options) {
     struct bhl_option result;
+    opterr = 0;
     result.code = getopt_long(count, arguments, short_options, long_options, NULL);
+    result.option = optopt;
     result.argument = optarg;
     result.next = optind;
     return result;
@@ -38,4 +44,16 @@ static inline int bhl_is_ignored(int signal) {
 static inline void bhl_set_default(int number) { signal(number, SIG_DFL); }
 static inline int bhl_terminal_size(int descriptor, struct winsize *size) {
     return ioctl(descriptor, TIOCGWINSZ, size);
+}
+
+// Ends the process with exit code 0 after the time, even if all its threads wait. The handler and the timer are in C,
+// because Swift has no function that is safe in a signal handler.
+static inline void bhl_exit_on_alarm(int signal) {
+    (void)signal;
+    _exit(0);
+}
+static inline void bhl_exit_after(int milliseconds) {
+    struct itimerval timer = {{0, 0}, {milliseconds / 1000, milliseconds % 1000 * 1000}};
+    signal(SIGALRM, bhl_exit_on_alarm);
+    setitimer(ITIMER_REAL, &timer, NULL);
 }

@@ -41,6 +41,7 @@ WITHOUT_OPTION = {
 
 #: Maps a source file to the JSON document that the file prints. No struct of the header describes these documents.
 OWN_DOCUMENTS = {
+    "CommandLine/HelpDocument.swift": "the help",
     "Commands/Claim.swift": "the arguments of bh_task_claim",
     "Commands/Conditions.swift": "two lists in one document",
     "Commands/DoctorFinding.swift": "what `doctor` found",

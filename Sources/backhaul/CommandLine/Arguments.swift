@@ -10,15 +10,17 @@ struct Arguments {
     private var resets: Set<String> = []
 
     /// - Parameters:
-    ///   - program: The name of the program in the messages of getopt.
     ///   - stopAtOperand: Whether each word after the first operand is an operand, even if the word begins with a
     ///     hyphen.
+    ///   - report: Is called for each wrong option. If it does not throw, the option is ignored.
     init(
-        program: String, words: [String], options: [OptionDescription], stopAtOperand: Bool = false
+        words: [String], options: [OptionDescription], stopAtOperand: Bool = false,
+        report: (OptionFault) throws(CommandError) -> Void = { fault throws(CommandError) in throw .usage(fault.text) }
     ) throws(CommandError) {
         let arena = CStringArena()
         let firstLongCode: Int32 = 256
-        var letters = stopAtOperand ? "+" : ""
+        // The colon makes getopt distinguish a missing argument from an unknown option.
+        var letters = stopAtOperand ? "+:" : ":"
         var table: [option] = []
         for (index, description) in options.enumerated() {
             if let letter = description.letter { letters += String(letter) + (description.argument == nil ? "" : ":") }
@@ -29,7 +31,8 @@ struct Arguments {
                     val: firstLongCode + Int32(index)))
         }
         table.append(option())
-        let pointers: [UnsafeMutablePointer<CChar>?] = ([program] + words).map {
+        // getopt_long ignores the first word, which is the name of the program.
+        let pointers: [UnsafeMutablePointer<CChar>?] = (["backhaul"] + words).map {
             UnsafeMutablePointer(mutating: arena.string($0))
         }
         let permuted: [String] = try pointers.withMutableBuffer { (words) throws(CommandError) in
@@ -39,12 +42,20 @@ struct Arguments {
                 guard found.code != -1 else {
                     return words[Int(found.next)..<(words.count - 1)].compactMap { $0.map { String(cString: $0) } }
                 }
-                let description =
-                    found.code >= firstLongCode
-                    ? options[Int(found.code - firstLongCode)]
-                    : options.first { $0.letter?.asciiValue.map(Int32.init) == found.code }
-                // getopt has already written to stderr which option is wrong, so this error needs no text.
-                guard let description else { throw .usage("") }
+                func option(_ code: Int32) -> OptionDescription? {
+                    code >= firstLongCode
+                        ? options[Int(code - firstLongCode)]
+                        : options.first { $0.letter?.asciiValue.map(Int32.init) == code }
+                }
+                guard let description = option(found.code) else {
+                    // An option that getopt does not know is in the word before the next one.
+                    let word = words[Int(max(0, found.next - 1))].map { String(cString: $0) } ?? ""
+                    let fault = OptionFault(
+                        isMissingArgument: found.code == Int32(UInt8(ascii: ":")), option: option(found.option),
+                        letter: found.option, word: word, options: options)
+                    try report(fault)
+                    continue
+                }
                 values[description.name, default: []].append(found.argument.map { String(cString: $0) } ?? "")
             }
         }

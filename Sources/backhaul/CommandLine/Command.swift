@@ -5,9 +5,9 @@ struct CommandDescription {
     let operands: String
     let summary: String
     let examples: [String]
+    /// The names of the options with which the help begins. Empty means all options that are in no other section.
+    var mainOptions: [String] = []
     var options: [OptionDescription] = []
-    /// Options for settings of the session.
-    var sessionOptions: [OptionDescription] = []
     /// Options for settings of a session that apply only to the transfers of the command (`SessionVariant`).
     var variantOptions: [OptionDescription] = []
     /// Paragraphs below the options, if any.
@@ -22,9 +22,23 @@ struct CommandDescription {
     /// including words that begin with a hyphen.
     var takesProgram = false
 
-    var allOptions: [OptionDescription] {
-        OptionDescription.common + options + sessionOptions + variantOptions
+    var allOptions: [OptionDescription] { OptionDescription.common + options + variantOptions }
+
+    /// The options of the help, in its order.
+    var sections: [(section: OptionSection, options: [OptionDescription])] {
+        let shown = options.filter(\.isShown)
+        let first = mainOptions.compactMap { name in shown.first { $0.name == name } }
+        let own = OptionSection.allCases.map { section in
+            (section, shown.filter { $0.section == section && !mainOptions.contains($0.name) })
+        }
+        let others: [(OptionSection, [OptionDescription])] = [
+            (.variant, variantOptions.filter(\.isShown)), (.common, OptionDescription.common),
+        ]
+        return ([(.main, first)] + own.map { ($0 == .main && !first.isEmpty ? .other : $0, $1) } + others)
+            .filter { !$0.1.isEmpty }
     }
+
+    var operandGrammar: OperandGrammar { OperandGrammar(operands) }
 }
 
 /// What a command does if the store does not exist.

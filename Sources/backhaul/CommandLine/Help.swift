@@ -22,6 +22,7 @@ enum Help {
             text += "  " + Text.padded(command.description.name, columns: 12) + command.description.summary + "\n"
         }
         text += "\nOptions of every command:\n" + list(OptionDescription.common)
+        text += "\nOther options:\n" + list([.version])
         text += "\nExit codes:\n"
         for code in ExitCode.allCases { text += "  \(code.rawValue)  \(code.meaning)\n" }
         text += "\n`backhaul COMMAND --help` lists the options of a command.\n"
@@ -32,16 +33,7 @@ enum Help {
         var text = description.examples.map { "  " + $0 + "\n" }.joined()
         text += "\n" + description.summary.prefix(1).uppercased() + description.summary.dropFirst() + ".\n"
         text += "\nUsage: backhaul \(description.name) [OPTION...] \(description.operands)\n"
-        if !description.options.isEmpty { text += "\nOptions:\n" + list(description.options) }
-        if !description.sessionOptions.isEmpty {
-            text += "\nOptions of the session:\n" + list(description.sessionOptions)
-        }
-        if !description.variantOptions.isEmpty {
-            text +=
-                "\nOptions with which these transfers run in a session of their own:\n"
-                + list(description.variantOptions)
-        }
-        text += "\nOptions of every command:\n" + list(OptionDescription.common)
+        for (section, options) in description.sections { text += "\n\(section.title):\n" + list(options) }
         if !description.details.isEmpty {
             text += "\n" + Text.wrapped(description.details, columns: columns) + "\n"
         }
@@ -53,7 +45,7 @@ enum Help {
     private static func list(_ options: [OptionDescription]) -> String {
         let indentation = 29
         var text = ""
-        for option in options where option.isShown {
+        for option in options {
             let synopsis = Text.padded("  " + option.synopsis, columns: indentation - 1)
             let isLong = Text.width(synopsis) >= indentation
             text += synopsis + (isLong ? "\n" + String(repeating: " ", count: indentation) : " ")

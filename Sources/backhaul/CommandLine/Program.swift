@@ -13,29 +13,29 @@ enum Program {
         var command = "backhaul"
         do {
             let words = try words()
+            if words.first == Completion.command { return Completion.run(Array(words.dropFirst())) }
             output = Output(isJSON: words.prefix { $0 != "--" }.contains("--json"), isQuiet: false)
             let before = try Arguments(
-                program: command, words: words,
-                options: OptionDescription.common + [OptionDescription("version", nil, nil, "show the version")],
-                stopAtOperand: true)
+                words: words, options: OptionDescription.common + [.version], stopAtOperand: true)
             if before.has("version") { return show(Help.version) }
             guard let name = before.operands.first else {
-                if before.has("help") { return show(Help.program) }
+                if before.has("help") { return try help(nil, isJSON: output.isJSON) }
                 _ = Output.write(Help.program, to: STDERR_FILENO)
                 return ExitCode.usage.rawValue
             }
-            if name == "help" { return try help(before.operands.dropFirst().first) }
-            guard let entry = Commands.named(name) else {
-                throw CommandError.usage("there is no command '\(name)'")
+            if name == "help" {
+                let operands = before.operands.dropFirst().filter { $0 != "--json" }
+                return try help(operands.first, isJSON: output.isJSON)
             }
+            guard let entry = Commands.named(name) else { throw Program.noCommand(name) }
             command = "backhaul " + name
             var arguments = try Arguments(
-                program: command, words: Array(before.operands.dropFirst()),
-                options: entry.description.allOptions,
+                words: Array(before.operands.dropFirst()), options: entry.description.allOptions,
                 stopAtOperand: entry.description.takesProgram)
             arguments.merge(before)
-            if arguments.has("help") { return show(Help.command(entry.description)) }
+            if arguments.has("help") { return try help(name, isJSON: arguments.has("json")) }
             output = Output(isJSON: arguments.has("json"), isQuiet: arguments.has("quiet"))
+            try OperandGrammar.checkAction(arguments.operands, of: entry.description)
             // The command reads its input files here. A signal ends the process during this time, because signals are
             // blocked only afterwards, and nothing is enqueued yet.
             let given = try entry.parse(arguments)
@@ -55,7 +55,7 @@ enum Program {
                 output.error(BackhaulError(ExitCode.usage, sentence))
                 return ExitCode.usage.rawValue
             }
-            if !sentence.isEmpty { output.error(sentence) }
+            output.error(sentence)
             _ = Output.write("Try `\(command) --help`.\n", to: STDERR_FILENO)
             return ExitCode.usage.rawValue
         case .failure(let failure):
@@ -71,10 +71,15 @@ enum Program {
         }
     }
 
-    private static func help(_ name: String?) throws(CommandError) -> Int32 {
-        guard let name else { return show(Help.program) }
-        guard let entry = Commands.named(name) else { throw .usage("there is no command '\(name)'") }
-        return show(Help.command(entry.description))
+    private static func help(_ name: String?, isJSON: Bool) throws(CommandError) -> Int32 {
+        guard let name else { return show(isJSON ? HelpDocument.program.text + "\n" : Help.program) }
+        guard let entry = Commands.named(name) else { throw noCommand(name) }
+        return show(isJSON ? HelpDocument.command(entry.description).text + "\n" : Help.command(entry.description))
+    }
+
+    private static func noCommand(_ name: String) -> CommandError {
+        let nearest = Suggestion.nearest(to: name, among: Commands.all.map(\.description.name))
+        return .usage("there is no command '\(name)'" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
     }
 
     private static func show(_ text: String) -> Int32 {

@@ -33,15 +33,16 @@ struct Prompt {
         if isHidden {
             var hidden = former
             hidden.c_lflag &= ~tcflag_t(ECHO)
-            // Input that the user typed earlier is discarded, because the terminal has already shown it.
-            tcsetattr(descriptor, TCSAFLUSH, &hidden)
+            tcsetattr(descriptor, TCSANOW, &hidden)
         }
+        // Earlier input is no response, because the user typed it before there was a question.
+        tcflush(descriptor, TCIFLUSH)
         // The prompt is written only now, when the input is hidden, because the user may type as soon as the prompt is
         // visible.
         _ = Output.write(Text.visible(question), to: descriptor)
         defer {
             if isHidden {
-                tcsetattr(descriptor, TCSAFLUSH, &former)
+                tcsetattr(descriptor, TCSANOW, &former)
                 _ = Output.write("\n", to: descriptor)
             }
         }

@@ -1,8 +1,21 @@
 /// Finds the known word that a user probably meant.
 enum Suggestion {
-    /// The known word that differs from `word` in the fewest characters. Nil if all of them differ in more than a third
-    /// of their characters.
+    /// Words of other programs, with the words of this program for the same thing.
+    private static let synonyms: [String: [String]] = [
+        "rm": ["remove", "cancel"], "delete": ["remove", "cancel"], "abort": ["cancel"], "kill": ["cancel"],
+        "stop": ["suspend"], "pause": ["suspend"], "continue": ["resume"], "unpause": ["resume"], "start": ["resume"],
+        "download": ["get"], "fetch": ["get"], "upload": ["put"], "send": ["put"], "enqueue": ["add"],
+        "queue": ["add"], "list": ["tasks"], "ls": ["tasks"], "jobs": ["tasks"], "show": ["info", "status"],
+        "log": ["history"], "config": ["configure"], "settings": ["configure"], "login": ["respond"],
+        "check": ["doctor"], "rate": ["limit-rate"], "add": ["set", "install"], "enable": ["install"],
+        "disable": ["uninstall"],
+    ]
+
+    /// A known word with the same meaning, else the known word that differs from `word` in the fewest characters, else
+    /// one that has `word` as a part, such as `limit-rate` for `rate`. Nil if all known words differ in more than a
+    /// third of their characters.
     static func nearest(to word: String, among words: [String]) -> String? {
+        if let synonym = synonyms[word]?.first(where: words.contains) { return synonym }
         let typed = Array(word.lowercased())
         var best: (word: String, distance: Int)?
         for candidate in words {
@@ -10,7 +23,7 @@ enum Suggestion {
             let most = max(1, max(typed.count, candidate.count) / 3)
             if distance <= most && distance < best?.distance ?? Int.max { best = (candidate, distance) }
         }
-        return best?.word
+        return best?.word ?? words.first { $0.split(separator: "-").contains(Substring(word)) }
     }
 
     /// The end of a message about an unknown word: "; did you mean 'host'?", or a list of the known words.

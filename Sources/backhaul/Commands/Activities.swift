@@ -3,7 +3,7 @@ import Backhaul
 /// The command `activities`: lists, sets and removes activities.
 struct Activities: DescribedCommand {
     static let description = CommandDescription(
-        name: "activities", operands: "[set NAME [URL] | remove NAME]",
+        name: "activities", operands: "[set ACTIVITY [URL] | remove ACTIVITY]",
         summary: "list, set or remove work that repeats",
         examples: [
             "backhaul activities set news --every 24h https://example.org/news",

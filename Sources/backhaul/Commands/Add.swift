@@ -7,6 +7,7 @@ struct Add: DescribedCommand {
         examples: [
             "backhaul add -d ~/Music https://example.org/a.flac https://example.org/b.flac", "backhaul wait",
         ],
+        mainOptions: DownloadOptions.main,
         options: DownloadOptions.descriptions + [
             OptionDescription("suspended", nil, nil, "do not start before `backhaul resume`")
         ],

@@ -12,8 +12,7 @@ struct Configure: DescribedCommand {
             OptionDescription("header-file", nil, "FILE", "the same, one a line; '-' is standard input"),
             OptionDescription("no-headers", nil, nil, "remove all headers of the session"),
             resetOption,
-        ] + Setting.options(Setting.transferSettings),
-        sessionOptions: Setting.options(Setting.sessionSettings),
+        ] + Setting.options(Setting.transferSettings) + Setting.options(Setting.sessionSettings),
         details: """
             Without options the command shows the settings. The given options change the session, and create it if it
             does not exist; other settings stay. The value '' resets a setting to its default, and --reset does the
@@ -41,7 +40,7 @@ struct Configure: DescribedCommand {
     }
 
     private static func option(_ name: String) throws(CommandError) -> OptionDescription {
-        let options = (description.options + description.sessionOptions).filter { $0.name != resetOption.name }
+        let options = description.options.filter { $0.name != resetOption.name }
         guard let option = options.first(where: { $0.name == name }) else {
             throw .usage("--reset takes names of options without '--', such as proxy, or all; not '\(name)'")
         }

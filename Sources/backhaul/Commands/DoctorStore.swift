@@ -109,13 +109,7 @@ struct DoctorStore {
         return sum
     }
 
-    /// Whether an engine owns the store lock. If it does, the engine runs. The check does not take the lock.
-    var isLocked: Bool {
-        let number = bhl_open(Paths.join(path, "lock"), O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
-        guard number >= 0 else { return false }
-        defer { close(number) }
-        return bhl_is_locked(number) != 0
-    }
+    var isLocked: Bool { StoreLock.isHeld(in: path) }
 
     private var socketName: String { Paths.join(path, "engine.socket") }
 

@@ -8,6 +8,7 @@ struct Get: DescribedCommand {
             "backhaul get https://example.org/large.iso",
             "backhaul get -d ~/Downloads https://example.org/a.gz https://example.org/b.gz",
         ],
+        mainOptions: DownloadOptions.main,
         options: DownloadOptions.descriptions + [Watch.timeoutOption],
         variantOptions: Setting.variantOptions,
         details: DownloadOptions.naming + "\n\n" + """

@@ -4,7 +4,7 @@ import Backhaul
 /// *budget* is the number of bytes that may be moved in a day or month.
 struct Networks: DescribedCommand {
     static let description = CommandDescription(
-        name: "networks", operands: "[NAME]",
+        name: "networks", operands: "[NETWORK]",
         summary: "show networks and the bytes moved on them, or set budgets",
         examples: [
             "backhaul networks", "backhaul networks Hotspot --metered yes --monthly-budget 5GB",

@@ -8,6 +8,10 @@ struct Put: DescribedCommand {
             "backhaul put report.pdf https://example.org/reports/",
             "backhaul put -F title=Holidays -F photo=@1.jpg https://example.org/upload",
         ],
+        mainOptions: [
+            "upload-file", "form", "data-binary", "request", "header", "body-source", "no-wait", "group", "limit-rate",
+            "retry",
+        ],
         options: [
             OptionDescription("upload-file", "T", "FILE", "send FILE; may be repeated, and may be an argument instead")
         ] + RequestOptions.descriptions + BodyOptions.descriptions + Setting.options(Setting.transferSettings) + [

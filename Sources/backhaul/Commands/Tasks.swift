@@ -8,8 +8,9 @@ struct Tasks: DescribedCommand {
         options: [
             OptionDescription(
                 "state", nil, "STATE,...",
-                "only tasks in these states: waiting, running, suspended, succeeded, failed, cancelled"),
-            OptionDescription("group", nil, "NAME", "only tasks of this group"),
+                "only tasks in these states: waiting, running, suspended, succeeded, failed, cancelled",
+                words: TaskState.words.map(\.word)),
+            OptionDescription("group", nil, "NAME", "only tasks of this group", kind: .group),
         ],
         details: """
             Ended transfers are listed until their end is acknowledged. With --json each transfer is one line.

@@ -7,12 +7,12 @@ struct BodyOptions {
         OptionDescription(
             "form", "F", "NAME=VALUE",
             "send a form; may be repeated. NAME=@FILE sends a file, optionally with ;type=... and ;filename=...; "
-                + "NAME=<FILE sends its content as a value"),
+                + "NAME=<FILE sends its content as a value", kind: .field),
         OptionDescription(
             "body-source", nil, "reference|snapshot|consume",
             "files are read where they are (reference), copied now (snapshot), or moved into the store (consume): "
                 + "deleted after success, given back otherwise"),
-    ]
+    ].map { $0.section(.body) }
 
     /// The body that these options give. Nil if they give none.
     let body: Body?

@@ -5,7 +5,7 @@ struct ControlOptions {
     static let operands = "TASK... | --group NAME | --all"
     static let descriptions = [
         OptionDescription("all", nil, nil, "all transfers of the session"),
-        OptionDescription("group", nil, "NAME", "all transfers of this group"),
+        OptionDescription("group", nil, "NAME", "all transfers of this group", kind: .group),
     ]
     static let details = """
         Transfers that have ended, or are in this state already, are skipped. With --json one document:

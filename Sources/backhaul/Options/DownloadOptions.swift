@@ -22,6 +22,12 @@ struct DownloadOptions {
             OptionDescription("ignore-digests", nil, nil, "do not verify the server's Repr-Digest and Content-Digest"),
         ] + RequestOptions.descriptions + BodyOptions.descriptions + Setting.options(Setting.transferSettings)
 
+    /// The options with which the help begins.
+    static let main = [
+        "output", "directory", "input", "remote-header-name", "if-exists", "skip-existing", "if-changed", "checksum",
+        "header", "limit-rate",
+    ]
+
     static let naming = """
         Without --output, the last part of the URL's path names the file, which is always directly in the chosen
         directory. If the path has no last part, the name is index.html. The same command again finds the transfers

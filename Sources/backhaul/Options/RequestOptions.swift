@@ -7,14 +7,14 @@ struct RequestOptions {
             OptionDescription("request", "X", "METHOD", "the request's method"),
             OptionDescription("header", "H", "'NAME: VALUE'", "send this header; may be repeated"),
             OptionDescription("header-file", nil, "FILE", "headers, one a line; '-' is standard input"),
-            OptionDescription("group", nil, "NAME", "add the transfers to this group"),
+            OptionDescription("group", nil, "NAME", "add the transfers to this group", kind: .group),
             OptionDescription(
                 "priority", nil, "NUMBER|now", "-100 to 100, higher runs first (0); now: beyond the session's limits"),
             OptionDescription(
                 "refresh", nil, "headers|url", "what expires; `challenges` shows when a new one is needed"),
             OptionDescription("expires-in", nil, "SECONDS", "when it expires; without this, a 401 or 403 shows it"),
             OptionDescription("user", "u", "USER", "curl's word", isShown: false),
-        ] + StartOptions.descriptions
+        ].map { $0.section(.request) } + StartOptions.descriptions
 
     private let method: String?
     private let headers: [Header]

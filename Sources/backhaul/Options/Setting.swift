@@ -32,7 +32,7 @@ struct Setting: Sendable {
         change: @escaping @Sendable (Arguments) throws(CommandError) -> Change? = { _ in nil }
     ) {
         self.field = field
-        self.options = options
+        self.options = options.map { $0.section(OptionSection(field: field)) }
         self.change = change
         self.json = json
         words = options.map { "--" + $0.name }.joined(separator: " or ")
@@ -183,8 +183,9 @@ extension Setting {
     ) -> Setting where Value.RawValue == UInt32 {
         let standard = declaration(field).number.map { Value(rawValue: UInt32(truncatingIfNeeded: $0)).members }
         let note = note(standard.map { $0.isEmpty ? "none" : $0.joined(separator: ",") })
+        let words = Value.words.map(\.word) + [everything].compactMap { $0 }
         return Setting(
-            field, path, [OptionDescription(option, nil, "LIST", help + note)],
+            field, path, [OptionDescription(option, nil, "LIST", help + note, words: words)],
             parse: { (arguments) throws(CommandError) in
                 if let everything, arguments.value(option) == everything { return .some(nil) }
                 return try arguments.set(option, Value.self)
@@ -204,4 +205,20 @@ extension Setting {
     /// The value in JSON of a constant that is nil. A stored session states each option with a default, so this
     /// constant is from a newer version of the library.
     private static func unset(_ field: String) -> JSON { declaration(field).hasDefault ? .string("unknown") : .null }
+}
+
+extension OptionSection {
+    /// The section for the options of a setting.
+    fileprivate init(field: String) {
+        self =
+            switch field.prefix(while: { $0 != "." }) {
+            case "retry": .retry
+            case "rules": .http
+            case "constraints", "slow_after_ms", "slow_pause_ms", "discretionary_if_launched": .constraints
+            case "tls": .tls
+            case "proxy": .proxy
+            case "budget", "bytes_per_second", "connections_per_origin", "maximum_running_tasks": .rates
+            default: .session
+            }
+    }
 }

@@ -12,7 +12,7 @@ struct StartOptions {
         OptionDescription(
             "expected-bytes-received", nil, "BYTES", "wait while a budget has less than this left"),
         OptionDescription("expected-bytes-sent", nil, "BYTES", "the same for sent bytes"),
-    ]
+    ].map { $0.section(.start) }
 
     private let earliest: Int64?
     private let latest: Int64?
