@@ -359,6 +359,18 @@ BH_API const char *bh_status_name(bh_status status);
 /* The meaning of a status, from BH_STATUS_TABLE. The string is static. */
 BH_API const char *bh_status_text(bh_status status);
 
+/* The name of an enumeration's value as text: bh_name("bh_task_state", 2) is "running". `type` is the name of a type
+ * that this header declares with BH_ENUM or BH_FLAGS. The text is the constant's name in small letters without the
+ * prefix that all constants of the type have. The command line and the Python package have the same names. There are
+ * two exceptions. The name of a bh_status is its bh_status_name. Versions have the names of curl's options: "http1.1",
+ * "http2", "http2-prior-knowledge", "tlsv1.2", "tlsv1.3". The name of a set of bits is the name of its lowest bit, or
+ * "none" for 0. If this version does not have the type or the value, the text is "unknown". The string is static. */
+BH_API const char *bh_name(const char *type, int64_t value);
+
+/* bh_name, but the compiler checks that the type exists: BH_NAME(bh_task_state, info->state). A loop over all bits of a
+ * set: for (bh_schemes left = challenge->schemes; left; left &= left - 1) puts(BH_NAME(bh_schemes, left)); */
+#define BH_NAME(type, value) bh_name(#type, BH_CAST(type, value))
+
 /* What the number in a field `detail` or `error_detail` is. */
 BH_ENUM(bh_domain) {
     BH_DOMAIN_NONE = 0,   /* no number of another system: 0, or a number that the status explains, such as the number of

@@ -8,3 +8,6 @@ public func bh_status_name(_ status: bh_status) -> UnsafePointer<CChar>? { bht_s
 
 @c @implementation
 public func bh_status_text(_ status: bh_status) -> UnsafePointer<CChar>? { bht_status_text(status) }
+
+@c @implementation
+public func bh_name(_ type: UnsafePointer<CChar>?, _ value: Int64) -> UnsafePointer<CChar>? { bht_name(type, value) }

@@ -2,6 +2,7 @@
 // of these tables and macros.
 #pragma once
 #include "../../include/backhaul.h"
+#include "words.h"
 #include <string.h>
 
 static inline const char *bht_status_name(bh_status status) {
@@ -20,6 +21,20 @@ static inline const char *bht_status_text(bh_status status) {
 #undef BHT_CASE
     default: return "a status that this version of the library does not know";
     }
+}
+
+static inline const char *bht_name(const char *type, int64_t value) {
+    if (!type) return "unknown";
+    if (!strcmp(type, "bh_status")) return bht_status_name(value == (bh_status)value ? (bh_status)value : -1);
+    size_t count;
+    const bht_word *words = bht_words(&count);
+    for (const bht_word *row = words; row < words + count; row++) {
+        if (strcmp(row->type, type)) continue;
+        if (row->is_bit && value == 0) return "none";
+        // A number and its negative have no bit in common except for the lowest bit.
+        if (row->value == (row->is_bit ? (int64_t)((uint64_t)value & -(uint64_t)value) : value)) return row->word;
+    }
+    return "unknown";
 }
 
 // Returns BH_FORKED, and fills the host's error if its struct_size is valid. In a forked child, a thread of the parent

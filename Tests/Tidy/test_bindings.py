@@ -134,7 +134,7 @@ def test_generated_python_structs_have_the_layout_of_the_c_structs(forms):
     assert '"bh_open": (c_int32, [POINTER(bh_options), c_int32, POINTER(bh_handle)]),' in functions
     assert '"bh_open_start": (c_int32, [POINTER(bh_options), c_void_p]),' in functions
     constants = python_constants.constants(forms)
-    assert "class HTTPRole(OpenEnum):" in constants and "class Place(IntFlag):" in constants
+    assert "class HTTPRole(OpenEnum):" in constants and "class Place(OpenFlag):" in constants
     assert "    #: Reads, and no more.\n    READ = 1\n    #: Writes.\n    ROLE_2 = 2\n" in constants
 
 

@@ -58,15 +58,6 @@ OWN_DOCUMENTS = {
 #: The types with words that are not in `TYPES`.
 OTHER_TYPES = {"ExistsPolicy": ("bh_if_exists", "")}
 
-#: Maps a constant to its word on the command line if the word cannot be made from the constant's name.
-OTHER_WORDS = {
-    "BH_HTTP_1_1": "http1.1",
-    "BH_HTTP_2": "http2",
-    "BH_HTTP_2_PRIOR_KNOWLEDGE": "http2-prior-knowledge",
-    "BH_TLS_1_2": "tlsv1.2",
-    "BH_TLS_1_3": "tlsv1.3",
-}
-
 #: Constants that have no word. The critical state is no useful limit, because no task runs in it.
 WITHOUT_WORD = {"BH_THERMAL_CRITICAL"}
 
@@ -171,7 +162,7 @@ def test_messages_use_the_field_names_of_the_header():
     assert spoken and not unknown
 
 
-def test_the_word_for_a_constant_is_made_from_its_name():
+def test_the_words_of_the_command_line_are_those_of_bh_name():
     words = next(source for source in swift(COMMAND) if source.name == WORDS).text
     wrong = []
     for type_name, table in re.findall(r"extension ([\w.]+): Worded \{\n(.*?)\n\}", words, re.DOTALL):
@@ -180,11 +171,10 @@ def test_the_word_for_a_constant_is_made_from_its_name():
         enumeration = next(enumeration for enumeration in header().enumerations if enumeration.key == key)
         for constant in enumeration.constants:
             case = "[]" if constant.name == "BH_RETRY_NONE" else names.swift_member(enumeration, constant)
-            plain = constant.name.removeprefix(enumeration.prefix).lower()
-            expected = OTHER_WORDS.get(constant.name, plain)
+            expected = names.word(enumeration, constant)
             if constant.name in WITHOUT_WORD or constant.name in without.split() and case != "[]":
                 expected = None
-            if written.pop(case, None) not in (expected, expected and expected.replace("_", "-")):
+            if written.pop(case, None) != expected:
                 wrong.append(f"{constant.name} is not {expected!r}")
         wrong += [f"{type_name}.{case}" for case in written]
     assert not wrong

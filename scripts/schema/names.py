@@ -54,6 +54,16 @@ SWIFT_PROPERTIES = {
     "discretionary_if_launched": "isDiscretionaryIfLaunched",
 }
 
+#: Constant -> its word in texts for persons and in JSON. The words of the other constants are derived from the header's
+#: names. These words are options of curl.
+WORDS = {
+    "BH_HTTP_1_1": "http1.1",
+    "BH_HTTP_2": "http2",
+    "BH_HTTP_2_PRIOR_KNOWLEDGE": "http2-prior-knowledge",
+    "BH_TLS_1_2": "tlsv1.2",
+    "BH_TLS_1_3": "tlsv1.3",
+}
+
 #: Secret fields. A text that describes a value does not show them.
 SECRETS = {"headers", "password"}
 
@@ -76,6 +86,13 @@ def python_member(enumeration: Enumeration, constant: Constant) -> str:
     name for BH_HTTP_1_1 is `HTTP_1_1`."""
     name = constant.name.removeprefix(enumeration.prefix)
     return f"{enumeration.prefix.split('_')[-2]}_{name}" if name[0].isdigit() else name
+
+
+def word(enumeration: Enumeration, constant: Constant) -> str:
+    """Returns the text of a constant, such as `running` for BH_TASK_RUNNING. The text of a status is its whole name."""
+    if enumeration.name == "bh_status":
+        return constant.name
+    return WORDS.get(constant.name) or constant.name.removeprefix(enumeration.prefix).lower()
 
 
 def options(struct: Struct) -> list[Field]:

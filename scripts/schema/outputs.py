@@ -11,12 +11,14 @@ _VALUES = "bindings/swift/Sources/Backhaul/Values"
 WRITERS = {
     "Sources/BackhaulABI/Manifest/Constants.swift": manifest.constants,
     "Sources/CBackhaulTables/layouts.h": manifest.layouts,
+    "Sources/CBackhaulTables/words.h": manifest.words,
     f"{_PACKAGE}/_configuration.py": python_options.configuration,
     f"{_PACKAGE}/_constants.py": python_constants.constants,
     f"{_PACKAGE}/_ctypes.py": python_declarations.structs,
     f"{_PACKAGE}/_functions.py": python_declarations.functions,
     f"{_PACKAGE}/_numbers.py": python_constants.numbers,
     f"{_PACKAGE}/_rules.py": python_options.parts,
+    f"{_PACKAGE}/_words.py": python_constants.words,
     f"{_VALUES}/Options.swift": swift_options.options,
 }
 

@@ -9,7 +9,7 @@ from .python_terms import PythonTerms
 
 #: Class -> its base class, if the base class has more members than OpenEnum. These base classes are written by hand in
 #: _open_enum.py.
-_BASES = {"TaskState": "FinalStates"}
+_BASES = {"Status": "StatusNames", "TaskState": "FinalStates"}
 
 
 def constants(header: Header) -> str:
@@ -18,7 +18,7 @@ def constants(header: Header) -> str:
     table = "".join(f'    ("{enumeration.prefix}", {name}),\n' for name, enumeration in classes)
     return module(
         "The constants of include/backhaul.h, as enumerations. The package compares them with the loaded library's.",
-        ["from enum import IntEnum, IntFlag", "from ._open_enum import FinalStates, OpenEnum"],
+        ["from enum import IntEnum, IntFlag", "from ._open_enum import FinalStates, OpenEnum, OpenFlag, StatusNames"],
         [
             *(_class(name, enumeration, words) for name, enumeration in classes),
             "#: The prefix of the members of each enumeration in the header, and the enumeration.\n"
@@ -28,7 +28,7 @@ def constants(header: Header) -> str:
 
 
 def _class(name: str, enumeration: Enumeration, words: PythonTerms) -> str:
-    base = "IntFlag" if enumeration.is_bits else _BASES.get(name, "OpenEnum")
+    base = "OpenFlag" if enumeration.is_bits else _BASES.get(name, "OpenEnum")
     members = "".join(
         f"{remark(words.of(constant.documentation))}"
         f"    {names.python_member(enumeration, constant)} = {constant.value}\n"
@@ -50,5 +50,18 @@ def numbers(header: Header) -> str:
         "The numeric constants of include/backhaul.h: limits and special values. Their names have no prefix here.",
         [],
         [lines],
+        separator="\n",
+    )
+
+
+def words(header: Header) -> str:
+    lines = "".join(
+        f'    "{names.python_member(enumeration, constant)}": "{names.WORDS[constant.name]}",\n'
+        for enumeration in header.enumerations for constant in enumeration.constants if constant.name in names.WORDS
+    )
+    return module(
+        "The words of members that are not the members' names in lower case: they are options of curl.",
+        [],
+        [f"WORDS = {{\n{lines}}}\n"],
         separator="\n",
     )

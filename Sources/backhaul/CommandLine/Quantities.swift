@@ -99,7 +99,7 @@ extension Arguments {
     ) throws(CommandError) -> Value?? {
         guard let text = value(name) else { return nil }
         if text.isEmpty { return .some(nil) }
-        guard let found = words.first(where: { $0.word == text }) else {
+        guard let found = words.first(where: { $0.word.isWord(text) }) else {
             let list = words.map { "'\($0.word)'" }.joined(separator: ", ")
             throw .usage("--\(name) takes one of \(list), not '\(text)'")
         }
@@ -117,7 +117,7 @@ extension Arguments {
         let words = all(name).flatMap { $0.split(separator: ",") }
         var set: Value?
         for word in words {
-            guard let found = Value.words.first(where: { $0.word == word }) else {
+            guard let found = Value.words.first(where: { $0.word.isWord(word) }) else {
                 let list = Value.words.map { "'\($0.word)'" }.joined(separator: ", ")
                 throw .usage("--\(name) takes some of \(list), not '\(word)'")
             }

@@ -179,7 +179,7 @@ extension Setting {
         .word("cookies", \.cookies, "cookie-jar", "where the session's cookies live"),
         .set(
             "tolerances", \.statedTolerances, "tolerate",
-            "accept these faults of servers: missing-close-notify, early-response"),
+            "accept these faults of servers: missing_close_notify, early_response"),
         Setting("sends_launch_events", [], json: { .choice($0.sendsLaunchEvents) }),
         Setting(
             "asks_for_credentials", \.asksAtTerminal,

@@ -1,12 +1,19 @@
 import Backhaul
 
-/// A type whose values have words in options, tables and JSON. Most of the words are the header's names in lower case.
+/// A type whose values have words in options, tables and JSON. The words are those of bh_name.
 protocol Worded: Hashable {
     static var words: [(word: String, value: Self)] { get }
 }
 
 extension Worded {
     var word: String { Self.words.first { $0.value == self }?.word ?? "unknown" }
+}
+
+extension String {
+    /// Whether a text that the user gave is this word. The user may write hyphens in place of underscores.
+    func isWord(_ text: some StringProtocol) -> Bool {
+        self == text || self == String(text).replacing("-", with: "_")
+    }
 }
 
 extension Worded where Self: OptionSet {
@@ -84,7 +91,7 @@ extension RetryErrors: Worded {
 
 extension Tolerances: Worded {
     static let words: [(word: String, value: Tolerances)] = [
-        ("missing-close-notify", .missingCloseNotify), ("early-response", .earlyResponse),
+        ("missing_close_notify", .missingCloseNotify), ("early_response", .earlyResponse),
     ]
 }
 

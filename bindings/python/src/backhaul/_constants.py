@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
-from ._open_enum import FinalStates, OpenEnum
+from ._open_enum import FinalStates, OpenEnum, OpenFlag, StatusNames
 
 
-class Status(OpenEnum):
+class Status(StatusNames):
     """The result of a call, or the reason why a task failed."""
 
     #: Success.
@@ -156,7 +156,7 @@ class Hosting(OpenEnum):
     EMBEDDED = 2
 
 
-class ApplicationFlags(IntFlag):
+class ApplicationFlags(OpenFlag):
     """Flags of an application."""
 
     #: This handle belongs to a tool, not to a host. Such a handle does not prevent launches.
@@ -177,7 +177,7 @@ class LaunchState(OpenEnum):
     GAVE_UP = 3
 
 
-class RetryErrors(IntFlag):
+class RetryErrors(OpenFlag):
     """Which errors are retried."""
 
     #: Status.NAME_NOT_RESOLVED.
@@ -259,7 +259,7 @@ class ThermalState(OpenEnum):
     CRITICAL = 4
 
 
-class NetworkKind(IntFlag):
+class NetworkKind(OpenFlag):
     """Kinds of network. The kind of a machine's network is the kind of the network with the default route."""
 
     #: A cable.
@@ -303,7 +303,7 @@ class Role(OpenEnum):
     CONSUME_WHEN_FREE = 4
 
 
-class Tolerances(IntFlag):
+class Tolerances(OpenFlag):
     """Faults of servers that a session tolerates."""
 
     #: Some bodies end at the end of the TLS connection. With this flag, such a body counts as complete even if the
@@ -347,7 +347,7 @@ class Invalidation(OpenEnum):
     CANCEL = 2
 
 
-class Attention(IntFlag):
+class Attention(OpenFlag):
     """Why a session needs attention."""
 
     #: The session has events that are not acknowledged.
@@ -376,7 +376,7 @@ class IfExists(OpenEnum):
     SKIP = 2
 
 
-class RequestFlags(IntFlag):
+class RequestFlags(OpenFlag):
     """Flags of a request."""
 
     #: The task is suspended until the host resumes it.
@@ -484,7 +484,7 @@ class ChallengeKind(OpenEnum):
     REFRESH = 3
 
 
-class Scheme(IntFlag):
+class Scheme(OpenFlag):
     """Authentication schemes that were offered (RFC 9110, section 11)."""
 
     #: RFC 7617.
@@ -529,7 +529,7 @@ class ChallengeResponseKind(OpenEnum):
     URL = 5
 
 
-class ChallengeResponseFlags(IntFlag):
+class ChallengeResponseFlags(OpenFlag):
     """Flags of a response to a challenge."""
 
     #: The credential is stored with mode 0600, so later engine processes can also use it.

@@ -33,6 +33,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "bh_abi_json": (c_char_p, []),
     "bh_status_name": (c_char_p, [c_int32]),
     "bh_status_text": (c_char_p, [c_int32]),
+    "bh_name": (c_char_p, [c_char_p, c_int64]),
     "bh_application_open": (c_int32, [
         POINTER(bh_application_options), c_int32, POINTER(bh_application), POINTER(bh_error),
     ]),
