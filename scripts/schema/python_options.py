@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from . import names
 from .model import Enumeration, Field, Header, Struct
@@ -31,6 +32,14 @@ class Options:
         documentation = self._words.of(struct.documentation.replace(" The struct never grows.", ""))
         return f"{decorator}\nclass {names.value(struct.name)}:\n{docstring(documentation)}\n{fields}"
 
+    def keywords(self, struct: Struct, name: str, documentation: str) -> str:
+        """Returns the class with the types of the options that a method accepts as keywords."""
+        fields = "".join(
+            f"    {field.name}: {self._annotation(field)}\n" for field in names.options(struct)
+            if not field.documentation.startswith(_REQUIRED)
+        )
+        return f'class {name}(TypedDict, total=False):\n    """{documentation}"""\n\n{fields}'
+
     def _documentation(self, field: Field) -> str:
         text = field.documentation or names.documentation_of(field.type, self._enumerations)
         sentences = [self._words.of(text.removeprefix(_REQUIRED))]
@@ -55,6 +64,9 @@ class Options:
         elif default == "None":
             kind = f"{kind} | None"
         return f"{kind} = field(default={default}{_SECRET})" if field.name in names.SECRETS else f"{kind} = {default}"
+
+    def _annotation(self, field: Field) -> str:
+        return self._declaration(field).partition(" = ")[0]
 
     def _type(self, field: Field) -> str:
         if field.type in self._structs:
@@ -103,17 +115,22 @@ def parts(header: Header) -> str:
 def configuration(header: Header) -> str:
     """Returns the module with the configuration. The arguments of its classes are positional, because programs give the
     identifier without its name."""
+    options = Options(header).keywords(
+        header.struct("bh_session_configuration"), "ConfigurationOptions",
+        "The fields of ``SessionConfiguration`` that ``Application.session`` accepts as keywords.",
+    )
     return _module(
         header, "What is stored with sessions, and what all sessions of a store share.",
-        ["bh_session_configuration", "bh_limits"], "@dataclass(frozen=True)", "", names.PYTHON_PARTS,
+        ["bh_session_configuration", "bh_limits"], "@dataclass(frozen=True)", "", names.PYTHON_PARTS, [options],
     )
 
 
 def _module(
-    header: Header, documentation: str, structs: list[str], decorator: str, keyword_only: str, parts: list[str]
+    header: Header, documentation: str, structs: list[str], decorator: str, keyword_only: str, parts: list[str],
+    more: Sequence[str] = (),
 ) -> str:
     options = Options(header)
-    blocks = [options.dataclass(header.struct(name), decorator) for name in structs]
+    blocks = [*(options.dataclass(header.struct(name), decorator) for name in structs), *more]
     declarations = "\n".join(re.findall(r"^    \w+: .*", "\n".join(blocks), re.MULTILINE))
     standard = ([] if keyword_only else ["dataclass"]) + (["field"] if "field(" in declarations else [])
     classes = [names.python_class(enumeration) for enumeration in header.enumerations]
@@ -123,4 +140,6 @@ def _module(
         + _import("_rules", declarations, [names.value(name) for name in parts])
         + _import("_types", declarations, ["Headers", "Path"])
     )
-    return module(documentation, [f"from dataclasses import {', '.join(standard)}", own.rstrip("\n")], blocks)
+    typing = "\nfrom typing import TypedDict" if more else ""
+    imports = [f"from dataclasses import {', '.join(standard)}{typing}", own.rstrip("\n")]
+    return module(documentation, imports, blocks)

@@ -6,6 +6,7 @@ by their ids or by other features.
 
 import gc
 from ctypes import string_at
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -16,11 +17,16 @@ from backhaul import (
     TLS,
     Challenge,
     ChallengeKind,
+    Constraints,
     Hosting,
     IfExists,
     InvalidArgument,
     LaunchCommand,
+    NetworkKind,
+    Policy,
     Request,
+    RetryErrors,
+    RetryPolicy,
     Scheme,
     SessionConfiguration,
     TaskState,
@@ -75,8 +81,8 @@ def test_requests_are_written_to_structs_unchanged(requests):
         (Request("http://\ud800/"), "URL is not valid Unicode"),
         (Request(b"http://a/"), "URL is a bytes instead of a str"),
         (Request("http://a/", 7), "destination is a int instead of a path"),
-        (Request("http://a/", priority=2**31), "priority is 2147483648, which is no integer"),
-        (Request("http://a/", mode=-1), "mode is -1, which is no integer"),
+        (Request("http://a/", priority=2**31), "priority is 2147483648, which is too large"),
+        (Request("http://a/", mode=-1), "mode is -1, which is negative"),
         (Request("http://a/", if_exists="maybe"), "say 'fail' or 'replace' or 'skip'"),
     ],
 )
@@ -108,7 +114,58 @@ def test_the_struct_of_a_selection_of_tasks_keeps_its_array_of_task_ids_in_memor
 
 
 def test_a_member_of_an_enumeration_is_written_as_its_number():
-    assert _writing.number("policy", IfExists.REPLACE, _writing.UINT64) == 1
+    assert _writing.word("policy", IfExists.REPLACE, IfExists) == 1
+
+
+#: Wrong values for an enumeration, with words of the message. A bool is an int in Python.
+WRONG_CONSTANTS = [
+    (Request("http://a/", if_exists=True), "existing files is True; give a member of IfExists"),
+    (Request("http://a/", if_exists=None), "existing files is None; give a member of IfExists"),
+    (Request("http://a/", if_exists=TaskState.RUNNING), "give a member of IfExists"),
+    (Request("http://a/", suspended="no"), "suspended is 'no'; give True or False"),
+    (Request("http://a/", priority=True), "priority is True; give an integer"),
+    (Request("http://a/", earliest_start=True), "earliest start is True"),
+    (Policy(retry=RetryPolicy(errors=True)), "errors is True; give a member of RetryErrors"),
+    (Policy(retry=RetryPolicy(errors="name")), "errors is 'name'; give a member of RetryErrors"),
+    (Policy(rules=TransferRules(http_version=None)), "HTTP version is None; give a member of HTTPVersion"),
+    (Policy(rules=TransferRules(http_version="2")), "HTTP version is '2'; give a member of HTTPVersion"),
+    (Policy(constraints=Constraints(networks=NetworkKind(0))), "networks is empty"),
+]
+
+
+@pytest.mark.parametrize(("given", "words"), WRONG_CONSTANTS)
+def test_a_value_that_is_no_member_of_its_enumeration_raises_an_error_that_says_what_to_give(given, words):
+    request = Request("http://a/", policy=given) if isinstance(given, Policy) else given
+    with pytest.raises(InvalidArgument, match=words):
+        _writing_transfers.requests([request])
+
+
+@pytest.mark.parametrize("state", [True, None, "running", 40, IfExists.REPLACE])
+def test_a_state_that_is_no_task_state_raises_an_error(state):
+    with pytest.raises(InvalidArgument, match="state is"):
+        _writing.selection(None, [state])
+
+
+@pytest.mark.parametrize("hosting", [True, None, "daemon"])
+def test_a_hosting_that_is_no_member_of_hosting_raises_an_error(hosting):
+    with pytest.raises(InvalidArgument, match="give a member of Hosting, such as Hosting.DEFAULT"):
+        _writing.application_options("a", None, hosting, None, None, False)
+
+
+def test_an_empty_set_of_errors_to_retry_is_written_as_none():
+    raw = _writing_transfers.policy(Policy(retry=RetryPolicy(errors=RetryErrors(0))))
+    assert raw.retry.errors == RetryErrors.NONE
+
+
+@pytest.mark.parametrize(("given", "words"), [
+    (timedelta(seconds=5), "first_delay_ms is a timedelta; give milliseconds, such as 5000"),
+    (0.5, "first_delay_ms is 0.5; give an integer"), (-1, "first_delay_ms is -1, which is negative"),
+    (2**32, "first_delay_ms is 4294967296, which is too large"), (True, "first_delay_ms is True; give an integer"),
+])
+def test_the_error_for_a_wrong_duration_says_what_to_give_and_no_range_of_c(given, words):
+    with pytest.raises(InvalidArgument, match=words) as caught:
+        _writing.launch(LaunchCommand("/bin/true", first_delay_ms=given))
+    assert "4294967295" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("given", "number"), [(None, 0), (True, 1), (False, 2)])

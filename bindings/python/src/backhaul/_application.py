@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ctypes import byref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _writing
 from ._application_verbs import ApplicationVerbs
 from ._attention import AttentionStream, poll_attention
 from ._conditions import Condition, Hold, Network
-from ._configuration import Limits, SessionConfiguration
+from ._configuration import ConfigurationOptions, Limits, SessionConfiguration
 from ._constants import Hosting, Role
 from ._ctypes import bh_application
 from ._errors import BackhaulError
@@ -23,6 +23,8 @@ from ._values import SessionInfo
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from typing_extensions import Unpack
 
 
 class Application:
@@ -109,7 +111,12 @@ class Application:
         return f"<Application {self.identifier!r}{' closed' if self._handle.closed else ''}>"
 
     def session(
-        self, identifier: str, *, role: Role = Role.CONSUME, timeout: float | None = None, **configuration: Any
+        self,
+        identifier: str,
+        *,
+        role: Role = Role.CONSUME,
+        timeout: float | None = None,
+        **configuration: Unpack[ConfigurationOptions],
     ) -> Session:
         """Creates a session. If the session exists, attaches to it instead. The keyword arguments are fields of
         ``SessionConfiguration``. An existing session keeps its stored configuration, and its ``created`` is False."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ctypes import byref, c_int32
-from typing import Any, Callable, TypeVar
+from typing import TYPE_CHECKING, Callable, TypeVar
 
 from . import (
+    _keywords,
     _reading,
     _reading_conditions,
     _reading_transfers,
@@ -14,7 +15,7 @@ from . import (
     _writing_transfers,
 )
 from ._conditions import Condition, Hold, Network
-from ._configuration import Limits, SessionConfiguration
+from ._configuration import ConfigurationOptions, Limits, SessionConfiguration
 from ._constants import Role, SessionDisposition
 from ._ctypes import bh_session
 from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, call
@@ -23,6 +24,9 @@ from ._library import library
 from ._session import Session
 from ._tickets import Ticket, from_batch, wait_only
 from ._values import SessionInfo
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Result = TypeVar("Result")
 
@@ -103,7 +107,7 @@ class ApplicationVerbs:
             library.bh_session_create,
             self._application.pointer,
             byref(_writing_transfers.configuration(configuration)),
-            _writing.role(role),
+            _writing.member("role", role, Role),
         )
 
     def attach(self, identifier: str, role: Role = Role.CONSUME) -> Ticket[Session]:
@@ -114,11 +118,14 @@ class ApplicationVerbs:
             library.bh_session_attach,
             self._application.pointer,
             _writing.text("identifier", identifier),
-            _writing.role(role),
+            _writing.member("role", role, Role),
         )
 
-    def session(self, identifier: str, *, role: Role = Role.CONSUME, **configuration: Any) -> Ticket[Session]:
+    def session(
+        self, identifier: str, *, role: Role = Role.CONSUME, **configuration: Unpack[ConfigurationOptions]
+    ) -> Ticket[Session]:
         """Creates a session with this configuration. If the session exists, attaches to it instead."""
+        _keywords.check("session", configuration, ConfigurationOptions.__optional_keys__)
         return self.create(SessionConfiguration(identifier, **configuration), role)
 
     def _listing(self, read: Callable[[BatchHandle], Result], function: Callable[..., int]) -> Ticket[Result]:
@@ -129,6 +136,7 @@ class ApplicationVerbs:
             pointer, disposition = bh_session(), c_int32(SessionDisposition.ATTACHED)
             call(library.bh_ticket_session, ticket.pointer, byref(pointer), byref(disposition))
             created = disposition.value == SessionDisposition.CREATED
-            return Session(self._application, SessionHandle(pointer), identifier, Role(role), created)
+            handle = SessionHandle(pointer, self._application)
+            return Session(self._application, handle, identifier, Role(role), created)
 
         return read

@@ -14,7 +14,7 @@ from ._errors import BackhaulError
 from ._handles import ApplicationHandle, BatchHandle, take
 from ._library import library
 from ._values import SessionInfo
-from ._waiting import DEFAULT_SECONDS, Backoff, Deadline, readable
+from ._waiting import DEFAULT_SECONDS, Backoff, Deadline, seconds
 
 #: If no engine can be found, the descriptor does not become readable. The next poll makes the library search again.
 _RECHECK_SECONDS = 5.0
@@ -27,7 +27,8 @@ def poll_attention(handle: ApplicationHandle, timeout: float | None) -> list[Ses
         try:
             found = _poll(handle, deadline.slice_ms())
         except BackhaulError as error:
-            lateness.tolerate(error, deadline)
+            if not lateness.tolerates(error, deadline):
+                raise
             continue
         lateness.reset()
         if found or deadline.is_over:
@@ -50,12 +51,11 @@ class _Lateness:
     def reset(self) -> None:
         self._end = None
 
-    def tolerate(self, error: BackhaulError, deadline: Deadline) -> None:
-        """Raises the error if it has another reason, or if a limit is over."""
+    def tolerates(self, error: BackhaulError, deadline: Deadline) -> bool:
+        """Returns False if the error has another reason, or if a limit is over."""
         self._end = self._end or Deadline(DEFAULT_SECONDS)
         is_late = error.status in (Status.TIMEOUT, Status.ENGINE_UNRESPONSIVE)
-        if deadline.is_over or self._end.is_over or not is_late:
-            raise error
+        return is_late and not deadline.is_over and not self._end.is_over
 
 
 class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
@@ -63,7 +63,7 @@ class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
 
     def __init__(self, handle: ApplicationHandle, timeout: float | None) -> None:
         self._handle = handle
-        self._timeout = timeout
+        self._timeout = seconds(timeout)
         self._found: deque[SessionInfo] = deque()
 
     def __iter__(self) -> AttentionStream:
@@ -87,7 +87,8 @@ class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
                     self._found.extend(_poll(self._handle, 0))
                     lateness.reset()
                 except BackhaulError as error:
-                    lateness.tolerate(error, deadline)
+                    if not lateness.tolerates(error, deadline):
+                        raise
             if self._found:
                 return self._found.popleft()
             if deadline.is_over:
@@ -96,5 +97,5 @@ class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
             # read. The pause prevents a busy loop.
             remaining = deadline.remaining
             wait = _RECHECK_SECONDS if remaining is None else min(_RECHECK_SECONDS, remaining)
-            if await readable(self._handle.descriptor, wait):
+            if await self._handle.readable(wait):
                 await backoff.pause()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from ._constants import Cookies, Tolerances
 from ._rules import TLS, Budget, Constraints, Proxy, RetryPolicy, TransferRules
@@ -77,3 +78,27 @@ class Limits:
     maximum_connections: int = 0
     #: Limit of the connections of all sessions together to one origin; default: only each session's own limit.
     connections_per_origin: int = 0
+
+
+class ConfigurationOptions(TypedDict, total=False):
+    """The fields of ``SessionConfiguration`` that ``Application.session`` accepts as keywords."""
+
+    retry: RetryPolicy
+    rules: TransferRules
+    constraints: Constraints
+    tls: TLS
+    proxy: Proxy
+    budget: Budget
+    bytes_per_second: int
+    headers: Headers
+    connections_per_origin: int
+    maximum_running_tasks: int
+    history_limit: int
+    cookies: str | Cookies | None
+    tolerances: Tolerances
+    sends_launch_events: bool | None
+    asks_for_credentials: bool | None
+    discretionary_if_launched: bool | None
+    launch_if_stopped_ms: int
+    slow_after_ms: int
+    slow_pause_ms: int

@@ -12,7 +12,7 @@ from ._library import library
 from ._logging import log
 from ._reading import Events, events
 from ._tickets import Ticket, from_batch
-from ._waiting import Backoff, Deadline, readable, wait_readable
+from ._waiting import Backoff, Deadline, seconds, wait_readable
 
 
 class EventSource:
@@ -22,7 +22,6 @@ class EventSource:
         self._session = session
         self._application = application
         self._handle = handle
-        self._read = from_batch(self._events)
 
     def _events(self, batch: BatchHandle) -> Events:
         found = events(batch, self._session)
@@ -31,16 +30,15 @@ class EventSource:
             log.debug("event %d: %s, task %d, %s", event.id, event.kind.name, event.task_id, state)
         return found
 
-    @property
-    def descriptor(self) -> int:
-        return self._handle.descriptor
+    async def readable(self, limit: float | None) -> bool:
+        """Waits for events that no poll has returned. Returns False if there are none after ``limit`` seconds."""
+        return await self._handle.readable(limit)
 
     def start(self, after: int, maximum: int) -> Ticket[Events]:
         """Starts a poll. The poll returns the available events, and does not wait for further events."""
         cursor, size = _writing.cursor(after), _writing.maximum(maximum)
-        return Ticket.start(
-            self._application, self._read, library.bh_session_poll, self._handle.pointer, cursor, size
-        )
+        read = from_batch(self._events)
+        return Ticket.start(self._application, read, library.bh_session_poll, self._handle.pointer, cursor, size)
 
     def poll(self, after: int, maximum: int, timeout: float | None) -> Events:
         deadline, backoff = Deadline(timeout), Backoff(0.25)
@@ -49,7 +47,7 @@ class EventSource:
             if found.items or deadline.is_over:
                 return found
             # Events before ``after`` can make the descriptor readable. The pause prevents a busy loop.
-            if wait_readable(self.descriptor, deadline.slice_ms() / 1000):
+            if wait_readable(self._handle.descriptor, deadline.slice_ms() / 1000):
                 backoff.sleep(deadline)
 
 
@@ -62,7 +60,7 @@ class EventStream(Iterator[Event], AsyncIterator[Event]):
 
     def __init__(self, source: EventSource, after: int, timeout: float | None, maximum: int) -> None:
         self._source = source
-        self._timeout = timeout
+        self._timeout = seconds(timeout)
         self._maximum = maximum
         self._fetched: deque[Event] = deque()
         self._fetched_through = after
@@ -92,7 +90,7 @@ class EventStream(Iterator[Event], AsyncIterator[Event]):
             if deadline.is_over:
                 raise StopAsyncIteration
             # Events before this stream's cursor can make the descriptor readable. The pause prevents a busy loop.
-            if await readable(self._source.descriptor, deadline.remaining):
+            if await self._source.readable(deadline.remaining):
                 await backoff.pause()
 
     def _keep(self, events: Events) -> None:

@@ -12,6 +12,7 @@ from ._ctypes import bh_application, bh_batch, bh_error, bh_session, bh_ticket
 from ._errors import error_for, error_from
 from ._library import library
 from ._numbers import START
+from ._waiting import Waiters
 
 Pointer = TypeVar("Pointer", bound=c_void_p)
 
@@ -43,7 +44,11 @@ def start(function: Callable[..., int], *arguments: Any) -> TicketHandle:
 
 
 class Handle(Generic[Pointer]):
-    """One C handle. Several threads and the garbage collector may close it: only the first close has an effect."""
+    """One C handle. Several threads and the garbage collector may close it: only the first close has an effect.
+
+    No object to which a handle refers may refer to the handle. Without such a cycle, a dropped handle is closed at
+    once, and not only when the cyclic garbage collector runs.
+    """
 
     #: The word for the object in messages.
     noun = "handle"
@@ -71,7 +76,11 @@ class Handle(Generic[Pointer]):
         # The removal of the attribute is one atomic step, so no mutex is needed.
         pointer: Pointer | None = self.__dict__.pop("_pointer", None)
         if pointer is not None:
+            self._wake()
             self._release(pointer)
+
+    def _wake(self) -> None:
+        """Wakes the coroutines that wait for this handle, which is closed."""
 
     def __del__(self) -> None:
         if self.closed:
@@ -87,19 +96,38 @@ class ApplicationHandle(Handle[bh_application]):
 
     def __init__(self, pointer: bh_application) -> None:
         super().__init__(pointer, library.bh_application_close)
+        #: The coroutines that wait for this handle, or for a session of this application.
+        self.all_waiters: set[tuple[Waiters, Any]] = set()
+        self._waiters = Waiters(self.all_waiters)
 
     @property
     def descriptor(self) -> int:
         """The event descriptor of the application. The library owns it."""
         return _descriptor(library.bh_application_event_fd, self.pointer)
 
+    async def readable(self, limit: float | None) -> bool:
+        """Waits until the descriptor is readable, or this handle is closed. Returns False after ``limit`` seconds."""
+        return await self._waiters.readable(self.descriptor, limit, lambda: self.closed)
+
+    def _wake(self) -> None:
+        for waiters, loop in list(self.all_waiters):
+            waiters.wake_in(loop)
+
 
 class SessionHandle(Handle[bh_session]):
     noun = "session"
     warns = True
 
-    def __init__(self, pointer: bh_session) -> None:
+    def __init__(self, pointer: bh_session, application: ApplicationHandle) -> None:
         super().__init__(pointer, library.bh_session_close)
+        self._application = application
+        self._event_waiters = Waiters(application.all_waiters)
+        self._progress_waiters = Waiters(application.all_waiters)
+
+    @property
+    def pointer(self) -> bh_session:
+        _ = self._application.pointer  # raises an exception if the application is closed
+        return super().pointer
 
     @property
     def descriptor(self) -> int:
@@ -110,6 +138,22 @@ class SessionHandle(Handle[bh_session]):
     def progress_descriptor(self) -> int:
         """The descriptor for the progress of the session. The library owns it."""
         return _descriptor(library.bh_session_progress_fd, self.pointer)
+
+    async def readable(self, limit: float | None) -> bool:
+        """Waits until there are events, or until this handle or the application is closed. Returns False after
+        ``limit`` seconds."""
+        return await self._event_waiters.readable(self.descriptor, limit, self._is_unusable)
+
+    async def progress_readable(self, limit: float | None) -> bool:
+        """Does the same as ``readable``, but for progress."""
+        return await self._progress_waiters.readable(self.progress_descriptor, limit, self._is_unusable)
+
+    def _is_unusable(self) -> bool:
+        return self.closed or self._application.closed
+
+    def _wake(self) -> None:
+        self._event_waiters.wake()
+        self._progress_waiters.wake()
 
 
 class TicketHandle(Handle[bh_ticket]):

@@ -12,7 +12,7 @@ from ._handles import BatchHandle, SessionHandle, take
 from ._library import library
 from ._session_verbs import SessionVerbs
 from ._values import Progress
-from ._waiting import Backoff, Deadline, readable
+from ._waiting import Backoff, Deadline, seconds
 
 
 def poll_progress(handle: SessionHandle, timeout: float | None) -> list[Progress]:
@@ -37,7 +37,7 @@ class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]
         self._verbs = verbs
         self._handle = handle
         self._interval = interval
-        self._timeout = timeout
+        self._timeout = seconds(timeout)
         self._is_watching = False
 
     def __iter__(self) -> ProgressStream:
@@ -68,5 +68,5 @@ class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]
                 raise StopAsyncIteration
             # The descriptor may become readable, and another coroutine or thread may take the readings first. Without
             # the pause, this loop would then be a busy loop.
-            if await readable(self._handle.progress_descriptor, deadline.remaining):
+            if await self._handle.progress_readable(deadline.remaining):
                 await backoff.pause()

@@ -44,20 +44,29 @@ class Session(SessionTasks):
     def __init__(
         self, application: ApplicationHandle, handle: SessionHandle, identifier: str, role: Role, created: bool
     ) -> None:
+        self._application = application
         self._handle = handle
-        self._events = EventSource(self, application, handle)
         #: The name of the session, which is unique in its application.
         self.identifier = identifier
         #: The role in which this object is attached. It determines which methods may be called.
         self.role = role
         #: Whether the call that returned this object created the session. False if the session existed before.
         self.created = created
-        #: The methods of this object, in a form that returns a Ticket immediately.
-        self.start = SessionVerbs(self, self._events, application, handle)
         log.debug("%s the session %s as %s", "created" if created else "attached", identifier, role.name)
 
     def __repr__(self) -> str:
         return f"<Session {self.identifier!r}{' closed' if self._handle.closed else ''}>"
+
+    # A session does not keep the objects that refer to it. Without such a cycle, a dropped session is closed at once.
+
+    @property
+    def start(self) -> SessionVerbs:
+        """The methods of this session, in a form that does not block: each one immediately returns a ``Ticket``, which
+        gives the result later. In asyncio, await the ticket: ``await session.start.cancel([task])``."""
+        return SessionVerbs(self, self._application, self._handle)
+
+    def _source(self) -> EventSource:
+        return EventSource(self, self._application, self._handle)
 
     # Enqueue
 
@@ -124,12 +133,12 @@ class Session(SessionTasks):
         The stream waits for further events. With a ``timeout``, the stream ends when no event has come for this number
         of seconds. With a ``timeout`` of 0, the stream yields only the available events.
         """
-        return EventStream(self._events, after, timeout, maximum)
+        return EventStream(self._source(), after, timeout, maximum)
 
     def poll(self, after: int = 0, maximum: int = PAGE, *, timeout: float | None = None) -> Events:
         """Returns up to ``maximum`` events with ids greater than ``after``. Waits for the first event up to ``timeout``
         seconds. If ``timeout`` is None, the wait has no limit."""
-        return self._events.poll(after, maximum, timeout)
+        return self._source().poll(after, maximum, timeout)
 
     def acknowledge(self, events: Iterable[Identity], *, timeout: float | None = None) -> int:
         """Acknowledges events, which are given as objects or as ids. Call this method after the host has processed the

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ._attempt import Attempt
 from ._conditions import Wait
 from ._constants import IfExists, TaskState
-from ._errors import NotFound
 from ._identity import Among, Identity
 from ._numbers import TIME_UNCHANGED
 from ._rules import Constraints
@@ -24,9 +23,11 @@ class SessionTasks:
     """The methods of a session that concern its tasks. The engine is the process that runs the tasks. The list of tasks
     (``tasks``) has each task until its event is acknowledged. Then the history (``history``) has the task."""
 
-    #: An object with the methods of this session, in a form that returns immediately. Each one returns a Ticket, which
-    #: gives the result later.
-    start: SessionVerbs
+    @property
+    def start(self) -> SessionVerbs:
+        """The methods of this session, in a form that does not block: each one immediately returns a ``Ticket``, which
+        gives the result later. In asyncio, await the ticket: ``await session.start.cancel([task])``."""
+        raise NotImplementedError
 
     def tasks(
         self,
@@ -53,15 +54,7 @@ class SessionTasks:
     def task(self, task: Identity, *, timeout: float | None = None) -> TaskInfo:
         """Returns one task with its live progress. If the task's event was acknowledged, returns the task's record in
         the history. Raises NotFound if neither the list nor the history has the task."""
-        try:
-            return self.start.task(task).result(timeout)
-        except NotFound as error:
-            number = task if isinstance(task, int) else task.id
-            # The history may be read from a number on. The smallest number of a task is 1.
-            for ended in self.start.history(max(number, 1) - 1, 1).result(timeout):
-                if ended.id == number:
-                    return ended
-            raise NotFound(error.status, f"neither the list nor the history has task {number}") from None
+        return self.start.task(task).result(timeout)
 
     def attempts(self, task: Identity, *, timeout: float | None = None) -> list[Attempt]:
         """Returns the attempts (runs) of a task that is in the list or in the history, oldest first. At most 100

@@ -8,6 +8,7 @@ from ctypes import byref
 from typing import TYPE_CHECKING, Any, Callable, Protocol, TypeVar
 
 from . import (
+    _keywords,
     _reading,
     _reading_conditions,
     _reading_transfers,
@@ -22,7 +23,7 @@ from ._configuration import SessionConfiguration
 from ._constants import IfExists, Invalidation, Status, TaskState
 from ._copying import released
 from ._ctypes import bh_batch
-from ._errors import BackhaulError, error_from, invalid
+from ._errors import BackhaulError, error_for, error_from, invalid
 from ._event import Acknowledging
 from ._events import EventSource
 from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, new_error
@@ -53,11 +54,8 @@ class SessionVerbs:
     """Methods of a session. Each one returns a Ticket immediately. To get the result, ``await`` the Ticket, or call its
     ``result()``."""
 
-    def __init__(
-        self, session: Host, events: EventSource, application: ApplicationHandle, handle: SessionHandle
-    ) -> None:
+    def __init__(self, session: Host, application: ApplicationHandle, handle: SessionHandle) -> None:
         self._session = session
-        self._events = events
         self._application = application
         self._handle = handle
 
@@ -76,6 +74,7 @@ class SessionVerbs:
         self, url: str, destination: Path | None = None, **options: Unpack[DownloadOptions]
     ) -> Ticket[Task]:
         """Enqueues one download. The options are fields of ``Request``."""
+        _keywords.check("download", options, DownloadOptions.__optional_keys__)
         return self._one(Request(url, destination, **options))
 
     def upload(
@@ -88,6 +87,7 @@ class SessionVerbs:
         **options: Unpack[TransferOptions],
     ) -> Ticket[Task]:
         """Enqueues one upload of a file, of bytes or of a form. The options are fields of ``Request``."""
+        _keywords.check("upload", options, TransferOptions.__optional_keys__)
         if (body_file is not None) + (body is not None) + bool(parts) != 1:
             raise invalid("an upload is of a body_file, of a body or of parts; give exactly one of them")
         return self._one(Request(url, body_file=body_file, body=body, parts=parts, **options))
@@ -110,10 +110,7 @@ class SessionVerbs:
             results = released(BatchHandle(batch), _reading_transfers.enqueued) if batch else []
             results = [result._replace(request=result.request + first) for result in results]
             if status != Status.OK:
-                error = error_from(status, details)
-                error.applied = results
-                _renumber(error, first)
-                raise error
+                raise _partial(error_from(status, details), results, first)
             return transform(results)
 
         try:
@@ -124,7 +121,7 @@ class SessionVerbs:
 
     def poll(self, after: int = 0, maximum: int = PAGE) -> Ticket[_reading.Events]:
         """Returns the available events, and does not wait for further ones."""
-        return self._events.start(after, maximum)
+        return EventSource(self._session, self._application, self._handle).start(after, maximum)
 
     def acknowledge(self, events: Iterable[Identity]) -> Ticket[int]:
         """Acknowledges events: they are not delivered again. The result is how many of the events existed."""
@@ -147,6 +144,7 @@ class SessionVerbs:
 
     def respond(self, challenge: Challenge | int, **response: Unpack[ResponseOptions]) -> Ticket[None]:
         """Responds to an open challenge, as ``Session.respond`` does."""
+        _keywords.check("respond", response, ResponseOptions.__optional_keys__)
         value = _writing.response(**response)
         return self._start(wait_only, library.bh_session_respond, _writing.challenge(challenge), byref(value))
 
@@ -204,10 +202,21 @@ class SessionVerbs:
         )
 
     def task(self, task: Identity) -> Ticket[TaskInfo]:
-        """Reads only the list. After the acknowledgement of the task's event, ``history(id - 1, 1)`` has the task."""
-        return self._start(
-            from_batch(lambda batch: _reading.tasks(batch)[0]), library.bh_session_task, _writing.identity(task)
-        )
+        """Returns one task, as ``Session.task``: from the list of tasks, or else from the history."""
+        number = _writing.identity(task)
+
+        def ended(batch: BatchHandle) -> TaskInfo:
+            for info in _reading.tasks(batch):
+                if info.id == number:
+                    return info
+            raise error_for(Status.NOT_FOUND, f"neither the list nor the history has task {number}")
+
+        def in_history() -> Ticket[TaskInfo]:
+            # The listing begins after the task before this one.
+            return self._start(from_batch(ended), library.bh_session_history, max(number, 1) - 1, 1)
+
+        listed = from_batch(lambda batch: _reading.tasks(batch)[0])
+        return self._start(listed, library.bh_session_task, number).or_else(in_history)
 
     def attempts(self, task: Identity) -> Ticket[list[Attempt]]:
         """Returns the attempts (runs) of a task, oldest first."""
@@ -287,6 +296,7 @@ class SessionVerbs:
     def _control(
         self, function: Callable[..., int], tasks: Iterable[Identity] | None, among: Among, *arguments: Any
     ) -> Ticket[int]:
+        _keywords.check(function.__name__.removeprefix("bh_tasks_"), among, Among.__optional_keys__)
         chosen = None if tasks is None else list(tasks)
         selected = _writing.selection(chosen, **among)
         # In C, an empty list means all tasks. In Python, None means all tasks, and an empty list means no task.
@@ -303,6 +313,13 @@ class SessionVerbs:
             _writing.path("destination", destination),
             _writing.if_exists(if_exists),
         )
+
+
+def _partial(error: BackhaulError, results: list[Enqueued], first: int) -> BackhaulError:
+    """Returns the error of an enqueue with the results of the requests that were applied before the failure."""
+    error.applied = results
+    _renumber(error, first)
+    return error
 
 
 def _renumber(error: BackhaulError, first: int) -> None:

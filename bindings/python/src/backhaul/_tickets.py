@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
+from copy import copy
 from ctypes import byref, c_uint64
 from typing import Any, Callable, Generic, TypeVar
 
@@ -14,7 +15,7 @@ from ._ctypes import bh_batch, bh_ticket
 from ._errors import BackhaulError, error_for, error_from
 from ._handles import ApplicationHandle, BatchHandle, TicketHandle, call, new_error, start, take
 from ._library import library
-from ._waiting import DEFAULT_SECONDS, Backoff, Deadline, readable
+from ._waiting import DEFAULT_SECONDS, Backoff, Deadline
 
 Result = TypeVar("Result")
 
@@ -32,12 +33,19 @@ class Ticket(Generic[Result]):
     """A command that was sent to the engine. The engine performs the command even if the program drops the ticket."""
 
     def __init__(
-        self, application: ApplicationHandle, handle: TicketHandle, read: Callable[[TicketHandle], Result]
+        self,
+        application: ApplicationHandle,
+        handle: TicketHandle,
+        read: Callable[[TicketHandle], Result],
+        otherwise: Callable[[], Ticket[Result]] | None = None,
     ) -> None:
         self._application = application
         self._handle = handle
         self._read = read
-        self._outcome: Callable[[], Result] | None = None
+        #: Starts the command that follows if this command fails with NOT_FOUND.
+        self._otherwise = otherwise
+        #: The result, or the error. Empty until the reply was read.
+        self._outcome: tuple[Result, None] | tuple[None, BackhaulError] | tuple[()] = ()
 
     @classmethod
     def start(
@@ -51,12 +59,25 @@ class Ticket(Generic[Result]):
         command."""
         return cls(application, start(function, *arguments), read)
 
+    def or_else(self, otherwise: Callable[[], Ticket[Result]]) -> Ticket[Result]:
+        """Returns a ticket with the result of this command. If this command fails with NOT_FOUND, ``otherwise`` starts
+        a second command, and the ticket has the result of the second command."""
+        return Ticket(self._application, self._handle, self._read, otherwise)
+
+    def __repr__(self) -> str:
+        return f"<Ticket {'done' if self.done else 'pending'}>"
+
     def _has_reply(self, wait_ms: int = 0) -> bool:
-        if self._outcome is not None:
+        if self._outcome:
             return True
         status = library.bh_ticket_wait(self._handle.pointer, wait_ms, None)
         if status == Status.ENGINE_UNRESPONSIVE:
             return self._has_failed()
+        if status == Status.NOT_FOUND and self._otherwise is not None:
+            second, self._otherwise = self._otherwise(), None
+            self._handle.close()
+            self._handle, self._read = second._handle, second._read
+            return False
         return bool(status != Status.TIMEOUT)
 
     def _has_failed(self) -> bool:
@@ -68,22 +89,18 @@ class Ticket(Generic[Result]):
 
     def _take(self) -> Result:
         # The library returns the session or batch of a ticket only one time, so the result is stored here.
-        if self._outcome is None:
-            self._outcome = self._read_outcome()
+        if not self._outcome:
+            try:
+                self._outcome = (self._read(self._handle), None)
+            except BackhaulError as error:
+                self._outcome = (None, error.with_traceback(None))
             self._handle.close()
-        return self._outcome()
-
-    def _read_outcome(self) -> Callable[[], Result]:
-        try:
-            result = self._read(self._handle)
-        except Exception as error:
-            caught = error
-
-            def fail() -> Result:
-                raise caught
-
-            return fail
-        return lambda: result
+        result, failure = self._outcome
+        if failure is not None:
+            # The traceback of an exception refers to the variables of its callers, such as this ticket. So a copy is
+            # raised: the ticket must not refer to itself.
+            raise copy(failure)
+        return result  # type: ignore[return-value]
 
     @property
     def done(self) -> bool:
@@ -131,7 +148,7 @@ class Ticket(Generic[Result]):
     async def _wait_for_reply(self) -> Result:
         backoff = Backoff(0.02)
         while not self._has_reply():
-            await readable(self._application.descriptor, _CHECK_SECONDS)
+            await self._application.readable(_CHECK_SECONDS)
             if _fetch(self._application) == 0 and not self._has_reply():
                 await backoff.pause()
         return self._take()
@@ -151,7 +168,7 @@ class CompletedTicket(Ticket[Result]):
     """A ticket whose result is already known, because there is nothing to do."""
 
     def __init__(self, result: Result) -> None:
-        self._outcome = lambda: result
+        self._outcome = (result, None)
 
 
 def from_batch(read: Callable[[BatchHandle], Result]) -> Callable[[TicketHandle], Result]:

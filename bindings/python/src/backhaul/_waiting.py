@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import select
 import time
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from contextlib import suppress
+from typing import TYPE_CHECKING, Callable
 
+from ._errors import invalid
 from ._numbers import WAIT_MAXIMUM
 
 if TYPE_CHECKING:
@@ -22,11 +24,19 @@ SLICE_SECONDS = 0.2
 DEFAULT_SECONDS = 30.0
 
 
-class Deadline:
-    """The time until which a call may wait. If ``seconds`` is None, the call may wait without a limit."""
+def seconds(value: float | None, what: str = "timeout") -> float | None:
+    """Checks a number of seconds that a caller gives."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0):
+        raise invalid(f"the {what} is {value!r}; give seconds from 0 on, or None")
+    return value
 
-    def __init__(self, seconds: float | None) -> None:
-        self._end = None if seconds is None else time.monotonic() + max(0.0, seconds)
+
+class Deadline:
+    """The time until which a call may wait. If ``limit`` is None, the call may wait without a limit."""
+
+    def __init__(self, limit: float | None) -> None:
+        limit = seconds(limit)
+        self._end = None if limit is None else time.monotonic() + limit
 
     @property
     def remaining(self) -> float | None:
@@ -39,53 +49,84 @@ class Deadline:
     def slice_ms(self) -> int:
         """Returns how long the next C call may wait, in milliseconds. The result is 0 only if the deadline is over."""
         remaining = self.remaining
-        seconds = SLICE_SECONDS if remaining is None else min(SLICE_SECONDS, remaining)
-        return min(WAIT_MAXIMUM, max(1, round(seconds * 1000)) if seconds > 0 else 0)
+        limit = SLICE_SECONDS if remaining is None else min(SLICE_SECONDS, remaining)
+        return min(WAIT_MAXIMUM, max(1, round(limit * 1000)) if limit > 0 else 0)
 
 
-_Waiters = dict[int, set["asyncio.Future[None]"]]
-_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Waiters] = WeakKeyDictionary()
+class Waiters:
+    """The coroutines that wait for one descriptor of the library. They may run in the event loops of several threads.
+
+    An event loop watches a copy of the descriptor. So if the library closes the descriptor, and the process uses its
+    number for another file, the event loop does not watch that file.
+    """
+
+    def __init__(self, all_waiters: set[tuple[Waiters, asyncio.AbstractEventLoop]]) -> None:
+        #: The waiters of all descriptors of an application, with the event loops in which coroutines wait.
+        self._all = all_waiters
+        self._watches: dict[asyncio.AbstractEventLoop, tuple[int, set[asyncio.Future[None]]]] = {}
+
+    async def readable(self, descriptor: int, limit: float | None, is_closed: Callable[[], bool]) -> bool:
+        """Waits until the descriptor is readable, or until ``wake`` is called. Returns False if neither happens within
+        ``limit`` seconds."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        if loop not in self._watches:
+            try:
+                copy = os.dup(descriptor)
+            except OSError:
+                if is_closed():  # meanwhile, by another thread
+                    return True
+                raise
+            self._watches[loop] = (copy, set())
+            self._all.add((self, loop))
+            loop.add_reader(copy, self._wake, loop)
+        watch = self._watches[loop]
+        future: asyncio.Future[None] = loop.create_future()
+        watch[1].add(future)
+        try:
+            # The close of the handle wakes all futures of this moment. This check finds an earlier close.
+            if is_closed():
+                return True
+            # `asyncio.wait_for` cannot be used: before Python 3.12, it ignores a cancellation that comes at the same
+            # time as the result.
+            done, _ = await asyncio.wait((future,), timeout=limit)
+            return bool(done)
+        finally:
+            watch[1].discard(future)
+            if not watch[1] and self._watches.get(loop) is watch:
+                self._wake(loop)
+
+    def wake(self) -> None:
+        """Wakes all coroutines. Any thread may call this method."""
+        for loop in list(self._watches):
+            self.wake_in(loop)
+
+    def wake_in(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Wakes the coroutines of one event loop. Any thread may call this method."""
+        with suppress(RuntimeError):  # A closed event loop has no coroutines to wake.
+            loop.call_soon_threadsafe(self._wake, loop)
+
+    def _wake(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Wakes the coroutines of an event loop. The loop then stops watching the descriptor, because the descriptor
+        stays readable until the coroutines have read their data."""
+        copy, futures = self._watches.pop(loop, (None, ()))
+        if copy is None:
+            return
+        self._all.discard((self, loop))
+        loop.remove_reader(copy)
+        os.close(copy)
+        for future in futures:
+            if not future.done():
+                future.set_result(None)
 
 
-def _wake(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
-    """Wakes all waiters of a descriptor. The event loop then stops watching the descriptor, because the descriptor
-    stays readable until the waiters have read their data."""
-    loop.remove_reader(descriptor)
-    for future in _loops[loop].pop(descriptor, set()):
-        if not future.done():
-            future.set_result(None)
-
-
-async def readable(descriptor: int, seconds: float | None) -> bool:
-    """Waits until a descriptor is readable. Several coroutines may wait for the same descriptor. Returns False if the
-    descriptor does not become readable within ``seconds``."""
-    import asyncio
-
-    loop = asyncio.get_running_loop()
-    waiters = _loops.setdefault(loop, {})
-    future: asyncio.Future[None] = loop.create_future()
-    if descriptor not in waiters:
-        waiters[descriptor] = set()
-        loop.add_reader(descriptor, _wake, loop, descriptor)
-    mine = waiters[descriptor]
-    mine.add(future)
-    try:
-        # `asyncio.wait_for` cannot be used: before Python 3.12, it ignores a cancellation that comes at the same time
-        # as the result.
-        done, _ = await asyncio.wait((future,), timeout=seconds)
-        return bool(done)
-    finally:
-        mine.discard(future)
-        if not mine and waiters.get(descriptor) is mine:
-            del waiters[descriptor]
-            loop.remove_reader(descriptor)
-
-
-def wait_readable(descriptor: int, seconds: float) -> bool:
-    """Does the same as ``readable``, but for blocking code. Python handles signals during the wait."""
+def wait_readable(descriptor: int, limit: float) -> bool:
+    """Waits until the descriptor is readable, for blocking code. Python handles signals during the wait. Returns False
+    if the descriptor does not become readable within ``limit`` seconds."""
     poller = select.poll()
     poller.register(descriptor, select.POLLIN)
-    return bool(poller.poll(seconds * 1000))
+    return bool(poller.poll(limit * 1000))
 
 
 class Backoff:

@@ -13,7 +13,22 @@ from typing import Any, Callable, Generic, TypeVar
 from ._ctypes import bh_header
 from ._errors import invalid
 from ._readers import enumeration, field_types, part
-from ._writing import INT32, UINT32, UINT64, choice, copied, header_array, moment_ms, number, path, text, word
+from ._writing import (
+    INT32,
+    UINT32,
+    UINT64,
+    bits,
+    choice,
+    copied,
+    header_array,
+    member,
+    moment_ms,
+    number,
+    path,
+    text,
+    word,
+)
+from ._writing import flag as checked_flag
 
 Struct = TypeVar("Struct", bound=Structure)
 #: A function that writes a value into a struct. Its arguments are the struct, the value, and the index of the request.
@@ -46,9 +61,13 @@ def _numeric(name: str, what: str, kind: range) -> Writing:
     return write
 
 
-def _chosen(name: str, what: str, kind: Any) -> Writing:
+def _chosen(name: str, annotation: str, what: str, kind: Any) -> Writing:
+    alternatives = annotation.split(" | ")
+    is_optional = "None" in alternatives
+    convert: Any = word if "str" in alternatives else bits if is_optional and issubclass(kind, IntFlag) else member
+
     def write(slot: Any, value: Any, index: int | None) -> None:
-        setattr(slot, name, word(what, 0 if value is None else value, kind, index))
+        setattr(slot, name, 0 if value is None and is_optional else convert(what, value, kind, index))
 
     return write
 
@@ -68,11 +87,11 @@ def _headers(slot: Any, value: Any, index: int | None) -> None:
     slot.header_count = len(fields)
 
 
-def flag(bit: int) -> Writing:
+def flag(what: str, bit: int) -> Writing:
     """Returns the conversion of a bool to a bit in the field ``flags`` of the struct."""
 
     def write(slot: Any, value: Any, index: int | None) -> None:
-        if value:
+        if checked_flag(what, value, index):
             slot.flags |= bit
 
     return write
@@ -137,9 +156,9 @@ def _writing(name: str, annotation: str, types: Mapping[str, Any], words: Mappin
         return _headers
     if annotation in ("bytes", "bytes | None"):
         return _sized(name, what)
-    if choices is None or issubclass(choices, IntFlag):
+    if choices is None:
         return _numeric(name, what, _RANGES[types[name]])
-    return _chosen(name, what, choices)
+    return _chosen(name, annotation, what, choices)
 
 
 def _whole(name: str, writer: Writer[Any]) -> Writing:

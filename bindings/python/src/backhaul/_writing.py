@@ -3,11 +3,12 @@ library checks all other rules."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable
 from ctypes import POINTER, Array, c_char, c_char_p, c_uint64, c_void_p, cast, create_string_buffer, pointer, sizeof
-from datetime import datetime
-from enum import IntEnum
+from datetime import datetime, timedelta
+from enum import Enum, IntEnum, IntFlag
 from typing import Any
 
 from ._constants import (
@@ -32,6 +33,7 @@ from ._launch import LaunchCommand
 from ._numbers import TIME_UNCHANGED
 from ._types import Headers, Moment, Path
 from ._values import Challenge
+from ._waiting import seconds
 
 
 def _terminated(what: str, encoded: bytes, index: int | None) -> bytes:
@@ -81,12 +83,16 @@ _MOMENTS = range(1, 253_402_300_800_000)
 
 def number(what: str, value: int, kind: range, index: int | None = None) -> int:
     """Checks that an integer fits its C type. Without this check, ctypes would truncate an integer that does not fit,
-    and raise no error."""
-    # `int(value)` is necessary: if the value is a member of an enumeration, `in` would compare the value with each
-    # number of the range.
-    if not isinstance(value, int) or int(value) not in kind:
-        raise invalid(f"the {what} is {value!r}, which is no integer from {kind[0]} to {kind[-1]}", index)
-    return int(value)
+    and raise no error. The range of the C type is no part of the message, because the library permits fewer values."""
+    if isinstance(value, timedelta):
+        given = round(value.total_seconds() * 1000)
+        raise invalid(f"the {what} is a timedelta; give milliseconds, such as {given}", index)
+    if not isinstance(value, int) or isinstance(value, (bool, Enum)):
+        raise invalid(f"the {what} is {value!r}; give an integer", index)
+    if value not in kind:
+        bound = "too large" if value > 0 else "too small" if kind[0] < 0 else "negative"
+        raise invalid(f"the {what} is {value}, which is {bound}", index)
+    return value
 
 
 def cursor(after: int) -> int:
@@ -97,19 +103,45 @@ def maximum(count: int) -> int:
     return number("maximum", count, UINT64)
 
 
-def role(value: int) -> int:
-    return number("role", value, INT32)
+def member(what: str, value: Any, kind: type[Enum], index: int | None = None) -> int:
+    """Returns the number of a constant. The caller gives a member of ``kind``, or the number of a constant that this
+    package does not know."""
+    if not isinstance(value, int) or isinstance(value, bool) or isinstance(value, Enum) and not isinstance(value, kind):
+        example = next(iter(kind.__members__.values()))
+        raise invalid(f"the {what} is {value!r}; give a member of {kind.__name__}, such as {_name(example)}", index)
+    return number(what, int(value), UINT32 if issubclass(kind, IntFlag) else INT32, index)
+
+
+def _name(constant: Enum) -> str:
+    return f"{type(constant).__name__}.{constant.name}"
+
+
+def bits(what: str, value: Any, kind: type[IntFlag], index: int | None = None) -> int:
+    """Returns the number of a combination of flags. In C, 0 means the default. So an empty combination is NONE, if the
+    enumeration has this member."""
+    given = member(what, value, kind, index)
+    if given == 0 and "NONE" in kind.__members__:
+        return int(kind["NONE"])
+    if given == 0:
+        raise invalid(f"the {what} is empty; give at least one member of {kind.__name__}, or None", index)
+    return given
 
 
 def word(what: str, value: str | int, kind: type[IntEnum], index: int | None = None) -> int:
-    """Returns the number of a constant. The caller gives its number, or its name in upper or lower case."""
-    if isinstance(value, int):  # this includes members of enumerations
-        return number(what, value, INT32, index)
+    """Returns the number of a constant. The caller gives the constant, or its name in upper or lower case."""
+    if not isinstance(value, str):
+        return member(what, value, kind, index)
     try:
         return kind[value.upper()].value
-    except (KeyError, AttributeError):
-        names = " or ".join(repr(member.name.lower()) for member in kind)
+    except KeyError:
+        names = " or ".join(repr(constant.name.lower()) for constant in kind)
         raise invalid(f"the {what} is {value!r}; say {names}", index) from None
+
+
+def flag(what: str, value: Any, index: int | None = None) -> bool:
+    if not isinstance(value, bool):
+        raise invalid(f"{what} is {value!r}; give True or False", index)
+    return value
 
 
 def if_exists(value: str | int, index: int | None = None) -> int:
@@ -125,7 +157,7 @@ def moment_ms(what: str, value: Moment | None, index: int | None = None) -> int:
             raise invalid(f"the {what} is {value} without a time zone; give one, such as timezone.utc", index)
         value = value.timestamp()
     try:
-        milliseconds = round(value * 1000)
+        milliseconds = -1 if isinstance(value, bool) else round(value * 1000)
     except (TypeError, ValueError, OverflowError):
         raise invalid(f"the {what} is {value!r}; give a datetime or Unix seconds", index) from None
     if milliseconds not in _MOMENTS:
@@ -219,7 +251,7 @@ def application_options(
         sizeof(bh_application_options),
         text("application's identifier", identifier),
         path("store", store),
-        number("hosting", hosting, INT32),
+        member("hosting", hosting, Hosting),
         ApplicationFlags.OBSERVES if observes else 0,
         path("daemon", daemon),
         launch(launch_command),
@@ -274,13 +306,12 @@ def response(
     return challenge_response
 
 
-def interval_ms(seconds: float) -> int:
+def interval_ms(interval: float) -> int:
     """Converts the interval of progress readings to milliseconds. The library checks its range."""
-    try:
-        # A very short interval becomes one millisecond, because 0 milliseconds would stop the readings.
-        milliseconds = max(1, round(seconds * 1000)) if seconds else 0
-    except (TypeError, ValueError, OverflowError):
-        raise invalid(f"the interval is {seconds!r}; give seconds, such as 0.5") from None
+    if interval is None or seconds(interval, "interval") == math.inf:
+        raise invalid(f"the interval is {interval!r}; give seconds, such as 0.5")
+    # A very short interval becomes one millisecond, because 0 milliseconds would stop the readings.
+    milliseconds = max(1, round(interval * 1000)) if interval else 0
     return number("interval in milliseconds", milliseconds, UINT32)
 
 
@@ -289,10 +320,10 @@ def selection(
 ) -> Any:
     """Returns a pointer to a bh_task_selection. If ``tasks`` is None, the struct does not restrict the ids. ``tasks``
     must not be an empty list, because an empty list means all tasks in C."""
-    bits = 0
+    mask = 0
     for state in states:
-        bits |= 1 << TaskState(state)
-    chosen = bh_task_selection(sizeof(bh_task_selection), group=text("group", group), states=bits)
+        mask |= 1 << number("state", member("state", state, TaskState), range(32))
+    chosen = bh_task_selection(sizeof(bh_task_selection), group=text("group", group), states=mask)
     if tasks is not None:
         ids = identities(tasks)
         chosen.ids = cast(ids, POINTER(c_uint64))

@@ -65,10 +65,10 @@ _request = Writer(
         "latest_start": "latest start",
     },
     special={
-        "suspended": flag(RequestFlags.STARTS_SUSPENDED),
-        "if_changed": flag(RequestFlags.IF_CHANGED),
-        "named_by_server": flag(RequestFlags.NAMED_BY_SERVER),
-        "ignores_digests": flag(RequestFlags.IGNORES_DIGESTS),
+        "suspended": flag("suspended", RequestFlags.STARTS_SUSPENDED),
+        "if_changed": flag("if_changed", RequestFlags.IF_CHANGED),
+        "named_by_server": flag("named_by_server", RequestFlags.NAMED_BY_SERVER),
+        "ignores_digests": flag("ignores_digests", RequestFlags.IGNORES_DIGESTS),
         "parts": _fill_parts,
     },
     # Thousands of requests often share one policy, so the function `requests` writes each policy only one time.
