@@ -180,7 +180,7 @@ def test_an_activity_in_a_listing_is_read_from_c():
 
 
 def test_the_event_of_an_activity_is_read_from_c():
-    event = _reading._event(filled(_ctypes.bh_event, id=1, kind=5, activity=b"feed"), None)
+    event = _reading._event(filled(_ctypes.bh_event, id=1, kind=5, activity=b"feed"))
     assert (event.kind, event.is_activity, event.activity, event.state) == (EventKind.ACTIVITY, True, "feed", None)
     assert Attention.ACTIVITY in Attention(17)
 

@@ -105,7 +105,7 @@ def read(reader, raw):
     # values of all other fields are read.
     if reader.struct.__name__ == "bh_condition":
         raw.is_known = not raw.is_known
-    return reader(raw, None) if reader.struct.__name__ == "bh_event" else reader(raw)
+    return reader(raw)
 
 
 @pytest.mark.parametrize(("reader", "field", "kind"), list(fields()))

@@ -32,7 +32,7 @@ def test_the_challenge_of_an_event_is_read():
         waiting_tasks=40,
     )
     raw.challenge = pointer(asked)
-    event = _reading._event(raw, None)
+    event = _reading._event(raw)
     assert event.is_challenge and not event.is_task_ended and event.state is None
     challenge = event.challenge
     assert (challenge.id, challenge.kind, challenge.origin) == (7, ChallengeKind.PROXY, "http://proxy:3128")
@@ -43,7 +43,7 @@ def test_the_challenge_of_an_event_is_read():
 
 
 def test_a_challenge_event_without_a_challenge_is_read():
-    assert _reading._event(_ctypes.bh_event(sizeof(_ctypes.bh_event), 5, kind=3), None).challenge is None
+    assert _reading._event(_ctypes.bh_event(sizeof(_ctypes.bh_event), 5, kind=3)).challenge is None
 
 
 def test_progress_is_read_with_a_known_and_with_an_unknown_size():

@@ -94,7 +94,7 @@ def test_a_successful_attempt_has_no_error():
 
 def test_the_event_of_a_finished_group_is_read():
     event = _reading._event(
-        filled(_ctypes.bh_event, kind=4, group=b"photos", group_succeeded=3, group_failed=2, group_cancelled=1), None
+        filled(_ctypes.bh_event, kind=4, group=b"photos", group_succeeded=3, group_failed=2, group_cancelled=1)
     )
     assert event.kind is EventKind.GROUP_FINISHED and event.is_group_finished and not event.is_task_ended
     assert (event.group, event.group_succeeded, event.group_failed, event.group_cancelled) == ("photos", 3, 2, 1)
@@ -107,7 +107,7 @@ def test_the_event_of_an_ended_upload_is_read():
         _ctypes.bh_event, kind=1, task_id=9, task_state=4, task_kind=2, bytes_sent=70, checksum=b"sha-256:ab",
         response_body=cast(body, c_void_p), response_body_size=3,
     )
-    event = _reading._event(raw, None)
+    event = _reading._event(raw)
     assert (event.task_kind, event.bytes_sent, event.response_body) == (TaskKind.UPLOAD, 70, b"\0ok")
     assert (event.checksum, event.group) == ("sha-256:ab", None)
 

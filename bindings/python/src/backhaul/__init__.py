@@ -4,7 +4,7 @@
 
     with Application("org.example.photos") as application:
         with application.session("gallery") as session:
-            session.download("https://example.org/1.jpg", "/home/me/1.jpg", key="1")
+            session.download("https://example.org/1.jpg", "/home/me/1.jpg", key="1", if_exists="replace")
             for event in session.events():
                 print(event.url, event.state, event.path)
                 event.acknowledge()

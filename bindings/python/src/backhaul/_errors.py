@@ -61,13 +61,14 @@ class BackhaulError(Exception):
         return self.message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_rebuild, (type(self), self.status, self.message, self.domain, self.detail, self.index))
+        fields = {name: value for name, value in vars(self).items() if name != "ticket"}
+        return (_rebuild, (type(self), {**fields, "ticket": None}))
 
 
-def _rebuild(
-    kind: type[BackhaulError], status: Status, message: str, domain: Domain, detail: int, index: int | None
-) -> BackhaulError:
-    return kind(status, message, domain=domain, detail=detail, index=index)
+def _rebuild(kind: type[BackhaulError], fields: dict[str, Any]) -> BackhaulError:
+    error = kind(fields["status"], fields["message"])
+    vars(error).update(fields)
+    return error
 
 
 class InvalidArgument(BackhaulError, ValueError):
@@ -150,7 +151,9 @@ class ResourceError(BackhaulError):
 
 
 class TransferError(BackhaulError):
-    """A task did not succeed. The ``status`` has the reason."""
+    """The reason why a task did not succeed, as in ``Event.error`` and ``Attempt.error``. No method raises it: a task
+    fails after its enqueue. ``status`` is the reason as a constant, ``message`` says what happened. For a task whose
+    destination exists, the error is an ``AlreadyExists`` instead."""
 
 
 class AuthenticationRequired(TransferError):

@@ -4,8 +4,8 @@ program that uses this package."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from ._constants import Domain, EventKind, Status, TaskKind, TaskState
 from ._errors import BackhaulError, error_for
@@ -20,7 +20,7 @@ class Acknowledging(Protocol):
     def acknowledge(self, events: Iterable[Identity], *, timeout: float | None = None) -> int: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Event:
     """A stored message for the host: a task, group or round has ended, a challenge was opened, or an activity is due.
 
@@ -95,7 +95,26 @@ class Event:
     task_kind: TaskKind | None
     #: For EventKind.ACTIVITY: the identifier of the activity.
     activity: str | None
-    _session: Acknowledging = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        # A query of a URL may contain a signature.
+        shown = {
+            "kind": self.kind.name, "task_id": self.task_id, "state": self.state and self.state.name,
+            "status": self.status and self.status.name, "error_message": self.error_message, "group": self.group,
+            "activity": self.activity, "key": self.key, "url": self.url and self.url.partition("?")[0],
+            "path": self.path,
+        }
+        fields = [f"{name}={value}" for name, value in shown.items() if value]
+        return f"<Event {self.id}: {', '.join(fields)}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A session cannot be copied. So a copy of an event, such as a pickled one, has no session.
+        return {name: value for name, value in vars(self).items() if name != "_session"}
+
+    def _with(self, session: Acknowledging) -> Event:
+        """Returns this event with the session that acknowledges it."""
+        object.__setattr__(self, "_session", session)  # The class is frozen, and the session is no field.
+        return self
 
     @property
     def is_session_finished(self) -> bool:
@@ -146,5 +165,14 @@ class Event:
     def acknowledge(self, *, timeout: float | None = None) -> None:
         """Acknowledges the event. Call this method after the host has processed the event. The event is then not
         delivered again. If the downloaded file is still in the store (the directory with all durable data), the engine
-        removes this file. ``claim`` moves a file out of the store."""
-        self._session.acknowledge([self], timeout=timeout)
+        removes this file. ``claim`` moves a file out of the store.
+
+        A copy of an event, for example from ``pickle`` or ``copy``, belongs to no session. Acknowledge a copy with
+        ``session.acknowledge([event])``.
+        """
+        session: Acknowledging | None = vars(self).get("_session")
+        if session is None:
+            raise error_for(
+                Status.WRONG_STATE, "the event is a copy and belongs to no session; call session.acknowledge([event])"
+            )
+        session.acknowledge([self], timeout=timeout)

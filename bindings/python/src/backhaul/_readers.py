@@ -98,8 +98,7 @@ class Reader(Generic[Value]):
 
     ``renamed`` maps the names of fields in Python to their names in C. ``converted`` has the conversions of fields
     whose annotations do not determine the conversion. ``computed`` has conversions that get the whole struct. ``kind``
-    is the kind of the structs in a batch. None: no batch has such structs. Fields whose names begin with ``_`` are not
-    read from the struct: the caller passes their values.
+    is the kind of the structs in a batch. None: no batch has such structs.
     """
 
     def __init__(
@@ -134,23 +133,22 @@ class Reader(Generic[Value]):
         # reads take half the time of a listing.
         self._get = attrgetter(*names)
 
-    def __call__(self, raw: Structure, *more: Any) -> Value:
+    def __call__(self, raw: Structure) -> Value:
         values = list(self._get(raw))
         for position, convert in self._conversions:
             values[position] = convert(values[position])
         for position, compute in self._computations:
             values[position] = compute(raw)
-        made: Value = self._value(*values, *more)
+        made: Value = self._value(*values)
         return made
 
-    def items(self, batch: BatchHandle, *more: Any) -> list[Value]:
-        """Returns the items of a batch, which is a list of the library. ``more`` has the values of fields that are not
-        read from the struct."""
+    def items(self, batch: BatchHandle) -> list[Value]:
+        """Returns the items of a batch, which is a list of the library."""
         pointer, size = batch.pointer, sizeof(self.struct)
         addresses = (
             library.bh_batch_item(pointer, index, self._kind, size) for index in range(library.bh_batch_count(pointer))
         )
-        return [self(self.struct.from_address(address), *more) for address in addresses]
+        return [self(self.struct.from_address(address)) for address in addresses]
 
     def first(self, batch: BatchHandle) -> Value:
         return self.items(batch)[0]
@@ -160,7 +158,7 @@ def _fields(value: Any) -> list[tuple[str, str]]:
     """Returns the name and the annotation of each field that is read from the struct."""
     if not dataclasses.is_dataclass(value):
         return [(name, kind.__forward_arg__) for name, kind in value.__annotations__.items()]
-    return [(field.name, str(field.type)) for field in dataclasses.fields(value) if not field.name.startswith("_")]
+    return [(field.name, str(field.type)) for field in dataclasses.fields(value)]
 
 
 def _by_position(value: Any) -> Any:

@@ -74,7 +74,7 @@ _engine = Reader(bh_engine_info, EngineInfo, ItemKind.ENGINE, converted={"versio
 
 
 def events(batch: BatchHandle, session: Acknowledging) -> Events:
-    return Events(_event.items(batch, session), has_more(batch))
+    return Events([event._with(session) for event in _event.items(batch)], has_more(batch))
 
 
 def launch(batch: BatchHandle) -> Launch | None:
