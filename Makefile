@@ -25,6 +25,9 @@ SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.1 \
     -Xlinker -z -Xlinker nodelete
 
+# The pages of the manual that are made from the help and the documents.
+MANUAL := $(addprefix $(BUILD)/man/,man1/backhaul.1 man5/backhaul.5 man7/backhaul.7 man8/backhauld.8)
+
 # Section 3 of the manual: a page for each chapter of the header, and for each name a reference to the page.
 MAN3 := $(BUILD)/man/man3
 
@@ -60,6 +63,10 @@ $(DAEMON): $(SWIFT_SOURCES) $(LIBRARY) $(COMMAND)
 	$(SWIFT_RELEASE) --product backhauld
 	@mkdir -p $(@D)
 	cp --remove-destination $(BUILD)/swift/release/release/backhauld $@
+
+$(MANUAL) &: $(COMMAND) $(DAEMON) scripts/make-manual $(wildcard scripts/manual/*.py) scripts/reference/roff.py \
+    $(addprefix docs/,command-line.md launch.md store.md daemon.md)
+	scripts/make-manual
 
 $(MAN3): include/backhaul.h scripts/make-reference $(wildcard scripts/reference/*.py scripts/schema/*.py) | setup-build
 	scripts/make-reference man $@
@@ -120,18 +127,25 @@ site-test: site ## test the site: two builds, its links, its pages in Chromium, 
 	@$(MAKE) --no-print-directory all
 	@scripts/test site
 
+# The completions of bash, zsh and fish, at the places where the shells search for them.
+COMPLETIONS := bash-completion/completions/backhaul zsh/site-functions/_backhaul fish/vendor_completions.d/backhaul.fish
+
 # The files that `install` puts below PREFIX.
 INSTALLED := lib/libbackhaul.so lib/libbackhaul.so.1 lib/pkgconfig/backhaul.pc bin/backhaul \
     libexec/backhaul/backhauld include/backhaul.h share/backhaul/module.modulemap \
-    $(addprefix share/man/man3/,backhaul*.3 bh_*.3 BH_*.3 libbackhaul.3)
+    $(addprefix share/man/man3/,backhaul*.3 bh_*.3 BH_*.3 libbackhaul.3) \
+    $(MANUAL:$(BUILD)/%=share/%) $(addprefix share/,$(COMPLETIONS))
+
+# The folders that `install` makes, the inner ones first. Some of them are the system's own below /usr and /usr/local.
+FOLDERS := libexec/backhaul share/backhaul lib/pkgconfig $(addprefix share/man/,man1 man3 man5 man7 man8) \
+    $(patsubst %/,share/%,$(dir $(COMPLETIONS)))
 
 # Installed programs and the pkg-config file have the path, so it must not depend on the present folder.
 check-prefix:
 	@case '$(PREFIX)' in /*) ;; *) echo "PREFIX is '$(PREFIX)', a relative path; give an absolute path." >&2; exit 1; esac
 
-install: check-prefix all $(MAN3) ## install below PREFIX (default /usr/local), inside DESTDIR
-	for folder in lib/pkgconfig include bin libexec/backhaul share/backhaul share/man/man3; do \
-	    install -d '$(PLACE)'/$$folder; done
+install: check-prefix all $(MAN3) $(MANUAL) ## install below PREFIX (default /usr/local), inside DESTDIR
+	for folder in include bin $(FOLDERS); do install -d '$(PLACE)'/$$folder; done
 	install -m 755 $(LIBRARY) '$(PLACE)/lib/libbackhaul.so.1'
 	strip --strip-unneeded '$(PLACE)/lib/libbackhaul.so.1'
 	ln -sf libbackhaul.so.1 '$(PLACE)/lib/libbackhaul.so'
@@ -145,14 +159,19 @@ install: check-prefix all $(MAN3) ## install below PREFIX (default /usr/local), 
 	sed 's|"backhaul.h"|"../../include/backhaul.h"|' include/module.modulemap \
 	    >'$(PLACE)/share/backhaul/module.modulemap'
 	install -m 644 $(MAN3)/*.3 '$(PLACE)/share/man/man3'
+	for page in $(MANUAL:$(BUILD)/%=%); do install -m 644 $(BUILD)/$$page '$(PLACE)'/share/$$page; done
+	install -m 644 packaging/completions/backhaul.bash '$(PLACE)/share/bash-completion/completions/backhaul'
+	install -m 644 packaging/completions/_backhaul '$(PLACE)/share/zsh/site-functions/_backhaul'
+	install -m 644 packaging/completions/backhaul.fish '$(PLACE)/share/fish/vendor_completions.d/backhaul.fish'
 	packaging/describe '$(PREFIX)' $(VERSION) >'$(PLACE)/lib/pkgconfig/backhaul.pc'
 	$(if $(DESTDIR),,@packaging/reload-ld install '$(PREFIX)/lib')
 
 uninstall: check-prefix ## remove what `make install` has put there, with the same PREFIX and DESTDIR
 	[ ! -d '$(PLACE)' ] || { cd '$(PLACE)' && rm -f $(INSTALLED); }
 	# Folders with other files in them stay, and so do the system's own folders.
-	@for folder in libexec/backhaul libexec share/backhaul lib/pkgconfig share/man/man3 \
-	    $(if $(filter-out /usr /usr/local,$(PREFIX))$(DESTDIR),share/man share lib include bin .); do \
+	@for folder in $(filter-out share/zsh/%,$(FOLDERS)) libexec share/bash-completion share/fish \
+	    $(if $(filter-out /usr /usr/local,$(PREFIX))$(DESTDIR),share/zsh/site-functions share/zsh share/man share lib \
+	    include bin .); do \
 	    [ ! -d '$(PLACE)'/$$folder ] || rmdir --ignore-fail-on-non-empty "$$(readlink -f '$(PLACE)'/$$folder)"; done
 	$(if $(DESTDIR),,@packaging/reload-ld uninstall '$(PREFIX)/lib')
 

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Completions of backhaul for bash. `backhaul complete-words` knows the commands, options and values.
 
 _backhaul() {
@@ -54,8 +55,8 @@ _backhaul() {
     done
     compopt -o nosort 2>/dev/null
     case $kind in
-        files) kind=file ;;
-        directories) kind=directory ;;
+        files) kind='file' ;;
+        directories) kind='directory' ;;
         *) return 0 ;;
     esac
     compopt -o filenames 2>/dev/null

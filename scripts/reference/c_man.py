@@ -6,8 +6,6 @@ The pages are written here, because converters of Markdown to man(7) write links
 
 from __future__ import annotations
 
-import os
-import subprocess
 import time
 
 from schema.model import Header
@@ -67,7 +65,7 @@ class Man:
         )
 
     def _begin(self, title: str, names: str, summary: str) -> str:
-        date = time.strftime("%Y-%m-%d", time.gmtime(_epoch()))
+        date = time.strftime("%Y-%m-%d", time.gmtime(roff.epoch()))
         line = roff.filled(f"{roff.literal(names)} \\- {_prose(summary)}")
         return (
             f'.\\" Generated from include/backhaul.h by scripts/make-reference.\n'
@@ -116,12 +114,3 @@ def _prose(text: str) -> str:
 def _see_also(pages: list[str]) -> str:
     lines = (f".BR {name} ({number}" for name, _, number in (page.partition("(") for page in pages))
     return ".SH SEE ALSO\n" + ",\n".join(lines) + "\n"
-
-
-def _epoch() -> int:
-    """Returns the time of the sources, so that the same sources always give the same pages: SOURCE_DATE_EPOCH, or the
-    time of the last commit."""
-    if given := os.environ.get("SOURCE_DATE_EPOCH"):
-        return int(given)
-    log = subprocess.run(["git", "log", "-1", "--format=%ct"], capture_output=True, text=True, check=False)
-    return int(log.stdout or 0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import textwrap
 
 _SPECIAL = {"\\": "\\e", "…": "...", "—": "\\(em", "–": "\\(en", "“": '"', "”": '"', "’": "'"}
@@ -47,3 +49,12 @@ def declarations(texts: tuple[str, ...]) -> str:
     """Returns declarations in bold, without filled lines."""
     lines = "".join(line(bold(one)) for text in texts for one in text.split("\n"))
     return f".nf\n{lines}.fi\n"
+
+
+def epoch() -> int:
+    """Returns the time of the sources, so that the same sources always give the same pages: SOURCE_DATE_EPOCH, or the
+    time of the last commit."""
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    log = subprocess.run(["git", "log", "-1", "--format=%ct"], capture_output=True, text=True, check=False)
+    return int(log.stdout or 0)

@@ -16,6 +16,9 @@ EXAMPLE = PROJECT / "examples" / "c" / "photos.c"
 FILES = {
     "bin/backhaul", "include/backhaul.h", "share/backhaul/module.modulemap", "lib/libbackhaul.so",
     "lib/libbackhaul.so.1", "lib/pkgconfig/backhaul.pc", "libexec/backhaul/backhauld",
+    "share/man/man1/backhaul.1", "share/man/man5/backhaul.5", "share/man/man7/backhaul.7", "share/man/man8/backhauld.8",
+    "share/bash-completion/completions/backhaul", "share/zsh/site-functions/_backhaul",
+    "share/fish/vendor_completions.d/backhaul.fish",
     *(f"share/man/man3/{name}" for name in Man(header.read()).texts()),
 }
 VERSION = "import backhaul; print(backhaul.version())"
