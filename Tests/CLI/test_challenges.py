@@ -211,6 +211,17 @@ def test_the_get_command_prompts_on_a_terminal_and_hides_the_password(backhaul, 
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
+def test_input_that_was_typed_before_a_prompt_is_no_response(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    terminal = Terminal(backhaul, "get", f"{server.url}/a", typed=b"ls\nmake\n")
+    terminal.read(rb"User \(empty: leave it open\): ")
+    os.write(terminal.control, b"ann\n")
+    terminal.read(rb"Password: ")
+    os.write(terminal.control, b"secret word\n")
+    assert terminal.end() == 0
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+
+
 def test_the_respond_command_prompts_for_the_password_on_a_terminal(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")

@@ -26,10 +26,11 @@ CONTENT = bytes(range(256)) * 8000
 
 class Terminal:
     """A command on a terminal. The terminal is its stdin, stdout and stderr. With `only_errors`, its stdout is a pipe
-    instead."""
+    instead. `typed` is input that waits on the terminal before the command starts."""
 
-    def __init__(self, backhaul, *words, columns=80, rows=24, only_errors=False, **variables):
+    def __init__(self, backhaul, *words, columns=80, rows=24, only_errors=False, typed=b"", **variables):
         self.control, inner = pty.openpty()
+        os.write(self.control, typed)
         fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         stream = subprocess.PIPE if only_errors else inner
         self.process = subprocess.Popen(
