@@ -32,6 +32,10 @@ MANUAL := $(addprefix $(BUILD)/man/,man1/backhaul.1 man5/backhaul.5 man7/backhau
 MAN3 := $(BUILD)/man/man3
 
 EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/*.c))
+# The examples with an event loop, which have one source in common. The example for GLib is built if GLib is installed.
+LOOPS := $(addprefix $(BUILD)/examples/,epoll libuv glib)
+GLIB = $(shell pkg-config --cflags --libs glib-2.0 2>/dev/null)
+EXAMPLE_LINK = -L$(BUILD)/lib -lbackhaul -Wl,-rpath,'$$ORIGIN/../lib'
 
 # CC is the clang of the Swift toolchain, so the set-up does not have to install a C compiler. `make` searches for this
 # clang only when a recipe uses CC.
@@ -73,7 +77,12 @@ $(MAN3): include/backhaul.h scripts/make-reference $(wildcard scripts/reference/
 
 $(BUILD)/examples/%: examples/c/%.c include/backhaul.h $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CC) $(C_FLAGS) -o $@ $< -L$(BUILD)/lib -lbackhaul -Wl,-rpath,'$$ORIGIN/../lib'
+	$(CC) $(C_FLAGS) -o $@ $< $(EXAMPLE_LINK)
+
+$(LOOPS): $(BUILD)/examples/%: examples/c/%.c $(wildcard examples/c/loop/*) include/backhaul.h $(LIBRARY)
+	@mkdir -p $(@D)
+	$(if $(filter-out glib,$*)$(GLIB),$(CC) $(C_FLAGS) -o $@ $< examples/c/loop/transfers.c $(EXAMPLE_LINK) \
+	    $(if $(filter libuv,$*),-luv) $(if $(filter glib,$*),$(GLIB)),@echo 'GLib is missing; $@ is not built.')
 
 examples: all $(EXAMPLES) ## build the examples in C
 
