@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Whether the engine runs, stops or has failed.
+/// Whether the engine runs, stops or has failed. An engine that has failed or has no work asks its owner to stop it
+/// (`requestStop`). The owner's `Engine.stop` then begins the draining, also if the host closes its application.
 final class EngineLifecycle {
     /// The start of the engine, in Unix milliseconds.
     let startedMilliseconds: Int64
@@ -26,8 +27,8 @@ final class EngineLifecycle {
         return true
     }
 
-    /// Notifies the owner of this engine, which then stops the engine.
-    func end(_ reason: EngineEnd) {
+    /// Asks the owner of this engine to stop it, one time.
+    func requestStop(_ reason: EngineEnd) {
         guard !hasEnded else { return }
         hasEnded = true
         ended(reason)

@@ -23,7 +23,7 @@ extension EngineLoop {
         switch effect {
         case .attempt(let attempt, let effect): apply(effect, of: attempt)
         case .fail(let failure): fail(failure)
-        case .end(let reason): lifecycle.end(reason)
+        case .end(let reason): lifecycle.requestStop(reason)
         case .drainingBegan:
             tasks.endings.flush()
             finishDrainingIfDone()
@@ -79,7 +79,7 @@ extension EngineLoop {
         case .reconsider: conditions.scheduleReconsideration()
         case .prune: conditions.schedulePruning()
         case .scheduleCheck: conditions.scheduleCheck()
-        case .reevaluateDelayed: conditionParts.admission.reevaluateDelayed()
+        case .reevaluateDelayed: conditionParts.budgetDelays.reevaluateDelayed()
         case .clockWasSet: queue(conditions.clockWasSet())
         case .checkDeadlines: checkDeadlines()
         case .forgetEnds(let sessions): tasks.deadlines.forgetEnds(except: sessions)
@@ -196,7 +196,7 @@ extension EngineLoop {
 
     /// Ends the wait records of the task's delay, because the task runs, or the host has changed it.
     func endDelay(of task: TaskID) {
-        queue(conditionParts.admission.endDelay(of: task))
+        queue(conditionParts.budgetDelays.endDelay(of: task))
         base.journal.end(.redirect(task))
     }
 
@@ -292,7 +292,7 @@ extension EngineLoop {
         if tasks.scheduler.limitsOrigins { queue([.originsChanged]) }
         guard isOther else { return }
         conditionParts.budgets.tasksChanged()
-        conditionParts.admission.reevaluateDelayed()
+        conditionParts.budgetDelays.reevaluateDelayed()
     }
 
     func forget(_ session: SessionID) {
@@ -342,7 +342,7 @@ extension EngineLoop {
             connection.deliver(.goodbye(Failure(.wrongState, "this engine is not replaced by that library version")))
             return
         }
-        lifecycle.end(.replaced(by: library))
+        lifecycle.requestStop(.replaced(by: library))
     }
 
     /// Ends the daemon if no client is connected now. The daemon still has the store lock. A client that connects later
@@ -352,7 +352,7 @@ extension EngineLoop {
         receiver.acceptAll()
         guard clients.registry.connections.isEmpty else { return }
         receiver.close()
-        lifecycle.end(.idleExit)
+        lifecycle.requestStop(.idleExit)
     }
 
     /// Gives a new part file to each task whose part file is used by a hanging disk call. A hanging call may still
@@ -385,7 +385,7 @@ extension EngineLoop {
     var explainer: WaitExplainer {
         WaitExplainer(
             lanes: tasks.scheduler.lanes, holds: conditions.holds, journal: base.journal,
-            admission: conditionParts.admission, reachability: tasks.reachability,
+            budgetDelays: conditionParts.budgetDelays, reachability: tasks.reachability,
             origins: tasks.origins, clocks: runtime.clocks)
     }
 }

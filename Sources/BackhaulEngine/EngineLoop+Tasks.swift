@@ -171,9 +171,9 @@ extension EngineLoop {
         guard !lifecycle.isEnding, base.sessions[task.session] != nil, base.transfers[task.id] == nil,
             conditions.needsProbe(key, kind)
         else { return false }
-        let (admission, lane) = (conditionParts.admission, tasks.scheduler.lanes[key.lane])
-        let decision = LoadDecision([task.candidate], budgets: admission.budgets(in: lane))
-        queue(admission.apply(decision, in: lane))
+        let (budgetDelays, lane) = (conditionParts.budgetDelays, tasks.scheduler.lanes[key.lane])
+        let decision = LoadDecision([task.candidate], budgets: budgetDelays.budgets(in: lane))
+        queue(budgetDelays.apply(decision, in: lane))
         guard decision.ready.contains(task.id) else { return false }
         let (startable, effects) = base.credentials.admit([task])
         queue(effects)

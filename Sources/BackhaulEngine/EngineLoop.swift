@@ -117,7 +117,7 @@ final class EngineLoop {
         for connection in clients.registry.removeAll() { connection.deliver(.goodbye(failure)) }
         // The receiver is closed after the goodbyes, because the receiver closes the sockets.
         receiver.close()
-        lifecycle.end(.failed(failure))
+        lifecycle.requestStop(.failed(failure))
     }
 
     /// Stops all running tasks. Calls `whenDrained` when each of these tasks has synced its bytes, or has all bytes and

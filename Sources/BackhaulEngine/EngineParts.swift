@@ -75,7 +75,7 @@ extension TaskParts {
 struct ConditionParts {
     let monitor: ConditionsMonitor
     let budgets: BudgetAccounting
-    let admission: BudgetAdmission
+    let budgetDelays: BudgetDelays
     let timeZone: TimeZoneMonitor
 }
 
@@ -84,7 +84,7 @@ extension ConditionParts {
         monitor = ConditionsMonitor(
             runtime, makeSource: { changed in Self.makeSource(runtime.loop, services, changed) })
         budgets = BudgetAccounting(runtime, base.sessions, scheduler, monitor)
-        admission = BudgetAdmission(runtime, base.sessions, budgets)
+        budgetDelays = BudgetDelays(runtime, base.sessions, budgets)
         timeZone = TimeZoneMonitor(runtime)
     }
 
@@ -114,7 +114,7 @@ extension StartParts {
         _ conditionParts: ConditionParts, _ conditions: ConditionsController
     ) {
         loader = TaskLoader(
-            runtime, tasks.scheduler, base.transfers, base.calendar, base.credentials, conditionParts.admission,
+            runtime, tasks.scheduler, base.transfers, base.calendar, base.credentials, conditionParts.budgetDelays,
             conditions)
         self.services = TransferServices(
             runtime: runtime, disk: services.disk, directory: services.directory, transport: base.transport,

@@ -1,5 +1,5 @@
-/// The reasons for which a transfer sends its request again over a new connection, in the same attempt (run of the
-/// task). For each reason, the transfer repeats the request at most one time.
+/// The reasons for which a transfer has sent its request again over a new connection, in the same attempt. For each of
+/// these reasons, the transfer repeats the request at most one time, so it records them here.
 struct ResendReasons: OptionSet {
     let rawValue: Int
 

@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// A request, with the rules for its connection, redirects and credentials.
+/// What `Transport.start` needs to send the request of an attempt: the target, and the rules for its connection,
+/// redirects and credentials. The body and the cookies are separate arguments.
 public struct TransferRequest: Sendable {
     public var url: String
     /// The header fields that are sent only to `origin`. After a redirect to another origin they are not sent any more.

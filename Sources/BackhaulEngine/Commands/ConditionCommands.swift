@@ -28,7 +28,7 @@ struct ConditionCommands {
                     uniquingKeysWith: { first, _ in first })
                 let infos =
                     engine.explainer.holdInfos(found.counts, names)
-                    + engine.conditionParts.admission.infos(found.delayed, began: found.began, names)
+                    + engine.conditionParts.budgetDelays.infos(found.delayed, began: found.began, names)
                 return .holds(infos.sorted { ($0.beganMilliseconds, $0.session) < ($1.beganMilliseconds, $1.session) })
             })
     }

@@ -300,10 +300,10 @@ final class ConditionsController {
         let active = running.union(scheduler.ready.values.map(group(of:)))
         guard let pruned = holds.prune(running: runningLanes, active: active, now: runtime.now) else { return [] }
         var needs = pruned.needs.union(activityNeeds)
-        if parts.admission.hasDelayed || budgets.readsNetworkUntil != nil { needs.insert(.network) }
+        if parts.budgetDelays.hasDelayed || budgets.readsNetworkUntil != nil { needs.insert(.network) }
         let counted = needs.contains(.network) ? [] : budgets.networkBecameUnknown()
         parts.monitor.setNeeds(needs)
-        parts.timeZone.setNeeded(parts.admission.hasDelayed || holds.dependsOnCalendar)
+        parts.timeZone.setNeeded(parts.budgetDelays.hasDelayed || holds.dependsOnCalendar)
         scheduleCheck()
         let held = holds.heldSessions(scheduler.lanes).union(scheduler.pausedLanes.map(\.session))
         let forgotten = deadlines.hasEnds ? [EngineEffect.forgetEnds(except: held)] : []

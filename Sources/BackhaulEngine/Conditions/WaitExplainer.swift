@@ -9,17 +9,17 @@ struct WaitExplainer {
     let lanes: [LaneID: Lane]
     let holds: Holds
     let journal: WaitJournal
-    let admission: BudgetAdmission
+    let budgetDelays: BudgetDelays
     let reachability: ReachabilityController
     let origins: OriginController
     let clocks: any Clocks
 
     /// Adds the reason or its sentence to the listing of a waiting task.
-    func explain(_ info: inout TaskInfo, _ facts: StoredWaitFacts, of session: SessionID) {
+    func explain(_ info: inout TaskInfo, _ facts: ListedTaskFacts, of session: SessionID) {
         switch info.reason {
         case .slot: addHold(to: &info, facts)
         case .budget where info.nextAttemptMilliseconds != 0:
-            if let sentence = admission.sentence(info, facts, of: session) { info.reasonText = sentence }
+            if let sentence = budgetDelays.sentence(info, facts, of: session) { info.reasonText = sentence }
         case .earliestStart: addStart(to: &info)
         default: break
         }
@@ -33,7 +33,7 @@ struct WaitExplainer {
         info.nextAttemptMilliseconds = start
     }
 
-    private func addHold(to info: inout TaskInfo, _ facts: StoredWaitFacts) {
+    private func addHold(to info: inout TaskInfo, _ facts: ListedTaskFacts) {
         guard let lane = lanes[facts.lane] else { return }
         let group = ConstraintGroup(facts.constraints, in: lane)
         let key = LaneGroup(lane: facts.lane, constraints: facts.constraints)

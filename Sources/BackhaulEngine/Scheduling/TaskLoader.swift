@@ -27,19 +27,19 @@ final class TaskLoader {
     private let running: any RunningTasks
     private let calendar: CalendarWatch
     private let credentials: CredentialController
-    private let admission: BudgetAdmission
+    private let budgetDelays: BudgetDelays
     private let conditions: ConditionsController
 
     init(
         _ runtime: any Runtime, _ scheduler: TaskScheduler, _ running: any RunningTasks, _ calendar: CalendarWatch,
-        _ credentials: CredentialController, _ admission: BudgetAdmission, _ conditions: ConditionsController
+        _ credentials: CredentialController, _ budgetDelays: BudgetDelays, _ conditions: ConditionsController
     ) {
         self.runtime = runtime
         self.scheduler = scheduler
         self.running = running
         self.calendar = calendar
         self.credentials = credentials
-        self.admission = admission
+        self.budgetDelays = budgetDelays
         self.conditions = conditions
     }
 
@@ -86,9 +86,9 @@ final class TaskLoader {
         conditions.add(loaded.stated)
         var (held, effects) = conditions.loaded(loaded.constraints, in: lane, isAll: loaded.isAll)
         let decision = LoadDecision(
-            loaded.tasks.map(\.candidate), held: held, budgets: admission.budgets(in: scheduler.lanes[lane]),
+            loaded.tasks.map(\.candidate), held: held, budgets: budgetDelays.budgets(in: scheduler.lanes[lane]),
             active: activeTasks(in: lane), isAll: loaded.isAll, hasDelayed: loaded.nextDue != nil)
-        effects += admission.apply(decision, in: scheduler.lanes[lane])
+        effects += budgetDelays.apply(decision, in: scheduler.lanes[lane])
         let (startable, parked) = credentials.admit(loaded.tasks.filter { decision.ready.contains($0.id) })
         scheduler.loaded(lane, startable, isAll: loaded.isAll)
         effects.append(.endWaits([lane]))

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The progress of a running task.
+/// The progress of a task for listings and for `ProgressPublisher`, and the reason why a running task moves no bytes.
 extension TransferRunner {
     /// Adds the live progress to the listing of the task.
     func addProgress(to info: inout TaskInfo) {

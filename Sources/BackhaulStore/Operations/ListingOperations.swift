@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// Reads tasks for listings. The results have no progress of tasks, because the progress is not stored.
+/// Lists tasks from their rows. The engine adds what is not stored: the progress of running tasks (`addProgress`), and
+/// why tasks wait (`WaitExplainer`).
 public struct ListingOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
@@ -15,7 +16,7 @@ public struct ListingOperations {
     public func tasks(
         of session: SessionID, _ selection: TaskSelection, after: TaskID, maximum: Int, running: Set<TaskID>,
         bootMilliseconds: Int64, now: Int64
-    ) throws(Failure) -> (tasks: [TaskInfo], facts: [StoredWaitFacts], more: Bool) {
+    ) throws(Failure) -> (tasks: [TaskInfo], facts: [ListedTaskFacts], more: Bool) {
         var page = ListingPage<ListedTask>(maximum: min(max(0, maximum), Limits.batchCount))
         let moment = Moment(running: running, bootMilliseconds: bootMilliseconds, now: now)
         var group: GroupID?
@@ -54,7 +55,7 @@ public struct ListingOperations {
         }
     }
 
-    private typealias ListedTask = (task: TaskInfo, facts: StoredWaitFacts)
+    private typealias ListedTask = (task: TaskInfo, facts: ListedTaskFacts)
 
     fileprivate struct Moment {
         var running: Set<TaskID>

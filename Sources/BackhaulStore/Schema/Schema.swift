@@ -14,6 +14,9 @@ enum Schema {
     /// needs a second page.
     static let pageSize = 2_048
 
+    /// The tables and indexes of a new database.
+    static let current = sessionTables + taskTables
+
     /// The migration at index N changes a database of version N + 1 to version N + 2. A released migration is never
     /// edited.
     static let migrations: [String] = []

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The table `attempts` has a row for each attempt. After the task's event is acknowledged, the rows stay as long as
-/// the task is in the history.
+/// The table `attempts` has the first attempt of each task and the newest ones (`AttemptOperations`). After the task's
+/// event is acknowledged, the rows stay as long as the task is in the history.
 struct AttemptTable {
     let connection: Connection
 

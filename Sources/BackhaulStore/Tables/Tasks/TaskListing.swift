@@ -164,7 +164,7 @@ extension TaskListing {
 struct TaskInfoRow {
     /// The task's values. The state of a running task is `waiting`; the reason and the next attempt are not set.
     var info: TaskInfo
-    let waitFacts: StoredWaitFacts
+    let waitFacts: ListedTaskFacts
     let due: Int64?
     let dueReason: WaitReason
     let isFinishing: Bool
@@ -175,7 +175,7 @@ struct TaskInfoRow {
     let path: String?
 
     fileprivate init(row: inout Row) {
-        waitFacts = StoredWaitFacts(
+        waitFacts = ListedTaskFacts(
             lane: row.laneID("lane_id"), constraints: row.constraintsID("constraints_id"),
             expectedSize: row.optionalBits("expected_size"))
         let (id, round, state) = (row.taskID("tasks.id"), row.bits("round"), row.state("state"))

@@ -1,4 +1,5 @@
 /// The faults of libcurl around which this module works. Each case has a file in this folder, with the same name.
+/// A work-around for a fault that every version has (`fixedIn` is nil) is always active.
 /// `Tests/Tidy/test_workarounds.py` compares the cases with the files and with docs/internals/transport.md.
 enum Workaround: CaseIterable {
     case connectBody, droppedExcess, earlyStop, fragmentLocation, frameFlood, idleErrors, ignoredLength

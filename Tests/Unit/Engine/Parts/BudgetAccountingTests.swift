@@ -9,7 +9,7 @@ import Testing
 struct BudgetAccountingTests {
     let fixture = ConditionsFixture()
     var budgets: BudgetAccounting { fixture.budgets }
-    var admission: BudgetAdmission { fixture.parts.admission }
+    var budgetDelays: BudgetDelays { fixture.parts.budgetDelays }
     let network = Network(name: "phone", kind: .cellular)
     let session = EngineFixture.session
 
@@ -87,8 +87,8 @@ struct BudgetAccountingTests {
 
     private func admit(_ tasks: [StoredTask]) -> (decision: LoadDecision, effects: [EngineEffect]) {
         let lane = ConditionsFixture.lane
-        let decision = LoadDecision(tasks.map(\.candidate), budgets: admission.budgets(in: lane))
-        return (decision, admission.apply(decision, in: lane))
+        let decision = LoadDecision(tasks.map(\.candidate), budgets: budgetDelays.budgets(in: lane))
+        return (decision, budgetDelays.apply(decision, in: lane))
     }
 
     @Test("a task that is larger than the remaining budget is delayed, and other tasks are admitted")
@@ -98,8 +98,8 @@ struct BudgetAccountingTests {
         let (decision, effects) = admit(tasks)
         #expect(decision.ready.sorted().map(\.rawValue) == [2, 3])
         #expect(effects.waitsBegun == [.budget(TaskID(rawValue: 1))])
-        #expect(admission.hasDelayed)
-        #expect(admission.endDelay(of: TaskID(rawValue: 1)).waitsEnded == [.budget(TaskID(rawValue: 1))])
+        #expect(budgetDelays.hasDelayed)
+        #expect(budgetDelays.endDelay(of: TaskID(rawValue: 1)).waitsEnded == [.budget(TaskID(rawValue: 1))])
         try fixture.runtime.storeReturns(())
         #expect(fixture.runtime.takeEffects().waiting == [[1]])
     }
@@ -114,11 +114,11 @@ struct BudgetAccountingTests {
 
     @Test("delayed tasks are evaluated once per loop iteration, and again if a change occurs during the evaluation")
     func evaluates() throws {
-        admission.reevaluateDelayed()
-        admission.reevaluateDelayed()
+        budgetDelays.reevaluateDelayed()
+        budgetDelays.reevaluateDelayed()
         fixture.runtime.endIteration()
         #expect(fixture.runtime.pendingStoreCalls == 1)
-        admission.reevaluateDelayed()
+        budgetDelays.reevaluateDelayed()
         var evaluated = EvaluatedDelays()
         evaluated.next = 5
         evaluated.lanes = [LaneID(rawValue: 3)]
@@ -127,15 +127,15 @@ struct BudgetAccountingTests {
         fixture.runtime.endIteration()
         #expect(fixture.runtime.pendingStoreCalls == 1)
         try fixture.runtime.storeReturns(EvaluatedDelays())
-        #expect(!admission.hasDelayed)
-        admission.reevaluateDelayed()
+        #expect(!budgetDelays.hasDelayed)
+        budgetDelays.reevaluateDelayed()
         fixture.runtime.endIteration()
         #expect(fixture.runtime.pendingStoreCalls == 0)
     }
 
     @Test("delayed tasks are evaluated in batches, and a failed batch is evaluated again later")
     func batches() throws {
-        admission.reevaluateDelayed()
+        budgetDelays.reevaluateDelayed()
         fixture.runtime.endIteration()
         var evaluated = EvaluatedDelays()
         evaluated.last = DelayedTask(
@@ -143,7 +143,7 @@ struct BudgetAccountingTests {
         try fixture.runtime.storeReturns(evaluated)
         #expect(fixture.runtime.pendingStoreCalls == 1)
         try fixture.runtime.storeReturns(Result<EvaluatedDelays, Failure>.failure(Failure(.storeFull, "full")))
-        #expect(admission.hasDelayed, "some tasks were not evaluated")
+        #expect(budgetDelays.hasDelayed, "some tasks were not evaluated")
         fixture.runtime.retry()
         #expect(fixture.runtime.pendingStoreCalls == 1)
     }

@@ -35,12 +35,12 @@ final class ConditionsFixture {
             })
         let budgets = BudgetAccounting(runtime, sessions, scheduler, monitor)
         parts = ConditionParts(
-            monitor: monitor, budgets: budgets, admission: BudgetAdmission(runtime, sessions, budgets),
+            monitor: monitor, budgets: budgets, budgetDelays: BudgetDelays(runtime, sessions, budgets),
             timeZone: TimeZoneMonitor(runtime))
         deadlines = DeadlineController(runtime, sessions, scheduler, base.calendar)
         conditions = ConditionsController(runtime, sessions, scheduler, running, parts, deadlines)
         loader = TaskLoader(
-            runtime, scheduler, running, base.calendar, base.credentials, parts.admission, conditions)
+            runtime, scheduler, running, base.calendar, base.credentials, parts.budgetDelays, conditions)
         scheduler.add(Self.lane, reload: false)
     }
 

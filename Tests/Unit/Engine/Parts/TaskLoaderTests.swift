@@ -98,7 +98,7 @@ struct TaskLoaderTests {
         large.request.options.expectedSize = 5_000
         _ = try load(large, fixture.base.task(2))
         #expect(fixture.scheduler.ready.keys.map(\.rawValue) == [2])
-        #expect(fixture.parts.admission.hasDelayed)
+        #expect(fixture.parts.budgetDelays.hasDelayed)
     }
 
     // MARK: Probes

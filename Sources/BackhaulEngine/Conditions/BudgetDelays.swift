@@ -3,10 +3,12 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// Delays tasks that expect to transfer more bytes than a budget has left. A task is delayed until the first of its
-/// session's budgets starts its next period. Meanwhile, smaller tasks start.
+/// session's budgets starts its next period. Meanwhile, smaller tasks start. The decision is `DeferralDecision`; this
+/// class records the delays in the store, decides again when a budget or the network changes, and explains them in
+/// listings.
 ///
 /// Each engine has one object of this type.
-final class BudgetAdmission {
+final class BudgetDelays {
     /// How many delayed tasks may have wait records at the same time.
     private static let recordLimit = 1_024
 
@@ -161,7 +163,7 @@ final class BudgetAdmission {
     // MARK: Listing
 
     /// The present reason of a delayed task; nil if the task fits its budgets now.
-    func sentence(_ info: TaskInfo, _ facts: StoredWaitFacts, of session: SessionID) -> String? {
+    func sentence(_ info: TaskInfo, _ facts: ListedTaskFacts, of session: SessionID) -> String? {
         let stated = DeferralDecision.stated(
             received: info.expectedBytesReceived ?? facts.expectedSize,
             sent: info.expectedBytesSent ?? info.bodySize, offset: info.offset)

@@ -1,9 +1,6 @@
 internal import BackhaulModel
 
 extension Schema {
-    /// The tables and indexes of a new database. A migration may change them.
-    static let current = sessionTables + taskTables
-
     private static let configurationColumns = NewRow.declarations {
         var configuration = SessionConfiguration(identifier: "")
         configuration.visitFields(with: &$0)
@@ -34,7 +31,7 @@ extension Schema {
         """
 
     /// The tables of sessions and of what belongs to the whole store.
-    private static let sessionTables = """
+    static let sessionTables = """
         CREATE TABLE meta (
             key TEXT PRIMARY KEY,
             value TEXT NOT NULL
