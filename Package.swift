@@ -70,7 +70,8 @@ let package = Package(
             swiftSettings: small),
         // HTTP.
         .target(
-            name: "BackhaulTransport", dependencies: ["BackhaulModel", "BackhaulLoop", "BackhaulPlatform", "CCurl"],
+            name: "BackhaulTransport",
+            dependencies: ["BackhaulModel", "BackhaulLoop", "BackhaulPlatform", "CCurl", "CLinux"],
             swiftSettings: strict),
         // The conditions of the system (power, heat, pressure, network) and their changes.
         .target(

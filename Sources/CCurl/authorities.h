@@ -20,13 +20,13 @@ struct bhl_authorities {
     void (*clear_errors)(void);
 };
 
-// Sets all members and returns 1. Returns 0 if no library with this name is loaded, or if a function is missing.
-static inline int bhl_authorities_load(struct bhl_authorities *functions, const char *library_name) {
-    void *library = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
-    if (!library) return 0;
+// Sets all members and returns 1. Returns 0 if a function is missing. `libcurl` is libcurl's handle: dlsym(3) also
+// searches the libraries on which libcurl depends. So the functions are those that libcurl uses, even if a wheel has
+// OpenSSL under another name, or if the process has loaded a second OpenSSL.
+static inline int bhl_authorities_load(struct bhl_authorities *functions, void *libcurl) {
     int found = 1;
 #define BHL_LOAD(member, name)                                                                                         \
-    found &= (functions->member = (__typeof__(functions->member))dlsym(library, name)) != NULL
+    found &= (functions->member = (__typeof__(functions->member))dlsym(libcurl, name)) != NULL
     BHL_LOAD(new_store, "X509_STORE_new");
     BHL_LOAD(free_store, "X509_STORE_free");
     BHL_LOAD(add, "X509_STORE_add_cert");

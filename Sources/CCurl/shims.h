@@ -102,6 +102,9 @@ static inline CURLMcode bhl_multi_set_timer_function(CURLM *multi, curl_multi_ti
 // in Swift.
 static inline CURLcode bhl_message_result(const CURLMsg *message) { return message->data.result; }
 
+// An address in libcurl.
+static inline const void *bhl_curl_address(void) { return (const void *)curl_easy_init; }
+
 static inline const curl_version_info_data *bhl_version(void) { return curl_version_info(CURLVERSION_NOW); }
 static inline CURLcode bhl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
 

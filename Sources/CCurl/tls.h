@@ -32,15 +32,13 @@ struct bhl_tls {
 typedef void (*bhl_tls_record)(int is_written, int version, int type, const void *bytes, size_t size, void *session,
                                void *receiver);
 
-// Sets all members and returns 1. Returns 0 if no library with this name is loaded, or if a function is missing.
-static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_name) {
-    void *library = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
-    if (!library) return 0;
+// Sets all members and returns 1. Returns 0 if a function is missing. `libcurl` is libcurl's handle: dlsym(3) also
+// searches the libraries on which libcurl depends. So the functions are those that libcurl uses, even if a wheel has
+// OpenSSL under another name, or if the process has loaded a second OpenSSL.
+static inline int bhl_tls_load(struct bhl_tls *functions, void *libcurl) {
     int found = 1;
-// dlsym(3) also searches the libraries on which OpenSSL's TLS library depends. So dlsym also finds the BIO functions,
-// which are in libcrypto.
 #define BHL_LOAD(member, name)                                                                                         \
-    found &= (functions->member = (__typeof__(functions->member))dlsym(library, name)) != NULL
+    found &= (functions->member = (__typeof__(functions->member))dlsym(libcurl, name)) != NULL
     BHL_LOAD(version, "SSL_get_version");
     BHL_LOAD(cipher, "SSL_get_current_cipher");
     BHL_LOAD(cipher_name, "SSL_CIPHER_get_name");

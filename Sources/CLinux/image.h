@@ -1,6 +1,7 @@
 // Functions that find the file that contains this code, read the environment, and release memory.
 #pragma once
 #include "shims.h"
+#include <dlfcn.h>
 
 // The declaration of dladdr(3) and the layout of Dl_info. libc declares them only if _GNU_SOURCE is defined.
 struct bhl_image {
@@ -16,6 +17,12 @@ static inline const char *bhl_image_file(void) {
     static const char here = 0; // each program or library that contains this code has its own variable
     struct bhl_image image;
     return dladdr(&here, &image) != 0 ? image.file : NULL;
+}
+
+// Returns the library that contains the address, for dlsym(3). Returns NULL if no library contains it.
+static inline void *bhl_library_with(const void *address) {
+    struct bhl_image image;
+    return dladdr(address, &image) != 0 ? dlopen(image.file, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL) : NULL;
 }
 
 // Returns entry `index` of the environment, or NULL after the last entry.

@@ -1,5 +1,7 @@
 internal import BackhaulModel
 internal import CCurl
+internal import CLinux
+internal import Glibc
 
 /// Facts about the libcurl that was found at run time.
 enum CurlLibrary {
@@ -34,34 +36,32 @@ enum CurlLibrary {
     /// The functions of OpenSSL, or nil if libcurl uses another TLS library.
     static let openSSL: bhl_tls? = {
         var functions = bhl_tls()
-        return openSSLName.flatMap { bhl_tls_load(&functions, $0) == 1 ? functions : nil }
+        return withOpenSSL.flatMap { bhl_tls_load(&functions, $0) == 1 ? functions : nil }
     }()
 
     /// OpenSSL's functions for certificate authorities, or nil if libcurl uses another TLS library. If the value is
     /// nil, libcurl reads the files of certificates itself.
     static let authorities: bhl_authorities? = {
         var functions = bhl_authorities()
-        return openSSLName.flatMap { bhl_authorities_load(&functions, $0) == 1 ? functions : nil }
+        return withOpenSSL.flatMap { bhl_authorities_load(&functions, $0) == 1 ? functions : nil }
     }()
 
-    /// The path of the file with the authorities that this build of libcurl trusts.
+    /// The path of the file with the authorities that the system trusts. This build of libcurl has a path of the file. If
+    /// there is no file, because libcurl was built for another distribution, the path of this distribution is used.
     static let systemAuthorities: String? = {
         guard let handle = curl_easy_init() else { return nil }
         defer { curl_easy_cleanup(handle) }
         // Unsafe: libcurl owns the text, which is copied.
         var path: UnsafePointer<CChar>?
         guard bhl_easy_get_string(handle, CURLINFO_CAINFO, &path) == CURLE_OK, let path else { return nil }
-        return String(cString: path)
+        let file = String(cString: path)
+        return ([file] + SystemAuthorities.files).first { access($0, R_OK) == 0 } ?? file
     }()
 
-    private static let openSSLName: String? = {
+    /// Unsafe: the handle of libcurl, which stays loaded as long as this code. Nil if libcurl does not use OpenSSL.
+    nonisolated(unsafe) private static let withOpenSSL: UnsafeMutableRawPointer? = {
         guard let text = bhl_version()?.pointee.ssl_version else { return nil }
-        // The text is, for example, "OpenSSL/3.0.22". Before version 3, the name of the library file had two numbers.
-        let words = String(cString: text).split(separator: "/")
-        guard words.count == 2, words[0] == "OpenSSL" else { return nil }
-        let numbers = words[1].split(separator: ".")
-        guard let major = numbers.first.flatMap({ Int($0) }) else { return nil }
-        let version = major >= 3 ? "\(major)" : numbers.prefix(2).joined(separator: ".")
-        return "libssl.so.\(version)"
+        // The text is, for example, "OpenSSL/3.0.22".
+        return String(cString: text).hasPrefix("OpenSSL/") ? bhl_library_with(bhl_curl_address()) : nil
     }()
 }

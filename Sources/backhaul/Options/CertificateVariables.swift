@@ -1,14 +1,9 @@
+import BackhaulModel
 import Glibc
 
 /// The environment variables that name a file of trusted certificates, with the meaning that they have for curl(1). The
 /// library does not read them.
 struct CertificateVariables {
-    /// Files with the system's certificates, which the library trusts without any option.
-    private static let systemFiles = [
-        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
-        "/etc/ssl/cert.pem",
-    ]
-
     /// The name of the variable.
     let name: String
     let file: String
@@ -25,7 +20,7 @@ struct CertificateVariables {
 
     private static func isSystems(_ file: String) -> Bool {
         let path = resolved(file)
-        return systemFiles.contains { $0 == file || path != nil && resolved($0) == path }
+        return SystemAuthorities.files.contains { $0 == file || path != nil && resolved($0) == path }
     }
 
     private static func resolved(_ file: String) -> String? {
