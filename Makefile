@@ -63,10 +63,11 @@ $(COMMAND): $(SWIFT_SOURCES) $(LIBRARY)
 	@mkdir -p $(@D)
 	cp --remove-destination $(BUILD)/swift/release/release/backhaul $@
 
-$(DAEMON): $(SWIFT_SOURCES) $(LIBRARY) $(COMMAND)
-	$(SWIFT_RELEASE) --product backhauld
+# The daemon finds the library in an installation, and beside it.
+$(DAEMON): Sources/backhauld/main.c $(LIBRARY)
 	@mkdir -p $(@D)
-	cp --remove-destination $(BUILD)/swift/release/release/backhauld $@
+	$(CC) $(C_FLAGS) -g0 -fPIE -pie -o $@ $< -L$(BUILD)/lib -lbackhaul -Wl,-z,relro,-z,now \
+	    -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../lib:$$ORIGIN/../../lib64'
 
 $(MANUAL) &: $(COMMAND) $(DAEMON) scripts/make-manual $(wildcard scripts/manual/*.py) scripts/reference/roff.py \
     $(addprefix docs/,command-line.md launch.md store.md daemon.md)

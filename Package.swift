@@ -94,12 +94,20 @@ let package = Package(
                 "BackhaulEngine", "BackhaulUserManager",
             ],
             swiftSettings: small),
+        // The daemon: an engine without a host.
+        .target(
+            name: "BackhaulDaemon",
+            dependencies: [
+                "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulStore",
+                "BackhaulEngine", "BackhaulUserManager",
+            ],
+            swiftSettings: small),
         // The functions that include/backhaul.h declares.
         .target(
             name: "BackhaulABI",
             dependencies: [
                 "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulStore",
-                "BackhaulDisk", "BackhaulEngine", "BackhaulClient",
+                "BackhaulDisk", "BackhaulEngine", "BackhaulClient", "BackhaulDaemon",
             ],
             swiftSettings: small),
         // The package for hosts in Swift. bindings/swift/Package.swift has the same targets, for hosts that use the
@@ -114,14 +122,8 @@ let package = Package(
                 "CLinux", "Backhaul", "BackhaulModel", "BackhaulPlatform", "BackhaulDisk", "BackhaulUserManager",
             ],
             swiftSettings: strict),
-        // The daemon: an engine without a host.
-        .executableTarget(
-            name: "backhauld",
-            dependencies: [
-                "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulStore",
-                "BackhaulEngine", "BackhaulUserManager",
-            ],
-            swiftSettings: strict),
+        // The program of the daemon. `make` links it with the library instead of its modules.
+        .executableTarget(name: "backhauld", dependencies: ["BackhaulABI"]),
 
         .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: strict),
         .testTarget(

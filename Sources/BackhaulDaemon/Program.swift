@@ -4,8 +4,8 @@ import Glibc
 /// Runs the command line and returns the exit code. The engine runs the transfers of a store, the directory with all
 /// data. The code 0 means that this process was the store's engine, or that another engine serves the store. The code 1
 /// means that the store cannot be served. The code 2 means that the command line is wrong.
-enum Program {
-    static func run(_ words: [String]) -> Int32 {
+public enum Program {
+    public static func run(_ words: [String]) -> Int32 {
         // The Swift runtime reads the command line from /proc. Without the option --store, the daemon would serve the
         // default store.
         guard !words.isEmpty else {
