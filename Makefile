@@ -1,11 +1,10 @@
 # The commands of the project; `make help` lists them. Everything that is built lies in build/.
 
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
 
 BUILD := build
-# The folder below which `install` puts its files.
-PLACE = $(DESTDIR)$(PREFIX)
 LIBRARY := $(BUILD)/lib/libbackhaul.so.1
 COMMAND := $(BUILD)/bin/backhaul
 DAEMON := $(BUILD)/libexec/backhaul/backhauld
@@ -42,8 +41,8 @@ EXAMPLE_LINK = -L$(BUILD)/lib -lbackhaul -Wl,-rpath,'$$ORIGIN/../lib'
 CC = $(shell scripts/toolchain)/bin/clang
 C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
-.PHONY: all examples demo test unit-tests quick format lint soak bench site site-test install uninstall clean help \
-    setup-build check-prefix
+.PHONY: all examples demo test unit-tests quick format lint soak bench site site-test packages packages-test install \
+    uninstall clean help setup-build check-prefix
 
 all: $(LIBRARY) $(COMMAND) $(DAEMON) ## build the library, the command line and the daemon
 
@@ -137,56 +136,30 @@ site-test: site ## test the site: two builds, its links, its pages in Chromium, 
 	@$(MAKE) --no-print-directory all
 	@scripts/test site
 
-# The completions of bash, zsh and fish, at the places where the shells search for them.
-COMPLETIONS := bash-completion/completions/backhaul zsh/site-functions/_backhaul fish/vendor_completions.d/backhaul.fish
+packages: ## the Debian packages, the wheel and the tarball, in build/packages
+	@scripts/setup build packages
+	@$(MAKE) --no-print-directory all $(MAN3) $(MANUAL)
+	@packaging/make-packages $(VERSION)
 
-# The files that `install` puts below PREFIX.
-INSTALLED := lib/libbackhaul.so lib/libbackhaul.so.1 lib/pkgconfig/backhaul.pc bin/backhaul \
-    libexec/backhaul/backhauld include/backhaul.h share/backhaul/module.modulemap \
-    $(addprefix share/man/man3/,backhaul*.3 bh_*.3 BH_*.3 libbackhaul.3) \
-    $(MANUAL:$(BUILD)/%=share/%) $(addprefix share/,$(COMPLETIONS))
-
-# The folders that `install` makes, the inner ones first. Some of them are the system's own below /usr and /usr/local.
-FOLDERS := libexec/backhaul share/backhaul lib/pkgconfig $(addprefix share/man/,man1 man3 man5 man7 man8) \
-    $(patsubst %/,share/%,$(dir $(COMPLETIONS)))
+packages-test: packages ## install the packages in bare systems, use, upgrade and remove them; half an hour
+	@scripts/setup test
+	@scripts/test packages
 
 # Installed programs and the pkg-config file have the path, so it must not depend on the present folder.
 check-prefix:
 	@case '$(PREFIX)' in /*) ;; *) echo "PREFIX is '$(PREFIX)', a relative path; give an absolute path." >&2; exit 1; esac
+	@case '$(LIBDIR)' in '$(PREFIX)'/*) ;; *) echo "LIBDIR is '$(LIBDIR)', which is not below PREFIX." >&2; exit 1; esac
 
 install: check-prefix all $(MAN3) $(MANUAL) ## install below PREFIX (default /usr/local), inside DESTDIR
-	for folder in include bin $(FOLDERS); do install -d '$(PLACE)'/$$folder; done
-	install -m 755 $(LIBRARY) '$(PLACE)/lib/libbackhaul.so.1'
-	strip --strip-unneeded '$(PLACE)/lib/libbackhaul.so.1'
-	ln -sf libbackhaul.so.1 '$(PLACE)/lib/libbackhaul.so'
-	install -m 755 $(COMMAND) '$(PLACE)/bin/backhaul'
-	strip '$(PLACE)/bin/backhaul'
-	install -m 755 $(DAEMON) '$(PLACE)/libexec/backhaul/backhauld'
-	strip '$(PLACE)/libexec/backhaul/backhauld'
-	install -m 644 include/backhaul.h '$(PLACE)/include/backhaul.h'
-	# clang reads the module maps in all folders where it searches for headers, and one folder deeper, for example in
-	# /usr/local/include/*/. A second copy of the map there would break the build of every Swift package.
-	sed 's|"backhaul.h"|"../../include/backhaul.h"|' include/module.modulemap \
-	    >'$(PLACE)/share/backhaul/module.modulemap'
-	install -m 644 $(MAN3)/*.3 '$(PLACE)/share/man/man3'
-	for page in $(MANUAL:$(BUILD)/%=%); do install -m 644 $(BUILD)/$$page '$(PLACE)'/share/$$page; done
-	install -m 644 packaging/completions/backhaul.bash '$(PLACE)/share/bash-completion/completions/backhaul'
-	install -m 644 packaging/completions/_backhaul '$(PLACE)/share/zsh/site-functions/_backhaul'
-	install -m 644 packaging/completions/backhaul.fish '$(PLACE)/share/fish/vendor_completions.d/backhaul.fish'
-	packaging/describe '$(PREFIX)' $(VERSION) >'$(PLACE)/lib/pkgconfig/backhaul.pc'
-	$(if $(DESTDIR),,@packaging/reload-ld install '$(PREFIX)/lib')
+	@packaging/files | packaging/place install '$(PREFIX)' '$(LIBDIR)' $(VERSION) '$(DESTDIR)'
+	$(if $(DESTDIR),,@packaging/reload-ld install '$(LIBDIR)')
 
 uninstall: check-prefix ## remove what `make install` has put there, with the same PREFIX and DESTDIR
-	[ ! -d '$(PLACE)' ] || { cd '$(PLACE)' && rm -f $(INSTALLED); }
-	# Folders with other files in them stay, and so do the system's own folders.
-	@for folder in $(filter-out share/zsh/%,$(FOLDERS)) libexec share/bash-completion share/fish \
-	    $(if $(filter-out /usr /usr/local,$(PREFIX))$(DESTDIR),share/zsh/site-functions share/zsh share/man share lib \
-	    include bin .); do \
-	    [ ! -d '$(PLACE)'/$$folder ] || rmdir --ignore-fail-on-non-empty "$$(readlink -f '$(PLACE)'/$$folder)"; done
-	$(if $(DESTDIR),,@packaging/reload-ld uninstall '$(PREFIX)/lib')
+	@packaging/files | packaging/place uninstall '$(PREFIX)' '$(LIBDIR)' $(VERSION) '$(DESTDIR)'
+	$(if $(DESTDIR),,@packaging/reload-ld uninstall '$(LIBDIR)')
 
 clean: ## remove everything that was built
 	rm -rf $(BUILD) .build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

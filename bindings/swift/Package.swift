@@ -18,6 +18,21 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+// An installation has no tests.
+let tests: [Target] =
+    isInCheckout
+    ? [
+        .target(name: "HostTestSupport", path: "Tests/HostTestSupport"),
+        .executableTarget(
+            name: "LaunchedProgram", dependencies: ["BackhaulFoundation"], path: "Tests/LaunchedProgram"),
+        .executableTarget(
+            name: "KilledProgram", dependencies: ["BackhaulFoundation"], path: "Tests/KilledProgram"),
+        .testTarget(name: "BackhaulTests", dependencies: ["Backhaul", "HostTestSupport"]),
+        .testTarget(
+            name: "BackhaulFoundationTests",
+            dependencies: ["BackhaulFoundation", "HostTestSupport", "LaunchedProgram", "KilledProgram"]),
+    ] : []
+
 let package = Package(
     name: "Backhaul",
     products: [
@@ -40,15 +55,6 @@ let package = Package(
         // This target gives the types of BackhaulFoundation Apple's names. So programs for Linux and for Apple's
         // systems can share source files.
         .target(name: "BackhaulURLSession", dependencies: ["BackhaulFoundation"], swiftSettings: strict),
-        .target(name: "HostTestSupport", path: "Tests/HostTestSupport"),
-        .executableTarget(
-            name: "LaunchedProgram", dependencies: ["BackhaulFoundation"], path: "Tests/LaunchedProgram"),
-        .executableTarget(
-            name: "KilledProgram", dependencies: ["BackhaulFoundation"], path: "Tests/KilledProgram"),
-        .testTarget(name: "BackhaulTests", dependencies: ["Backhaul", "HostTestSupport"]),
-        .testTarget(
-            name: "BackhaulFoundationTests",
-            dependencies: ["BackhaulFoundation", "HostTestSupport", "LaunchedProgram", "KilledProgram"]),
-    ],
+    ] + tests,
     swiftLanguageModes: [.v6]
 )

@@ -15,7 +15,8 @@ PROJECT = Path(__file__).resolve().parents[3]
 EXAMPLE = PROJECT / "examples" / "c" / "photos.c"
 FILES = {
     "bin/backhaul", "include/backhaul.h", "share/backhaul/module.modulemap", "lib/libbackhaul.so",
-    "lib/libbackhaul.so.1", "lib/pkgconfig/backhaul.pc", "libexec/backhaul/backhauld",
+    "lib/libbackhaul.so.1", "lib/pkgconfig/backhaul.pc", "lib/cmake/Backhaul/BackhaulConfig.cmake",
+    "libexec/backhaul/backhauld", "share/backhaul/swift/Package.swift",
     "share/man/man1/backhaul.1", "share/man/man5/backhaul.5", "share/man/man7/backhaul.7", "share/man/man8/backhauld.8",
     "share/bash-completion/completions/backhaul", "share/zsh/site-functions/_backhaul",
     "share/fish/vendor_completions.d/backhaul.fish",
@@ -197,6 +198,25 @@ def test_uninstall_removes_a_folder_that_contains_only_the_installation(prefix):
     assert not prefix.exists()
 
 
+def test_uninstall_keeps_empty_folders_that_were_there_before_the_installation(prefix):
+    """In Debian 13, /usr/local/libexec is a folder of the system."""
+    (prefix / "libexec").mkdir(parents=True)
+    for _ in range(2):
+        make("install", f"PREFIX={prefix}")
+    make("uninstall", f"PREFIX={prefix}")
+    assert list(prefix.rglob("*")) == [prefix / "libexec"]
+
+
+def test_an_installation_over_another_version_removes_the_files_that_only_the_other_version_had(prefix):
+    make("install", f"PREFIX={prefix}")
+    record = prefix / "share" / "backhaul" / "installed"
+    old = prefix / "share" / "backhaul" / "old"
+    old.touch()
+    record.write_text(f"{record.read_text()}file {old.relative_to(prefix)}\n")
+    make("install", f"PREFIX={prefix}")
+    assert not old.exists() and str(old.relative_to(prefix)) not in record.read_text()
+
+
 def test_uninstall_keeps_files_of_other_programs(prefix):
     others = {prefix / "bin" / "other", prefix / "lib" / "pkgconfig" / "other.pc"}
     for path in others:
@@ -226,8 +246,18 @@ def no_ldconfig(tmp_path):
 def test_an_installation_with_destdir_is_below_destdir_and_does_not_change_the_system(tmp_path, no_ldconfig):
     place = tmp_path / "place"
     make("install", "PREFIX=/usr", f"DESTDIR={place}", env=no_ldconfig)
-    assert files_below(place) == {f"usr/{name}" for name in FILES}
+    listed = {line.split(" ", 2)[2] for line in output(PROJECT / "packaging" / "files").splitlines()}
+    assert files_below(place) == {f"usr/{name}" for name in listed} and listed >= FILES
     described = (place / "usr/lib/pkgconfig/backhaul.pc").read_text()
     assert "prefix=/usr\n" in described
     make("uninstall", "PREFIX=/usr", f"DESTDIR={place}", env=no_ldconfig)
     assert files_below(place) == set()
+
+
+def test_the_library_can_be_installed_into_a_folder_for_one_architecture(tmp_path):
+    place = tmp_path / "place"
+    make("install", "PREFIX=/usr", "LIBDIR=/usr/lib/x", f"DESTDIR={place}")
+    assert "libdir=${prefix}/lib/x\n" in (place / "usr/lib/x/pkgconfig/backhaul.pc").read_text()
+    assert files_below(place / "usr/lib") == {f"x/{name.removeprefix('lib/')}" for name in FILES
+                                              if name.startswith("lib/")} | {
+        "x/cmake/Backhaul/BackhaulConfigVersion.cmake"}
