@@ -31,6 +31,9 @@ class LibraryHook(BuildHookInterface[Any]):
         ):
             path = self._strip(self._find(variable, built), name, options)
             build_data["force_include"][str(path)] = f"backhaul/{name}"
+        # Wheels of `make packages` contain more libraries.
+        if licences := os.environ.get("BACKHAUL_LICENCES"):
+            build_data["force_include"][licences] = "backhaul/licences"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if version != "editable":
