@@ -1,0 +1,137 @@
+"""The Debian packages in bare systems: hosts in each language, an upgrade, and the removal."""
+
+import subprocess
+import time
+
+import pytest
+from conftest import CONTENT
+from roots import PROJECT, output
+
+RELEASES = ["bookworm", "trixie"]
+PYTHON_HOST = """
+import sys
+from backhaul import Application
+with Application("org.example.test") as application:
+    with application.session("test") as session:
+        session.download(sys.argv[1], "/home/user/file", key="file")
+        for event in session.events(timeout=60):
+            event.acknowledge()
+            if event.is_session_finished:
+                session.complete()
+                sys.exit(0)
+sys.exit("no end")
+"""
+
+
+@pytest.fixture(params=RELEASES)
+def installed(request, layer, system, debs):
+    """A system with all four packages."""
+    return system(*layer(request.param, "debs", files=debs))
+
+
+def downloaded(system, name="file"):
+    return (system.root / "home" / "user" / name).read_bytes()
+
+
+def test_the_command_line_downloads_a_file(installed, server):
+    installed.sh(f"backhaul get {server.url}/file -o file")
+    assert downloaded(installed) == CONTENT
+
+
+def test_a_host_in_python_downloads_a_file_with_the_daemon_of_the_package(installed, server):
+    (installed.root / "host.py").write_text(PYTHON_HOST)
+    installed.sh(f"python3 /host.py {server.url}/file")
+    assert downloaded(installed) == CONTENT
+
+
+def test_the_python_package_needs_only_what_apt_installs_with_it(layer, system, debs, server):
+    needed = [deb for deb in debs if not deb.name.startswith("libbackhaul-dev_")]
+    alone = system(*layer("bookworm", "python", files=needed))
+    alone.sh("python3 -m backhaul demo")
+    assert alone.sh("python3 -c 'import backhaul; print(backhaul.__version__)'") == alone.sh(
+        "backhaul --version").split()[-1] + "\n"
+
+
+def test_a_host_in_c_is_built_with_pkg_config_and_downloads_a_file(layer, system, debs, server):
+    compiling = system(*layer("bookworm", "compiler", "gcc", "libc6-dev", "pkg-config", files=debs))
+    compiling.add(PROJECT / "examples" / "c" / "photos.c")
+    compiling.sh("gcc -o photos /packages/photos.c $(pkg-config --cflags --libs backhaul)")
+    compiling.sh(f"mkdir files; printf '%s\\t%s\\n' {server.url}/file /home/user/files/file >list; ./photos store list")
+    assert downloaded(compiling, "files/file") == CONTENT
+
+
+def newer(deb, folder):
+    """Packs a package again, with a higher version."""
+    unpacked = folder / deb.stem
+    output("dpkg-deb", "--raw-extract", deb, unpacked)
+    control = unpacked / "DEBIAN" / "control"
+    version = deb.name.split("_")[1]
+    control.write_text(control.read_text().replace(version, f"{version}+1"))
+    output("dpkg-deb", "--root-owner-group", "--build", unpacked, folder / f"new-{deb.name}")
+    return folder / f"new-{deb.name}"
+
+
+def test_an_upgrade_does_not_disturb_a_running_download(installed, debs, pausing, tmp_path):
+    start = subprocess.Popen(installed.command("sh", "-c", f"cd; backhaul add {pausing.url}/file -o file", user=1000))
+    assert start.wait() == 0
+    while not pausing.is_paused():
+        time.sleep(0.1)
+    [daemon] = installed.processes("backhauld")
+    installed.install(*installed.add(*(newer(deb, tmp_path) for deb in debs)))
+    assert installed.processes("backhauld") == [daemon]
+    pausing.release()
+    installed.sh("backhaul wait")
+    assert downloaded(installed) == CONTENT
+    assert len([request for request in pausing.requests() if request.path == "/file"]) == 1
+
+
+def test_a_purge_leaves_no_file(layer, system, debs):
+    one = system(*layer("bookworm", "python3", "python3", "libcurl4", "libuv1", "libsqlite3-0", "ca-certificates"))
+    files = one.add(*debs)
+    before = one.files()
+    one.install(*files)
+    assert {"usr/bin/backhaul", "usr/include/backhaul.h"} <= one.files() - before
+    names = " ".join(deb.name.split("_")[0] for deb in debs)
+    one.sh(f"apt-get -qy purge {names}", user=0)
+    assert one.files() == before
+
+
+def test_a_host_in_swift_depends_on_the_installed_package_by_path(layer, system, debs, server):
+    """The compiler of this machine is mounted into the system."""
+    compiling = system(*layer("bookworm", "swift", "g++", "pkg-config", "libncurses6", "libxml2", "libcurl4",
+                              "libsqlite3-0", "git", "ca-certificates", files=debs))
+    toolchain = output(PROJECT / "scripts" / "toolchain").strip()
+    place = compiling.root / "toolchain"
+    place.mkdir()
+    output("mount", "--bind", toolchain, place)
+    try:
+        source = compiling.root / "home" / "user" / "host"
+        (source / "Sources" / "host").mkdir(parents=True)
+        (source / "Package.swift").write_text(SWIFT_PACKAGE)
+        (source / "Sources" / "host" / "main.swift").write_text(SWIFT_HOST)
+        compiling.sh("chown -R 1000:1000 /home/user/host", user=0)
+        compiling.sh(f"cd host; PATH=$PATH:/toolchain/bin swift run host {server.url}/file")
+    finally:
+        output("umount", "--lazy", place)
+    assert downloaded(compiling) == CONTENT
+
+
+SWIFT_PACKAGE = """// swift-tools-version: 6.0
+import PackageDescription
+let package = Package(
+    name: "host", dependencies: [.package(path: "/usr/share/backhaul/swift")],
+    targets: [.executableTarget(name: "host", dependencies: [.product(name: "Backhaul", package: "swift")])])
+"""
+SWIFT_HOST = """
+import Backhaul
+let application = try await Application.open("org.example.test")
+let session = try await application.createSession(SessionConfiguration(identifier: "test"))
+try await session.enqueue([Request(url: CommandLine.arguments[1], destination: "/home/user/file")])
+for try await event in session.events {
+    guard case .sessionFinished = event else { continue }
+    try await session.acknowledge(through: event)
+    break
+}
+try await session.complete()
+await application.close()
+"""
