@@ -127,7 +127,8 @@ bench: ## time Backhaul beside curl, aria2c and wget2; chart and figures in buil
 SITE_PYTHON := $(BUILD)/site-venv/bin/python
 
 site: ## build the manual as a site, in build/site
-	@scripts/setup site
+	@scripts/setup build test site
+	@$(MAKE) --no-print-directory $(COMMAND)
 	@scripts/make-reference site
 	@$(SITE_PYTHON) scripts/make-site
 

@@ -416,7 +416,7 @@ typedef struct bh_error {
 BH_ENUM(bh_choice) { BH_DEFAULT = 0, BH_YES = 1, BH_NO = 2 };
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Application: a host opens it first, and closes it last.
+ * Application: the identity of a host, opened on a store. A host opens it first, and closes it last.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* Where a new engine runs, if no process holds the store's lock. If an engine runs already, the library uses this
@@ -808,7 +808,8 @@ typedef struct bh_policy {
 } bh_policy;
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Session: a host creates it once, later attaches it by its identifier, and completes it after the work.
+ * Session: a named collection of tasks with stored settings. A host creates it once, later attaches it by its
+ * identifier, and completes it after the work.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* What a handle of a session may do. A handle of any role may list tasks. */
@@ -991,7 +992,7 @@ typedef struct bh_launch {
 } bh_launch;
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Enqueue: a host passes requests to the engine.
+ * Enqueue: requests for downloads and uploads, which become tasks.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* What the engine does if a file with the destination's name exists. The engine checks this at the enqueue, and when
@@ -1190,7 +1191,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_enqueue(bh_session *session, const b
                                                     int32_t timeout_ms, bh_batch **results, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Events: a host polls, works, and acknowledges, in this order.
+ * Events: stored messages for the host. A host polls, works, and acknowledges, in this order.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* What an event reports. */
@@ -1375,7 +1376,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_respond(bh_session *session, uint64_
                                                     bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Tasks: functions that list, stop, resume and change them.
+ * Tasks: functions that list, stop, resume and change tasks, and read their attempts and waits.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* Why a task does not progress. */
@@ -1663,7 +1664,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_poll_progress(bh_session *session, i
 BH_API BH_CHECK_RESULT bh_status bh_session_progress_fd(bh_session *session, int *descriptor, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Conditions: the state of the system, and the tasks that it holds. docs/conditions.md
+ * Conditions: the state of the system, and the tasks that wait for it. docs/conditions.md
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* What a condition is about, and what its value means. */

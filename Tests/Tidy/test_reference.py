@@ -5,20 +5,25 @@ import re
 import subprocess
 
 import pytest
+import test_documents as documents
 
 from reference import python_pages, site
 from reference.c_man import OVERVIEW, Man
 from reference.prose import DOCUMENTS
 from schema.header import PATH
-from tree import PROJECT, header
+from tree import PROJECT, header, sources
 
 ANCHOR = re.compile(r'\{#([\w.-]+)\}$|<a id="([\w.-]+)">', re.MULTILINE)
+#: Variables of the debug build, with which tests replace what an engine reads from the system.
+FOR_TESTS = {"BACKHAUL_BOOT", "BACKHAUL_CLOCK", "BACKHAUL_CRASH_AT", "BACKHAUL_PROC_ROOT", "BACKHAUL_SYS_ROOT",
+             "BACKHAUL_VERSION"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 @pytest.fixture(scope="module")
 def pages():
-    return site.sources(header())
+    """All pages but those for Swift, because they need the compiled Swift package."""
+    return site.without_swift(header())
 
 
 @pytest.fixture(scope="module")
@@ -80,12 +85,19 @@ def test_each_link_of_the_reference_leads_to_a_page_and_an_anchor(pages):
         for link in LINK.findall(re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
             name, _, anchor = link.partition("#")
             if name.startswith(DOCUMENTS):
-                is_there = (PROJECT / "docs" / name.removeprefix(DOCUMENTS)).exists()
+                is_there = documents.is_there(PROJECT / "docs" / "index.md", link.removeprefix(DOCUMENTS))
             else:
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(page), name))
                 is_there = target in pages and (not anchor or anchor in anchors(pages[target]))
             broken += [] if is_there else [f"{page}: {link}"]
     assert broken == []
+
+
+def test_the_reference_describes_each_variable_that_the_programs_read(pages):
+    folders = ("Sources/", "bindings/swift/Sources/", "bindings/python/src/")
+    literals = "\n".join(source.text for source in sources() if source.name.startswith(folders))
+    read = set(re.findall(r'"(BACKHAUL_[A-Z_]*[A-Z])"', literals))
+    assert read - FOR_TESTS == {name for name in read if f"`{name}`" in pages["tables/environment.md"]}
 
 
 def test_no_page_of_the_reference_repeats_a_paragraph(pages):

@@ -108,7 +108,7 @@ def _blocks(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    return prose.convert(text, roff.plain, roff.bold, lambda path: roff.bold(path.removeprefix("docs/")))
+    return prose.convert(text, roff.plain, roff.bold, roff.bold)
 
 
 def _see_also(pages: list[str]) -> str:

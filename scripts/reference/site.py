@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from schema.model import Header
 
+from . import command_pages, tables
 from .c_markdown import Markdown
+from .command_pages import CommandPages
 from .python_pages import PythonPages
 from .swift_pages import SwiftPages
 
 
 def texts(header: Header) -> dict[str, str]:
     """Maps the path of each page, from the folder of the reference, to its text. The pages for Swift need the symbol
-    graphs of `swift_pages.extract`."""
-    return sources(header) | below(swift=SwiftPages().texts())
+    graphs of `swift_pages.extract`, and the pages of the commands need the built program."""
+    return without_swift(header) | _below(swift=SwiftPages().texts())
 
 
-def sources(header: Header) -> dict[str, str]:
-    """Returns the pages that need nothing built."""
-    return below(c=Markdown(header).texts(), python=PythonPages().texts())
+def without_swift(header: Header) -> dict[str, str]:
+    table = command_pages.described()
+    return _below(
+        c=Markdown(header).texts(),
+        python=PythonPages().texts(),
+        commands=CommandPages(table).texts(),
+        tables=tables.texts(header, table),
+    )
 
 
-def below(**folders: dict[str, str]) -> dict[str, str]:
+def _below(**folders: dict[str, str]) -> dict[str, str]:
     return {f"{folder}/{name}": text for folder, texts in folders.items() for name, text in texts.items()}

@@ -31,7 +31,10 @@ def texts() -> dict[str, str]:
 
 def write() -> None:
     for path, text in texts().items():
-        (header.PROJECT / path).write_text(text, encoding="utf-8")
+        file = header.PROJECT / path
+        # A file that does not change is not written, so that `make` does not compile it again.
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

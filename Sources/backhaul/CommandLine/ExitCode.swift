@@ -48,6 +48,7 @@ extension ExitCode {
     init(_ status: Status) {
         self =
             switch status {
+            case .ok, .started: .done
             case .invalidArgument, .bodyUnavailable: .usage
             case .notFound: .notFound
             case .alreadyExists, .keyConflict, .destinationInUse, .wrongState, .wrongRole,

@@ -37,6 +37,14 @@ enum HelpDocument {
     }
 
     private static func exitCode(_ code: ExitCode) -> JSON {
-        .object([("code", .integer(Int64(code.rawValue))), ("meaning", .string(code.meaning))])
+        .object([
+            ("code", .integer(Int64(code.rawValue))), ("meaning", .string(code.meaning)),
+            ("statuses", .strings(statuses.filter { ExitCode($0) == code }.map(\.name))),
+        ])
+    }
+
+    /// All statuses of the library. The header has no list of their values, but the library has a name for each.
+    private static var statuses: [Status] {
+        (0..<Int32(Int8.max)).map(Status.init).filter { $0.name != Status(rawValue: -1).name }
     }
 }
