@@ -224,7 +224,7 @@
     typedef uint32_t name;                                                                                             \
     enum
 
-/* The initializer of a struct, in C99 or C++11 or later: bh_request request = BH_INIT(bh_request); */
+/* The initializer of a struct, in C99 or C++11 or later: `bh_request request = BH_INIT(bh_request);` */
 #if defined(__cplusplus)
 extern "C++" {
 template <typename type> inline type bh_initialized() {
@@ -359,7 +359,7 @@ BH_API const char *bh_status_name(bh_status status);
 /* The meaning of a status, from BH_STATUS_TABLE. The string is static. */
 BH_API const char *bh_status_text(bh_status status);
 
-/* The name of an enumeration's value as text: bh_name("bh_task_state", 2) is "running". `type` is the name of a type
+/* The name of an enumeration's value as text: `bh_name("bh_task_state", 2)` is "running". `type` is the name of a type
  * that this header declares with BH_ENUM or BH_FLAGS. The text is the constant's name in small letters without the
  * prefix that all constants of the type have. The command line and the Python package have the same names. There are
  * two exceptions. The name of a bh_status is its bh_status_name. Versions have the names of curl's options: "http1.1",
@@ -367,8 +367,11 @@ BH_API const char *bh_status_text(bh_status status);
  * "none" for 0. If this version does not have the type or the value, the text is "unknown". The string is static. */
 BH_API const char *bh_name(const char *type, int64_t value);
 
-/* bh_name, but the compiler checks that the type exists: BH_NAME(bh_task_state, info->state). A loop over all bits of a
- * set: for (bh_schemes left = challenge->schemes; left; left &= left - 1) puts(BH_NAME(bh_schemes, left)); */
+/* bh_name, but the compiler checks that the type exists: `BH_NAME(bh_task_state, info->state)`. A loop over all bits of
+ * a set:
+ *
+ *   for (bh_schemes left = challenge->schemes; left; left &= left - 1) puts(BH_NAME(bh_schemes, left));
+ */
 #define BH_NAME(type, value) bh_name(#type, BH_CAST(type, value))
 
 /* What the number in a field `detail` or `error_detail` is. */
@@ -1857,8 +1860,8 @@ BH_API const void *bh_batch_item(const bh_batch *batch, size_t index, bh_item_ki
     static inline const type *bh_batch_##name##_at(const bh_batch *batch, size_t index) {                              \
         return BH_CAST(const type *, bh_batch_item(batch, index, BH_ITEM_##constant, sizeof(type)));                   \
     }
-/* A typed form of bh_batch_item for each kind of item: const bh_event *bh_batch_event_at(const bh_batch *batch, size_t
- * index), and so on. */
+/* A typed form of bh_batch_item for each kind of item, such as bh_batch_event_at. The item at `index`, or NULL when the
+ * items are of another kind or the index is too large. */
 BH_ITEM_TABLE(BH_ITEM_FUNCTION)
 #undef BH_ITEM_FUNCTION
 

@@ -48,7 +48,7 @@ class Man:
             self._begin(OVERVIEW, OVERVIEW, "background transfer sessions: the C API")
             + f".SH SYNOPSIS\n{roff.declarations((c_model.INCLUDE,))}.PP\nLink with \\fB\\-lbackhaul\\fP.\n"
             + f".SH DESCRIPTION\nEach chapter of the header has a page:\n{list_of_pages}{topics}"
-            + _see_also(["backhaul(1)", "backhauld(8)"])
+            + _see_also(["backhaul(1)", "backhaul(5)", "backhaul(7)", "backhauld(8)"])
         )
 
     def _page(self, page: c_model.Page) -> str:

@@ -66,7 +66,8 @@ class Markdown:
             term = f"`{member.name}` = {member.code}"
         else:
             anchor = _anchor(f"{entry.names[0]}.{member.name}")
-            term = f"`{member.code}`"
+            target = self._targets.get(member.type)
+            term = f"[`{member.code}`]({target})" if target else f"`{member.code}`"
         text = f" – {self.prose(prose.sentence(member.text))}" if member.text else ""
         return f"- {anchor}{term}{text}\n"
 
@@ -74,7 +75,7 @@ class Markdown:
         return "".join(
             f"{self.prose(prose.sentence(block.text))}\n\n"
             if isinstance(block, prose.Paragraph)
-            else f"```{'c' if '#include' in block.text else 'text'}\n{block.text}\n```\n\n"
+            else f"```{'c' if ';' in block.text else 'text'}\n{block.text}\n```\n\n"
             for block in prose.blocks(text)
         )
 

@@ -33,6 +33,11 @@ class Member:
     code: str
     text: str
 
+    @property
+    def type(self) -> str:
+        """The type of a field, without `const` and `*`."""
+        return self.code.removeprefix("const ").split(" ")[0]
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -120,8 +125,18 @@ def _shares_comment(first: Entry, second: Entry) -> bool:
 
 
 def _field(field: Field, enumerations: dict[str | None, Enumeration]) -> Member:
-    text = field.documentation or names.documentation_of(field.type, enumerations)
-    return Member(field.name, variable(field), text)
+    return Member(field.name, variable(field), text_of(field, enumerations))
+
+
+def text_of(field: Field, enumerations: dict[str | None, Enumeration]) -> str:
+    """Returns the comment of a field. Without one, returns the comment of its enumeration, with the default if the
+    enumeration has one."""
+    enumeration = enumerations.get(field.type)
+    if field.documentation or enumeration is None:
+        return field.documentation
+    if any(constant.name.endswith("_DEFAULT") for constant in enumeration.constants):
+        return names.documentation_of(field.type, enumerations)
+    return enumeration.documentation.partition(". ")[0]
 
 
 def _constant(constant: Constant, items: dict[str, str]) -> Member:

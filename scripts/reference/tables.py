@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
-from schema import json_fields, names
+from schema import json_fields
 from schema.header import PROJECT
 from schema.model import Field, Header, Struct
 
-from . import prose
+from . import c_model, prose
 from .c_markdown import Markdown
 from .command_pages import Description
 
@@ -102,7 +102,7 @@ class _Members:
         return f"## {struct.name}\n\n{self._prose(struct.documentation)}\n\n{members}{added}\n"
 
     def _member(self, field: Field, struct: Struct) -> str:
-        text = self._prose(field.documentation or names.documentation_of(field.type, self._enumerations))
+        text = self._prose(c_model.text_of(field, self._enumerations))
         return f"- `{field.name}` ({self._kind(field, struct)}){' – ' if text else ''}{text}\n"
 
     def _kind(self, field: Field, struct: Struct) -> str:
