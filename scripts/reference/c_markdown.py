@@ -67,7 +67,7 @@ class Markdown:
         else:
             anchor = _anchor(f"{entry.names[0]}.{member.name}")
             target = self._targets.get(member.type)
-            term = f"[`{member.code}`]({target})" if target else f"`{member.code}`"
+            term = prose.link(member.code, target)
         text = f" – {self.prose(prose.sentence(member.text))}" if member.text else ""
         return f"- {anchor}{term}{text}\n"
 
@@ -87,7 +87,7 @@ class Markdown:
         """Returns code as a link, if it is a name of the header. The stars of a pointer may follow the name."""
         name = code.removesuffix(" *").removesuffix(" **")
         target = self._targets.get(name)
-        return f"[`{code}`]({target})" if target else f"`{code}`"
+        return prose.link(code, target)
 
 
 def _members(entry: c_model.Entry) -> list[str]:

@@ -74,4 +74,4 @@ class CommandPages:
 
     def _link(self, text: str) -> str:
         name = text.removeprefix("backhaul ").split(" ")[0]
-        return f"[`{text}`]({name}.md)" if name in self._names else f"`{text}`"
+        return prose.link(text, f"{name}.md" if name in self._names else None)

@@ -73,6 +73,11 @@ def escaped(text: str) -> str:
     return re.sub(r"([<|~])", r"\\\1", text)
 
 
+def link(text: str, target: str | None) -> str:
+    """Returns code as a link. Brackets in the text of a link would end it, so such code is no link."""
+    return f"[`{text}`]({target})" if target and "[" not in text else f"`{text}`"
+
+
 def document_link(path: str) -> str:
     """Returns a link to a document, for the path of the document in the source tree."""
     page = path.removeprefix("docs/")

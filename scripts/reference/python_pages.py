@@ -203,7 +203,7 @@ class PythonPages:
         first, dot, rest = name.partition(".")
         candidates = (f"{owner}.{name}", name, f"{_VARIABLES.get(first, first)}{dot}{rest}")
         target = next((self._targets[one] for one in candidates if one in self._targets), None)
-        return f"[`{text}`]({target})" if target else f"`{text}`"
+        return prose.link(text, target)
 
 
 def _annotation_of_parameter(member: Described) -> str:

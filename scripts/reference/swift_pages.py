@@ -219,7 +219,7 @@ class SwiftPages:
         outer = owner.split(".")
         candidates = [".".join([*outer[:length], one]) for length in range(len(outer), -1, -1) for one in (name, plain)]
         target = next((self._targets[one] for one in candidates if one in self._targets), None)
-        return f"[`{name}`]({target})" if target else f"`{name}`"
+        return prose.link(name, target)
 
 
 def _slug(title: str) -> str:
