@@ -138,10 +138,17 @@ class Shell:
         self.seen = ""
         os.write(self.control, text.encode())
         limit = time.monotonic() + 120
-        while not re.search(expected, re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\a\b]", "", self.seen)):
+        while not re.search(expected, self.shown()):
             assert time.monotonic() < limit and self.process.poll() is None, self.seen
             if select.select([self.control], [], [], 1)[0]:
                 self.seen += os.read(self.control, 65536).decode(errors="replace")
+
+    def shown(self):
+        """The output without control characters. A backspace removes the character before it."""
+        text = []
+        for character in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\a]", "", self.seen):
+            text = text[:-1] if character == "\b" else [*text, character]
+        return "".join(text)
 
     def end(self):
         self.process.kill()
@@ -191,7 +198,7 @@ def bash(folder, line, *before):
     ("backhaul activities set news https://a/b --qual", ["--quality"]),
     ("backhaul get -o fi", ["file"]),
     ("backhaul get -d ", ["folder"]),
-    ("backhaul put -F photo=@fi", ["file"]),
+    ("backhaul put -F photo=@fi", ["@file"]),
     ("backhaul absent ", []),
 ])
 def test_bash_shows_the_candidates(tmp_path, line, expected):
@@ -200,11 +207,14 @@ def test_bash_shows_the_candidates(tmp_path, line, expected):
     assert bash(tmp_path, line) == expected
 
 
-def test_bash_completes_a_command_on_a_terminal(shell):
+def test_bash_completes_commands_and_files_on_a_terminal(shell, tmp_path):
+    (tmp_path / "some file").touch()
     one = shell(*BASH, "-i")
     one.type(f"source {SCRIPTS}/backhaul.bash; PS1=ready'>'\n", "ready>$")
     one.type("backhaul serv\t", "backhaul service $")
     one.type("inst\t", "install $")
+    one.type("\x15backhaul get --output=so\t", r"--output=some\\ file $")
+    one.type("\x15backhaul put -F photo=@some\\ f\t", r"photo=@some\\ file $")
 
 
 def test_bash_completes_a_command_with_the_library_bash_completion(shell):

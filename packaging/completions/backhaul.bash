@@ -33,11 +33,13 @@ _backhaul() {
     mapfile -t lines < <("$program" complete-words "${before[@]}" "$current" 2>/dev/null)
     IFS=$'\t' read -r kind prefix <<<"${lines[0]-}"
 
-    # readline replaces only the part after the last word break.
+    # readline replaces only the part after the last word break. The part also begins with a word break that is @.
     local cut='' value line
     if [[ ! $quote ]]; then
         for ((index = 0; index < ${#current}; index++)); do
-            [[ $COMP_WORDBREAKS == *"${current:index:1}"* ]] && cut=${current:0:index+1}
+            word=${current:index:1}
+            [[ $word == [[:space:]] || $COMP_WORDBREAKS != *"$word"* ]] && continue
+            [[ $word == @ ]] && cut=${current:0:index} || cut=${current:0:index+1}
         done
     fi
     COMPREPLY=()

@@ -13,12 +13,13 @@ function __backhaul_complete
     for line in $lines[2..-1]
         echo $line
     end
+    # fish completes paths for a command without a name. The word is not quoted, so that fish expands a tilde.
     set -l path (string sub --start (math (string length -- "$kind[2]") + 1) -- "$current")
     switch $kind[1]
         case files
-            string replace --regex '^' -- "$kind[2]" (__fish_complete_path "$path")
+            string replace --regex '^' -- "$kind[2]" (complete -C "'' $path")
         case directories
-            string replace --regex '^' -- "$kind[2]" (__fish_complete_directories "$path" "")
+            string replace --regex '^' -- "$kind[2]" (complete -C "'' $path" | string match '*/')
     end
 end
 

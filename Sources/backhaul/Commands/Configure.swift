@@ -42,7 +42,9 @@ struct Configure: DescribedCommand {
     private static func option(_ name: String) throws(CommandError) -> OptionDescription {
         let options = description.options.filter { $0.name != resetOption.name }
         guard let option = options.first(where: { $0.name == name }) else {
-            throw .usage("--reset takes names of options without '--', such as proxy, or all; not '\(name)'")
+            let nearest = Suggestion.nearest(to: name, among: options.map(\.name)).map { "; did you mean '\($0)'?" }
+            throw .usage(
+                "--reset takes names of options without '--', such as proxy, or all; not '\(name)'" + (nearest ?? ""))
         }
         return option
     }

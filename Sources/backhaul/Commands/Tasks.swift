@@ -23,7 +23,8 @@ struct Tasks: DescribedCommand {
         var states: Set<TaskState> = []
         for word in arguments.all("state").flatMap({ $0.split(separator: ",") }) {
             guard let state = TaskState.words.first(where: { $0.word == word }) else {
-                throw .usage("there is no state '\(word)'; `backhaul tasks --help` lists the states")
+                let states = TaskState.words.map(\.word)
+                throw .usage("there is no state '\(word)'" + Suggestion.phrase(for: String(word), among: states))
             }
             states.insert(state.value)
         }
