@@ -61,8 +61,15 @@ _backhaul() {
         directories) kind='directory' ;;
         *) return 0 ;;
     esac
-    compopt -o filenames 2>/dev/null
+    # readline quotes a path and marks a folder only if the path is the whole word.
+    local is_part=${prefix#"$cut"}
+    [[ $is_part ]] || compopt -o filenames 2>/dev/null
     while IFS= read -r value; do
+        if [[ $is_part && -d $value ]]; then
+            value+=/
+            compopt -o nospace 2>/dev/null
+        fi
+        [[ $is_part && ! $quote ]] && printf -v value %q "$value"
         value=$prefix$value
         COMPREPLY+=("${value#"$cut"}")
     done < <(compgen -A "$kind" -- "${current#"$prefix"}")
