@@ -107,6 +107,18 @@ def _members(name: str, node: Any) -> Iterator[Described]:
             yield Described(f"{name}.{member_name}", _target(member))
 
 
+def _public_bases(node: Any) -> Iterator[str]:
+    """Yields the names of the base classes. In place of a base class that the package does not export, yields the base
+    classes of that class."""
+    exports = {str(export) for export in node.package.exports or []}
+    own = {base.name: base for base in node.resolved_bases}
+    for base in map(str, node.bases):
+        if base in own and base not in exports:
+            yield from _public_bases(own[base])
+        else:
+            yield base
+
+
 class PythonPages:
     def __init__(self) -> None:
         self._pages = load()
@@ -146,7 +158,7 @@ class PythonPages:
         """Returns the signature of a class that programs instantiate. They get objects of other classes from methods,
         whose constructors have parameters without public types."""
         init = one.node.all_members.get("__init__")
-        bases = [str(base) for base in one.node.bases]
+        bases = list(_public_bases(one.node))
         is_made_by_programs = "dataclass" in one.node.labels or one.path == "Application"
         if init is not None and is_made_by_programs:
             return self._code(_target(init).signature(name=one.path).removesuffix(" -> None"))
