@@ -48,7 +48,8 @@ class Markdown:
 
     def _page(self, page: c_model.Page) -> str:
         summary = f"{self.prose(prose.sentence(page.summary))}\n\n" if page.summary else ""
-        return f"# {page.title}\n\n{summary}" + "".join(map(self._entry, page.entries))
+        # The search shows titles of pages, and each language has a page about sessions.
+        return f"# {page.title} (C)\n\n{summary}" + "".join(map(self._entry, page.entries))
 
     def _entry(self, entry: c_model.Entry) -> str:
         first, *others = entry.names

@@ -132,7 +132,7 @@ class PythonPages:
     def texts(self) -> dict[str, str]:
         """Maps the name of each file to its text."""
         return {"index.md": self._index()} | {
-            f"{_slug(title)}.md": f"# {title}\n\n" + "".join(map(self._section, described))
+            f"{_slug(title)}.md": f"# {title} (Python)\n\n" + "".join(map(self._section, described))
             for title, described in self._pages.items()
         }
 

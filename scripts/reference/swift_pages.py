@@ -160,7 +160,7 @@ class SwiftPages:
     def texts(self) -> dict[str, str]:
         """Maps the name of each file to its text."""
         return {"index.md": self._index()} | {
-            f"{_slug(title)}.md": f"# {title}\n\n" + self._introduction(title) + "".join(self._sections(symbols))
+            f"{_slug(title)}.md": self._introduction(title) + "".join(self._sections(symbols))
             for title, symbols in self._pages.items()
         }
 
@@ -174,7 +174,7 @@ class SwiftPages:
 
     @staticmethod
     def _introduction(title: str) -> str:
-        return f"`import {title}`: {MODULES[title]}\n\n" if title in MODULES else ""
+        return f"# {title} (Swift)\n\n" + (f"`import {title}`: {MODULES[title]}\n\n" if title in MODULES else "")
 
     def _sections(self, symbols: list[Symbol]) -> Iterator[str]:
         types = {symbol.path for symbol in symbols if symbol.is_type}
