@@ -5,18 +5,16 @@ In the code the test replaces https://example.org by the URL of a server on loop
 test.
 """
 
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from daemons import end_daemons
+from killed_host import KilledHost
 from pausing_server import PausingServer
-from testbed.host import until
 
 PROJECT = Path(__file__).resolve().parents[3]
 BUILD = PROJECT / "build"
@@ -102,34 +100,10 @@ def swift_host(localised, tmp_path):
     return swift_program(localised(the_block("swift")), tmp_path)
 
 
-class Runs:
-    """Starts a host several times with the same home directory."""
-
-    def __init__(self, command, home):
-        path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
-        environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": f"{home}/.local/state", "PATH": path}
-        # The host gets its own process group, because the host of the shell example consists of several programs.
-        self._options = {"cwd": home, "env": environment, "text": True, "start_new_session": True}
-        self._command = command
-
-    def kill(self, moment):
-        host = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, **self._options)
-        until(moment, bool)
-        assert host.poll() is None, "the host ended before it could be killed"
-        os.killpg(host.pid, signal.SIGKILL)
-        host.wait()
-
-    def __call__(self):
-        """Runs the host to its end, and returns the output of the host."""
-        ended = subprocess.run(self._command, capture_output=True, check=False, **self._options)
-        assert ended.returncode == 0, ended.stderr
-        return ended.stdout
-
-
 @pytest.mark.parametrize("make_host", [shell_host, c_host, python_host, swift_host])
 def test_a_host_fetches_its_file_after_a_kill_and_fetches_it_again_if_the_file_has_changed(
         make_host, localised, tmp_path, home, server, photo):
-    host = Runs(make_host(localised, tmp_path), home)
+    host = KilledHost(make_host(localised, tmp_path), home)
     mine = home / "photo.jpg"
     host.kill(server.is_paused)
     server.release()
@@ -151,12 +125,6 @@ def test_a_host_fetches_its_file_after_a_kill_and_fetches_it_again_if_the_file_h
 
 def test_the_first_program_in_the_readme_of_the_swift_package_is_the_swift_host_of_the_readme():
     assert blocks("swift", "bindings/swift/README.md")[0] == the_block("swift")
-
-
-def test_the_further_swift_code_in_the_readme_of_the_swift_package_compiles(tmp_path):
-    _, *parts = blocks("swift", "bindings/swift/README.md")
-    functions = (f"func part{number}() async throws {{\n{part}}}\n" for number, part in enumerate(parts))
-    swift_program("import Backhaul\n\n" + "\n".join(functions), tmp_path)
 
 
 def test_make_help_lists_each_make_command_of_the_readme():
