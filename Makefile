@@ -127,9 +127,9 @@ bench: ## time Backhaul beside curl, aria2c and wget2; chart and figures in buil
 SITE_PYTHON := $(BUILD)/site-venv/bin/python
 
 site: ## build the manual as a site, in build/site
-	@scripts/setup build test site
+	@scripts/setup build site
 	@$(MAKE) --no-print-directory $(COMMAND)
-	@scripts/make-reference site
+	@scripts/in-venv $(SITE_PYTHON) -m reference site
 	@$(SITE_PYTHON) scripts/make-site
 
 site-test: site ## test the site: two builds, its links, its pages in Chromium, the programs of all pages
