@@ -14,13 +14,28 @@ WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
 PATIENCE = 60
 
 
-@pytest.fixture(params=WIDTHS)
+@pytest.fixture(scope="module", params=WIDTHS)
 def window(request, browser):
     """The browser with a window of the given width."""
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-        "width": WIDTHS[request.param][0], "height": WIDTHS[request.param][1], "deviceScaleFactor": 1,
-        "mobile": request.param == "phone"})
+    resize(browser, request.param)
     return browser
+
+
+@pytest.fixture(scope="module")
+def visits(window):
+    """Opens all pages. Returns the width of each page and of the window, and the messages of the browser."""
+    widths = {}
+    for page in PAGES:
+        open_page(window, page)
+        widths[page] = window.execute_script(
+            "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    return widths, [entry["message"] for entry in window.get_log("browser")]
+
+
+def resize(browser, name):
+    width, height = WIDTHS[name]
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+        "width": width, "height": height, "deviceScaleFactor": 1, "mobile": name == "phone"})
 
 
 def open_page(browser, page):
@@ -31,27 +46,19 @@ def until(browser, condition):
     return WebDriverWait(browser, PATIENCE).until(condition)
 
 
-def test_no_page_is_wider_than_the_window(window):
-    wide = {}
-    for page in PAGES:
-        open_page(window, page)
-        shown, width = window.execute_script(
-            "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
-        if shown > width:
-            wide[page] = f"{shown} pixels in a window of {width}"
-    assert not wide
+def test_no_page_is_wider_than_the_window(visits):
+    widths, _ = visits
+    assert {page: found for page, found in widths.items() if found[0] > found[1]} == {}
 
 
-def test_no_page_loads_anything_from_a_network_or_has_an_error_in_its_scripts(window):
-    for page in PAGES:
-        open_page(window, page)
+def test_no_page_loads_anything_from_a_network_or_has_an_error_in_its_scripts(visits):
+    _, messages = visits
     # Chromium asks for the icon by itself.
-    assert [entry["message"] for entry in window.get_log("browser") if "favicon" not in entry["message"]] == []
+    assert [message for message in messages if "favicon" not in message] == []
 
 
 def test_the_navigation_opens_on_a_phone_and_leads_to_another_page(browser):
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-        "width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True})
+    resize(browser, "phone")
     open_page(browser, "index.html")
     link = browser.find_element(By.CSS_SELECTOR, ".sidebar-tree a[href='start/python.html']")
     assert link.rect["x"] < 0, "the navigation is open before it was opened"
@@ -70,7 +77,7 @@ def test_the_search_finds_a_word_without_a_network(window):
 
 
 def test_the_search_field_of_a_page_leads_to_results(browser):
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    resize(browser, "desk")
     open_page(browser, "start/c.html")
     browser.find_element(By.CSS_SELECTOR, ".sidebar-search").send_keys("quiet hours", Keys.ENTER)
     assert until(browser, lambda _: browser.find_elements(By.CSS_SELECTOR, "#search-results li a"))

@@ -45,6 +45,9 @@ class Mermaid(SphinxDirective):
         # Identifiers must be unique in a page with several diagrams, and the same in each build.
         name = "diagram-" + hashlib.sha256(source.encode()).hexdigest()[:12]
         drawing = self.drawing(source, name).replace("my-svg", name)
+        # Letters keep a legible size: a wide diagram is scrolled, and does not shrink to the width of the page.
+        width = float(re.search(r'viewBox="\S+ \S+ (\S+)', drawing)[1])
+        drawing = drawing.replace(' style="', f' style="min-width: {width * 0.75:.0f}px; ', 1)
         return [nodes.raw("", f'<div class="diagram" role="img" tabindex="0">{drawing}</div>', format="html")]
 
     def drawing(self, source, name):
