@@ -53,6 +53,14 @@ def test_a_killed_program_finds_its_file_at_the_next_run_and_exits_with_1_after_
     assert "failed: " in KilledHost([*command, f"{server.url}/no-such-file", home / "nothing"], home)(status=1)
 
 
+def test_the_program_that_lists_the_tasks_shows_the_download_of_a_killed_program(tmp_path, home, server):
+    host = KilledHost([*python_host(tmp_path), f"{server.url}/large.bin", home / "large.bin"], home)
+    host.kill(server.is_paused)
+    listing = tmp_path / "list.py"
+    listing.write_text(program("python", "python", "list.py"))
+    assert f"bytes of {server.url}/large.bin" in KilledHost([sys.executable, "-W", "error", listing], home)()
+
+
 def test_the_commands_of_the_shell_page_do_what_the_page_says(home, server, served):
     def script(part):
         text = program("shell", "sh", part).replace("http://127.0.0.1:8000", server.url)
