@@ -86,7 +86,13 @@ class System:
         return self.run("sh", "-euc", f"cd; {script}", user=user, code=code)
 
     def add_user(self):
-        self.sh(f"useradd --uid {USER} --create-home user", user=0)
+        # Debian 13 has no useradd in its smallest system.
+        for file, line in (("passwd", f"user:x:{USER}:{USER}::/home/user:/bin/sh"), ("group", f"user:x:{USER}:")):
+            with open(self.root / "etc" / file, "a", encoding="utf-8") as table:
+                table.write(line + "\n")
+        home = self.root / "home" / "user"
+        home.mkdir()
+        os.chown(home, USER, USER)
 
     def install(self, *names):
         """Installs packages of Debian, or files below the root."""
