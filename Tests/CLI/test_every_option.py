@@ -14,7 +14,7 @@ pytestmark = pytest.mark.hosting("daemon")
 URL = "http://127.0.0.1:9/never"
 #: The columns of an option before its description.
 SYNOPSIS = re.compile(r"^  (?:-., |    )--(?P<name>[\w.-]+)(?: (?P<argument>'[^']*'|\S+))?", re.MULTILINE)
-COMMON = {"store", "session", "application", "embedded", "daemon", "json", "quiet", "help"}
+COMMON = {"store", "session", "application", "embedded", "daemon", "json", "quiet", "no-config", "help"}
 
 #: Values for the words with which the help describes the argument of an option.
 VALUES = {

@@ -8,6 +8,8 @@ struct Arguments {
     private(set) var operands: [String] = []
     /// Options without an argument whose settings are reset to their defaults.
     private var resets: Set<String> = []
+    /// The options that the configuration file gives, with the positions of their lines.
+    private var places: [String: String] = [:]
 
     /// - Parameters:
     ///   - stopAtOperand: Whether each word after the first operand is an operand, even if the word begins with a
@@ -84,6 +86,31 @@ struct Arguments {
     }
 
     func has(_ name: String) -> Bool { values[name] != nil }
+
+    /// Whether the option is on the command line. If not, the configuration file may give it.
+    func isTyped(_ name: String) -> Bool { has(name) && places[name] == nil }
+
+    /// Adds an option of the configuration file.
+    /// - Parameter place: The position of its line.
+    mutating func addDefault(_ name: String, _ value: String, from place: String) {
+        values[name, default: []].append(value)
+        places[name] = place
+    }
+
+    /// Calls `body` with the arguments. If it throws because of an option of the configuration file, the message names
+    /// the line of that option.
+    func namingDefaults<Result>(
+        _ body: (Arguments) throws(CommandError) -> Result
+    ) throws(CommandError) -> Result {
+        do throws(CommandError) {
+            return try body(self)
+        } catch {
+            guard case .usage(let text) = error else { throw error }
+            let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "-" && $0 != "." }
+            let named = places.filter { words.contains("--" + $0.key) }.sorted { $0.key < $1.key }
+            throw .usage(text + named.map { "; --\($0.key) is from \($0.value)" }.joined())
+        }
+    }
 
     /// Whether the command changes the setting of this option.
     func changes(_ name: String) -> Bool { has(name) || isReset(name) }

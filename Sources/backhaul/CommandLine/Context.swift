@@ -8,9 +8,9 @@ struct Context {
     let output: Output
     let signals: Signals
     let applicationName: String
-    /// Whether the user gave `--session`. If not, the command uses the default session. But if the engine has launched
-    /// the program that runs the command, the command uses the session of this launch. A missing default session is no
-    /// error, because that session has no tasks yet.
+    /// Whether `--session` is on the command line. If not, the command uses the default session, or the session of the
+    /// configuration file. But if the engine has launched the program that runs the command, the command uses the
+    /// session of this launch. A missing default session is no error, because that session has no tasks yet.
     let isSessionNamed: Bool
     let isEmbedded: Bool
     private let isHost: Bool
@@ -31,7 +31,7 @@ struct Context {
         let launched = isLaunched ? environment("BACKHAUL_APPLICATION") : nil
         applicationName = arguments.value("application") ?? launched ?? "backhaul"
         session = SessionName(arguments.value("session") ?? Context.defaultSession)
-        isSessionNamed = arguments.has("session")
+        isSessionNamed = arguments.isTyped("session")
         isEmbedded = arguments.has("embedded")
         // The engine may have launched the program that runs this command. In this case, the command acts as a host in
         // place of that program.

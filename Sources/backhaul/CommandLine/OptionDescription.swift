@@ -60,6 +60,7 @@ struct OptionDescription {
         OptionDescription("daemon", nil, "FILE", "the daemon's program (backhauld of this installation)"),
         OptionDescription("json", nil, nil, "write JSON, one line for each item"),
         OptionDescription("quiet", "q", nil, "show no progress and no notes"),
+        ConfigurationFile.option,
         OptionDescription("help", "h", nil, "show this help"),
     ]
 

@@ -105,6 +105,13 @@ enum Paths {
         return store
     }
 
+    /// The directory for the user's configuration files, as the XDG Base Directory Specification defines it. Nil if
+    /// neither variable is an absolute path.
+    static var configurationDirectory: String? {
+        if let value = environment("XDG_CONFIG_HOME"), value.hasPrefix("/") { return value }
+        return environment("HOME").flatMap { $0.hasPrefix("/") ? join($0, ".config") : nil }
+    }
+
     static func makeDirectories(_ path: String) throws(CommandError) {
         var prefix = ""
         for component in path.split(separator: "/") {

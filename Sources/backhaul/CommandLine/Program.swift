@@ -34,12 +34,17 @@ enum Program {
                 stopAtOperand: entry.description.takesProgram)
             arguments.merge(before)
             if arguments.has("help") { return try help(name, isJSON: arguments.has("json")) }
+            if !arguments.has(ConfigurationFile.option.name) {
+                try ConfigurationFile.ofUser()?.addDefaults(to: &arguments, of: entry.description)
+            }
             output = Output(isJSON: arguments.has("json"), isQuiet: arguments.has("quiet"))
             try OperandGrammar.checkAction(arguments.operands, of: entry.description)
             // The command reads its input files here. A signal ends the process during this time, because signals are
             // blocked only afterwards, and nothing is enqueued yet.
-            let given = try entry.parse(arguments)
-            let context = try Context(arguments, entry.description, output: output, signals: Signals())
+            let (given, context) = try arguments.namingDefaults { (arguments) throws(CommandError) in
+                let given = try entry.parse(arguments)
+                return (given, try Context(arguments, entry.description, output: output, signals: Signals()))
+            }
             return try given.run(context).rawValue
         } catch {
             return end(error as? CommandError, command: command, output: output)
@@ -55,7 +60,7 @@ enum Program {
                 output.error(BackhaulError(ExitCode.usage, sentence))
                 return ExitCode.usage.rawValue
             }
-            output.error(sentence)
+            for line in sentence.split(separator: "\n") { output.error(String(line)) }
             _ = Output.write("Try `\(command) --help`.\n", to: STDERR_FILENO)
             return ExitCode.usage.rawValue
         case .failure(let failure):

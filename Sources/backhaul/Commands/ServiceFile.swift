@@ -12,13 +12,10 @@ struct ServiceFile {
     init(store: String) throws(CommandError) {
         name = DaemonService.name(store: store)
         // systemd.unit(5), "User Unit Search Path", defines this directory.
-        if let configuration = environment("XDG_CONFIG_HOME"), configuration.hasPrefix("/") {
-            directory = Paths.join(configuration, "systemd/user")
-        } else if let home = environment("HOME"), home.hasPrefix("/") {
-            directory = Paths.join(home, ".config/systemd/user")
-        } else {
+        guard let configuration = Paths.configurationDirectory else {
             throw .usage("neither XDG_CONFIG_HOME nor HOME is an absolute path; set one of them")
         }
+        directory = Paths.join(configuration, "systemd/user")
     }
 
     var path: String { Paths.join(directory, name) }

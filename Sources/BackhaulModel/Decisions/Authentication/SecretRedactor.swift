@@ -57,8 +57,11 @@ public struct SecretRedactor: Sendable {
     }
 
     /// Whether a field of this name is likely to have a secret.
-    private static func isSecret(_ field: HeaderField) -> Bool {
-        let name = field.name.lowercased()
+    private static func isSecret(_ field: HeaderField) -> Bool { isSecret(field: field.name) }
+
+    /// The same, for the name alone.
+    public static func isSecret(field name: String) -> Bool {
+        let name = name.lowercased()
         return ["authorization", "cookie", "key", "token", "secret", "password"].contains {
             name.firstOccurrence(of: $0) != nil
         }
