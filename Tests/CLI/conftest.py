@@ -1,6 +1,10 @@
 """Fixtures for tests of the command line: the hosting (which process runs the transfers), a command line that runs
 `backhaul` in its own folder, and servers."""
 
+import base64
+import http.server
+import threading
+
 import pytest
 
 from command_line import CommandLine
@@ -52,3 +56,53 @@ def serve(tmp_path):
     yield start
     for server in servers:
         server.close()
+
+
+@pytest.fixture
+def guarded(serve):
+    """`guarded(contents)` starts a server that sends its files only to the user ann with the password "secret word"."""
+    class Guard:
+        scheme, accepted, realm = "Basic", "Basic " + base64.b64encode(b"ann:secret word").decode(), "Staff"
+
+    handler = []
+
+    def start(contents, **options):
+        server = serve(contents, **options)
+        handler.append((server.RequestHandlerClass, server.RequestHandlerClass.do_GET))
+        original = server.RequestHandlerClass.do_GET
+
+        def guard(self):
+            if self.headers.get("Authorization") == Guard.accepted:
+                return original(self)
+            self.send_response(401)
+            self.send_header("WWW-Authenticate", f'{Guard.scheme} realm="{Guard.realm}"')
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        server.RequestHandlerClass.do_GET = guard
+        server.guard = Guard
+        return server
+
+    yield start
+    for kind, method in handler:
+        kind.do_GET = method
+
+
+@pytest.fixture
+def free():
+    """The URL of a server that needs no credential. `/to/URL` redirects to the URL."""
+    class Free(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(302 if self.path.startswith("/to/") else 200)
+            self.send_header("Location", self.path.removeprefix("/to/"))
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"ok")
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Free) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()

@@ -1,10 +1,7 @@
 """Servers that require a credential. The user gives the credential at a terminal or with another command, or gives
 none. The demand for a credential is called a challenge. The command `respond` responds to a challenge."""
 
-import base64
-import http.server
 import os
-import threading
 
 import pytest
 
@@ -15,37 +12,6 @@ from test_terminal import Terminal
 pytestmark = pytest.mark.hosting("daemon")
 
 CONTENT = b"staff only\n" * 1000
-BASIC = "Basic " + base64.b64encode(b"ann:secret word").decode()
-
-
-@pytest.fixture
-def guarded(serve):
-    """`guarded(contents)` starts a server that sends its files only to the user ann with the password "secret word"."""
-    class Guard:
-        scheme, accepted, realm = "Basic", BASIC, "Staff"
-
-    handler = []
-
-    def start(contents, **options):
-        server = serve(contents, **options)
-        handler.append((server.RequestHandlerClass, server.RequestHandlerClass.do_GET))
-        original = server.RequestHandlerClass.do_GET
-
-        def guard(self):
-            if self.headers.get("Authorization") == Guard.accepted:
-                return original(self)
-            self.send_response(401)
-            self.send_header("WWW-Authenticate", f'{Guard.scheme} realm="{Guard.realm}"')
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        server.RequestHandlerClass.do_GET = guard
-        server.guard = Guard
-        return server
-
-    yield start
-    for kind, method in handler:
-        kind.do_GET = method
 
 
 def challenge(backhaul):
@@ -85,6 +51,7 @@ def test_a_wrong_credential_opens_a_new_challenge(backhaul, guarded):
     assert "rejected the credential and asks for another one" in backhaul("challenges").stdout
     assert again["id"] != first
     (backhaul.here / "password").write_text("secret word\n")
+    (backhaul.here / "password").chmod(0o600)
     ended = backhaul("respond", again["id"], "-q", "-u", "ann", "--password-file", "password")
     assert ended.stderr == ""
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
@@ -116,26 +83,6 @@ def test_a_command_without_a_terminal_exits_with_8_and_prints_the_respond_comman
     assert "realm 'Staff'" in ended.stderr
     assert ended.stdout == ""
     assert [task["reason"] for task in backhaul.json("tasks")] == ["credential"]
-
-
-@pytest.fixture
-def free():
-    """The URL of a server that needs no credential. `/to/URL` redirects to the URL."""
-    class Free(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(302 if self.path.startswith("/to/") else 200)
-            self.send_header("Location", self.path.removeprefix("/to/"))
-            self.send_header("Content-Length", "2")
-            self.end_headers()
-            self.wfile.write(b"ok")
-
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Free) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def test_the_get_command_fetches_the_files_that_need_no_credential_before_it_exits_with_8(backhaul, guarded, free):

@@ -20,7 +20,7 @@ COMMON = {"store", "session", "application", "embedded", "daemon", "json", "quie
 VALUES = {
     "NUMBER": ["3"], "SECONDS": ["7"], "PERCENT": ["30"], "BYTES": ["700k"], "URL": ["http://127.0.0.1:9"],
     "FILE": ["/dev/null"], "TIME": ["+2h"], "NAME": ["some"], "'NAME: VALUE'": ["A: b"], "DAY": ["7"],
-    "HOURS": ["22:00-06:30"], "METHOD": ["POST"], "USER[:PASSWORD]": ["ann"],
+    "HOURS": ["22:00-06:30"], "METHOD": ["POST"], "USER[:PASSWORD]": ["ann:secret"],
 }
 #: Values of options for which the word is not enough.
 OWN_VALUES = {
@@ -32,13 +32,13 @@ OWN_VALUES = {
     "proxy-password-file": ["body"], "header-file": ["headers"],
     "directory": ["."], "checksum": ["sha-256:" + "0" * 64], "data-binary": ["x"], "form": ["a=b"],
     "input": ["/dev/null"], "reset": ["proxy", "all"], "every": ["48h"], "tolerance": ["1h"],
-    "priority": ["3", "now"], "metered": ["yes", "no", "auto"],
+    "priority": ["3", "now"], "password-file": ["body"], "metered": ["yes", "no", "auto"],
 }
 #: Options that need another option, with that option.
 NEEDED = {
     "proxy-user": ["--proxy", "http://127.0.0.1:9"],
     "proxy-password-file": ["--proxy", "http://127.0.0.1:9", "--proxy-user", "ann"],
-    "key": ["--cert", "c.pem"], "expires-in": ["--refresh", "url"], "suspended": [],
+    "key": ["--cert", "c.pem"], "expires-in": ["--refresh", "url"], "suspended": [], "password-file": ["--user", "ann"],
 }
 
 
@@ -80,6 +80,7 @@ def settings(backhaul):
 def files(backhaul):
     for file in ("ca.pem", "c.pem", "k.pem", "body"):
         backhaul.here.joinpath(file).write_text("secret word")
+        backhaul.here.joinpath(file).chmod(0o600)
     backhaul.here.joinpath("headers").write_text("A: b\n")
 
 

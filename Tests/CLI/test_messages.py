@@ -133,11 +133,11 @@ def test_the_error_of_an_invalid_url_shows_a_valid_url(backhaul, command):
     ["get", "ann:secret@127.0.0.1:9/a"], ["get", "http://ann:secret/b@127.0.0.1:9/a"],
     ["get", "http://ann:secret#b@127.0.0.1:9/a"], ["add", "http://ann:secret?b@127.0.0.1:9/a"],
     ["get", "//ann:secret@127.0.0.1:9/a"],
-    ["put", "--data-binary", "a", "http://ann:secret@127.0.0.1:9/a"], ["get", "-u", "ann:secret", URL],
-    ["put", "--data-binary", "a", "--user", "ann:secret", URL], ["add", "-u", "ann:secret", URL],
+    ["put", "--data-binary", "a", "http://ann:secret@127.0.0.1:9/a"], ["add", "-u", "ann:secret", URL],
+    ["put", "--data-binary", "a", "--no-wait", "--user", "ann:secret", URL],
     ["get", "--json", "http://ann:secret@127.0.0.1:9/a"],
 ])
-def test_a_password_on_the_command_line_is_refused_and_is_not_in_the_error(backhaul, words):
+def test_a_password_in_a_url_or_for_a_command_that_cannot_use_it_is_refused_and_is_not_in_the_error(backhaul, words):
     errors = backhaul(*words, code=2).stderr
     assert "secret" not in errors
     assert "respond CHALLENGE --user NAME" in errors or words[1].startswith("ann:") or words[1].startswith("//")

@@ -93,6 +93,7 @@ def test_a_session_with_a_persistent_cookie_jar_sends_its_cookies_with_later_req
 def test_a_proxy_gets_the_password_from_the_password_file(backhaul, server, tmp_path):
     password = tmp_path / "password"
     password.write_text("way out\n")
+    password.chmod(0o600)
     with Proxy("me", "way out") as proxy:
         backhaul("get", "--proxy", proxy.url, "--proxy-user", "me", "--proxy-password-file", password,
                  server.serve("/a", CONTENT))

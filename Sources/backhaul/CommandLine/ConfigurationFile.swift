@@ -159,7 +159,8 @@ extension ConfigurationFile {
         + [
             ["if-exists", "if-changed"], ["if-exists", "skip-existing"], ["if-changed", "skip-existing"],
             ["if-changed", "remote-header-name"], ["skip-existing", "remote-header-name"],
-            ["output", "remote-header-name"], ["embedded", "daemon"],
+            ["output", "remote-header-name"], ["embedded", "daemon"], ["user", "netrc"], ["user", "netrc-file"],
+            ["user", "netrc-optional"],
         ]
 
     /// Adds the file's options to those of the command line. A line does not apply if the command line has the option

@@ -62,6 +62,12 @@ enum InputFile {
         try text(content(file).prefix { !isEndOfLine($0) }, file)
     }
 
+    /// The password in the first line of a file, to which only its owner may have access.
+    static func password(_ file: String) throws(CommandError) -> String {
+        try PrivateFile.check(file)
+        return try firstLine(file)
+    }
+
     private static func isEndOfLine(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
 
     private static func text(_ line: ArraySlice<UInt8>, _ file: String) throws(CommandError) -> String {

@@ -61,5 +61,17 @@ struct Prompt {
         }
     }
 
+    /// Asks for the password of a user.
+    static func password(of user: String, _ signals: Signals) throws(CommandError) -> String {
+        guard let prompt = Prompt() else {
+            throw .usage("there is no terminal to ask for the password; give --password-file")
+        }
+        defer { prompt.end() }
+        guard let password = try prompt.ask("Password of \(user): ", isSecret: true, signals) else {
+            throw .usage("no password was given")
+        }
+        return password
+    }
+
     func end() { close(descriptor) }
 }

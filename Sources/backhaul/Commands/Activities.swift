@@ -21,7 +21,7 @@ struct Activities: DescribedCommand {
                 "first", nil, "TIME", "the first time at which it may start, such as 04:00 or +10m (after --every)"),
             OptionDescription("once", nil, nil, "run it only once"),
         ] + DownloadOptions.descriptions.filter { !unsupportedOptions.contains($0.name) }
-            + Setting.options(Setting.sessionSettings).map(\.hidden),
+            + Setting.options(Setting.sessionSettings).map(\.hidden) + CredentialOptions.refused,
         details: """
             Each activity has windows of time: one opens every --every, and stays open for --tolerance. The activity
             starts in its window as soon as the conditions are met, or at the end of the window in any case. If windows
@@ -45,6 +45,7 @@ struct Activities: DescribedCommand {
     init(_ arguments: Arguments) throws(CommandError) {
         let words = arguments.operands
         try Setting.refuse(Setting.sessionSettings, arguments)
+        try CredentialOptions.refuse(arguments, for: "activities")
         switch (words.first, words.count) {
         case (nil, _): action = .list
         case ("set", 2...3): action = .set(try Activities.activity(arguments, words[1], url: words.dropFirst(2).first))

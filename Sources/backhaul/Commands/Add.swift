@@ -10,7 +10,7 @@ struct Add: DescribedCommand {
         mainOptions: DownloadOptions.main,
         options: DownloadOptions.descriptions + [
             OptionDescription("suspended", nil, nil, "do not start before `backhaul resume`")
-        ],
+        ] + CredentialOptions.refused,
         variantOptions: Setting.variantOptions,
         details: DownloadOptions.naming + "\n\n" + """
             When the command ends, the transfers are stored durably, and they run in the background. With --embedded
@@ -22,6 +22,7 @@ struct Add: DescribedCommand {
     private let options: DownloadOptions
 
     init(_ arguments: Arguments) throws(CommandError) {
+        try CredentialOptions.refuse(arguments, for: "add")
         options = try DownloadOptions(arguments, startsSuspended: arguments.has("suspended"))
     }
 

@@ -9,7 +9,9 @@ struct Get: DescribedCommand {
             "backhaul get -d ~/Downloads https://example.org/a.gz https://example.org/b.gz",
         ],
         mainOptions: DownloadOptions.main,
-        options: DownloadOptions.descriptions + [Watch.timeoutOption],
+        options: DownloadOptions.descriptions + CredentialOptions.userOptions + CredentialOptions.netrcOptions + [
+            Watch.timeoutOption
+        ],
         variantOptions: Setting.variantOptions,
         details: DownloadOptions.naming + "\n\n" + """
             Prints the path of each file when it is complete. Ctrl-C exits immediately and loses nothing: the transfers
@@ -20,15 +22,18 @@ struct Get: DescribedCommand {
             """, isHost: true, storeUse: .makes)
 
     private let options: DownloadOptions
+    private let credentials: CredentialOptions
     private let timeout: Int64?
 
     init(_ arguments: Arguments) throws(CommandError) {
         options = try DownloadOptions(arguments)
+        credentials = try CredentialOptions(arguments)
         timeout = try Watch.timeout(arguments)
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        try context.withApplication { (application) throws(CommandError) in
+        let credentials = try credentials.credentials(context.signals)
+        return try context.withApplication { (application) throws(CommandError) in
             let (session, isConsumer) = try Watch.join(application, context.settings(options.session))
             try ProxyEnvironment.noteDifference(session, application, context)
             if isConsumer { try acknowledgeFormerEnds(session) }
@@ -40,7 +45,7 @@ struct Get: DescribedCommand {
             }
             let watch = try Watch(
                 context, application, session, isConsumer: isConsumer, scope: .tasks(list.enqueued),
-                timeout: timeout)
+                timeout: timeout, credentials: credentials)
             let code = try watch.run(after: list.former)
             let hasInvalidLine = !options.invalidLines.isEmpty || list.hasInvalidLine
             return code == .done && hasInvalidLine ? .usage : code

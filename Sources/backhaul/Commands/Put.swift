@@ -14,7 +14,7 @@ struct Put: DescribedCommand {
         ],
         options: [
             OptionDescription("upload-file", "T", "FILE", "send FILE; may be repeated, and may be an argument instead")
-        ] + RequestOptions.descriptions + BodyOptions.descriptions + Setting.options(Setting.transferSettings) + [
+        ] + RequestOptions.descriptions + BodyOptions.descriptions + Setting.options(Setting.transferSettings) + CredentialOptions.userOptions + CredentialOptions.netrcOptions + [
             Watch.timeoutOption,
             OptionDescription("suspended", nil, nil, "with --no-wait: do not start before `backhaul resume`"),
             OptionDescription("no-wait", nil, nil, "enqueue and exit, as `add` does"),
@@ -31,6 +31,7 @@ struct Put: DescribedCommand {
 
     private let transfers: [Transfer]
     private let session: SettingOptions
+    private let credentials: CredentialOptions
     private let timeout: Int64?
     private let waits: Bool
 
@@ -67,11 +68,14 @@ struct Put: DescribedCommand {
         for index in transfers.indices { transfers[index].request.startsSuspended = arguments.has("suspended") }
         self.transfers = transfers
         session = try SettingOptions.ofVariant(arguments)
+        if !waits { try CredentialOptions.refuse(arguments, for: "put --no-wait") }
+        credentials = try CredentialOptions(arguments)
         timeout = try Watch.timeout(arguments)
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        try context.withApplication { (application) throws(CommandError) in
+        let credentials = try credentials.credentials(context.signals)
+        return try context.withApplication { (application) throws(CommandError) in
             let settings = context.settings(session)
             guard waits else { return try enqueue(application, settings, context) }
             let (session, isConsumer) = try Watch.join(application, settings)
@@ -80,7 +84,8 @@ struct Put: DescribedCommand {
             let pairs = zip(results.map(\.taskID), transfers)
             let enqueued = Dictionary(pairs) { first, _ in first }
             let watch = try Watch(
-                context, application, session, isConsumer: isConsumer, scope: .tasks(enqueued), timeout: timeout)
+                context, application, session, isConsumer: isConsumer, scope: .tasks(enqueued), timeout: timeout,
+                credentials: credentials)
             return try watch.run()
         }
     }

@@ -12,7 +12,8 @@ struct Respond: DescribedCommand {
             OptionDescription(
                 "user", "u", "NAME", "send this user name, and a password that is asked for at the terminal"),
             OptionDescription(
-                "password-file", nil, "FILE", "the password is the first line of FILE; '-' is standard input"),
+                "password-file", nil, "FILE",
+                "the password is the first line of FILE, which has mode 0600; '-' is standard input"),
             OptionDescription(
                 "header", "H", "'NAME: VALUE'",
                 "send this header instead; may be repeated. Other users may see a command line: see --header-file"),
@@ -61,7 +62,7 @@ struct Respond: DescribedCommand {
             throw .usage(
                 "`respond` takes one of --user, --header or --header-file, --negotiate, --url, --refuse and --default")
         }
-        password = try passwordFile.map { file throws(CommandError) in try InputFile.firstLine(file) }
+        password = try passwordFile.map { file throws(CommandError) in try InputFile.password(file) }
         given = responses.first
         isKept = arguments.has("keep")
         expires = try arguments.futureTime(after: "expires-in")
@@ -101,18 +102,7 @@ struct Respond: DescribedCommand {
 
     private func response(_ signals: Signals) throws(CommandError) -> ChallengeResponse {
         if let given { return given }
-        let password = if let password { password } else { try askForPassword(signals) }
+        let password = if let password { password } else { try Prompt.password(of: user ?? "", signals) }
         return .credential(user: user ?? "", password: password)
-    }
-
-    private func askForPassword(_ signals: Signals) throws(CommandError) -> String {
-        guard let prompt = Prompt() else {
-            throw .usage("there is no terminal to ask for the password; give --password-file")
-        }
-        defer { prompt.end() }
-        guard let password = try prompt.ask("Password of \(user ?? ""): ", isSecret: true, signals) else {
-            throw .usage("no password was given")
-        }
-        return password
     }
 }

@@ -4,7 +4,7 @@ struct Wait: DescribedCommand {
     static let description = CommandDescription(
         name: "wait", operands: "", summary: "follow a session's transfers until all have ended",
         examples: ["backhaul wait", "backhaul wait --session photos --timeout 3600"],
-        options: [
+        options: CredentialOptions.netrcOptions + [
             Watch.timeoutOption,
             OptionDescription(
                 "when-free", nil, nil,
@@ -17,6 +17,7 @@ struct Wait: DescribedCommand {
             is no terminal to ask for it.
             """, isHost: true, storeUse: .makes)
 
+    private let credentials: CredentialOptions
     private let timeout: Int64?
     private let role: Role
 
@@ -24,6 +25,7 @@ struct Wait: DescribedCommand {
         guard arguments.operands.isEmpty else {
             throw .usage("`wait` takes no arguments; name a session with --session")
         }
+        credentials = try CredentialOptions(arguments)
         timeout = try Watch.timeout(arguments)
         role = arguments.has("when-free") ? .consumeWhenFree : .consume
     }
@@ -68,7 +70,8 @@ struct Wait: DescribedCommand {
         guard let session = try context.attach(application, role: role) else { return .done }
         let watch = try Watch(
             context, application, session, isConsumer: true, scope: .session,
-            timeout: deadline.map { max(0, $0 - Clock.milliseconds) })
+            timeout: deadline.map { max(0, $0 - Clock.milliseconds) },
+            credentials: credentials.credentials(context.signals))
         return try watch.run()
     }
 }

@@ -13,7 +13,6 @@ struct RequestOptions {
             OptionDescription(
                 "refresh", nil, "headers|url", "what expires; `challenges` shows when a new one is needed"),
             OptionDescription("expires-in", nil, "SECONDS", "when it expires; without this, a 401 or 403 shows it"),
-            OptionDescription("user", "u", "USER", "curl's word", isShown: false),
         ].map { $0.section(.request) } + StartOptions.descriptions
 
     private let method: String?
@@ -26,11 +25,6 @@ struct RequestOptions {
     private let start: StartOptions
 
     init(_ arguments: Arguments) throws(CommandError) {
-        if arguments.has("user") {
-            throw .usage(
-                "--user is not accepted, because other users can see a command line: when the server asks, type "
-                    + "the user name at the terminal, or run `backhaul respond CHALLENGE --user NAME`")
-        }
         method = arguments.value("request")
         var headers: [Header] = []
         for text in arguments.all("header") { headers.append(try InputFile.header(text)) }

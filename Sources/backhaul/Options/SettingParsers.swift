@@ -55,7 +55,7 @@ extension Setting {
         guard arguments.value("proxy-user")?.contains(":") == false else {
             throw .usage("--proxy-password-file goes with --proxy-user that has no password")
         }
-        let password = try InputFile.firstLine(file)
+        let password = try InputFile.password(file)
         return { $0.proxy.password = $0.proxy.user == nil ? nil : password }
     }
 }

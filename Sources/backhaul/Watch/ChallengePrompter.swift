@@ -1,7 +1,7 @@
 import Backhaul
 
-/// Handles open challenges while a command follows transfers. It prompts the user at the terminal, or writes a note
-/// with advice.
+/// Handles open challenges while a command follows transfers. It responds with a credential that the user has given in
+/// advance, prompts the user at the terminal, or writes a note with advice.
 struct ChallengePrompter {
     /// A challenge that was reported to the user. When a credential is rejected, `failures` grows. Then the challenge
     /// is reported again.
@@ -11,24 +11,38 @@ struct ChallengePrompter {
     }
 
     private let context: Context
+    private let credentials: GivenCredentials
+    /// The servers that have got one of these credentials, with their realms. A rejected credential is not sent again.
+    private var answered: Set<[String]> = []
     private var reported: Set<ReportedChallenge> = []
     /// The open challenges that concern the command.
     private(set) var open: [Challenge] = []
     /// Whether the session may have a challenge that was not reported yet.
     private var isDue = true
+    /// Whether an event has reported a challenge since the challenges were read.
+    private(set) var hasNews = false
 
-    init(_ context: Context) { self.context = context }
+    init(_ context: Context, _ credentials: GivenCredentials) {
+        self.context = context
+        self.credentials = credentials
+    }
 
-    mutating func noteNewChallenge() { isDue = true }
+    mutating func noteNewChallenge() {
+        isDue = true
+        hasNews = true
+    }
 
     /// Reads the open challenges, and prompts for each challenge that was not reported yet.
     /// - Parameters:
     ///   - always: Whether to read the challenges even if no event has reported one.
     ///   - concerned: Selects the challenges that concern the command.
+    ///   - isAsked: Whether the server of the challenge is the server of a URL of the command. Servers to which
+    ///     redirects lead get no credential that was given in advance.
     mutating func promptForNewChallenges(
         _ session: Session, of application: Application, always: Bool,
-        concerned: () throws(CommandError) -> [Challenge]
+        concerned: () throws(CommandError) -> [Challenge], isAsked: (Challenge) throws(CommandError) -> Bool
     ) throws(CommandError) {
+        hasNews = false
         guard isDue || always else { return }
         let name = context.sessionName
         let isAny = try application.run(.sessions).contains { $0.identifier == name && $0.openChallenges > 0 }
@@ -38,6 +52,13 @@ struct ChallengePrompter {
         for challenge in open {
             let report = ReportedChallenge(challenge: challenge.id, failures: challenge.failures)
             guard reported.insert(report).inserted else { continue }
+            if let response = credentials.response(to: challenge), try isAsked(challenge),
+                answered.insert([challenge.origin, challenge.realm ?? ""]).inserted
+            {
+                try respond(to: challenge, response, session)
+                open.removeAll { $0.id == challenge.id }
+                continue
+            }
             let isOpen = { () throws(CommandError) in
                 try concerned().contains { $0.id == challenge.id }
             }
@@ -57,13 +78,19 @@ struct ChallengePrompter {
     ) throws(CommandError) -> Bool {
         context.output.note(challenge.sentence + ".")
         guard let response = try promptForResponse(challenge, while: isOpen) else { return false }
+        try respond(to: challenge, response, session)
+        return true
+    }
+
+    private func respond(
+        to challenge: Challenge, _ response: ChallengeResponse, _ session: Session
+    ) throws(CommandError) {
         do {
             try session.run(.respond(challenge.id, response))
         } catch {
             // The challenge is not open any more, for example because another process has responded.
             guard error.status == .notFound else { throw error }
         }
-        return true
     }
 
     /// Prompts the user. Returns nil if there is no terminal, if the user leaves the challenge open, or if a prompt

@@ -37,7 +37,7 @@ enum ConcernedChallenges {
     }
 
     /// The origin of a URL in the form of `Challenge.origin`, such as "https://example.org:443".
-    private static func origin(of url: String) -> String {
+    static func origin(of url: String) -> String {
         let scheme = url.prefix { $0 != ":" }.lowercased()
         let host = TransferName.host(of: url).lowercased()
         // An IPv6 address in brackets has colons, too.

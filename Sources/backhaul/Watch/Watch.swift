@@ -47,14 +47,14 @@ final class Watch {
 
     init(
         _ context: Context, _ application: Application, _ session: Session, isConsumer: Bool, scope: Scope,
-        timeout: Int64?
+        timeout: Int64?, credentials: GivenCredentials = .none
     ) throws(CommandError) {
         self.context = context
         self.application = application
         self.session = session
         self.isConsumer = isConsumer
         self.scope = scope
-        prompter = ChallengePrompter(context)
+        prompter = ChallengePrompter(context, credentials)
         let now = Clock.milliseconds
         started = now
         deadline = timeout.map { now + $0 }
@@ -101,7 +101,7 @@ final class Watch {
             } else if case .tasks = scope, remaining.isEmpty {
                 return
             }
-            if now >= nextCredentialCheck {
+            if now >= nextCredentialCheck || prompter.hasNews {
                 try askForCredentials()
                 // On a terminal, the progress lines show the failures, so no notes are needed.
                 if context.output.progressTerminal == nil { try reportFailures() }
@@ -235,9 +235,12 @@ final class Watch {
     /// Prompts for credentials. If the user gives none, and all remaining transfers wait for a credential, the command
     /// ends.
     private func askForCredentials() throws(CommandError) {
-        try prompter.promptForNewChallenges(session, of: application, always: !isConsumer) {
-            () throws(CommandError) in try concerned()
-        }
+        try prompter.promptForNewChallenges(
+            session, of: application, always: !isConsumer,
+            concerned: { () throws(CommandError) in try concerned() },
+            isAsked: { (challenge) throws(CommandError) in
+                try waitingForCredential().contains { ConcernedChallenges.origin(of: $0.url) == challenge.origin }
+            })
         guard !prompter.open.isEmpty, try waitsForCredentialsOnly() else { return }
         try finish()
         throw .stopped(.credentialNeeded, "the remaining transfers wait for a credential. " + prompter.advice)
@@ -247,12 +250,16 @@ final class Watch {
     /// the challenge of a listed transfer is in the list.
     private func concerned() throws(CommandError) -> [Challenge] {
         guard case .tasks = scope else { return try session.run(.challenges) }
+        return try ConcernedChallenges.of(waitingForCredential(), session.run(.challenges), session)
+    }
+
+    private func waitingForCredential() throws(CommandError) -> [TaskInfo] {
         var waiting: [TaskInfo] = []
         try forEachActivePage { tasks in
             waiting += tasks.filter { $0.waitsFor == .credential }
             return true
         }
-        return try ConcernedChallenges.of(waiting, session.run(.challenges), session)
+        return waiting
     }
 
     /// If another process waits for the right to read the session's events, gives up this right. Then the command
