@@ -21,9 +21,9 @@ def configure(backhaul):
     return write
 
 
-def policy(backhaul):
-    """The limits of the bytes per second of the session's transfers."""
-    return [task["policy"]["bytes_per_second"] for task in backhaul.json("tasks")]
+def priorities(backhaul):
+    """The priorities of the session's transfers."""
+    return [task["priority"] for task in backhaul.json("tasks")]
 
 
 def add(backhaul, name, *words, **options):
@@ -31,23 +31,22 @@ def add(backhaul, name, *words, **options):
 
 
 def test_a_command_takes_its_options_from_its_section(backhaul, configure):
-    configure("# Mine\n\n[put]\nlimit-rate = 9M\n[get add]\n  limit-rate = 2M \nif-exists=replace\n")
+    configure("# Mine\n\n[put]\npriority = 9\n[get add]\n  priority = 2 \ngroup=mine\n")
     add(backhaul, "a")
     (task,) = backhaul.json("tasks")
-    assert (task["policy"]["bytes_per_second"], task["if_exists"]) == (2 << 20, "replace")
+    assert (task["priority"], task["group"]) == (2, "mine")
 
 
 def test_an_option_on_the_command_line_replaces_the_option_of_the_file(backhaul, configure):
-    configure("[add]\nlimit-rate = 2M\n")
-    add(backhaul, "a", "--limit-rate", "3M")
-    assert policy(backhaul) == [3 << 20]
+    configure("[add]\npriority = 2\n")
+    add(backhaul, "a", "--priority", "3")
+    assert priorities(backhaul) == [3]
 
 
 def test_an_option_on_the_command_line_replaces_an_option_of_the_file_that_it_excludes(backhaul, configure):
     configure("[add]\novernight\nskip-existing\n")
     add(backhaul, "a", "--preset", "discretionary", "--if-exists", "replace")
-    (task,) = backhaul.json("tasks")
-    assert (task["constraints"]["preset"], task["if_exists"]) == ("discretionary", "replace")
+    assert backhaul.json("tasks")[0]["constraints"]["preset"] == "discretionary"
 
 
 def test_the_section_of_every_command_chooses_the_session(backhaul, configure):
@@ -60,17 +59,17 @@ def test_the_section_of_every_command_chooses_the_session(backhaul, configure):
 
 
 def test_without_the_file_of_the_user_a_command_has_its_own_defaults(backhaul, configure):
-    configure("[add]\nlimit-rate = 2M\n")
+    configure("[add]\npriority = 2\n")
     add(backhaul, "a", "--no-config")
-    assert policy(backhaul) == [None]
+    assert priorities(backhaul) == [0]
 
 
 def test_a_variable_names_another_file(backhaul, configure):
-    configure("[add]\nlimit-rate = 2M\n")
+    configure("[add]\npriority = 2\n")
     other = backhaul.folder / "other"
-    other.write_text("[add]\nlimit-rate = 5M\n")
+    other.write_text("[add]\npriority = 5\n")
     add(backhaul, "a", BACKHAUL_CONFIG=str(other))
-    assert policy(backhaul) == [5 << 20]
+    assert priorities(backhaul) == [5]
     for wrong in (f"{other}-absent", "relative"):
         assert wrong in add(backhaul, "b", code=2, BACKHAUL_CONFIG=wrong).stderr
 
@@ -83,10 +82,10 @@ def test_a_path_in_the_file_may_begin_in_the_home_directory(backhaul, configure)
 
 def test_each_wrong_line_is_named_with_advice_and_the_command_is_refused(backhaul, configure):
     file = configure("\n".join([
-        "limit-rate = 2M", "[gte]", "retry = 2", "[get]", "limit-rat = 2M", "--retry = 3", "retry", "discretionary = yes",
-        "help", "[*]", "limit-rate = 2M", "[]", "[put", "[get]", "attempts = 3"]))
+        "priority = 2", "[gte]", "retry = 2", "[get]", "priorit = 2", "--retry = 3", "retry", "discretionary = yes",
+        "help", "[*]", "priority = 2", "[]", "[put", "[get]", "attempts = 3"]))
     expected = {
-        1: "write [get]", 2: "did you mean 'get'?", 3: "no valid header", 5: "did you mean 'limit-rate'?",
+        1: "write [get]", 2: "did you mean 'get'?", 3: "no valid header", 5: "did you mean 'priority'?",
         6: "did you mean 'retry'?", 7: "retry = NUMBER", 8: "write discretionary alone", 9: "only be on the command",
         11: "such as [get]", 12: "[*] for every command", 13: "[*] for every command"}
     ended = backhaul("tasks", code=2)
@@ -99,8 +98,8 @@ def test_each_wrong_line_is_named_with_advice_and_the_command_is_refused(backhau
 
 
 def test_the_message_about_a_wrong_value_names_the_line_of_the_file(backhaul, configure):
-    file = configure("[add]\n\nlimit-rate = fast\n")
-    assert f"--limit-rate is from {file}:3" in add(backhaul, "a", code=2).stderr
+    file = configure("[add]\n\npriority = fast\n")
+    assert f"--priority is from {file}:3" in add(backhaul, "a", code=2).stderr
 
 
 @pytest.mark.parametrize(("line", "is_secret"), [

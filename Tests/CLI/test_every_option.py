@@ -30,7 +30,8 @@ OWN_VALUES = {
     "pinnedpubkey": ["sha256//" + "A" * 43 + "="], "max-redirs": ["0", "3"], "retry": ["0", "3"],
     "history-limit": ["0", "3"], "cacert": ["ca.pem"], "ca-file": ["ca.pem"], "cert": ["c.pem"], "key": ["k.pem"],
     "proxy-password-file": ["body"], "header-file": ["headers"],
-    "directory": ["."], "checksum": ["sha-256:" + "0" * 64], "data-binary": ["x"], "form": ["a=b"],
+    "directory": ["."], "checksums": ["SHA256SUMS"],
+    "checksum": ["sha-256:" + "0" * 64], "data-binary": ["x"], "form": ["a=b"],
     "input": ["/dev/null"], "reset": ["proxy", "all"], "every": ["48h"], "tolerance": ["1h"],
     "priority": ["3", "now"], "password-file": ["body"], "metered": ["yes", "no", "auto"],
 }
@@ -82,6 +83,7 @@ def files(backhaul):
         backhaul.here.joinpath(file).write_text("secret word")
         backhaul.here.joinpath(file).chmod(0o600)
     backhaul.here.joinpath("headers").write_text("A: b\n")
+    backhaul.here.joinpath("SHA256SUMS").write_text("0" * 64 + "  never\n")
 
 
 @pytest.mark.usefixtures("files")

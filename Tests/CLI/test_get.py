@@ -50,15 +50,15 @@ def test_invalid_lines_of_a_list_are_named_and_the_others_are_fetched(backhaul, 
     (backhaul.here / "list").write_bytes("\r\n".join(lines).encode() + b"\r\nhttp://127.0.0.1/\xff\n")
     ended = backhaul(command, "-i", "list", code=2)
     for number, (line, reason) in enumerate(INVALID_LINES.items(), 2):
-        (message,) = [text for text in ended.stderr.splitlines() if f"line {number} of list: " in text]
+        (message,) = [text for text in ended.stderr.splitlines() if f"list:{number}: " in text]
         assert reason in message and line.replace("ann:secret@", "")[:17] in message
-    assert "line 11 of list: " in ended.stderr and "not valid UTF-8" in ended.stderr and "secret" not in ended.stderr
+    assert "list:11: " in ended.stderr and "not valid UTF-8" in ended.stderr and "secret" not in ended.stderr
     backhaul("wait")
     assert [(backhaul.here / name).read_bytes() for name in "12"] == [b"1", b"2"]
 
 
 @pytest.mark.parametrize(("content", "named"), [
-    (b"a b\nc d\n", "line 1 of list"), ("http://127.0.0.1/a\n".encode("utf-16"), "iconv"), (b"# none\n", "no URL")])
+    (b"a b\nc d\n", "list:1: "), ("http://127.0.0.1/a\n".encode("utf-16"), "iconv"), (b"# none\n", "no URL")])
 def test_a_list_without_a_valid_line_is_refused(backhaul, content, named):
     (backhaul.here / "list").write_bytes(content)
     assert named in backhaul("get", "-i", "list", code=2).stderr

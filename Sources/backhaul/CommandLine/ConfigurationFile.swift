@@ -176,7 +176,8 @@ extension ConfigurationFile {
         let general = (lines[ConfigurationFile.everyCommand] ?? []).filter { line in
             !own.contains { $0.option.name == line.option.name }
         }
-        for line in general + own where !hidden.contains(line.option.name) {
+        let typed = arguments
+        for line in general + own where !hidden.contains(line.option.name) && !typed.has(line.option.name) {
             arguments.addDefault(line.option.name, line.value, from: line.place)
         }
     }

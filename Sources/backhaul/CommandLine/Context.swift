@@ -46,6 +46,9 @@ struct Context {
 
     var sessionName: String { session.name }
 
+    /// The name of the session without the options of this command.
+    var baseName: String { session.base }
+
     /// Whether the library makes the missing parents of the store. It makes them only if neither `--store` nor
     /// `$BACKHAUL_STORE` chooses the store.
     var makesParents: Bool { store == nil && environment(Paths.storeVariable) == nil }

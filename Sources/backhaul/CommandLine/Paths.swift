@@ -112,15 +112,17 @@ enum Paths {
         return environment("HOME").flatMap { $0.hasPrefix("/") ? join($0, ".config") : nil }
     }
 
-    static func makeDirectories(_ path: String) throws(CommandError) {
+    static func makeDirectories(
+        _ path: String, mode: mode_t = 0o700, _ code: ExitCode = .storeUnusable
+    ) throws(CommandError) {
         var prefix = ""
         for component in path.split(separator: "/") {
             prefix += "/" + component
-            if mkdir(prefix, 0o700) != 0 && bhl_errno() != EEXIST {
+            if mkdir(prefix, mode) != 0 && bhl_errno() != EEXIST {
                 // If the directory exists, mkdir may fail with another error than EEXIST, for example EACCES.
                 if access(prefix, F_OK) == 0 { continue }
                 throw .stopped(
-                    .storeUnusable, "the directory \(prefix) cannot be created: \(reasonOfLastError())")
+                    code, "the directory \(prefix) cannot be created: \(reasonOfLastError())")
             }
         }
     }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Files with secrets: only their owner may have access to them.

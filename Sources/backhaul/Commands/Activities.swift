@@ -32,7 +32,9 @@ struct Activities: DescribedCommand {
             """, isHost: true, storeUse: .makes)
 
     /// Options of `get` that an activity refuses, because the activity repeats its request.
-    private static let unsupportedOptions: Set<String> = ["input", "earliest-start", "latest-start", "if-changed"]
+    private static let unsupportedOptions: Set<String> = [
+        "input", "create-dirs", "checksums", "earliest-start", "latest-start", "if-changed",
+    ]
 
     private enum Action {
         case list

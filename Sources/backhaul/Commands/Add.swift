@@ -30,11 +30,12 @@ struct Add: DescribedCommand {
         try context.withApplication { (application) throws(CommandError) in
             let session = try application.create(context.settings(options.session), role: .produce)
             try ProxyEnvironment.noteDifference(session, application, context)
-            for line in options.invalidLines { context.output.error(BackhaulError(.usage, line)) }
+            var options = options
+            try session.removedIfRefused { () throws(CommandError) in try options.prepare(application, context) }
             let transfers = try options.wanted(session, context.output)
             let list = try DownloadList(transfers, session, context, application)
             let enqueued = zip(transfers, list.results).compactMap { transfer, result in result.map { (transfer, $0) } }
-            let code: ExitCode = options.invalidLines.isEmpty && !list.hasInvalidLine ? .done : .usage
+            let code: ExitCode = !options.hasInvalidLine && !list.hasInvalidLine ? .done : .usage
             try context.output.result(
                 lines: enqueued.map { transfer, result in
                     context.output.isJSON

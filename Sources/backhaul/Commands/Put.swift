@@ -14,11 +14,12 @@ struct Put: DescribedCommand {
         ],
         options: [
             OptionDescription("upload-file", "T", "FILE", "send FILE; may be repeated, and may be an argument instead")
-        ] + RequestOptions.descriptions + BodyOptions.descriptions + Setting.options(Setting.transferSettings) + CredentialOptions.userOptions + CredentialOptions.netrcOptions + [
-            Watch.timeoutOption,
-            OptionDescription("suspended", nil, nil, "with --no-wait: do not start before `backhaul resume`"),
-            OptionDescription("no-wait", nil, nil, "enqueue and exit, as `add` does"),
-        ],
+        ] + RequestOptions.descriptions + BodyOptions.descriptions + Setting.options(Setting.transferSettings)
+            + CredentialOptions.userOptions + CredentialOptions.netrcOptions + [
+                Watch.timeoutOption,
+                OptionDescription("suspended", nil, nil, "with --no-wait: do not start before `backhaul resume`"),
+                OptionDescription("no-wait", nil, nil, "enqueue and exit, as `add` does"),
+            ],
         variantOptions: Setting.variantOptions,
         details: """
             Each file is sent in a PUT request of its own; to a URL that ends in '/' the file's name is added. --form

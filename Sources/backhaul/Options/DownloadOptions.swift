@@ -3,12 +3,9 @@ import Backhaul
 /// The options that `get` and `add` share, and the transfers that result from them.
 struct DownloadOptions {
     static let descriptions =
-        [
-            OptionDescription("output", "o", "FILE", "the file to create; only with one URL"),
-            OptionDescription("directory", "d", "DIRECTORY", "the directory for the files (the current one)"),
-            OptionDescription("input", "i", "FILE", "read more URLs from FILE, one a line; '-' is standard input"),
+        DestinationOptions.descriptions + [
             OptionDescription(
-                "remote-header-name", "J", nil, "use the file name that the server sends"),
+                "input", "i", "FILE", "read more URLs from FILE, one a line or as JSON; '-' is standard input"),
             OptionDescription(
                 "if-exists", nil, "fail|replace|skip",
                 "what to do if the file exists (fail); skip: keep it if its --checksum and --size match"),
@@ -18,9 +15,12 @@ struct DownloadOptions {
                 "if-changed", "z", nil,
                 "fetch only if the file has changed since this session fetched it to the same path"),
             OptionDescription("checksum", nil, "sha-256:HEX", "the checksum of the file; or sha-512:HEX"),
+            OptionDescription(
+                "checksums", nil, "FILE|URL", "verify each file with its line of a list such as SHA256SUMS"),
             OptionDescription("size", nil, "BYTES", "the size of the file"),
             OptionDescription("ignore-digests", nil, nil, "do not verify the server's Repr-Digest and Content-Digest"),
-        ] + RequestOptions.descriptions + BodyOptions.descriptions + Setting.options(Setting.transferSettings)
+        ] + CurlOptions.downloadDescriptions + RequestOptions.descriptions + BodyOptions.descriptions
+        + Setting.options(Setting.transferSettings)
 
     /// The options with which the help begins.
     static let main = [
@@ -34,56 +34,110 @@ struct DownloadOptions {
         that it enqueued before.
         """
 
-    let transfers: [Transfer]
+    private(set) var transfers: [Transfer]
     /// The invalid lines of the lists, with their positions and what is wrong.
-    let invalidLines: [String]
+    private var invalidLines: [String] = []
+    private var notes: [String] = []
+    private let destinations: DestinationOptions
     private let skipsExisting: Bool
+    /// The URL of `--checksums`. Nil for a file, which is read at once.
+    private let checksumsURL: String?
     let session: SettingOptions
+
+    /// Whether a line of a list is not enqueued.
+    var hasInvalidLine: Bool { !invalidLines.isEmpty }
 
     /// - Parameter urls: The URLs. Nil means that the operands are the URLs.
     init(_ arguments: Arguments, urls given: [String]? = nil, startsSuspended: Bool = false) throws(CommandError) {
-        let listed = try DownloadOptions.listed(arguments)
-        let (valid, invalid) = (listed.filter { $0.problem == nil }, listed.filter { $0.problem != nil })
-        invalidLines = invalid.map { "\($0.place): \(URLArgument($0.text).redacted): \($0.problem ?? "")" }
-        let urls = (given ?? arguments.operands) + valid.map(\.text)
-        guard !urls.isEmpty else {
+        var items = (given ?? arguments.operands).map { DownloadItem(url: $0) }
+        for file in arguments.all("input") {
+            let list = try InputList(file)
+            items += list.items
+            invalidLines += list.problems
+            notes += list.notes
+        }
+        guard !items.isEmpty else {
             throw .usage(invalidLines.first ?? "there is no URL; give one as an argument or with --input")
         }
-        let places = Array(repeating: nil, count: urls.count - valid.count) + valid.map { $0.place }
-        let destinations = try DownloadOptions.destinations(arguments, urls)
-        let checksum =
-            try arguments.value("checksum").map { text throws(CommandError) in try DownloadOptions.checksum(text) }
+        destinations = try DestinationOptions(arguments)
+        let paths = try destinations.paths(of: items)
+        let checksum = try arguments.value("checksum").map { text throws(CommandError) in
+            try Checksum(text, option: "--checksum")
+        }
         let size = try arguments.bytes("size") ?? nil
-        if urls.count > 1 && (checksum != nil || size != nil) {
-            throw .usage("--checksum and --size describe one file, but there are \(urls.count) URLs")
+        if items.count > 1 && (checksum != nil || size != nil) {
+            throw .usage("--checksum and --size describe one file, but there are \(items.count) URLs")
         }
         let ifExists = try DownloadOptions.ifExists(arguments)
+        skipsExisting = arguments.has("skip-existing")
+        try DownloadOptions.checkNaming(arguments, ifExists)
+        let request = try RequestOptions(arguments)
+        let body = try BodyOptions(arguments)
+        try body.checkSource()
+        transfers = zip(items, paths).map { item, path in
+            var request = request.request(item.url, destination: path)
+            request.headers.removeAll { header in item.headers.contains { $0.hasName(of: header) } }
+            request.headers += item.headers
+            request.body = body.body
+            request.ifExists = ifExists
+            request.checksum = item.checksum ?? checksum
+            request.expectedSize = item.size ?? size
+            request.isOnlyIfChanged = arguments.has("if-changed")
+            request.isNamedByServer = arguments.has("remote-header-name")
+            request.ignoresDigests = arguments.has("ignore-digests")
+            request.startsSuspended = startsSuspended
+            return Transfer(request: request, place: item.place, hasOwnOptions: !item.headers.isEmpty)
+        }
+        session = try SettingOptions.ofVariant(arguments)
+        let list = arguments.value("checksums")
+        if list != nil && checksum != nil { throw .usage("--checksum and --checksums exclude each other") }
+        checksumsURL = list?.contains("://") == true ? list : nil
+        if let list, checksumsURL == nil {
+            try addChecksums(ChecksumList(InputFile.content(list), name: list == "-" ? "standard input" : list))
+        }
+    }
+
+    private static func checkNaming(_ arguments: Arguments, _ ifExists: ExistsPolicy) throws(CommandError) {
         if arguments.has("remote-header-name") && (arguments.has("if-changed") || ifExists == .skip) {
             throw .usage(
                 "--remote-header-name cannot be used with --if-changed or --if-exists skip, because the server names "
                     + "the file too late to check it; name it with --output")
         }
-        skipsExisting = arguments.has("skip-existing")
-        if skipsExisting, let other = ["if-exists", "if-changed", "remote-header-name"].first(where: arguments.has) {
+        guard arguments.has("skip-existing") else { return }
+        if let other = ["if-exists", "if-changed", "remote-header-name"].first(where: arguments.has) {
             throw .usage("--skip-existing and --\(other) exclude each other")
         }
-        let request = try RequestOptions(arguments)
-        let body = try BodyOptions(arguments)
-        try body.checkSource()
-        transfers = urls.indices.map { index in
-            let (url, destination) = (urls[index], destinations[index])
-            var request = request.request(url, destination: destination)
-            request.body = body.body
-            request.ifExists = ifExists
-            request.checksum = checksum
-            request.expectedSize = size
-            request.isOnlyIfChanged = arguments.has("if-changed")
-            request.isNamedByServer = arguments.has("remote-header-name")
-            request.ignoresDigests = arguments.has("ignore-digests")
-            request.startsSuspended = startsSuspended
-            return Transfer(request: request, place: places[index])
+    }
+
+    /// Gives each download its checksum in the list. Without a checksum, a download of a list is invalid, and any other
+    /// one refuses the command.
+    private mutating func addChecksums(_ list: ChecksumList) throws(CommandError) {
+        var verified: [Transfer] = []
+        for var transfer in transfers {
+            do throws(CommandError) {
+                if transfer.request.checksum == nil {
+                    let file = transfer.request.isNamedByServer ? nil : transfer.destination?.split(separator: "/").last
+                    transfer.request.checksum = try list.checksum(of: transfer.url, file: file.map(String.init))
+                }
+                verified.append(transfer)
+            } catch {
+                guard let place = transfer.place, case .usage(let problem) = error else { throw error }
+                invalidLines.append("\(place): \(problem)")
+            }
         }
-        session = try SettingOptions.ofVariant(arguments)
+        if verified.isEmpty { throw .usage(invalidLines.first ?? "") }
+        transfers = verified
+    }
+
+    /// Prepares the enqueue: fetches the list of checksums, reports what is wrong with lists of URLs, and creates the
+    /// missing directories.
+    mutating func prepare(_ application: Application, _ context: Context) throws(CommandError) {
+        if let checksumsURL {
+            try addChecksums(ChecksumFetch(checksumsURL, session).list(application, context))
+        }
+        for note in notes { context.output.note(note) }
+        for line in invalidLines { context.output.error(BackhaulError(.usage, line)) }
+        try destinations.makeDirectories(for: transfers)
     }
 
     /// The transfers to enqueue. With `--skip-existing`, a transfer is left out if its file exists. There is one
@@ -113,75 +167,8 @@ struct DownloadOptions {
         }
         return .replace
     }
+}
 
-    private static func destinations(_ arguments: Arguments, _ urls: [String]) throws(CommandError) -> [String] {
-        let output = arguments.value("output")
-        // The current directory is not asked for if no path depends on it, because it may be removed.
-        let isNeeded = output?.hasPrefix("/") != true
-        let directory = isNeeded ? try Paths.absolute(arguments.value("directory") ?? ".") : "/"
-        if output != nil && urls.count > 1 {
-            throw .usage("--output names one file, but there are \(urls.count) URLs; use --directory")
-        }
-        if output == "-" { throw .usage("files cannot be written to standard output; name one with --output") }
-        if arguments.has("remote-header-name") {
-            guard output == nil else { throw .usage("--output and --remote-header-name exclude each other") }
-            return urls.map { _ in withoutDots(directory) }
-        }
-        let destinations = urls.map { url in
-            let destination =
-                if let output {
-                    output.hasPrefix("/") ? output : Paths.join(directory, output)
-                } else {
-                    Paths.join(directory, TransferName.file(of: url))
-                }
-            return withoutDots(destination)
-        }
-        try checkNames(destinations, urls)
-        return destinations
-    }
-
-    /// Checks that different URLs have different files. One URL may be given twice: then both are one transfer.
-    private static func checkNames(_ destinations: [String], _ urls: [String]) throws(CommandError) {
-        var taken: [String: String] = [:]
-        for (destination, url) in zip(destinations, urls) {
-            if let other = taken.updateValue(url, forKey: destination), other != url {
-                throw .usage(
-                    "\(URLArgument(other).redacted) and \(URLArgument(url).redacted) have the same file, "
-                        + "\(destination); use one command for each, with --output or --directory")
-            }
-        }
-    }
-
-    /// The path without "." components: "/a/./b" becomes "/a/b". The destination is part of the idempotency key, a text
-    /// by which the engine finds an earlier transfer to the same file. So the path of each file must have one spelling.
-    /// ".." stays, because only the file system can resolve it.
-    private static func withoutDots(_ path: String) -> String {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }
-        return "/" + parts.joined(separator: "/") + (path.hasSuffix("/") && !parts.isEmpty ? "/" : "")
-    }
-
-    private static func listed(_ arguments: Arguments) throws(CommandError) -> [InputFile.ListedURL] {
-        var listed: [InputFile.ListedURL] = []
-        for file in arguments.all("input") { listed += try InputFile.urls(file) }
-        return listed
-    }
-
-    /// Parses a checksum, which users and other programs write in several forms, such as "sha-256:…" or "SHA256=…". For
-    /// digits without a name, the number of digits selects the algorithm.
-    private static func checksum(_ text: String) throws(CommandError) -> Checksum {
-        let lower = text.lowercased()
-        for (name, digits, checksum) in [("sha-256", 64, Checksum.sha256), ("sha-512", 128, Checksum.sha512)] {
-            if lower.utf8.count == digits && lower.allSatisfy(\.isHexDigit) { return checksum(lower) }
-            for prefix in [name, name.replacing("-", with: "")] {
-                for separator in [":", "="] where lower.hasPrefix(prefix + separator) {
-                    let digest = lower.dropFirst(prefix.count + 1)
-                    guard digest.utf8.count == digits, digest.allSatisfy(\.isHexDigit) else {
-                        throw .usage("--checksum of \(name) takes \(digits) hexadecimal digits")
-                    }
-                    return checksum(String(digest))
-                }
-            }
-        }
-        throw .usage("--checksum takes sha-256: and 64 hexadecimal digits, or sha-512: and 128")
-    }
+extension Header {
+    fileprivate func hasName(of other: Header) -> Bool { name.lowercased() == other.name.lowercased() }
 }

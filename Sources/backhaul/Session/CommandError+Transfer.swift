@@ -1,4 +1,5 @@
 import Backhaul
+import Glibc
 
 extension CommandError {
     /// Returns this error. If the library has refused to enqueue one of the transfers, the message of the returned
@@ -14,6 +15,8 @@ extension CommandError {
             reason = advice
         } else if failure.status == .destinationExists && transfers.count > 1 {
             reason = "\(failure.message); --skip-existing skips this one"
+        } else if failure.status == .destinationUnavailable && failure.detail == ENOENT {
+            reason = "\(failure.message); --create-dirs creates it"
         } else if transfer.url.isEmpty {
             return self
         } else if failure.status == .keyConflict, let destination = transfer.destination {
@@ -29,11 +32,12 @@ extension CommandError {
         return .failure(failure.withMessage("\(place)\(address.redacted): \(reason)"))
     }
 
-    /// The index of the transfer whose URL the library has refused, if this URL is from a list. In the library, all
-    /// messages about a URL begin with these words.
+    /// The index of the transfer whose line of a list the library has refused. In the library, all messages about a URL
+    /// begin with these words. Other messages are about the options of the command, unless the line has options.
     func indexOfInvalidLine(_ transfers: [Transfer]) -> Int? {
         guard case .failure(let failure) = self, failure.status == .invalidArgument, let index = failure.index,
-            transfers.indices.contains(index), transfers[index].place != nil, failure.message.hasPrefix("the URL")
+            transfers.indices.contains(index), transfers[index].place != nil,
+            failure.message.hasPrefix("the URL") || transfers[index].hasOwnOptions
         else { return nil }
         return index
     }

@@ -77,14 +77,58 @@ final class Session {
                     positions.remove(at: index)
                     continue
                 }
-                // A refused command stores nothing.
-                if case .failure = error, isNew, try tasks(maximum: 1).isEmpty {
-                    try run(.invalidate(cancellingTasks: false))
-                }
+                try removeIfRefused(error)
                 throw error.about(valid)
             }
         }
     }
+
+    /// Calls `body`, which prepares an enqueue. If it throws, and this command has created the session, removes the
+    /// session: a refused command stores nothing.
+    func removedIfRefused(_ body: () throws(CommandError) -> Void) throws(CommandError) {
+        do {
+            try body()
+        } catch {
+            try removeIfRefused(error)
+            throw error
+        }
+    }
+
+    private func removeIfRefused(_ error: CommandError) throws(CommandError) {
+        if case .interrupted = error { return }
+        if isNew, try tasks(maximum: 1).isEmpty { try run(.invalidate(cancellingTasks: false)) }
+    }
+
+    /// The number of tasks that have not ended.
+    func liveTasks() throws(CommandError) -> Int {
+        var count = 0
+        try forEachPage(.states(TaskSelection.live)) {
+            count += $0.count; return true
+        }
+        return count
+    }
+
+    /// Cancels the tasks of the session, and removes it. A session stays until all its events are acknowledged, so this
+    /// process must be the consumer.
+    func remove() throws(CommandError) {
+        do {
+            try run(.invalidate(cancellingTasks: true))
+            for _ in 0..<Session.mostRemovalChecks {
+                let events = try run(.poll(after: nil, maximum: 1000)).events
+                try run(.acknowledge(events.map(\.id)))
+                guard events.isEmpty else { continue }
+                // Throws if the session is gone.
+                _ = try run(.configuration)
+                _ = try signals.wait(for: eventDescriptor, milliseconds: Session.removalInterval)
+            }
+        } catch {
+            // The session is gone.
+            guard error.status == .notFound || error.status == .invalidated else { throw error }
+        }
+    }
+
+    private static let removalInterval: Int64 = 100
+    private static let mostRemovalChecks = 100
 
     /// The first tasks of the selection.
     func tasks(_ selection: TaskSelection = .all, maximum: Int) throws(CommandError) -> [TaskInfo] {

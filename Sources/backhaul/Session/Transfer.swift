@@ -3,8 +3,10 @@ import Backhaul
 /// A download or an upload to enqueue.
 struct Transfer {
     var request: Request
-    /// The position of the URL in a list, such as "line 3 of list". Nil for other transfers.
+    /// The position of the URL in a list, such as "list:3". Nil for other transfers.
     var place: String?
+    /// Whether the line of the list has headers, which the library may refuse.
+    var hasOwnOptions = false
     /// The number of an ended transfer to the same file. The present transfer replaces or repeats the ended one. The
     /// number becomes part of the key.
     var former: TaskID?
@@ -21,6 +23,18 @@ struct Transfer {
         let key = request.isNamedByServer ? "into:" + destination + ":" + url : "file:" + destination
         let whole = (former.map { "after:\($0):" } ?? "") + key
         return whole.utf8.count <= 255 ? whole : nil
+    }
+
+    /// A transfer that was enqueued before.
+    init(_ task: TaskInfo) {
+        request = Request(url: task.url)
+        request.destination = task.destination
+    }
+
+    init(request: Request, place: String? = nil, hasOwnOptions: Bool = false) {
+        self.request = request
+        self.place = place
+        self.hasOwnOptions = hasOwnOptions
     }
 
     var keyedRequest: Request {

@@ -56,14 +56,25 @@ public enum ServerFileName {
 
     /// The last part of the URL's path as a name. Bytes that are not UTF-8 stay percent-encoded. Nil if the part is
     /// empty, or if no character of it is left.
-    public static func from(url: String) -> String? {
+    public static func from(url: String) -> String? { parts(of: url).last.flatMap(name(ofPart:)) }
+
+    /// The directories in the URL's path as names. Parts of which no character is left, such as "..", are left out.
+    public static func directories(of url: String) -> [String] { parts(of: url).dropLast().compactMap(name(ofPart:)) }
+
+    /// The text as a name of a file or directory. Nil if no character of it is left.
+    public static func component(_ text: String) -> String? { sanitised(text) }
+
+    /// The parts of the URL's path between the slashes.
+    private static func parts(of url: String) -> [Substring.UTF8View] {
         let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard let scheme = url.firstOccurrence(of: "://"), scheme < path.endIndex,
-            let root = path[scheme...].dropFirst("://".utf8.count).firstIndex(of: UInt8(ascii: "/")),
-            let slash = path.lastIndex(of: UInt8(ascii: "/")), slash >= root
-        else { return nil }
-        let part = path[path.index(after: slash)...]
-        return sanitised(PercentCoding.decoded(part).flatMap(ContentDisposition.text) ?? String(Substring(part)))
+            let root = path[scheme...].dropFirst("://".utf8.count).firstIndex(of: UInt8(ascii: "/"))
+        else { return [] }
+        return path[path.index(after: root)...].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    }
+
+    private static func name(ofPart part: Substring.UTF8View) -> String? {
+        sanitised(PercentCoding.decoded(part).flatMap(ContentDisposition.text) ?? String(Substring(part)))
     }
 
     /// Shortens the name to 255 bytes, and keeps whole characters and the extension.
