@@ -90,7 +90,7 @@ def test_names_and_numbers_come_from_the_running_engine_of_the_chosen_store(fill
     assert completed(*chosen, "info", "")[1] == {"1": f"suspended {URL}/1", "2": f"suspended {URL}/2"}
     assert candidates(*chosen, "info", "1", "") == ["2"]
     assert candidates(*chosen, "tasks", "--session", "ot") == ["other"]
-    assert candidates(*chosen, "info", "-s", "other", "") == ["3"]
+    assert candidates(*chosen, "info", "--session", "other", "") == ["3"]
     assert candidates(*chosen, "cancel", "--group", "") == ["photos"]
     assert candidates(*chosen, "launches", "--application=org") == ["--application=org.example.photos"]
     assert candidates(*chosen, "--application", "org.example.photos", "info", "") == []

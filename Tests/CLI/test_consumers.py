@@ -18,12 +18,12 @@ CONTENT = b"picture" * 1000
 
 def test_the_wait_command_with_the_when_free_option_waits_until_the_stopped_consumer_has_ended(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=200_000)
-    holder = backhaul.start("get", "-s", "one", f"{server.url}/slow")
+    holder = backhaul.start("get", "--session", "one", f"{server.url}/slow")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
-    ended = backhaul("wait", "-s", "one", code=5)
+    ended = backhaul("wait", "--session", "one", code=5)
     assert f"process {holder.pid} reads the events" in ended.stderr
     stop(holder.pid)
-    second = backhaul.start("wait", "-s", "one", "--when-free")
+    second = backhaul.start("wait", "--session", "one", "--when-free")
     until(lambda: backhaul.json("sessions")[0]["waiting_consumers"] == 1, "the queue")
     assert re.search(rf"read by process {holder.pid}, stopped for \d+ s, 1 waiting", backhaul("sessions").stdout)
     os.kill(holder.pid, 9)

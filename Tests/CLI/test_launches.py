@@ -107,7 +107,7 @@ def test_a_launched_script_uses_the_application_and_session_of_its_launch(backha
     server = serve({"/a": CONTENT})
     arrived = backhaul.folder / "arrived.txt"
     backhaul("register", "--application", "org.example.photos", script(waits(backhaul, arrived)))
-    backhaul("add", "--application", "org.example.photos", "-s", "gallery", f"{server.url}/a")
+    backhaul("add", "--application", "org.example.photos", "--session", "gallery", f"{server.url}/a")
     until(arrived.exists, "the script's end")
     assert arrived.read_text() == f"{backhaul.here}/a\n"
     until(lambda: backhaul.json("launches")[0]["state"] == "none", "the end of the launch")
@@ -117,8 +117,8 @@ def test_a_script_that_is_launched_for_several_sessions_must_name_a_session(back
     server = serve({"/a": CONTENT, "/b": CONTENT, "/slow": CONTENT * 10}, speed=1 << 30)
     errors, names = backhaul.folder / "errors", ["one", "two"]
     for name, path in zip(names, ("a", "b")):
-        backhaul("add", "-s", name, f"{server.url}/{path}")
-        until(lambda name=name: len(backhaul.json("events", "-s", name)) == 2, "the end")
+        backhaul("add", "--session", name, f"{server.url}/{path}")
+        until(lambda name=name: len(backhaul.json("events", "--session", name)) == 2, "the end")
     command = shlex.quote(COMMAND)
     backhaul("register", "--maximum-launches", "1", script(
         f"{command} sessions >/dev/null; {command} wait 2>{errors}.part; echo $? >>{errors}.part; "

@@ -8,8 +8,8 @@ struct OptionDescription {
     /// What the argument can be. Nil if the option has no argument.
     let value: OptionValue?
     let help: String
-    /// Whether the help lists the option. If the user gives an option that is not listed, the command refuses it and
-    /// states what to use instead.
+    /// Whether the help lists the option. A command refuses an option that is not listed, and states what to use
+    /// instead, or accepts it as another program's word for what it does anyway.
     private(set) var isShown: Bool
     /// The group of options in the help.
     private(set) var section = OptionSection.main
@@ -52,7 +52,7 @@ struct OptionDescription {
         OptionDescription(
             "store", nil, "DIRECTORY",
             "the store's directory ($BACKHAUL_STORE, $XDG_STATE_HOME/backhaul or ~/.local/state/backhaul)"),
-        OptionDescription("session", "s", "NAME", "the session (default)", kind: .session),
+        OptionDescription("session", nil, "NAME", "the session (default)", kind: .session),
         OptionDescription(
             "application", nil, "NAME", "the application that the session belongs to (backhaul)", kind: .application),
         OptionDescription(

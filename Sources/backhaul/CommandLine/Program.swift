@@ -37,7 +37,7 @@ enum Program {
             if !arguments.has(ConfigurationFile.option.name) {
                 try ConfigurationFile.ofUser()?.addDefaults(to: &arguments, of: entry.description)
             }
-            output = Output(isJSON: arguments.has("json"), isQuiet: arguments.has("quiet"))
+            output = Output(isJSON: arguments.has("json"), isQuiet: arguments.has("quiet") || arguments.has("silent"))
             try OperandGrammar.checkAction(arguments.operands, of: entry.description)
             // The command reads its input files here. A signal ends the process during this time, because signals are
             // blocked only afterwards, and nothing is enqueued yet.

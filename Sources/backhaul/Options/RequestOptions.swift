@@ -13,7 +13,7 @@ struct RequestOptions {
             OptionDescription(
                 "refresh", nil, "headers|url", "what expires; `challenges` shows when a new one is needed"),
             OptionDescription("expires-in", nil, "SECONDS", "when it expires; without this, a 401 or 403 shows it"),
-        ].map { $0.section(.request) } + StartOptions.descriptions
+        ].map { $0.section(.request) } + StartOptions.descriptions + CurlOptions.descriptions
 
     private let method: String?
     private let headers: [Header]
@@ -25,6 +25,7 @@ struct RequestOptions {
     private let start: StartOptions
 
     init(_ arguments: Arguments) throws(CommandError) {
+        try CurlOptions.check(arguments)
         method = arguments.value("request")
         var headers: [Header] = []
         for text in arguments.all("header") { headers.append(try InputFile.header(text)) }

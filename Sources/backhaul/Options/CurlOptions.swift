@@ -1,0 +1,61 @@
+/// Options of curl that people type from habit. Some of them ask for what Backhaul does anyway, so they are accepted.
+/// For the others, a message names what to use instead.
+enum CurlOptions {
+    /// Options without an effect, because they ask for what is done anyway. `--silent` is another word for `--quiet`.
+    private static let accepted = [
+        option("location", "L"), option("fail", "f"), option("fail-with-body"), option("show-error", "S"),
+        option("silent", "s"), option("progress-bar", "#"), option("parallel", "Z"), option("anyauth"),
+        option("retry-connrefused"),
+    ]
+    private static let acceptedDownloads = [
+        option("remote-name", "O"), option("remote-name-all"), option("continue-at", "C", "OFFSET"),
+    ]
+
+    /// Options that are refused, with what to do instead.
+    private static let refused = [
+        option("insecure", "k", advice: "certificates are always verified; --cacert FILE trusts your own"),
+        option("head", "I", advice: "`backhaul attempts TASK` shows the responses of a transfer"),
+        option("verbose", "v", advice: "`backhaul attempts TASK` and `backhaul why TASK` explain a transfer"),
+        option("include", advice: "`backhaul attempts TASK` shows the responses of a transfer"),
+        option("dump-header", "D", "FILE", advice: "`backhaul attempts TASK` shows the responses of a transfer"),
+        option("write-out", "w", "FORMAT", advice: "--json prints the result for programs"),
+        option("user-agent", "A", "NAME", advice: "write -H 'User-Agent: NAME'"),
+        option("referer", "e", "URL", advice: "write -H 'Referer: URL'"),
+        option("cookie", "b", "DATA", advice: "write -H 'Cookie: NAME=VALUE'; see also --cookie-jar"),
+        option("range", "r", "RANGE", advice: "files are fetched whole, and continue where they stopped"),
+        option("config", "K", "FILE", advice: "~/.config/backhaul/config has defaults of options"),
+        option("data", nil, "DATA", advice: "write --data-binary DATA"),
+        option("data-raw", nil, "DATA", advice: "write --data-binary DATA"),
+        option("get", "G", advice: "write the query into the URL"),
+        option("connect-timeout", nil, "SECONDS", advice: "--request-timeout is the longest time without a byte"),
+        option("speed-limit", "Y", "BYTES", advice: "--minimum-rate pauses slower transfers"),
+        option("speed-time", "y", "SECONDS", advice: "--slow-after is the time before such a pause"),
+        option("output-dir", nil, "DIRECTORY", advice: "write --directory DIRECTORY"),
+        option("no-clobber", advice: "existing files stay anyway; --skip-existing fetches the others"),
+        option("oauth2-bearer", nil, "TOKEN", advice: "write the header in a file: --header-file FILE"),
+        option("url", nil, "URL", advice: "give the URL as an argument"),
+        option("compressed", advice: "files are stored as the server has them"),
+    ]
+
+    static let descriptions = accepted + refused
+    static let downloadDescriptions = acceptedDownloads
+
+    /// Throws if a refused option is given.
+    static func check(_ arguments: Arguments) throws(CommandError) {
+        if let option = refused.first(where: { arguments.has($0.name) }) {
+            let letter = option.letter.map { " (-\($0))" } ?? ""
+            throw .usage("--\(option.name)\(letter) is an option of curl only: \(option.help)")
+        }
+        if let offset = arguments.value("continue-at"), offset != "-" {
+            throw .usage("--continue-at takes only -, because the engine knows where a transfer continues")
+        }
+        let name = ["remote-name", "remote-name-all"].first(where: arguments.has)
+        if let name, arguments.has("output") { throw .usage("--output and --\(name) exclude each other") }
+    }
+
+    private static func option(
+        _ name: String, _ letter: Character? = nil, _ argument: String? = nil, advice: String = ""
+    ) -> OptionDescription {
+        OptionDescription(name, letter, argument, advice, isShown: false)
+    }
+}
