@@ -146,10 +146,10 @@ def test_a_second_command_that_reads_events_exits_with_5_and_names_the_process_o
 
 
 def test_sessions_do_not_share_tasks(backhaul):
-    backhaul("add", "--suspended", "-s", "one", "http://127.0.0.1:9/a")
-    backhaul("add", "--suspended", "-s", "two", "http://127.0.0.1:9/b")
+    backhaul("add", "--suspended", "--session", "one", "http://127.0.0.1:9/a")
+    backhaul("add", "--suspended", "--session", "two", "http://127.0.0.1:9/b")
     assert [session["identifier"] for session in backhaul.json("sessions")] == ["one", "two"]
-    assert [task["url"] for task in backhaul.json("tasks", "-s", "two")] == ["http://127.0.0.1:9/b"]
+    assert [task["url"] for task in backhaul.json("tasks", "--session", "two")] == ["http://127.0.0.1:9/b"]
     assert backhaul.json("sessions", "--application", "org.example.other") == []
     assert backhaul("sessions").stdout.splitlines()[1].split()[:2] == ["one", "1"]
 
@@ -178,3 +178,37 @@ def test_a_refused_command_does_not_remove_the_session_of_another_command(backha
         accepted = backhaul.start("add", *session, f"http://127.0.0.1:9/{number}")
         errors = [command.communicate()[1] for command in (accepted, *refused)]
         assert [command.returncode for command in (accepted, *refused)] == [0, 4, 4], errors
+
+
+def test_a_session_without_live_transfers_can_be_removed(backhaul, serve):
+    server = serve({"/a": b"one"})
+    backhaul("add", "--session", "photos", f"{server.url}/a")
+    until(lambda: backhaul.json("sessions")[0]["live_tasks"] == 0, "the end")
+    assert "photos is removed" in backhaul("sessions", "remove", "photos").stderr
+    assert backhaul.json("sessions") == []
+    assert (backhaul.here / "a").read_bytes() == b"one"
+    backhaul("sessions", "remove", "photos", code=3)
+
+
+def test_a_session_with_live_transfers_is_removed_only_if_they_may_be_cancelled(backhaul):
+    backhaul("add", "--suspended", "--session", "photos", "http://127.0.0.1:9/a", "http://127.0.0.1:9/b")
+    ended = backhaul("sessions", "remove", "photos", code=4)
+    assert "2 transfers" in ended.stderr and "--cancel" in ended.stderr
+    assert "2 transfers cancelled" in backhaul("sessions", "remove", "photos", "--cancel").stderr
+    assert backhaul.json("sessions") == []
+
+
+def test_the_wait_command_waits_only_for_the_given_transfers(backhaul, serve):
+    server = serve({"/a": b"one", "/b": b"two"})
+    backhaul("add", f"{server.url}/a", f"{server.url}/b")
+    backhaul("add", "--suspended", f"{server.url}/c")
+    assert backhaul("wait", "2").stdout == f"{backhaul.here}/b\n"
+    assert backhaul("wait", "1", "2").stdout.splitlines() == [f"{backhaul.here}/b", f"{backhaul.here}/a"]
+    assert "only suspended" in backhaul("wait", "1", "3", code=5).stderr
+    assert "no task 9" in backhaul("wait", "9", code=3).stderr
+
+
+def test_the_wait_command_reports_a_given_transfer_that_failed_before(backhaul, serve):
+    server = serve({"/a": b"one"})
+    backhaul("get", f"{server.url}/absent", code=1)
+    assert "404" in backhaul("wait", "1", code=1).stderr

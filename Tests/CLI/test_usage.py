@@ -29,7 +29,8 @@ def run(*words, **variables):
     [], ["fetch"], ["--absent"], ["get"], ["get", "--absent"], ["get", "-o", "f", "http://a/1", "http://a/2"],
     ["get", "-o", "-", "http://a/1"], ["get", "--if-exists", "skip", "http://a/1"], ["get", "-H", "none", "http://a/1"],
     ["get", "--priority", "high", "http://a/1"], ["get", "--timeout", "-1", "http://a/1"], ["get", "--output"],
-    ["get", "-i", "/absent", "http://a/1"], ["wait", "now"], ["tasks", "--state", "lost"], ["tasks", "1"],
+    ["get", "-i", "/absent", "http://a/1"], ["wait", "now"], ["tasks", "--state", "lost"],
+    ["tasks", "1"], ["sessions", "remove"], ["sessions", "--cancel"],
     ["info"], ["info", "one"], ["info", "0"], ["cancel"], ["cancel", "1", "--all"], ["claim", "1"],
     ["claim", "one", "file"], ["events", "--after", "x"], ["events", "--acknowledge-through", "x"],
     ["events", "-a", "--acknowledge-through", "1"], ["sessions", "x"], ["help", "absent"],
@@ -162,8 +163,8 @@ def test_a_command_exits_with_2_if_its_store_path_is_a_file(tmp_path):
 
 def test_a_command_exits_with_3_if_its_session_or_task_does_not_exist(backhaul):
     backhaul("add", "--suspended", "http://127.0.0.1:9/a")
-    for words in (["info", "99"], ["cancel", "99"], ["claim", "99", "file"], ["wait", "-s", "absent"],
-                  ["tasks", "-s", "absent"], ["events", "-s", "absent"]):
+    for words in (["info", "99"], ["cancel", "99"], ["claim", "99", "file"], ["wait", "--session", "absent"],
+                  ["tasks", "--session", "absent"], ["events", "--session", "absent"]):
         ended = backhaul(*words, code=3)
         assert ended.stderr.startswith("backhaul: ")
 
@@ -246,7 +247,7 @@ def test_a_store_variable_or_a_directory_or_an_input_line_that_is_not_utf8_is_re
     assert "BACKHAUL_STORE is not valid UTF-8" in refusal("tasks", env={b"BACKHAUL_STORE": folder})
     assert "current directory is not valid UTF-8" in refusal("get", "http://a/1", cwd=folder)
     listed = refusal("get", "-i", "-", input=b"http://a/\xe9\n")
-    assert re.search("line 1 of standard input: .* not valid UTF-8", listed)
+    assert re.search("standard input:1: .* not valid UTF-8", listed)
     assert os.listdir(tmp_path) == [os.fsdecode(b"p\xe9")]
 
 

@@ -36,8 +36,9 @@ struct Get: DescribedCommand {
         return try context.withApplication { (application) throws(CommandError) in
             let (session, isConsumer) = try Watch.join(application, context.settings(options.session))
             try ProxyEnvironment.noteDifference(session, application, context)
+            var options = options
+            try session.removedIfRefused { () throws(CommandError) in try options.prepare(application, context) }
             if isConsumer { try acknowledgeFormerEnds(session) }
-            for line in options.invalidLines { context.output.error(BackhaulError(.usage, line)) }
             let list = try DownloadList(options.wanted(session, context.output), session, context, application)
             for (id, _) in list.enqueued where list.isSuspended(id) {
                 context.output.note(
@@ -46,8 +47,11 @@ struct Get: DescribedCommand {
             let watch = try Watch(
                 context, application, session, isConsumer: isConsumer, scope: .tasks(list.enqueued),
                 timeout: timeout, credentials: credentials)
-            let code = try watch.run(after: list.former)
-            let hasInvalidLine = !options.invalidLines.isEmpty || list.hasInvalidLine
+            let code = try watch.run(after: list.former) {
+                "\($0.path ?? $0.url) exists already: transfer \($0.taskID) downloaded it, and its end was "
+                    + "acknowledged before."
+            }
+            let hasInvalidLine = options.hasInvalidLine || list.hasInvalidLine
             return code == .done && hasInvalidLine ? .usage : code
         }
     }

@@ -2,8 +2,8 @@ import Backhaul
 
 struct Wait: DescribedCommand {
     static let description = CommandDescription(
-        name: "wait", operands: "", summary: "follow a session's transfers until all have ended",
-        examples: ["backhaul wait", "backhaul wait --session photos --timeout 3600"],
+        name: "wait", operands: "[TASK...]", summary: "follow transfers of a session until they have ended",
+        examples: ["backhaul wait", "backhaul wait 3 4", "backhaul wait --session photos --timeout 3600"],
         options: CredentialOptions.netrcOptions + [
             Watch.timeoutOption,
             OptionDescription(
@@ -11,6 +11,8 @@ struct Wait: DescribedCommand {
                 "if another process reads the session's events, ask it to stop, and wait until it has stopped"),
         ],
         details: """
+            Without numbers of tasks, the command follows all transfers of the session.
+
             Prints the path of each complete file, and acknowledges the end of each transfer, even if the transfer ended
             before this command. With --json, prints one line for each transfer when it has ended. The exit code is 5
             when only suspended transfers are left. It is 8 when the remaining transfers wait for a credential and there
@@ -19,12 +21,12 @@ struct Wait: DescribedCommand {
 
     private let credentials: CredentialOptions
     private let timeout: Int64?
+    /// The tasks to follow. Empty for all tasks of the session.
+    private let ids: [TaskID]
     private let role: Role
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard arguments.operands.isEmpty else {
-            throw .usage("`wait` takes no arguments; name a session with --session")
-        }
+        ids = try arguments.taskIDs()
         credentials = try CredentialOptions(arguments)
         timeout = try Watch.timeout(arguments)
         role = arguments.has("when-free") ? .consumeWhenFree : .consume
@@ -33,6 +35,7 @@ struct Wait: DescribedCommand {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let deadline = timeout.map { Clock.milliseconds + $0 }
+            if !ids.isEmpty { return try followTasks(application, context, until: deadline) }
             var codes: Set<ExitCode> = []
             var errors: [CommandError] = []
             // The sessions are followed one after the other. Meanwhile, the transfers of all of them continue.
@@ -59,8 +62,59 @@ struct Wait: DescribedCommand {
                 }
                 throw first
             }
-            codes.remove(.done)
-            return codes.count > 1 ? .transferFailed : codes.first ?? .done
+            return Wait.common(codes)
+        }
+    }
+
+    private static func common(_ codes: Set<ExitCode>) -> ExitCode {
+        let codes = codes.subtracting([.done])
+        return codes.count > 1 ? .transferFailed : codes.first ?? .done
+    }
+
+    /// Follows the given tasks, which may be tasks of the session's variants.
+    private func followTasks(
+        _ application: Application, _ context: Context, until deadline: Int64?
+    ) throws(CommandError) -> ExitCode {
+        var missing = Set(ids)
+        var found: [(session: String, tasks: [TaskID: Transfer], ended: [Ending])] = []
+        try context.forEachSession(application, role: .observe) { (session) throws(CommandError) in
+            var tasks: [TaskID: Transfer] = [:]
+            try session.forEachPage(.ids(ids)) { page in
+                for task in page { tasks[task.id] = Transfer(task) }
+                return true
+            }
+            missing.subtract(tasks.keys)
+            var ended: [Ending] = []
+            for id in missing.sorted() {
+                if let task = try session.taskInHistory(id) { ended.append(Ending(task)) }
+            }
+            missing.subtract(ended.map(\.taskID))
+            if !tasks.isEmpty || !ended.isEmpty { found.append((context.sessionName, tasks, ended)) }
+        }
+        // The call reports the error of the engine.
+        if let id = missing.min() { _ = try application.attach(context.sessionName, role: .observe).task(id) }
+        let credentials = try credentials.credentials(context.signals)
+        var codes: Set<ExitCode> = []
+        for (name, tasks, ended) in found {
+            try context.withSession(name) { () throws(CommandError) in
+                let (session, isConsumer) = try join(application, name)
+                let watch = try Watch(
+                    context, application, session, isConsumer: isConsumer, scope: .tasks(tasks),
+                    timeout: deadline.map { max(0, $0 - Clock.milliseconds) }, credentials: credentials)
+                watch.endsIfSuspended = true
+                codes.insert(try watch.run(after: ended))
+            }
+        }
+        return Wait.common(codes)
+    }
+
+    /// Opens the session. While another process is its consumer, this process follows the tasks without events.
+    private func join(_ application: Application, _ name: String) throws(CommandError) -> (Session, Bool) {
+        do {
+            return (try application.attach(name, role: role), true)
+        } catch {
+            guard error.status == .inUse else { throw error }
+            return (try application.attach(name, role: .produce), false)
         }
     }
 

@@ -26,6 +26,8 @@ final class Watch {
     let context: Context
     let application: Application
     let scope: Scope
+    /// Whether the command ends when only suspended transfers are left. Without tasks, it always does.
+    var endsIfSuspended = false
     private let deadline: Int64?
     private let started: Int64
     private(set) var session: Session
@@ -61,16 +63,13 @@ final class Watch {
         if case .tasks(let transfers) = scope { remaining = Set(transfers.keys) }
     }
 
-    /// - Parameter former: The requested transfers that were complete before this command. Their end events were
-    ///   acknowledged earlier.
-    func run(after former: [Ending] = []) throws(CommandError) -> ExitCode {
+    /// - Parameters:
+    ///   - former: The requested transfers that ended before this command. Their end events were acknowledged earlier.
+    ///   - note: A note about such a transfer.
+    func run(after former: [Ending] = [], note: (Ending) -> String? = { _ in nil }) throws(CommandError) -> ExitCode {
         do {
             try report(former)
-            for ending in former {
-                context.output.note(
-                    "\(ending.path ?? ending.url) exists already: transfer \(ending.taskID) downloaded it, and its end "
-                        + "was acknowledged before.")
-            }
+            for text in former.compactMap(note) { context.output.note(text) }
             try follow()
         } catch {
             context.output.clearProgress()
@@ -219,17 +218,26 @@ final class Watch {
     }
 
     private func hasEnded() throws(CommandError) -> Bool {
-        guard case .session = scope else { return remaining.isEmpty }
-        if try !session.tasks(.states([.waiting, .running]), maximum: 1).isEmpty { return false }
-        let suspended = try session.tasks(.states([.suspended]), maximum: 1)
+        if case .tasks = scope, remaining.isEmpty || !endsIfSuspended { return remaining.isEmpty }
+        if try isAny(of: [.waiting, .running]) { return false }
+        let isAnySuspended = try isAny(of: [.suspended])
         // The last task may have ended after the events were read, and before the list was read. So the events are read
         // again.
-        try drain()
-        if suspended.isEmpty { return true }
+        if isConsumer { try drain() } else { try findEndedTasks() }
+        if !isAnySuspended { return true }
         throw .stopped(
             .tryAgainLater,
             "only suspended transfers are left in session \(context.sessionName); `backhaul resume` "
                 + "continues them")
+    }
+
+    /// Whether a transfer in the scope has one of these states.
+    private func isAny(of states: Set<TaskState>) throws(CommandError) -> Bool {
+        guard case .tasks = scope else { return try !session.tasks(.states(states), maximum: 1).isEmpty }
+        for case let ids? in Session.pages(of: remaining.sorted()) {
+            if try !session.tasks(TaskSelection(ids: ids, states: states), maximum: 1).isEmpty { return true }
+        }
+        return false
     }
 
     /// Prompts for credentials. If the user gives none, and all remaining transfers wait for a credential, the command
