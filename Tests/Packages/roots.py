@@ -108,7 +108,7 @@ class System:
 
     def files(self):
         """Returns the paths of the files, except those that apt, dpkg and the fixtures write themselves."""
-        own = ("var/cache", "var/lib/apt", "var/lib/dpkg", "var/log", "etc/ld.so.cache", "tmp", "root/", "packages",
-               "etc/resolv.conf")
+        own = ("var/cache", "var/lib/apt", "var/lib/dpkg", "var/log", "etc/ld.so.cache", "tmp", "root/", "home/",
+               "packages", "etc/resolv.conf")
         found = output("find", self.root, "-xdev", "-mindepth", "1", "-printf", "%P\n").splitlines()
         return {path for path in found if not path.startswith(own)}

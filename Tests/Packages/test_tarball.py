@@ -24,7 +24,6 @@ def test_an_installation_downloads_a_file_and_is_removed_completely(unpacked, se
     daemons = unpacked.processes("backhauld")
     unpacked.end_processes()
     assert daemons
-    unpacked.sh("rm -rf file .local", user=0)
     unpacked.sh(f"/opt/unpacked/install.sh --uninstall --prefix '{prefix}'", user=0)
     assert unpacked.files() == before
 
