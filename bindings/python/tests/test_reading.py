@@ -115,3 +115,13 @@ def test_the_choices_yes_and_no_are_read_as_true_and_false():
     )
     read = _reading_transfers._configuration(raw)
     assert (read.sends_launch_events, read.asks_for_credentials, read.launch_if_stopped_ms) == (True, False, 7)
+
+
+def test_sentences_for_users_have_the_names_of_python():
+    raw = _ctypes.bh_task_info(
+        sizeof(_ctypes.bh_task_info), 1, reason_text=b"waits until earliest_start_ms", error_message=b"url is NULL"
+    )
+    info = _reading._task(raw)
+    assert (info.reason_text, info.error_message) == ("waits until earliest_start", "url is None")
+    running = _reading._task(_ctypes.bh_task_info(sizeof(_ctypes.bh_task_info), 1))
+    assert (running.reason_text, running.error_message) == (None, None)

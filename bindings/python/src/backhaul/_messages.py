@@ -50,8 +50,9 @@ def _constants() -> dict[str, str]:
     return {**members, **{"BH_" + name: name for name in vars(_numbers) if name.isupper()}}
 
 
+@functools.lru_cache(maxsize=1_000)
 def in_python(message: str) -> str:
-    """Returns the message with the names of this package."""
+    """Returns the message with the names of this package. Many tasks may have the same message, so results are kept."""
     families = {prefix: kind.__name__ for prefix, kind in PREFIXES}
     text = _FAMILY.sub(lambda match: f"a member of {families.get(match[1], match[1])}", message)
     text = _NAME.sub(lambda match: _FIELDS[match[0]], text)

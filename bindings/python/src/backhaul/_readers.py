@@ -14,6 +14,7 @@ from ._constants import ItemKind
 from ._copying import choice_value, data, header_pairs, nonzero, text, texts, words
 from ._handles import BatchHandle
 from ._library import library
+from ._messages import in_python
 
 Value = TypeVar("Value")
 Conversion = Callable[[Any], Any]
@@ -28,6 +29,20 @@ _CONVERSIONS: Mapping[str, Conversion | None] = {
     "bool": bool,
     "bool | None": choice_value,
 }
+
+
+#: Fields that are sentences of the library for users. They get the names of this package.
+_SENTENCES = {"error_message", "reason_text"}
+
+
+def _sentence(convert: Conversion) -> Conversion:
+    """Returns a conversion to a sentence with the names of this package, or to None if ``convert`` returns None."""
+
+    def of(raw: Any) -> Any:
+        value = convert(raw)
+        return value and in_python(value)
+
+    return of
 
 
 def _sized(name: str) -> Conversion:
@@ -127,7 +142,7 @@ class Reader(Generic[Value]):
                 name = next(iter(types))
                 self._computations.append((position, computation))
             elif conversion := of_field.get(field) or _conversion(annotation, types[name]):
-                self._conversions.append((position, conversion))
+                self._conversions.append((position, _sentence(conversion) if field in _SENTENCES else conversion))
             names.append(name)
         # One call reads all fields, because that is faster than one call for each field. The speed is important: the
         # reads take half the time of a listing.
