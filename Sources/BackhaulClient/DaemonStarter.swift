@@ -55,6 +55,12 @@ struct DaemonStarter {
             domain: .process, detail: Int64(started.process.processID ?? 0))
     }
 
+    /// Throws `daemonUnavailable` if the store does not exist and there is no program of a daemon. So a call that fails
+    /// for this reason leaves no new directory.
+    func checkProgram(forStore store: String) throws(Failure) {
+        if access(store, F_OK) != 0 { _ = try DaemonFinder(path: path).find() }
+    }
+
     /// Starts the daemon if it is needed. Does not wait until the daemon serves the store. Throws `daemonUnavailable`
     /// if there is no program, or if the program cannot be run. If the started daemon has ended, throws the error that
     /// it has logged.

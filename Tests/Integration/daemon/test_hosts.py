@@ -97,10 +97,11 @@ def test_a_host_gets_an_error_if_a_filter_of_system_calls_forbids_new_processes(
     assert "Operation not permitted" in sentence and "embedded" in sentence
 
 
-def test_the_error_names_the_searched_paths_if_the_daemon_is_missing(run_host_program):
+def test_the_error_names_the_searched_paths_if_the_daemon_is_missing_and_no_store_is_made(run_host_program, store):
     name, sentence = run_host_program("plain", BACKHAUL_DAEMON="/no/such/backhauld")["error"]
     assert name == "DaemonUnavailable"
     assert "/no/such/backhauld" in sentence
+    assert not store.exists()
 
 
 def test_a_host_that_starts_another_program_as_its_daemon_gets_an_error_within_seconds(run_host_program):
