@@ -7,16 +7,23 @@ extension Session {
     /// Waits until the task has ended, and returns its ending. If the task has already ended, even in an earlier run of
     /// the program, the method returns at once.
     ///
-    /// The method does not acknowledge the event about the end of the task. Any number of Swift tasks may wait at the
-    /// same time, also while the program iterates over `events`. If the event was acknowledged, the ending comes from
-    /// the history, and its `eventID` is nil. The role of this object must be `Role.consume`.
+    /// The method does not acknowledge the event about the end of the task: `acknowledge(_:)` does, after the host has
+    /// processed the ending. Any number of Swift tasks may wait at the same time, also while the program iterates over
+    /// `events`. If the event was acknowledged, the ending comes from the history, and its `eventID` is nil. The role
+    /// of this object must be `Role.consume`.
     ///
-    /// The method reads the events of the session. So before `complete`, the host acknowledges all events that `poll`
-    /// returns.
+    /// The method reads the events of the session, also those about other tasks. So before `complete`, the host also
+    /// acknowledges the events about tasks that ended meanwhile, and that it does not wait for: `poll` returns them.
     ///
     /// - Throws: `BackhaulError` with `.notFound` if the task is not in the session's list of tasks, and not in the
     ///   history. The history keeps only the `historyLimit` tasks that ended last.
     public func ending(of id: TaskID) async throws -> TaskEnding { try await endings.ending(of: id, in: self) }
+
+    /// Acknowledges the event about the end of a task, for example an ending that `ending(of:)` has returned. If the
+    /// event was already acknowledged, the call has no effect.
+    public func acknowledge(_ ending: TaskEnding) async throws {
+        if let event = ending.eventID { try await acknowledge(ids: [event]) }
+    }
 
     /// Downloads a file, waits until the task has ended, and acknowledges the event about its end. Returns the path of
     /// the file. If the Swift task is cancelled, the download continues.
@@ -37,14 +44,29 @@ extension Session {
     ) async throws -> String {
         let request = Request(url: url, destination: destination, idempotencyKey: key, ifExists: ifExists)
         guard let enqueued = try await enqueue([request]).first else { throw BackhaulError(BH_INTERNAL) }
-        if enqueued.isAcknowledged, enqueued.state == .succeeded { return try await existing(destination) }
+        if enqueued.isAcknowledged, enqueued.state == .succeeded {
+            endings.use()
+            return try await existing(destination)
+        }
         let ending = try await ending(of: enqueued.taskID)
-        if let event = ending.eventID { try await acknowledge(ids: [event]) }
+        try await acknowledge(ending)
         switch ending.outcome {
         case .succeeded(let path): return path
         case .failed(let error): throw error
-        case .cancelled: throw BackhaulError(.cancelled, message: "The download was cancelled.")
+        case .cancelled: throw BackhaulError(.cancelled, message: "the download was cancelled")
         }
+    }
+
+    /// Acknowledges the events about the ends of rounds and groups that the host has not received.
+    func acknowledgeUnreadEnds() async throws {
+        let last = lastReturnedEvent
+        var ends = endings.readEnds.filter { $0 > last ?? EventID(rawValue: 0) }
+        // An ended task is listed until its event is acknowledged. So if no task is listed, there are no such events,
+        // and all events about the ends of rounds and groups can be read.
+        if try await run(.tasks(.all, after: nil, maximum: 1)).0.isEmpty {
+            ends.formUnion(try await receive(after: last, maximum: 1000).events.filter(\.isEndOfTasks).map(\.id))
+        }
+        if !ends.isEmpty { try await acknowledge(ids: ends.sorted()) }
     }
 
     private func existing(_ path: String) async throws -> String {
@@ -52,8 +74,9 @@ extension Session {
         guard exists else {
             throw BackhaulError(
                 .notFound,
-                message: "A task with this key has placed the file \(path), but the file no longer exists. To download "
-                    + "it again, use another key.")
+                message:
+                    "a task with this key has placed the file \(path), but the file no longer exists; to download it "
+                    + "again, use another key")
         }
         return path
     }

@@ -25,6 +25,7 @@ public final class Session: Sendable {
     let progressDescriptor: Int32
     private let isClosed = Mutex(false)
     private let polls = Mutex(UInt64(0))
+    private let lastReturned = Mutex<EventID?>(nil)
     let endings = EndingReader()
 
     init(
@@ -158,13 +159,9 @@ public final class Session: Sendable {
     ///   - maximum: The largest number of events to return: 1 to 10,000.
     /// - Returns: The events, and whether there are more.
     public func poll(after: EventID? = nil, maximum: Int = 256) async throws -> (events: [Event], more: Bool) {
-        var events: [Event]?
-        // A cancelled poll counts as well, because the library does not report its events again.
-        defer { if events?.isEmpty != true { countPoll() } }
-        let hasMore: Bool
-        (events, hasMore) = try await run(.poll(after: after, maximum: maximum))
-        endings.received(events ?? [])
-        return (events ?? [], hasMore)
+        let (events, hasMore) = try await receive(after: after, maximum: maximum)
+        if let last = events.last?.id { lastReturned.withLock { $0 = max($0 ?? last, last) } }
+        return (events, hasMore)
     }
 
     /// Acknowledges the event. The event is not delivered again. If the store keeps the task's file, and the file was
@@ -192,11 +189,32 @@ public final class Session: Sendable {
     /// States that the host has processed all events that it received. If the engine launched (started) a host for this
     /// session, this call ends the launch for this session: the host has now done what the session needed.
     ///
+    /// If the host has waited with `ending(of:)` or `downloadFile`, and has not received the events about the ends of
+    /// rounds and groups by itself, this call first acknowledges these events. The keys of the succeeded tasks are then
+    /// free.
+    ///
     /// - Throws: `BackhaulError` with `.eventsOutstanding` if this handle has received events that the host has not
     ///   acknowledged.
-    public func complete() async throws { try await run(.complete) }
+    public func complete() async throws {
+        if endings.wereUsed { try await acknowledgeUnreadEnds() }
+        try await run(.complete)
+    }
 
     // MARK: Internal
+
+    /// Polls for events. The caller is the host's own poll, or the reader of `endings`.
+    func receive(after: EventID?, maximum: Int) async throws -> (events: [Event], more: Bool) {
+        var events: [Event]?
+        // A cancelled poll counts as well, because the library does not report its events again.
+        defer { if events?.isEmpty != true { countPoll() } }
+        let hasMore: Bool
+        (events, hasMore) = try await run(.poll(after: after, maximum: maximum))
+        endings.received(events ?? [])
+        return (events ?? [], hasMore)
+    }
+
+    /// The last event that `poll` has returned to the host.
+    var lastReturnedEvent: EventID? { lastReturned.withLock { $0 } }
 
     /// The number of polls that were not empty.
     var fruitfulPolls: UInt64 { polls.withLock { $0 } }

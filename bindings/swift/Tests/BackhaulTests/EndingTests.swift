@@ -81,6 +81,75 @@ struct EndingTests: EmbeddedTests {
         }
     }
 
+    @Test("after a download that returns its file, the session can be completed, and the key is then free")
+    func completed() async throws {
+        let url = try server.serve("a", content(10))
+        for run in 1...3 {
+            try await withSession { session in
+                _ = try await session.downloadFile(url, to: server.path("a"), key: "a", ifExists: .replace)
+                try await session.complete()
+                #expect(try await session.history().tasks.count == run)
+            }
+        }
+    }
+
+    @Test("after acknowledged endings, the session can be completed, and the keys are then free")
+    func acknowledgedEndings() async throws {
+        for run in 1...2 {
+            try await withSession { session in
+                for name in ["a", "b"] {
+                    let task = try await session.upload(.bytes([1]), to: server.url("in/\(name)"), key: name)
+                    try await session.acknowledge(try await session.ending(of: task))
+                }
+                try await session.complete()
+                #expect(try await session.history().tasks.count == 2 * run)
+            }
+        }
+    }
+
+    @Test("a second run after a crash before the call of complete completes the session, and the key is then free")
+    func completedLater() async throws {
+        let url = try server.serve("a", content(10))
+        for run in 1...3 {
+            try await withSession { session in
+                _ = try await session.downloadFile(url, to: server.path("a"), key: "a", ifExists: .replace)
+                if run == 2 { try await session.complete() }
+                #expect(try await session.history().tasks.count == (run == 3 ? 2 : 1))
+            }
+        }
+    }
+
+    @Test("a session cannot be completed before the events that the program has not read are acknowledged")
+    func outstanding() async throws {
+        try await withSession { session in
+            let tasks = [
+                try await session.upload(.bytes([1]), to: server.url("in/a")),
+                try await session.upload(.bytes([1]), to: server.url("in/b")),
+            ]
+            for task in tasks { _ = try await session.ending(of: task) }
+            try await session.acknowledge(try await session.ending(of: tasks[0]))
+            let error = await #expect(throws: BackhaulError.self) { try await session.complete() }
+            #expect(error?.status == .eventsOutstanding)
+            let rest = try await session.poll().events
+            #expect(rest.contains { if case .taskEnded(let ending) = $0 { ending.taskID == tasks[1] } else { false } })
+            try await session.acknowledge(rest)
+            try await session.complete()
+        }
+    }
+
+    @Test("a program that reads the event about the end of all tasks must acknowledge it before it completes")
+    func readEnd() async throws {
+        try await withSession { session in
+            let task = try await session.upload(.bytes([1]), to: server.url("in/a"))
+            try await session.acknowledge(try await session.ending(of: task))
+            let end = try await session.events.first { if case .sessionFinished = $0 { true } else { false } }
+            let error = await #expect(throws: BackhaulError.self) { try await session.complete() }
+            #expect(error?.status == .eventsOutstanding)
+            try await session.acknowledge(try #require(end))
+            try await session.complete()
+        }
+    }
+
     @Test("an ending that was not acknowledged in an earlier run has the details of its event")
     func unacknowledged() async throws {
         let url = try server.serve("a", content(10))

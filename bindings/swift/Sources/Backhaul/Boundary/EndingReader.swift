@@ -9,12 +9,24 @@ final class EndingReader: Sendable {
         var waits: [TaskID: [UInt64: Endings.Continuation]] = [:]
         var lastNumber: UInt64 = 0
         var reader: Task<Void, Never>?
+        var wereUsed = false
+        /// The events about the ends of rounds and groups that the reader has read.
+        var readEnds: Set<EventID> = []
     }
 
     private let state = Mutex(State())
 
+    /// Whether the host has waited for the end of a task.
+    var wereUsed: Bool { state.withLock { $0.wereUsed } }
+
+    /// The events about the ends of rounds and groups that the reader has read. The host may also have read them.
+    var readEnds: Set<EventID> { state.withLock { $0.readEnds } }
+
+    func use() { state.withLock { $0.wereUsed = true } }
+
     /// Waits for the end of the task. If the host has acknowledged the end, the history has the result.
     func ending(of id: TaskID, in session: Session) async throws -> TaskEnding {
+        use()
         let (endings, continuation) = Endings.makeStream()
         // The wait is added before the task's state is read. So if the task ends meanwhile, the wait gets the event.
         let number = add(continuation, id)
@@ -72,8 +84,9 @@ final class EndingReader: Sendable {
             while true {
                 let polls = session.fruitfulPolls
                 // The method passes the events to `received`.
-                let events = try await session.poll(after: cursor, maximum: 1000).events
+                let events = try await session.receive(after: cursor, maximum: 1000).events
                 cursor = events.last?.id ?? cursor
+                state.withLock { $0.readEnds.formUnion(events.filter(\.isEndOfTasks).map(\.id)) }
                 if events.isEmpty { try await session.eventsReady(since: polls) }
             }
         } catch {

@@ -31,6 +31,16 @@ public enum Event: Sendable, Identifiable {
     }
 }
 
+extension Event {
+    /// Whether the event reports that all tasks of a session or of a group have ended.
+    var isEndOfTasks: Bool {
+        switch self {
+        case .sessionFinished, .groupFinished: true
+        default: false
+        }
+    }
+}
+
 /// The end of a round. A round begins when a task is added to a session without unfinished tasks. The round ends when
 /// all tasks of the session have ended.
 public struct RoundEnding: Hashable, Sendable, Identifiable {
