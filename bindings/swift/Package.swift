@@ -6,11 +6,27 @@
 import Glibc
 import PackageDescription
 
-// In a checkout of Backhaul, the package uses the header of that checkout, and the library that `make` built there.
-// Outside a checkout, the package uses the installed header and the installed library, which pkg-config finds.
+// The place of this folder decides which header and which library the package uses:
+// - in a checkout of Backhaul, the header of the checkout, and the library that `make` built there;
+// - below PREFIX/share/backhaul, where `make install` puts this folder, the header and the library below PREFIX;
+// - elsewhere, those that pkg-config finds.
+func exists(_ path: String) -> Bool { access(path, R_OK) == 0 }
 let checkout = Context.packageDirectory + "/../.."
-let isInCheckout = access(checkout + "/include/backhaul.h", R_OK) == 0
-let builtLibrary = Context.environment["BACKHAUL_LIBRARY_DIRECTORY"] ?? checkout + "/build/lib"
+let isInCheckout = exists(checkout + "/include/backhaul.h")
+let prefix = Context.packageDirectory + "/../../.."
+let isInstalled = !isInCheckout && exists(prefix + "/include/backhaul.h") && exists(prefix + "/lib/libbackhaul.so")
+let described = (Context.environment["PKG_CONFIG_PATH"] ?? "").split(separator: ":").map(String.init)
+
+/// The folder of the library. Nil if ld and ld.so find the library by themselves.
+let libraryFolder: String? =
+    if isInCheckout {
+        Context.environment["BACKHAUL_LIBRARY_DIRECTORY"] ?? checkout + "/build/lib"
+    } else if isInstalled {
+        prefix + "/lib"
+    } else {
+        // A file for pkg-config is in the folder `pkgconfig` beside the library.
+        described.first { exists($0 + "/backhaul.pc") }.map { $0 + "/.." }
+    }
 
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
@@ -18,10 +34,11 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// An installation has no tests.
+/// Only a checkout has the tests.
 let tests: [Target] =
-    isInCheckout
-    ? [
+    !isInCheckout
+    ? []
+    : [
         .target(name: "HostTestSupport", path: "Tests/HostTestSupport"),
         .executableTarget(
             name: "LaunchedProgram", dependencies: ["BackhaulFoundation"], path: "Tests/LaunchedProgram"),
@@ -31,7 +48,7 @@ let tests: [Target] =
         .testTarget(
             name: "BackhaulFoundationTests",
             dependencies: ["BackhaulFoundation", "HostTestSupport", "LaunchedProgram", "KilledProgram"]),
-    ] : []
+    ]
 
 let package = Package(
     name: "Backhaul",
@@ -42,14 +59,15 @@ let package = Package(
     ],
     targets: [
         // The C API. In Backhaul's own package, the module with this name is the folder `include`.
-        .systemLibrary(name: "CBackhaul", pkgConfig: isInCheckout ? nil : "backhaul"),
+        .systemLibrary(name: "CBackhaul", pkgConfig: isInCheckout || isInstalled ? nil : "backhaul"),
         // C functions that Swift's Glibc module does not have.
         .systemLibrary(name: "CBackhaulSystem"),
         .target(
             name: "Backhaul", dependencies: ["CBackhaul", "CBackhaulSystem"],
             swiftSettings: strict,
-            linkerSettings: isInCheckout
-                ? [.unsafeFlags(["-L" + builtLibrary, "-Xlinker", "-rpath", "-Xlinker", builtLibrary])] : []),
+            linkerSettings: libraryFolder.map { folder in
+                [.unsafeFlags(["-L" + folder, "-Xlinker", "-rpath", "-Xlinker", folder])]
+            }),
         // This target has sessions, tasks and delegates with the structure of URLSession.
         .target(name: "BackhaulFoundation", dependencies: ["Backhaul"], swiftSettings: strict),
         // This target gives the types of BackhaulFoundation Apple's names. So programs for Linux and for Apple's

@@ -5,6 +5,7 @@ In the code the test replaces https://example.org by the URL of a server on loop
 test.
 """
 
+import json
 import re
 import shutil
 import subprocess
@@ -82,18 +83,27 @@ def python_host(localised, tmp_path):
     return [sys.executable, "-W", "error", "-c", localised(the_block("python"))]
 
 
+SWIFT_README = "bindings/swift/README.md"
+
+
+def swift_manifests():
+    """Maps the path of a dependency to the Package.swift of the Swift README that has this path."""
+    manifests = [block for block in blocks("swift", SWIFT_README) if "import PackageDescription" in block]
+    return {re.search(r'path: "(.*?)"', block)[1]: block for block in manifests if "URLSession" not in block}
+
+
 def swift_program(text, tmp_path):
     package = tmp_path / "host"
-    shutil.copytree(Path(__file__).with_name("package"), package)
-    manifest = package / "Package.swift"
-    manifest.write_text(manifest.read_text().replace("BINDINGS", str(PROJECT / "bindings" / "swift")))
-    host = package / "Sources" / "host" / "main.swift"
+    host = package / "Sources" / "photos" / "main.swift"
     host.parent.mkdir(parents=True, exist_ok=True)
     host.write_text(text)
+    # The README's package is in a folder beside the checkout.
+    manifest = swift_manifests()["../backhaul/bindings/swift"].replace("../backhaul", str(PROJECT))
+    (package / "Package.swift").write_text(manifest)
     # All tests that use the Swift package share this build folder, so that the package is compiled only one time.
     scratch = BUILD / "swift" / "package"
     run("swift", "build", "--package-path", package, "--scratch-path", scratch)
-    return [scratch / "debug" / "host"]
+    return [scratch / "debug" / "photos"]
 
 
 def swift_host(localised, tmp_path):
@@ -124,7 +134,29 @@ def test_a_host_fetches_its_file_after_a_kill_and_fetches_it_again_if_the_file_h
 
 
 def test_the_first_program_in_the_readme_of_the_swift_package_is_the_swift_host_of_the_readme():
-    assert blocks("swift", "bindings/swift/README.md")[0] == the_block("swift")
+    assert blocks("swift", SWIFT_README)[0] == the_block("swift")
+
+
+def test_a_host_with_an_installed_library_differs_from_a_host_with_a_checkout_only_by_the_path_of_the_package():
+    installed, checkout = swift_manifests().items()
+    assert installed[1].replace(installed[0], checkout[0]) == checkout[1]
+
+
+@pytest.mark.parametrize("place", ["share/backhaul/swift", "project/Backhaul"])
+def test_the_swift_package_outside_of_a_checkout_has_the_same_products_and_needs_no_tests(tmp_path, place):
+    """The first place is below the prefix of an installation, the second one is in another project."""
+    folder = tmp_path / place
+    shutil.copytree(PROJECT / "bindings" / "swift", folder, ignore=shutil.ignore_patterns("Tests", ".build"))
+
+    def products(package):
+        shown = subprocess.run(["swift", "package", "dump-package", "--package-path", package], capture_output=True,
+                               text=True, check=True)
+        found = json.loads(shown.stdout)
+        return [product["name"] for product in found["products"]], {target["type"] for target in found["targets"]}
+
+    names, kinds = products(folder)
+    assert names == products(PROJECT / "bindings" / "swift")[0]
+    assert kinds == {"regular", "system"}
 
 
 def test_make_help_lists_each_make_command_of_the_readme():
