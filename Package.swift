@@ -114,7 +114,7 @@ let package = Package(
         // installed library. Here they are linked with the modules of the library.
         .target(
             name: "Backhaul", dependencies: ["CBackhaul", "CBackhaulSystem", "BackhaulABI"],
-            path: "bindings/swift/Sources/Backhaul", swiftSettings: small),
+            path: "bindings/swift/Sources/Backhaul", swiftSettings: small + [.define("KEEPS_HEADER_NAMES")]),
         // The command line. It uses the package for hosts in Swift.
         .executableTarget(
             name: "backhaul",

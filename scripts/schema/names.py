@@ -35,7 +35,10 @@ PYTHON_ZEROS = {
 
 #: Enumeration -> its type in Swift. The names of the other types are derived from the header's names.
 SWIFT_TYPES = {
+    "bh_body_source": "Body.Source",
     "bh_cookies": "CookiePolicy",
+    "bh_if_exists": "ExistsPolicy",
+    "bh_quality_of_service": "Activity.QualityOfService",
     "bh_redirects": "RedirectPolicy",
 }
 

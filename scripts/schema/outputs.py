@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import header, manifest, python_constants, python_declarations, python_options, swift_options
+from . import header, manifest, python_constants, python_declarations, python_options, swift_names, swift_options
 
 _PACKAGE = "bindings/python/src/backhaul"
 
@@ -19,6 +19,7 @@ WRITERS = {
     f"{_PACKAGE}/_numbers.py": python_constants.numbers,
     f"{_PACKAGE}/_rules.py": python_options.parts,
     f"{_PACKAGE}/_words.py": python_constants.words,
+    f"{_VALUES}/HeaderNames.swift": swift_names.table,
     f"{_VALUES}/Options.swift": swift_options.options,
 }
 

@@ -163,7 +163,8 @@ public struct TaskProgressSequence: AsyncSequence, Sendable {
         /// throws `CancellationError`.
         public mutating func next() async throws -> TaskProgress? {
             guard interval >= .milliseconds(100) else {
-                throw BackhaulError(.invalidArgument, message: "The interval is shorter than 100 milliseconds.")
+                throw BackhaulError(
+                    .invalidArgument, message: "the interval is \(interval); give at least 100 milliseconds")
             }
             while last?.state.hasEnded != true {
                 if last != nil { try await Task.sleep(for: interval) }

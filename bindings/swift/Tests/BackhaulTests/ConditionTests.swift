@@ -48,15 +48,15 @@ struct ConditionTests: EmbeddedTests {
     @Test(
         "an invalid constraint of a session or request is refused, and the error names the field",
         arguments: [
-            ("minimum_battery_percent is 101", constraints { $0.minimumBatteryPercent = 101 }),
-            ("minimumBatteryPercent must be positive", constraints { $0.minimumBatteryPercent = -1 }),
-            ("maximum_cpu_pressure_percent is 101", constraints { $0.maximumCPUPressurePercent = 101 }),
-            ("maximum_thermal_state is BH_THERMAL_CRITICAL", constraints { $0.maximumThermalState = .critical }),
+            ("minimumBatteryPercent is 101", constraints { $0.minimumBatteryPercent = 101 }),
+            ("minimumBatteryPercent is -1, which is not positive", constraints { $0.minimumBatteryPercent = -1 }),
+            ("maximumCPUPressurePercent is 101", constraints { $0.maximumCPUPressurePercent = 101 }),
+            ("maximumThermalState is ThermalState.critical", constraints { $0.maximumThermalState = .critical }),
             ("networks has the unknown bits 0x80", constraints { $0.networks = NetworkKinds(rawValue: 0x81) }),
             ("networks is empty", constraints { $0.networks = [] }),
-            ("quiet_hours is \"25:00-26:00\"", constraints { $0.quietHours = "25:00-26:00" }),
-            ("quiet_hours cover the whole week", constraints { $0.quietHours = "00:00-24:00" }),
-            ("NUL character in quietHours", constraints { $0.quietHours = "\0" }),
+            ("quietHours is \"25:00-26:00\"", constraints { $0.quietHours = "25:00-26:00" }),
+            ("quietHours cover the whole week", constraints { $0.quietHours = "00:00-24:00" }),
+            ("quietHours contains a NUL character", constraints { $0.quietHours = "\0" }),
         ])
     func nonsense(_ words: String, _ constraints: Constraints) async throws {
         let application = try await open()
@@ -82,10 +82,11 @@ struct ConditionTests: EmbeddedTests {
         request.earliestStartMilliseconds = 2
         request.latestStartMilliseconds = 1
         var message = await refusal { [request] in _ = try await session.enqueue([request]) }
-        #expect(message.contains("latest_start_ms") && message.contains("earliest_start_ms"), "\(message)")
+        #expect(
+            message.contains("latestStartMilliseconds") && message.contains("earliestStartMilliseconds"), "\(message)")
         request.latestStartMilliseconds = -1
         message = await refusal { [request] in _ = try await session.enqueue([request]) }
-        #expect(message.contains("latest_start_ms is -1"), "\(message)")
+        #expect(message.contains("latestStartMilliseconds is -1"), "\(message)")
         await application.close()
     }
 
@@ -97,25 +98,25 @@ struct ConditionTests: EmbeddedTests {
         var network = Network("Hotspot")
         network.monthStartsOn = 29
         message = await refusal { [network] in try await application.setNetwork(network) }
-        #expect(message.contains("month_starts_on is 29"), "\(message)")
+        #expect(message.contains("monthStartsOn is 29"), "\(message)")
         network.monthStartsOn = 300
         message = await refusal { [network] in try await application.setNetwork(network) }
-        #expect(message.contains("month_starts_on is 300"), "\(message)")
+        #expect(message.contains("monthStartsOn is 300"), "\(message)")
         await application.close()
     }
 
     @Test(
         "an invalid activity is refused, and the error names the field",
         arguments: [
-            ("tolerance_ms is 5000", activity { $0.tolerance = .seconds(5) }),
-            ("interval_ms is 999", activity { $0.interval = .milliseconds(999) }),
-            ("interval must be positive", activity { $0.interval = .zero }),
-            ("first_ms is -1", activity { $0.firstMilliseconds = -1 }),
+            ("tolerance in milliseconds is 5000", activity { $0.tolerance = .seconds(5) }),
+            ("interval in milliseconds is 999", activity { $0.interval = .milliseconds(999) }),
+            ("interval is 0, which is not positive", activity { $0.interval = .zero }),
+            ("firstMilliseconds is -1", activity { $0.firstMilliseconds = -1 }),
             ("identifier", activity { $0.identifier = "" }),
-            ("idempotency_key", activity { $0.request = Request(url: "http://a/", idempotencyKey: "k") }),
-            ("BH_IF_EXISTS_REPLACE", activity { $0.request = Request(url: "http://a/", destination: "/a") }),
+            ("idempotencyKey", activity { $0.request = Request(url: "http://a/", idempotencyKey: "k") }),
+            ("ExistsPolicy.replace", activity { $0.request = Request(url: "http://a/", destination: "/a") }),
             (
-                "earliest_start_ms",
+                "earliestStartMilliseconds",
                 activity {
                     $0.request = Request(url: "http://a/")
                     $0.request?.earliestStartMilliseconds = 1

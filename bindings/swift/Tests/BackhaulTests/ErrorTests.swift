@@ -50,6 +50,51 @@ struct ErrorTests: EmbeddedTests {
         await application.close()
     }
 
+    /// Settings that the library refuses.
+    private static let wrong: [@Sendable (inout SessionConfiguration) -> Void] = [
+        { $0.retry.firstDelay = .seconds(100_000) },
+        {
+            $0.retry.firstDelay = .seconds(2); $0.retry.longestDelay = .seconds(1)
+        },
+        {
+            $0.retry.errors = []; $0.retry.maximumAttempts = 2
+        },
+        { $0.rules.acceptedStatuses = "x" },
+        { $0.rules.acceptedTypes = "x" },
+        { $0.constraints.maximumThermalState = .critical },
+        { $0.constraints.quietHours = "x" },
+        { $0.tls.caFile = "relative" },
+        { $0.tls.clientKey = "/key" },
+        { $0.tls.pinnedPublicKeys = "x" },
+        { $0.proxy = Proxy(url: "x") },
+        { $0.connectionsPerOrigin = 257 },
+        { $0.historyLimit = .tasks(100_001) },
+        { $0.slowAfter = .milliseconds(1) },
+        { $0.launchIfStopped = .seconds(100_000) },
+    ]
+
+    @Test("the message of the library has the names of Swift, and no names of C", arguments: wrong.indices)
+    func names(index: Int) async throws {
+        let application = try await open()
+        var configuration = SessionConfiguration(identifier: "s")
+        ErrorTests.wrong[index](&configuration)
+        do {
+            _ = try await application.createSession(configuration)
+            Issue.record("The configuration was accepted.")
+        } catch let error as BackhaulError {
+            #expect(error.status == .invalidArgument)
+            let words = ["_", "BH", "NULL"].filter { error.message.contains($0) }
+            #expect(words.isEmpty, "\(error.message)")
+        }
+        await application.close()
+    }
+
+    @Test("a name of C that is part of a path stays as it is")
+    func path() {
+        let error = BackhaulError(.invalidArgument, message: "/first_ms cannot be read; set retry.first_delay_ms")
+        #expect(error.message == "/first_ms cannot be read; set retry.firstDelay in milliseconds")
+    }
+
     @Test("if a session does not exist, attachSession fails with notFound")
     func absentSession() async throws {
         let application = try await open()

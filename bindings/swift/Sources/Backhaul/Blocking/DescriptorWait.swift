@@ -11,7 +11,7 @@ package final class DescriptorWait: Sendable {
         guard wakeUp >= 0 else {
             throw BackhaulError(
                 BH_OUT_OF_RESOURCES, domain: Int32(BH_DOMAIN_SYSTEM), detail: Int64(bh_swift_errno()),
-                message: "An event descriptor cannot be made.")
+                message: "an event descriptor cannot be made")
         }
     }
 

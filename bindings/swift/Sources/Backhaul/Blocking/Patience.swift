@@ -65,6 +65,6 @@ package struct Patience: Sendable {
                 }
             }
         }
-        throw BackhaulError(.cancelled, message: "The wait was interrupted.")
+        throw BackhaulError(.cancelled, message: "the wait was interrupted")
     }
 }

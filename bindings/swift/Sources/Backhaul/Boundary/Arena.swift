@@ -9,7 +9,7 @@ final class Arena {
     func string(_ text: String, _ name: String) throws(BackhaulError) -> UnsafePointer<CChar> {
         var bytes = Array(text.utf8)
         if bytes.contains(0) {
-            throw BackhaulError(BH_INVALID_ARGUMENT, message: "There is a NUL character in \(name); remove it.")
+            throw BackhaulError(BH_INVALID_ARGUMENT, message: "\(name) contains a NUL character; remove it")
         }
         bytes.append(0)
         return UnsafePointer(raw(bytes).assumingMemoryBound(to: CChar.self))
@@ -60,6 +60,9 @@ final class Arena {
 }
 
 func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
+
+/// A sentence of the library for users, with the names of this package.
+func sentence(_ pointer: UnsafePointer<CChar>?) -> String? { text(pointer).map { withSwiftNames($0) } }
 
 func texts(_ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) -> [String] {
     UnsafeBufferPointer(start: pointer, count: pointer == nil ? 0 : count).map { text($0) ?? "" }

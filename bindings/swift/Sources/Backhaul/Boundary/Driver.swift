@@ -207,7 +207,7 @@ private func startThread(name: String, _ body: @escaping @Sendable () -> Void) -
         start.release()
         return BackhaulError(
             BH_OUT_OF_RESOURCES, domain: Int32(BH_DOMAIN_SYSTEM), detail: Int64(result),
-            message: "A thread for the application cannot be started.")
+            message: "a thread for the application cannot be started")
     }
     pthread_setname_np(thread, name)
     pthread_detach(thread)

@@ -11,7 +11,9 @@ func positive<Number: FixedWidthInteger>(
     guard let value else { return 0 }
     guard value > 0, let number = Number(exactly: value) else {
         throw BackhaulError(
-            BH_INVALID_ARGUMENT, message: "\(name) must be positive and fit the library's \(Number.bitWidth) bits.")
+            BH_INVALID_ARGUMENT,
+            message:
+                "\(name) is \(value), which is \(value > 0 ? "too large" : "not positive"); give another value, or nil")
     }
     return number
 }

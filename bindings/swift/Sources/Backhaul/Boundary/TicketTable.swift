@@ -183,7 +183,7 @@ final class TicketTable: Sendable {
     private static func late(_ error: BackhaulError) -> BackhaulError {
         BackhaulError(
             BH_TIMEOUT, domain: error.domain.rawValue, detail: error.detail,
-            message: "The engine did not reply within the application's limit; the operation continues.")
+            message: "the engine did not reply within the application's time-out; the operation continues")
     }
 
     /// Ends all waits with an error. Later waits throw. The library releases the tickets when it closes the

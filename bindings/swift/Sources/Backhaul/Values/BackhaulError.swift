@@ -27,7 +27,7 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
     public let detail: Int64
     /// The index of the first invalid item of an array argument. Nil if no item was invalid.
     public let index: Int?
-    /// One sentence that says what was wrong, and what to do.
+    /// One sentence that says what was wrong, and what to do. It has the names of this package.
     public let message: String
 
     /// The message and the name of the status.
@@ -38,7 +38,7 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
         self.domain = Domain(rawValue: domain) ?? .noDetail
         self.detail = detail
         self.index = index
-        self.message = message ?? self.status.text
+        self.message = message.map { withSwiftNames($0) } ?? self.status.text
     }
 
     package init(_ status: Status, message: String) { self.init(Int(status.rawValue), message: message) }
@@ -50,8 +50,8 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     static func unknownTask(_ id: TaskID) -> BackhaulError {
-        BackhaulError(.notFound, message: "Task \(id) is not in the session's list of tasks, and not in its history.")
+        BackhaulError(.notFound, message: "neither the session's list of tasks nor its history has task \(id)")
     }
 
-    static let closed = BackhaulError(BH_INVALID_HANDLE, message: "The application or session was closed.")
+    static let closed = BackhaulError(BH_INVALID_HANDLE, message: "the application or session is closed; open it again")
 }

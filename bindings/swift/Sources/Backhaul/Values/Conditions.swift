@@ -88,7 +88,7 @@ public struct Hold: Hashable, Sendable {
         session = text(hold.session) ?? ""
         origin = text(hold.origin)
         reason = WaitingReason(
-            code: WaitingReason.Code(rawValue: hold.reason), text: text(hold.reason_text) ?? "",
+            code: WaitingReason.Code(rawValue: hold.reason), text: sentence(hold.reason_text) ?? "",
             nextAttemptMilliseconds: hold.next_check_ms == 0 ? nil : hold.next_check_ms)
         beganMilliseconds = hold.began_ms
         tasks = hold.tasks
@@ -109,7 +109,7 @@ public struct Wait: Hashable, Sendable {
     // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     init(_ wait: bh_wait_record) {
         code = WaitingReason.Code(rawValue: wait.reason)
-        text = Backhaul.text(wait.reason_text) ?? ""
+        text = sentence(wait.reason_text) ?? ""
         beganMilliseconds = wait.began_ms
         endedMilliseconds = wait.ended_ms == 0 ? nil : wait.ended_ms
     }

@@ -60,7 +60,8 @@ extension NetworkKinds {
     func value() throws(BackhaulError) -> UInt32 {
         guard !isEmpty else {
             // In C, 0 means the default, which is all kinds.
-            throw BackhaulError(BH_INVALID_ARGUMENT, message: "networks is empty: it would never run.")
+            throw BackhaulError(
+                BH_INVALID_ARGUMENT, message: "networks is empty, so no task could run; give at least one kind, or nil")
         }
         return rawValue
     }

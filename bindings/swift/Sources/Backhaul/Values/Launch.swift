@@ -44,7 +44,8 @@ public struct LaunchCommand: Hashable, Sendable {
         value.argument_count = arguments.count
         if environment.keys.contains(where: { $0.contains("=") }) {
             throw BackhaulError(
-                BH_INVALID_ARGUMENT, message: "A variable's name in the launch command's environment contains a '='.")
+                BH_INVALID_ARGUMENT,
+                message: "a variable's name in the launch command's environment contains '='; remove it")
         }
         let variables = environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         value.environment = try arena.strings(variables, "the launch command's environment")
@@ -113,7 +114,7 @@ public struct LaunchInfo: Hashable, Sendable {
         nextLaunchMilliseconds = info.next_launch_ms == 0 ? nil : info.next_launch_ms
         processID = info.process_id == 0 ? nil : info.process_id
         startedMilliseconds = info.started_ms == 0 ? nil : info.started_ms
-        errorMessage = text(info.error_message)
+        errorMessage = sentence(info.error_message)
     }
 }
 

@@ -165,7 +165,7 @@ public struct TaskInfo: Sendable, Identifiable {
             Int(task.reason) == BH_REASON_NONE
             ? nil
             : WaitingReason(
-                code: WaitingReason.Code(rawValue: task.reason), text: Backhaul.text(task.reason_text) ?? "",
+                code: WaitingReason.Code(rawValue: task.reason), text: sentence(task.reason_text) ?? "",
                 nextAttemptMilliseconds: task.next_attempt_ms == 0 ? nil : task.next_attempt_ms)
         url = text(task.url) ?? ""
         destination = text(task.destination)
