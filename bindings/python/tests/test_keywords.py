@@ -1,11 +1,10 @@
-"""The error for an unknown keyword names the method, even if the method passes its keywords to an internal function.
-Time-outs are checked."""
+"""Errors for wrong arguments of methods name the method or the argument, and no internal function."""
 
 import math
 
 import pytest
 
-from backhaul import Application, Challenge, ChallengeKind, Hosting, InvalidArgument, Scheme
+from backhaul import Application, Challenge, ChallengeKind, Hosting, InvalidArgument, Request, Scheme, TaskState
 
 URL = "http://127.0.0.1:9/never"
 CHALLENGE = Challenge(1, ChallengeKind.SERVER, Scheme.BASIC, "http://127.0.0.1:9", None, 0, 1, 1)
@@ -52,6 +51,29 @@ def test_the_error_for_an_unknown_keyword_of_a_session_names_the_method_and_a_si
         form(application).session("s", history_limits=3)
     assert str(caught.value) == ("session() got an unexpected keyword argument 'history_limits'; did you mean "
                                  "'history_limit'?")
+
+
+MISTAKES = [
+    (lambda session: session.acknowledge(5), "the events are one int; give a list"),
+    (lambda session: session.acknowledge(["x"]), "'x' is no id, and has no id; give a task, an event, or an id"),
+    (lambda session: session.cancel("a"), "the tasks are one str; give a list"),
+    (lambda session: next(session.tasks(states=TaskState.RUNNING)), "the states are one TaskState; give a list"),
+    (lambda session: session.enqueue(Request(URL)), "the requests are one Request; give a list"),
+    (lambda session: session.start.enqueue(Request(URL)), "the requests are one Request; give a list"),
+    (lambda session: session.enqueue([URL]), "a str was given instead of a Request"),
+    (lambda session: session.upload(URL, b"bytes"), "the body_file is bytes; give the path of a file, or give the "
+     "bytes as body"),
+    (lambda session: session.download(URL, headers=["A: b"]), "the headers are not pairs of a name and a value; give a "
+     "dict, or a list of pairs"),
+    (lambda session: session.download(URL, headers="A: b"), "the headers are one str; give a list"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), MISTAKES)
+def test_the_error_for_a_wrong_argument_says_what_to_give(session, call, message):
+    with pytest.raises(InvalidArgument) as caught:
+        call(session)
+    assert str(caught.value) == message
 
 
 WAITS = [

@@ -148,7 +148,7 @@ def test_a_state_that_is_no_task_state_raises_an_error(state):
 
 @pytest.mark.parametrize("hosting", [True, None, "daemon"])
 def test_a_hosting_that_is_no_member_of_hosting_raises_an_error(hosting):
-    with pytest.raises(InvalidArgument, match="give a member of Hosting, such as Hosting.DEFAULT"):
+    with pytest.raises(InvalidArgument, match="give a member of Hosting, such as Hosting.DAEMON"):
         _writing.application_options("a", None, hosting, None, None, False)
 
 

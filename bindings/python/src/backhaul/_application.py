@@ -205,8 +205,9 @@ class Application:
         return self._handle.descriptor
 
     def close(self) -> None:
-        """Closes the application. The transfers continue. If the engine is embedded, the close of the last application
-        in the process ends the engine, and takes about a second at most. A second ``close`` has no effect."""
+        """Closes the application and its sessions. The transfers continue. Calls and streams that wait, in asyncio or
+        in other threads, raise InvalidHandle. If the engine is embedded, the close of the last application in the
+        process ends the engine, and takes about a second at most. A second ``close`` has no effect."""
         if not self._handle.closed:
             log.debug("closed the application %s", self.identifier)
         self._handle.close()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from . import _writing
 from ._activity import Activity, ActivityInfo
 from ._configuration import SessionConfiguration
 from ._constants import Role
@@ -113,7 +114,7 @@ class Session(SessionTasks):
         applied. If all requests have idempotency keys, the call can be repeated.
         """
         done: list[Enqueued] = []
-        remaining = iter(requests)
+        remaining = iter(_writing.several("requests", requests))
         while True:
             part = list(islice(remaining, max(1, chunk)))
             if not part:
@@ -131,7 +132,8 @@ class Session(SessionTasks):
         stream begins with the first unacknowledged event.
 
         The stream waits for further events. With a ``timeout``, the stream ends when no event has come for this number
-        of seconds. With a ``timeout`` of 0, the stream yields only the available events.
+        of seconds. With a ``timeout`` of 0, the stream yields only the available events. If other code closes the
+        session or its application, the stream raises InvalidHandle at once.
         """
         return EventStream(self._source(), after, timeout, maximum)
 
@@ -213,7 +215,8 @@ class Session(SessionTasks):
 
         Each step yields a list. The list has the newest reading of each task that has changed since the last step. Each
         task has at most one reading in ``interval`` seconds. ``interval`` is 0.1 to 60. With a ``timeout``, the stream
-        ends when no reading has come for this number of seconds.
+        ends when no reading has come for this number of seconds. If other code closes the session or its application,
+        the stream raises InvalidHandle at once.
         """
         return ProgressStream(self.start, self._handle, interval, timeout)
 
@@ -250,7 +253,8 @@ class Session(SessionTasks):
         self.start.invalidate(cancel=cancel).result(timeout)
 
     def close(self) -> None:
-        """Detaches this program from the session. A second call has no effect."""
+        """Detaches this program from the session. Streams of this object that wait, in asyncio or in other threads,
+        raise InvalidHandle. A second call has no effect."""
         if not self._handle.closed:
             log.debug("closed the session %s", self.identifier)
         self._handle.close()

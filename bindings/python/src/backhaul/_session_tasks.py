@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from . import _writing
 from ._attempt import Attempt
 from ._conditions import Wait
 from ._constants import IfExists, TaskState
@@ -43,7 +44,8 @@ class SessionTasks:
         ``states`` is empty, the listing has tasks in all states. An ended task is listed until its event is
         acknowledged.
         """
-        chosen, wanted, after = None if tasks is None else list(tasks), list(states), 0
+        chosen, after = None if tasks is None else list(_writing.several("tasks", tasks)), 0
+        wanted = list(_writing.several("states", states))
         while True:
             page = self.start.tasks(chosen, states=wanted, group=group, after=after).result(timeout)
             yield from page

@@ -68,7 +68,7 @@ class SessionVerbs:
         """Enqueues all requests in one call. The library checks all requests before it applies the first one. If the
         requests are a part of a longer list, ``first`` is the index in that list at which this part begins. The method
         adds ``first`` to the index of each request in results and exceptions."""
-        return self._enqueue(requests, first, lambda results: results)
+        return self._enqueue(list(_writing.several("requests", requests)), first, lambda results: results)
 
     def download(
         self, url: str, destination: Path | None = None, **options: Unpack[DownloadOptions]
@@ -88,6 +88,8 @@ class SessionVerbs:
     ) -> Ticket[Task]:
         """Enqueues one upload of a file, of bytes or of a form. The options are fields of ``Request``."""
         _keywords.check("upload", options, TransferOptions.__optional_keys__)
+        if isinstance(body_file, (bytes, bytearray)):
+            raise invalid("the body_file is bytes; give the path of a file, or give the bytes as body")
         if (body_file is not None) + (body is not None) + bool(parts) != 1:
             raise invalid("an upload is of a body_file, of a body or of parts; give exactly one of them")
         return self._one(Request(url, body_file=body_file, body=body, parts=parts, **options))
@@ -125,7 +127,7 @@ class SessionVerbs:
 
     def acknowledge(self, events: Iterable[Identity]) -> Ticket[int]:
         """Acknowledges events: they are not delivered again. The result is how many of the events existed."""
-        ids = _writing.identities(events)
+        ids = _writing.identities("events", events)
         if not ids:
             return CompletedTicket(0)
         return self._start(count_only, library.bh_session_acknowledge, ids, len(ids))
@@ -190,7 +192,7 @@ class SessionVerbs:
         maximum: int = PAGE,
     ) -> Ticket[list[TaskInfo]]:
         """Returns one page of the listing: tasks with ids greater than ``after``."""
-        chosen = None if tasks is None else list(tasks)
+        chosen = None if tasks is None else list(_writing.several("tasks", tasks))
         if chosen is not None and not chosen:
             return CompletedTicket([])
         return self._start(
@@ -297,7 +299,7 @@ class SessionVerbs:
         self, function: Callable[..., int], tasks: Iterable[Identity] | None, among: Among, *arguments: Any
     ) -> Ticket[int]:
         _keywords.check(function.__name__.removeprefix("bh_tasks_"), among, Among.__optional_keys__)
-        chosen = None if tasks is None else list(tasks)
+        chosen = None if tasks is None else list(_writing.several("tasks", tasks))
         selected = _writing.selection(chosen, **among)
         # In C, an empty list means all tasks. In Python, None means all tasks, and an empty list means no task.
         if chosen is not None and not chosen:

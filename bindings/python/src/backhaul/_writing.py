@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from ctypes import POINTER, Array, c_char, c_char_p, c_uint64, c_void_p, cast, create_string_buffer, pointer, sizeof
 from datetime import datetime, timedelta
 from enum import Enum, IntEnum, IntFlag
-from typing import Any
+from typing import Any, TypeVar
 
 from ._constants import (
     ApplicationFlags,
@@ -34,6 +34,8 @@ from ._numbers import TIME_UNCHANGED
 from ._types import Headers, Moment, Path
 from ._values import Challenge
 from ._waiting import seconds
+
+Value = TypeVar("Value")
 
 
 def _terminated(what: str, encoded: bytes, index: int | None) -> bytes:
@@ -107,7 +109,7 @@ def member(what: str, value: Any, kind: type[Enum], index: int | None = None) ->
     """Returns the number of a constant. The caller gives a member of ``kind``, or the number of a constant that this
     package does not know."""
     if not isinstance(value, int) or isinstance(value, bool) or isinstance(value, Enum) and not isinstance(value, kind):
-        example = next(iter(kind.__members__.values()))
+        example = next(one for one in kind.__members__.values() if one.name not in ("DEFAULT", "NONE"))
         raise invalid(f"the {what} is {value!r}; give a member of {kind.__name__}, such as {_name(example)}", index)
     return number(what, int(value), UINT32 if issubclass(kind, IntFlag) else INT32, index)
 
@@ -170,18 +172,29 @@ def start_ms(what: str, value: Moment | None) -> int:
     return TIME_UNCHANGED if value == TIME_UNCHANGED else moment_ms(what, value)
 
 
+def several(what: str, values: Iterable[Value]) -> Iterable[Value]:
+    """Checks that a caller gives several values. A single value is a frequent mistake."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise invalid(f"the {what} are one {type(values).__name__}; give a list")
+    return values
+
+
 def identity(value: Identity) -> int:
     """Returns the id of a task or an event. The caller gives the id, or an object with the id."""
+    if not isinstance(value, int) and not hasattr(value, "id"):
+        raise invalid(f"{value!r} is no id, and has no id; give a task, an event, or an id")
     return number("id", value if isinstance(value, int) else value.id, UINT64)
 
 
-def identities(values: Iterable[Identity]) -> Array[c_uint64]:
-    numbers = [identity(value) for value in values]
+def identities(what: str, values: Iterable[Identity]) -> Array[c_uint64]:
+    numbers = [identity(value) for value in several(what, values)]
     return (c_uint64 * len(numbers))(*numbers)
 
 
 def header_array(fields: Headers, index: int | None = None) -> Array[bh_header]:
-    pairs = list(fields.items()) if hasattr(fields, "items") else list(fields)
+    pairs = list(fields.items()) if hasattr(fields, "items") else list(several("headers", fields))
+    if not all(isinstance(pair, Sequence) and len(pair) == 2 and not isinstance(pair, str) for pair in pairs):
+        raise invalid("the headers are not pairs of a name and a value; give a dict, or a list of pairs", index)
     array = (bh_header * len(pairs))()
     for slot, (name, value) in zip(array, pairs):
         slot.name = text("header name", name, index)
@@ -321,11 +334,11 @@ def selection(
     """Returns a pointer to a bh_task_selection. If ``tasks`` is None, the struct does not restrict the ids. ``tasks``
     must not be an empty list, because an empty list means all tasks in C."""
     mask = 0
-    for state in states:
+    for state in several("states", states):
         mask |= 1 << number("state", member("state", state, TaskState), range(32))
     chosen = bh_task_selection(sizeof(bh_task_selection), group=text("group", group), states=mask)
     if tasks is not None:
-        ids = identities(tasks)
+        ids = identities("tasks", tasks)
         chosen.ids = cast(ids, POINTER(c_uint64))
         chosen.id_count = len(ids)
     return pointer(chosen)

@@ -9,6 +9,7 @@ from typing import Any
 from ._configuration import Limits, SessionConfiguration
 from ._constants import RequestFlags
 from ._ctypes import bh_constraints, bh_limits, bh_part, bh_policy, bh_request, bh_session_configuration
+from ._errors import invalid
 from ._requests import Part, Request
 from ._rules import Constraints, Policy
 from ._writers import Writer, flag
@@ -82,6 +83,8 @@ def requests(values: Sequence[Request], first: int = 0) -> Array[bh_request]:
     array = (bh_request * len(values))()
     policies: dict[int, Any] = {}
     for index, (slot, request) in enumerate(zip(array, values), first):
+        if not isinstance(request, Request):
+            raise invalid(f"a {type(request).__name__} was given instead of a Request", index)
         _request.fill(slot, request, index)
         if request.policy is not None:
             if id(request.policy) not in policies:
