@@ -121,6 +121,13 @@ def test_the_manual_has_a_page_for_each_function_type_and_macro_with_parameters(
     assert types | functions | macros <= pages
 
 
+def test_the_pages_of_the_manual_depend_only_on_the_header_and_the_given_date(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    first, second = Man(header()).texts(), Man(header()).texts()
+    assert first == second
+    assert all(" 1970-01-02 " in text for text in first.values() if not text.startswith(".so "))
+
+
 def test_man_prints_the_pages_without_a_warning(manual):
     pages = sorted(path for path in (manual / "man3").iterdir() if path.name.startswith((OVERVIEW, "backhaul_")))
     printed = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", *pages], check=False,

@@ -23,6 +23,7 @@ class Man:
         version = {number.name: number.value for number in header.numbers}
         parts = (str(version[f"BH_VERSION_{part}"]) for part in ("MAJOR", "MINOR", "PATCH"))
         self._source = "Backhaul " + ".".join(parts)
+        self._date = time.strftime("%Y-%m-%d", time.gmtime(roff.epoch()))
 
     def texts(self) -> dict[str, str]:
         """Maps the name of each file to its text."""
@@ -65,11 +66,10 @@ class Man:
         )
 
     def _begin(self, title: str, names: str, summary: str) -> str:
-        date = time.strftime("%Y-%m-%d", time.gmtime(roff.epoch()))
         line = roff.filled(f"{roff.literal(names)} \\- {_prose(summary)}")
         return (
             f'.\\" Generated from include/backhaul.h by scripts/make-reference.\n'
-            f'.TH "{title.upper()}" 3 {date} "{self._source}" "C API of Backhaul"\n'
+            f'.TH "{title.upper()}" 3 {self._date} "{self._source}" "C API of Backhaul"\n'
             # No hyphens and no justification: names stay whole.
             f".nh\n.ad l\n.SH NAME\n{line}"
         )
