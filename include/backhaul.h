@@ -48,6 +48,7 @@
  *           uint64_t task = result->task_id;
  *           // True if an earlier run acknowledged the task's event: then the event is not delivered again.
  *           bool is_done = result->task_state == BH_TASK_SUCCEEDED && result->event_id == 0;
+ *           bool has_failed = false;
  *           bh_batch_release(results);
  *
  *           while (!is_done) {
@@ -58,7 +59,10 @@
  *                   const bh_event *event = bh_batch_event_at(events, i);
  *                   if (event->kind == BH_EVENT_TASK_ENDED)
  *                       printf("%s: %s\n", event->url, event->status == BH_OK ? event->path : event->error_message);
- *                   if (event->kind == BH_EVENT_TASK_ENDED && event->task_id == task) is_done = true;
+ *                   if (event->kind == BH_EVENT_TASK_ENDED && event->task_id == task) {
+ *                       is_done = true;
+ *                       has_failed = event->status != BH_OK;
+ *                   }
  *                   last = event->id;
  *               }
  *               bh_batch_release(events);
@@ -69,7 +73,7 @@
  *           if (bh_session_complete(session, BH_WAIT_DEFAULT, &error)) return fail(&error);
  *           bh_session_close(session);
  *           bh_application_close(application);
- *           return 0;
+ *           return has_failed;
  *       }
  *
  * How the processes communicate

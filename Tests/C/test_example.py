@@ -45,18 +45,18 @@ def server(tmp_path):
 
 @pytest.fixture
 def start(library, hosting, place, store, downloads, server):
-    """Returns a function that starts the example. Each call passes the same arguments to the example."""
+    """Returns a function that starts the example, by default with the same arguments."""
     source, program = place / "example.c", place / "example"
     source.write_text(with_hosting(example(), hosting), encoding="utf-8")
     compiled = subprocess.run(
         ["clang", "-std=c11", *WARNINGS, f"-I{HEADER.parent}", "-o", program, source, library,
          f"-Wl,-rpath,{library.parent}"], capture_output=True, text=True, check=False)
     assert not compiled.stderr and compiled.returncode == 0, compiled.stderr
-    command = [program, f"{server.url}/file", downloads / "file"]
     environment = {**os.environ, "BACKHAUL_STORE": str(store), "HOME": str(place)}
     started = []
 
-    def start_one():
+    def start_one(path="/file"):
+        command = [program, server.url + path, downloads / "file"]
         started.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         stdin=subprocess.DEVNULL, text=True))
         return started[-1]
@@ -96,6 +96,13 @@ def test_after_the_example_is_killed_a_second_run_completes_the_download(start, 
     assert output == f"{server.url}/file: {downloads / 'file'}\n"
     assert (downloads / "file").read_bytes() == FILE
     assert [path.name for path in downloads.iterdir()] == ["file"], "a part file is left"
+
+
+def test_after_a_failed_download_the_example_exits_with_1(start, server):
+    host = start("/absent")
+    output, messages = host.communicate(timeout=WAIT)
+    assert (host.returncode, messages) == (1, "")
+    assert output == f"{server.url}/absent: the server responded with status 404\n"
 
 
 def test_the_example_without_arguments_exits_with_2(start):
