@@ -35,15 +35,12 @@ enum ErrorReport {
     /// Whether the host's `bh_error` can take a ticket.
     static func isUsable(_ error: UnsafeMutablePointer<bh_error>?) -> Bool { HostError(error) != nil }
 
-    /// Writes the text and a NUL in at most `capacity` bytes. A longer text is cut between two characters.
+    /// Writes the text and a NUL in at most `capacity` bytes. A longer text is shortened.
     static func write(_ text: String, to destination: UnsafeMutableRawPointer, capacity: Int) {
-        var text = text
+        var text = text.utf8.count < capacity ? text : ShortenedMessage.text(text, size: capacity - 1)
         let size = text.withUTF8 { bytes in
-            var size = min(bytes.count, capacity - 1)
-            // A byte 10xxxxxx continues a character, so the text must not be cut before such a byte.
-            if size < bytes.count { while size > 0, bytes[size] & 0xC0 == 0x80 { size -= 1 } }
-            UnsafeMutableRawBufferPointer(start: destination, count: size).copyBytes(from: bytes[..<size])
-            return size
+            UnsafeMutableRawBufferPointer(start: destination, count: bytes.count).copyBytes(from: bytes)
+            return bytes.count
         }
         destination.storeBytes(of: 0, toByteOffset: size, as: UInt8.self)
     }
