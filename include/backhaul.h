@@ -1019,7 +1019,9 @@ BH_FLAGS(bh_request_flags) {
                                        is conditional (RFC 9110, section 13.1). If the content on the server has not
                                        changed, the task succeeds with http_status 304 and the file stays. If the file
                                        at `destination` was changed or removed since the earlier task, the file is
-                                       downloaded again. Requires BH_IF_EXISTS_REPLACE */
+                                       downloaded again. The same is true if the request has a checksum, or an
+                                       expected_size that the file does not have: after a 304, nothing would verify
+                                       them. Requires BH_IF_EXISTS_REPLACE */
     BH_REQUEST_NAMED_BY_SERVER = 4, /* `destination` is an existing directory. The engine takes the file's name from
                                        Content-Disposition (RFC 6266), else from the last segment of the URL's path. If
                                        a redirect leads to another URL, and only that URL's segment has an extension, it

@@ -33,7 +33,8 @@ extension DownloadMachine {
     }
 
     private mutating func requestWhole() -> [Action] {
-        guard terms.isOnlyIfChanged else { return request(from: 0) }
+        // After a 304, nothing would verify that the existing file has the checksum.
+        guard terms.isOnlyIfChanged, terms.checksum == nil else { return request(from: 0) }
         state = .preparing(.findingKnownRepresentation)
         return [.findKnownRepresentation]
     }
@@ -76,7 +77,8 @@ extension DownloadMachine {
 
     mutating func knownRepresentationFound(_ version: KnownRepresentation?) -> [Action] {
         guard case .preparing(.findingKnownRepresentation) = state else { return [] }
-        return request(from: 0, condition: version)
+        let isExpected = version?.size == terms.expectedSize ?? version?.size
+        return request(from: 0, condition: isExpected ? version : nil)
     }
 
     mutating func opened(_ length: UInt64) -> [Action] {

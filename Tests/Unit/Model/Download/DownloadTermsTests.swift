@@ -236,6 +236,26 @@ struct DownloadTermsTests {
         attempt.expect(.transferComplete, .releaseSlot, .discardPart)
     }
 
+    @Test("if the request has a checksum, or another size than the existing file, it has no condition")
+    func unverified() {
+        var attempt = DownloadScript(
+            terms: terms {
+                $0.isOnlyIfChanged = true
+                $0.checksum = right
+            })
+        attempt.expect(.start, .startTransfer(offset: 0, ifRange: nil))
+        for (size, condition) in [(1_000, KnownRepresentation.known), (999, nil)] as [(UInt64, KnownRepresentation?)] {
+            attempt = DownloadScript(
+                terms: terms {
+                    $0.isOnlyIfChanged = true
+                    $0.expectedSize = size
+                })
+            attempt.after(.start)
+            attempt.expect(
+                .knownRepresentationFound(.known), .startTransfer(offset: 0, ifRange: nil, condition: condition))
+        }
+    }
+
     @Test("if the existing file changed, or a 304 is for another URL, the request is repeated without a condition")
     func changedMeanwhile() {
         var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })

@@ -384,7 +384,8 @@ class RequestFlags(OpenFlag):
     #: If an earlier task with this flag downloaded the file from this URL, the request is conditional (RFC 9110,
     #: section 13.1). If the content on the server has not changed, the task succeeds with ``http_status`` 304 and the
     #: file stays. If the file at ``destination`` was changed or removed since the earlier task, the file is downloaded
-    #: again. Requires IfExists.REPLACE.
+    #: again. The same is true if the request has a checksum, or an ``expected_size`` that the file does not have: after
+    #: a 304, nothing would verify them. Requires IfExists.REPLACE.
     IF_CHANGED = 2
     #: ``destination`` is an existing directory. The engine takes the file's name from Content-Disposition (RFC 6266),
     #: else from the last segment of the URL's path. If a redirect leads to another URL, and only that URL's segment has
