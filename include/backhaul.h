@@ -514,7 +514,8 @@ BH_API BH_CHECK_RESULT bh_status bh_application_event_fd(bh_application *applica
 /* Returns the sessions of this application that need attention (see bh_attention): a batch of bh_session_info. The
  * batch can also contain sessions that are not attached. A later call returns a session again only if the session has a
  * new reason for attention. The call waits up to timeout_ms for the first session; if there is none by then, the batch
- * is empty. Even if timeout_ms is 0, the call waits up to a second for the engine's reply. BH_START is refused. */
+ * is empty. Even if timeout_ms is 0, the call waits up to a second for the engine's reply, unless the engine's process
+ * is stopped (see bh_session_poll). BH_START is refused. */
 BH_API BH_CHECK_RESULT bh_status bh_application_poll(bh_application *application, int32_t timeout_ms,
                                                      bh_batch **sessions, bh_error *error);
 
@@ -1317,9 +1318,10 @@ typedef struct bh_event {
 /* Returns events with ids greater than `after`: a batch of bh_event. The batch has at most `maximum` events (1 to
  * 10,000), and fewer if the events are large. With `after` 0 the batch starts at the first event that is not
  * acknowledged. The call waits up to timeout_ms for the first event. An empty batch is not an error: there is no event
- * with a greater id yet. Even if timeout_ms is 0, the call waits up to five seconds for the engine's reply. In an event
- * loop, use BH_START: then the poll does not wait for events. Until events are acknowledged, a poll with the same
- * `after` returns them again. bh_batch_more returns whether more events follow the batch. Only consumers may poll. */
+ * with a greater id yet. Even if timeout_ms is 0, the call waits up to five seconds for the engine's reply. If the
+ * engine's process is stopped, the call ends at its time-out, but not before a tenth of a second. In an event loop, use
+ * BH_START: then the poll does not wait for events. Until events are acknowledged, a poll with the same `after` returns
+ * them again. bh_batch_more returns whether more events follow the batch. Only consumers may poll. */
 BH_API BH_CHECK_RESULT bh_status bh_session_poll(bh_session *session, uint64_t after, size_t maximum,
                                                  int32_t timeout_ms, bh_batch **events, bh_error *error);
 

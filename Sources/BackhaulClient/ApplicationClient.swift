@@ -139,13 +139,26 @@ public final class ApplicationClient: Sendable {
 
     /// Waits for the listing. If an earlier poll has already waited for it, waits only until the host's deadline.
     private func outcome(of listing: AttentionListing, until deadline: Deadline) -> Ticket.Outcome? {
-        let milliseconds = max(Self.listingMilliseconds, deadline.millisecondsLeft)
-        if let outcome = listing.ticket.wait(until: listing.isLate ? deadline : .after(milliseconds: milliseconds)) {
+        let milliseconds = listing.isLate ? 0 : Self.listingMilliseconds
+        if let outcome = outcome(of: listing.ticket, until: deadline, replyMilliseconds: milliseconds) {
             return outcome
         }
         state.change { $0.markListingLate(listing.ticket) }
         // The outcome may have come before the listing was marked as late. Then no other call makes an edge.
         return listing.ticket.wait(until: nil)
+    }
+
+    /// How long a call waits before it checks whether the engine's process is stopped.
+    private static let stopCheckMilliseconds: Int64 = 100
+
+    /// Waits for the engine's reply to a poll until the deadline, but at least for `replyMilliseconds`. If the process
+    /// of the engine is stopped, waits only until the deadline.
+    func outcome(of ticket: Ticket, until deadline: Deadline, replyMilliseconds: Int64) -> Ticket.Outcome? {
+        let replyDeadline = Deadline.after(milliseconds: max(replyMilliseconds, deadline.millisecondsLeft))
+        let atLeast = min(Self.stopCheckMilliseconds, replyMilliseconds)
+        let first = Deadline.after(milliseconds: max(atLeast, deadline.millisecondsLeft))
+        if let outcome = ticket.wait(until: first) { return outcome }
+        return ticket.wait(until: timeoutFailure().status == .engineUnresponsive ? nil : replyDeadline)
     }
 
     /// Returns the next ticket that has its outcome, and for which the host has requested a notification

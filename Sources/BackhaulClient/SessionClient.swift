@@ -100,7 +100,8 @@ public final class SessionClient: Sendable {
     }
 
     /// How long an engine may take to reply, even if the host's deadline is earlier. For example, an engine may be
-    /// syncing to a slow disk. For the host, a late empty reply is better than an error.
+    /// syncing to a slow disk. For the host, a late empty reply is better than an error. An engine whose process is
+    /// stopped does not reply, so for such an engine the call ends at the host's deadline.
     private static let replyTimeoutMilliseconds: Int64 = 5_000
 
     /// Waits until an event after `after` exists, or the deadline passes. If the engine replies in time, the returned
@@ -109,10 +110,9 @@ public final class SessionClient: Sendable {
         while true {
             let seen = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }
             let ticket = poll(after: after, maximum: maximum)
-            let replyDeadline = Deadline.after(
-                milliseconds: max(Self.replyTimeoutMilliseconds, deadline.millisecondsLeft))
-            guard case .reply(.events(let events, let more)) = ticket.wait(until: replyDeadline), events.isEmpty, !more
-            else { return ticket }
+            let reply = application.outcome(
+                of: ticket, until: deadline, replyMilliseconds: Self.replyTimeoutMilliseconds)
+            guard case .reply(.events(let events, let more)) = reply, events.isEmpty, !more else { return ticket }
             let hasNewEvents = application.state.wait(until: deadline) { state -> Bool? in
                 guard state.failure == nil, let session = state.sessions[handle], session.failure == nil else {
                     return true

@@ -317,6 +317,23 @@ static void an_engine_that_is_stopped_before_its_first_reply_is_named_in_the_err
     end(engine);
 }
 
+static void polls_keep_their_time_outs_while_the_engine_is_stopped(void) {
+    pid_t engine = start_engine();
+    bh_application *application = open_application();
+    bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
+    bh_batch *events = NULL;
+    stop(engine);
+    /* A poll of a running engine waits up to five seconds for its reply. With so many such waits, the test would exceed
+     * its time limit. */
+    for (int i = 0; i < 40; i++) {
+        bh_status status = bh_session_poll(session, 0, 1, 0, &events, &error);
+        CHECK(status == BH_ENGINE_UNRESPONSIVE || status == BH_TIMEOUT);
+        bh_ticket_release(error.ticket);
+    }
+    bh_application_close(application);
+    end(engine);
+}
+
 static void the_event_descriptor_of_a_session_is_not_readable_while_a_poll_waits_for_its_reply(void) {
     pid_t engine = start_engine();
     bh_application *application = open_application();
@@ -399,4 +416,5 @@ MAIN(TEST(the_end_of_an_operation_makes_the_event_descriptor_of_the_application_
      TEST(an_engine_that_is_stopped_before_its_first_reply_is_named_in_the_error),
      TEST(an_operation_of_an_engine_that_is_killed_before_its_reply_still_succeeds),
      TEST(the_event_descriptor_of_a_session_is_not_readable_while_a_poll_waits_for_its_reply),
+     TEST(polls_keep_their_time_outs_while_the_engine_is_stopped),
      TEST(closing_does_not_wait_for_an_engine_that_is_stopped))
