@@ -953,7 +953,8 @@ BH_ENUM(bh_invalidation) {
 };
 
 /* Ends the session: no further task can be enqueued. When all its tasks have ended and all its events are acknowledged,
- * the session is removed and its identifier is free. */
+ * the session is removed and its identifier is free. Then all handles of the session have ended: their descriptors
+ * become readable, and calls with these handles return BH_INVALIDATED. Only bh_session_complete still succeeds. */
 BH_API BH_CHECK_RESULT bh_status bh_session_invalidate(bh_session *session, bh_invalidation mode, int32_t timeout_ms,
                                                        bh_error *error);
 

@@ -11,6 +11,8 @@ struct AttachedSession: Sendable {
     /// Why the handle does not work any more; nil while the handle works. A handle stops working if a new engine cannot
     /// attach the session, or if the host completes the session and thereby ends the handle.
     private(set) var failure: Failure?
+    /// Whether the session was removed. The engine then forgets the handle when the host closes it.
+    private(set) var isRemoved = false
     /// Whether the host has not got the failure yet. Until then the descriptors of the session are readable, so that an
     /// event loop calls a function, which returns the failure.
     private var isFailureNews = false
@@ -61,6 +63,12 @@ struct AttachedSession: Sendable {
         if isNews { progressDescriptor?.set() }
     }
 
+    /// Ends the handle, because its session was invalidated and removed.
+    mutating func remove() {
+        isRemoved = true
+        end(.sessionRemoved, isNews: true)
+    }
+
     /// Returns the failure for the host, which then knows it.
     mutating func takeFailure() -> Failure? {
         guard failure != nil, isFailureNews else { return failure }
@@ -70,7 +78,9 @@ struct AttachedSession: Sendable {
         return failure
     }
 
-    mutating func record(newest id: EventID) { newest = max(newest, id) }
+    /// Records the newest event of the session. An ended handle gets no event: a later event is of another session that
+    /// has the same identifier.
+    mutating func record(newest id: EventID) { if failure == nil { newest = max(newest, id) } }
 
     /// Treats all events up to this id as returned by polls. Empties the buffer of pushed events, because the engine
     /// pushes again. It begins with the first event that does not count as returned.

@@ -162,7 +162,8 @@ struct ClientState: Sendable {
         case .session(_, _, let newest, let unacknowledged):
             attached(handle, newest: newest, unacknowledged: unacknowledged)
             resumeWatching(handle)
-        case .failed(let failure): detach(handle, failure)
+        // A session is not found only if it was removed.
+        case .failed(let failure): detach(handle, failure.status == .notFound ? .sessionRemoved : failure)
         default: detach(handle, Failure(.internal, "the engine replied to another command"))
         }
         updateDescriptors()
@@ -235,12 +236,12 @@ struct ClientState: Sendable {
         return HandleID(rawValue: lastHandle)
     }
 
-    /// Removes a closed handle. Returns whether an engine has attached it.
+    /// Removes a closed handle. Returns whether the engine knows it.
     mutating func remove(_ handle: HandleID) -> Bool {
         guard let session = sessions.removeValue(forKey: handle) else { return false }
         // A poll of this handle may be under way, and no longer returns the session's events to the host.
         updateDescriptors()
-        return session.isAttached
+        return session.isAttached || session.isRemoved
     }
 
     mutating func received(_ notice: Notice) {
@@ -252,6 +253,9 @@ struct ClientState: Sendable {
             attention.recordYieldRequest(identifier)
             updateDescriptors()
         case .progress(let handle, let readings): record(handle, readings)
+        case .removed(let handle):
+            sessions[handle]?.remove()
+            updateDescriptors()
         }
     }
 

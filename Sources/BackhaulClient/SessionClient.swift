@@ -29,8 +29,8 @@ public final class SessionClient: Sendable {
 
     /// Gives up the handle's role in the session, such as the right to read events. The session's transfers continue.
     public func close() {
-        let wasAttached = application.state.change { $0.remove(handle) }
-        if wasAttached { _ = application.submit(.closeSession(handle)) }
+        let isKnown = application.state.change { $0.remove(handle) }
+        if isKnown { _ = application.submit(.closeSession(handle)) }
     }
 
     // MARK: Verbs, which send commands to the engine
@@ -43,9 +43,12 @@ public final class SessionClient: Sendable {
 
     /// Completes the session: states that the host has processed all events that it has read. If the engine started
     /// this process for this session, the call also ends this object's handle, which is the reference to the session.
-    /// After that, a second call does nothing.
+    /// After that, a second call does nothing. The call also succeeds if the session was removed: then the host has
+    /// processed all events.
     public func complete() -> Ticket {
-        if let failure { return application.completedTicket(failure.status == .completed ? .done : .failed(failure)) }
+        if let failure, failure.status != .invalidated {
+            return application.completedTicket(failure.status == .completed ? .done : .failed(failure))
+        }
         let ticket = application.makeTicket()
         let deliveredThrough = application.state.withLock { $0.sessions[handle]?.returnedThrough ?? .zero }
         application.send(.complete(handle, deliveredThrough: deliveredThrough)) { [application, handle] reply in

@@ -190,6 +190,7 @@ extension EngineLoop {
     /// tries again to open a session of this name for the client.
     func removed(_ change: Change) {
         forget(change.session)
+        clients.end(change.session)
         housekeeping.leftovers.sweep()
         clients.claims.released(NamedSession(change))
     }

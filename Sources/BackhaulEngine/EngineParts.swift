@@ -45,6 +45,17 @@ struct ClientParts {
         events = EventPublisher(runtime, registry)
         progress = ProgressPublisher(runtime, registry, base.transfers)
     }
+
+    /// Ends all handles of a session that was removed.
+    func end(_ session: SessionID) {
+        for connection in registry.all {
+            for handle in connection.end(session) {
+                let address = HandleAddress(connection: connection.id, handle: handle)
+                progress.stop(address)
+                registry.detached(address, from: session)
+            }
+        }
+    }
 }
 
 /// The parts for waiting tasks and for ends of tasks.

@@ -69,7 +69,7 @@ extension Reply: WireValue {
 }
 
 extension Notice: WireValue {
-    enum Form: UInt8 { case event = 1, yield, progress, events }
+    enum Form: UInt8 { case event = 1, yield, progress, events, removed }
 
     func write(to coder: inout Coder) {
         switch self {
@@ -78,6 +78,7 @@ extension Notice: WireValue {
         case .progress(let handle, let readings): coder.put(Form.progress, handle, readings)
         case .events(let handle, let after, let through, let events):
             coder.put(Form.events, handle, after, through, events)
+        case .removed(let handle): coder.put(Form.removed, handle)
         }
     }
 
@@ -88,6 +89,7 @@ extension Notice: WireValue {
         case .yield: .yield(identifier: try coder.next())
         case .progress: .progress(try coder.next(), try coder.next())
         case .events: .events(try coder.next(), after: try coder.next(), through: try coder.next(), try coder.next())
+        case .removed: .removed(try coder.next())
         case nil: throw Malformed("it has the unknown notice \(tag)")
         }
     }

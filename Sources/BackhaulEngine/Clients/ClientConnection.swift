@@ -14,6 +14,8 @@ final class ClientConnection {
     /// Whether the client has too many unread bytes. If so, messages that can wait are not sent.
     let isBackpressured: () -> Bool
     private(set) var handles: [HandleID: AttachedHandle] = [:]
+    /// The handles whose sessions were removed, and that the client has not closed yet.
+    private(set) var ended: [HandleID: AttachedHandle] = [:]
     /// Whether a message of the client is being checked. For an enqueue (a command that stores requests as tasks), a
     /// disk thread checks the directories of the downloads. For the client's first message, the engine reads the
     /// client's process from /proc, and retries if this fails. During a check, later messages are queued, so that a
@@ -96,7 +98,21 @@ final class ClientConnection {
         )
     }
 
-    func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }
+    func detach(_ handle: HandleID) -> AttachedHandle? {
+        ended[handle] = nil
+        return handles.removeValue(forKey: handle)
+    }
+
+    /// Ends the handles of a session that was removed, and notifies the client. Returns these handles.
+    func end(_ session: SessionID) -> [HandleID] {
+        let found = handles.filter { $0.value.session == session }
+        for (handle, attached) in found {
+            handles[handle] = nil
+            ended[handle] = attached
+            deliver(.notice(.removed(handle)))
+        }
+        return Array(found.keys)
+    }
 
     /// Returns the values by which the store and the engine recognise this handle as the consumer of a session. A
     /// consumer reads the session's events. Returns nil before the client's first message.

@@ -31,6 +31,7 @@ final class CommandCall {
 
     func attached(_ handle: HandleID) throws(Failure) -> ClientConnection.AttachedHandle {
         guard let attached = connection.handles[handle] else {
+            if connection.ended[handle] != nil { throw .sessionRemoved }
             throw Failure(.invalidHandle, "the session is not attached; attach it first")
         }
         return attached
@@ -44,8 +45,10 @@ final class CommandCall {
         return attached.session
     }
 
-    func consuming(_ handle: HandleID) throws(Failure) -> SessionID {
-        let attached = try attached(handle)
+    /// Returns the session that the handle consumes. `orRemoved`: also returns a session that was removed.
+    func consuming(_ handle: HandleID, orRemoved: Bool = false) throws(Failure) -> SessionID {
+        let ended = orRemoved ? connection.ended[handle] : nil
+        let attached = if let ended { ended } else { try attached(handle) }
         guard attached.role == .consume else {
             throw Failure(.wrongRole, "only the consumer receives events; attach as consumer")
         }

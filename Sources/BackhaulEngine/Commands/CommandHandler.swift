@@ -55,7 +55,8 @@ struct CommandHandler {
         case .launches: launches.launches()
         case .currentLaunch: launches.currentLaunch()
         case .complete(let handle, let deliveredThrough):
-            launches.complete(handle, try call.consuming(handle), deliveredThrough: deliveredThrough)
+            let session = try call.consuming(handle, orRemoved: true)
+            launches.complete(handle, session, deliveredThrough: deliveredThrough)
         case .setLimits(let limits): try LimitCommands(call: call).setLimits(limits)
         case .limits: LimitCommands(call: call).limits()
         case .conditions: ConditionCommands(call: call).conditions()

@@ -115,6 +115,8 @@ public enum Notice: Equatable, Sendable {
     case events(HandleID, after: EventID, through: EventID, [Event])
     /// Changed progress of tasks, for a handle that watches progress.
     case progress(HandleID, [Progress])
+    /// The handle's session was invalidated and is now removed.
+    case removed(HandleID)
 }
 
 /// The client's first message of a connection, which identifies the client. On the socket, the connection preface with

@@ -93,3 +93,10 @@ public struct Failure: Error, Equatable, Sendable {
         Failure(status, message, domain: .system, detail: Int64(code))
     }
 }
+
+extension Failure {
+    /// Why a handle of a session does not work any more after the session was invalidated and removed.
+    public static let sessionRemoved = Failure(
+        .invalidated,
+        "the session was invalidated and is removed; close its handle, and create the session again to use it again")
+}

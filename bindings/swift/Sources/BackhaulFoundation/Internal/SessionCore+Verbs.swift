@@ -77,7 +77,8 @@ extension SessionCore {
         do throws(BackhaulError) {
             return try opened().enqueue(request)
         } catch {
-            guard error.status == .timeout || error.status == .notFound && reopen() else { throw error }
+            let isGone = error.status == .notFound || error.status == .invalidated
+            guard error.status == .timeout || isGone && reopen() else { throw error }
             return try opened().enqueue(request)
         }
     }
