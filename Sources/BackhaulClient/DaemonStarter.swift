@@ -97,8 +97,8 @@ struct DaemonStarter {
             pause.failed()
             let failure = Failure.system(
                 error.isExhaustion ? .outOfResources : .daemonUnavailable, code: error.code,
-                "the daemon cannot be started: \(error.description); \(Self.advice(error)), or choose embedded "
-                    + "hosting")
+                "the daemon cannot be started: \(error.description); \(Self.advice(error)), or choose "
+                    + "BH_HOSTING_EMBEDDED")
             logError = failure
             throw failure
         }

@@ -90,7 +90,7 @@ struct Database {
             throw Failure(
                 .storeDamaged,
                 "the file \(Schema.fileName) in the store is not a database of Backhaul; "
-                    + "move it away, or set the option `store` to another directory")
+                    + "move it away, or set options.store to another directory")
         }
         guard version <= Int64(newest) else {
             throw Failure(

@@ -38,8 +38,8 @@ public struct DaemonFinder: Sendable {
         let (reason, remedy) = problem
         throw Failure(
             .daemonUnavailable,
-            "the daemon \(reason); \(remedy), or name its path in the option `daemon` or in \(Self.variable), or "
-                + "choose embedded hosting")
+            "the daemon \(reason); \(remedy), or name its path in options.daemon or in \(Self.variable), or "
+                + "choose BH_HOSTING_EMBEDDED")
     }
 
     /// Why no path is a program, and what to do.

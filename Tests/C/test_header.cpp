@@ -26,6 +26,7 @@ static void the_initializers_and_functions_work_in_cpp(void) {
     bh_batch *tasks = nullptr;
     CHECK_STATUS(BH_OK, bh_session_tasks(session, &selection, 0, 1, BH_WAIT_DEFAULT, &tasks, &error));
     CHECK(bh_batch_count(tasks) == 1 && bh_batch_task_at(tasks, 0)->id == task);
+    CHECK(std::strcmp(BH_NAME(bh_task_state, bh_batch_task_at(tasks, 0)->state), "suspended") == 0);
     bh_batch_release(tasks);
     bh_application_close(application);
 }

@@ -63,8 +63,10 @@ WITHOUT_WORD = {"BH_THERMAL_CRITICAL"}
 
 #: Phrases that occur in messages of the library, and do not name a field.
 PHRASES = {
-    "choose embedded hosting", "the option `store`", "the option `daemon`", "the application identifier",
+    "choose BH_HOSTING_EMBEDDED", "set tolerances to BH_TOLERATE_MISSING_CLOSE_NOTIFY",
+    "set tolerances to BH_TOLERATE_EARLY_RESPONSE", "the application identifier",
     "the launch's environment", "the URL cannot be read", ", which no listing shows",
+    "set asks_for_credentials",
     "a checksum or an expected_size", "has a file or parts as its body; give bytes from memory",
 }
 

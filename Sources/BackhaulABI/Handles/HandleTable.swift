@@ -50,7 +50,8 @@ final class HandleTable: Sendable {
             throw Failure(.invalidHandle, "\(name) was never a handle of this library")
         }
         if let target = state.withLock({ $0.targets[number] }) { return (number, target) }
-        throw Failure(.invalidHandle, "\(name) is closed, or its application is")
+        let closed = name == "application" ? "the application" : "the \(name) or its application"
+        throw Failure(.invalidHandle, "\(closed) was closed")
     }
 
     /// The target of an open handle, for functions without a status. Nil for other pointers.

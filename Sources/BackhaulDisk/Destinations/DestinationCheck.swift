@@ -91,6 +91,11 @@ public struct DestinationCheck: Sendable {
 
     private mutating func status(ofDirectory path: String) throws(Failure) -> FileStatus {
         if let known = directories[path] { return known }
+        if let kernel = KernelDirectory.above(path) {
+            throw Failure(
+                .destinationUnavailable,
+                "the directory \(path) is in \(kernel), where only the kernel makes files; choose another directory")
+        }
         do throws(SystemError) {
             // The engine, which runs the download, needs all three rights: to find the part file (the unfinished
             // download), to make and rename it, and to open the directory for a sync. With a slash at the end of the

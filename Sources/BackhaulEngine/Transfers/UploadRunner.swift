@@ -15,7 +15,9 @@ final class UploadRunner: TransferRunner {
 
     init(_ attempt: RunningAttempt) {
         self.attempt = attempt
-        machine = UploadMachine(url: attempt.task.request.url, policy: attempt.terms.policy)
+        machine = UploadMachine(
+            url: attempt.task.request.url, policy: attempt.terms.policy,
+            opensChallenges: attempt.terms.configuration.asksForCredentials)
     }
 
     var isFinishing: Bool { machine.isFinishing }

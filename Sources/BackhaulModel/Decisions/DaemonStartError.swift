@@ -10,7 +10,7 @@ public enum DaemonStartError {
         let isOfLoader = loaderErrors.contains { line.contains($0) }
         let advice =
             "; a daemon does not get LD_LIBRARY_PATH of this process: install the library where ld.so(8) finds it, "
-            + "or choose embedded hosting"
+            + "or choose BH_HOSTING_EMBEDDED"
         return Failure(.daemonUnavailable, isOfLoader ? line + advice : String(line))
     }
 }

@@ -27,7 +27,7 @@ public enum DefaultStore {
             throw Failure(
                 .storeUnavailable,
                 "this user has no home directory, and neither BACKHAUL_STORE nor XDG_STATE_HOME is an absolute path; "
-                    + "set one of them, or the option `store`")
+                    + "set one of them, or options.store")
         }
         try makeDirectories(state)
         return state + "/backhaul"
@@ -51,7 +51,7 @@ public enum DefaultStore {
             throw Failure.system(
                 .storeUnavailable, code: code,
                 "the directory \(made) of the default store cannot be made: \(SystemError.reason(of: code)); "
-                    + "set the option `store`")
+                    + "set options.store")
         }
     }
 }

@@ -90,6 +90,13 @@ public final class StoreDirectory: Sendable {
                 "/proc is not mounted, and the library reaches the store's files through /proc/self/fd; mount it: "
                     + "mount -t proc proc /proc")
         }
+        let parent = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? ""
+        if let kernel = KernelDirectory.above(path) ?? KernelDirectory.above(parent) {
+            throw Failure(
+                .storeUnavailable,
+                "the store \(path) is in \(kernel), where only the kernel makes files; set options.store to a "
+                    + "directory on a local disk")
+        }
         let isNew = try make(path)
         do throws(Failure) {
             let descriptor = try opened(path, isNew: isNew)
@@ -98,7 +105,7 @@ public final class StoreDirectory: Sendable {
                 throw Failure(
                     .storeOnNetworkFileSystem,
                     "the store \(path) is on a network file system (\(name)), where locks do not hold; "
-                        + "set the option `store` to a directory on a local disk")
+                        + "set options.store to a directory on a local disk")
             }
             try checkWritable(descriptor, path)
             return StoreDirectory(path: path, descriptor: descriptor)
@@ -178,7 +185,7 @@ public final class StoreDirectory: Sendable {
             throw Failure(
                 .storeUnavailable,
                 "the store \(path) belongs to user \(status.st_uid), not to this process's user \(geteuid()); "
-                    + "set the option `store` to a directory of this user")
+                    + "set options.store to a directory of this user")
         }
         guard status.st_mode & 0o077 == 0 else {
             throw Failure(
@@ -209,7 +216,7 @@ public final class StoreDirectory: Sendable {
         .system(
             .storeReadOnly, code: code,
             "the store \(path) cannot be written (\(SystemError.reason(of: code))); "
-                + "make it writable or set the option `store` to another directory")
+                + "make it writable or set options.store to another directory")
     }
 
     private static func full(_ path: String, _ code: Int32) -> Failure {

@@ -57,7 +57,7 @@ extension StoreDirectory {
             throw Failure.system(
                 .storeUnavailable, code: error.code,
                 "the store \(path) cannot be locked: \(error.reason); "
-                    + "set the option `store` to a directory on a local disk")
+                    + "set options.store to a directory on a local disk")
         }
     }
 

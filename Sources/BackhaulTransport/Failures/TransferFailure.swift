@@ -83,7 +83,7 @@ enum TransferFailure {
         Failure(
             .tlsTruncated,
             "\(server) ended the TLS connection without close_notify, so the body may have been cut; if it always does "
-                + "that, let the session tolerate it (missing-close-notify)")
+                + "that, set tolerances to BH_TOLERATE_MISSING_CLOSE_NOTIFY")
     }
 
     static func unmarkedEnd(_ server: String) -> Failure {

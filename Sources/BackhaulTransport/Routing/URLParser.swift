@@ -17,12 +17,25 @@ public enum URLParser {
         guard url.utf8.allSatisfy(isClean) else {
             throw invalid("the URL contains a space or a control character; write it percent-encoded")
         }
-        // libcurl accepts "https:///a" and "https:/a" as "https://a".
-        let rest = url.utf8.drop { $0 != 0x3A }.dropFirst()
-        guard rest.starts(with: "//".utf8) || rest.isEmpty, !rest.starts(with: "///".utf8) else {
-            throw invalid("the URL has not two slashes before the name of its server")
+        do throws(Failure) {
+            // libcurl accepts "https:///a" and "https:/a" as "https://a".
+            let rest = url.utf8.drop { $0 != 0x3A }.dropFirst()
+            guard rest.starts(with: "//".utf8) || rest.isEmpty, !rest.starts(with: "///".utf8) else {
+                throw invalid("the URL has not two slashes before the name of its server")
+            }
+            return try read(Array(url.utf8), relativeTo: nil, flags: 0) { _, origin in origin }
+        } catch {
+            throw naming(url, in: error)
         }
-        return try read(Array(url.utf8), relativeTo: nil, flags: 0) { _, origin in origin }
+    }
+
+    /// The failure with the URL in its message. Queries and user names are not shown.
+    private static func naming(_ url: String, in failure: Failure) -> Failure {
+        let subject = "the URL"
+        guard failure.message.hasPrefix(subject + " ") else { return failure }
+        var named = failure
+        named.message = "\(subject) \(ShownURL(url).shortened)\(failure.message.dropFirst(subject.count))"
+        return named
     }
 
     /// Returns false for a space and for a control character.
@@ -59,10 +72,11 @@ public enum URLParser {
             throw unsupported(String(decoding: text.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self))
         }
         guard code != CURLUE_OUT_OF_MEMORY else { throw noMemory }
-        guard code == CURLUE_OK else {
-            throw invalid("the URL cannot be read: \(String(cString: curl_url_strerror(code)))")
+        guard code != CURLUE_BAD_PORT_NUMBER else { throw badPort }
+        guard code == CURLUE_OK || code == CURLUE_BAD_SCHEME else {
+            throw invalid("the URL cannot be read: \(lowercase(String(cString: curl_url_strerror(code))))")
         }
-        guard let scheme = try part(handle, CURLUPART_SCHEME) else {
+        guard code == CURLUE_OK, let scheme = try part(handle, CURLUPART_SCHEME) else {
             throw invalid("the URL has no scheme; begin it with https:// or http://")
         }
         guard scheme == "https" || scheme == "http" else { throw unsupported(scheme) }
@@ -86,7 +100,7 @@ public enum URLParser {
         }
         let digits = try part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT))
         guard let port = digits.flatMap({ UInt16($0) }), port > 0 else {
-            throw invalid("the URL has no valid port; ports are 1 to 65535")
+            throw badPort
         }
         return try result(handle, Origin(scheme: scheme, server: lowercase(name), port: port))
     }
@@ -108,8 +122,10 @@ public enum URLParser {
     }
 
     private static func unsupported(_ scheme: String) -> Failure {
-        invalid("the URL's scheme \(scheme.prefix(32)) is not supported; use https or http")
+        invalid("the URL has the scheme \(scheme.prefix(32)), which is not supported; use https or http")
     }
+
+    private static var badPort: Failure { invalid("the URL has no valid port; ports are 1 to 65535") }
 
     static var noMemory: Failure { Failure(.outOfResources, "no memory is left to read a URL") }
 

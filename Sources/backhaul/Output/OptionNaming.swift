@@ -11,10 +11,12 @@ enum OptionNaming {
             "has a file or parts as its body; give bytes from memory",
             "has a file or a form as its body; give --data-binary DATA"
         ), ("a checksum or an expected_size", "--checksum or --size"),
-        ("if_exists BH_IF_EXISTS_REPLACE", "--if-exists replace"), ("choose embedded hosting", "give --embedded"),
-        ("the option `store`", "--store"), ("the option `daemon`", "--daemon"),
+        ("if_exists BH_IF_EXISTS_REPLACE", "--if-exists replace"), ("choose BH_HOSTING_EMBEDDED", "give --embedded"),
+        ("set tolerances to BH_TOLERATE_MISSING_CLOSE_NOTIFY", "give --tolerate missing_close_notify"),
+        ("set tolerances to BH_TOLERATE_EARLY_RESPONSE", "give --tolerate early_response"),
         ("the application identifier", "--application"), ("the launch's environment", "--environment"),
         ("the URL cannot be read", "the URL is invalid"), (", which no listing shows", ", which no command shows"),
+        ("set asks_for_credentials", "give --credentials ask"),
     ]
 
     /// Fields and their options, and constants and their words. A field of several structs is a path in messages, such
@@ -29,6 +31,7 @@ enum OptionNaming {
             ("response.url", "--url"), ("response.user", "--user"), ("response.password", "the password"),
             ("response.headers", "--header"), ("configuration.identifier", "--session"),
             ("activity.identifier", "the name of the activity"), ("options.identifier", "--application"),
+            ("options.store", "--store"), ("options.daemon", "--daemon"),
             ("network.name", "the name of the network"), ("user_data", "the data of the program"),
             ("BH_RETRY_NONE", "none"), ("BH_IF_EXISTS_SKIP", "skip"), ("BH_REDIRECTS_NONE", "none"),
             ("BH_REQUEST_IF_CHANGED", "--if-changed"), ("BH_REQUEST_NAMED_BY_SERVER", "--remote-header-name"),

@@ -42,6 +42,14 @@ import Testing
     }
 
     @Test(
+        "a destination in a directory of the kernel is refused",
+        arguments: ["/proc/file", "/proc/self/file", "/sys/file"])
+    func kernel(path: String) {
+        #expect(failure(path)?.status == .destinationUnavailable)
+        #expect(failure(path)?.message.contains("where only the kernel makes files; choose another directory") == true)
+    }
+
+    @Test(
         "if the server names the file, the path of the destination directory may end with slashes",
         arguments: [
             "", "/", "//",

@@ -6,7 +6,7 @@ struct DaemonStartErrorTests {
     private static let program = "/opt/b/backhauld"
     private static let advice =
         "; a daemon does not get LD_LIBRARY_PATH of this process: install the library where ld.so(8) finds it, or "
-        + "choose embedded hosting"
+        + "choose BH_HOSTING_EMBEDDED"
 
     private static let missing = "error while loading shared libraries: libuv.so.1: cannot open shared object file"
     private static let old = "/lib/libc.so.6: version `GLIBC_2.99' not found (required by \(program))"

@@ -49,6 +49,14 @@ struct DirectoryTests {
         }
     }
 
+    @Test(
+        "a store is not in a directory of the kernel", arguments: ["/proc", "/proc/store", "/proc/self", "/sys/store"])
+    func kernel(path: String) {
+        let failure = refusal(path)
+        #expect(failure?.status == .storeUnavailable)
+        #expect(failure?.message.contains("where only the kernel makes files; set options.store") == true)
+    }
+
     @Test("a store must have a valid absolute path below an existing directory")
     func paths() throws {
         #expect(refusal("relative/store")?.status == .invalidArgument)
@@ -138,7 +146,7 @@ struct DirectoryTests {
         }
         #expect(failure?.status == .storeOnNetworkFileSystem)
         #expect(failure?.message.contains(name) == true)
-        #expect(failure?.message.contains("option `store`") == true)
+        #expect(failure?.message.contains("options.store") == true)
         #expect(mode(path) == nil)
     }
 

@@ -65,6 +65,22 @@ struct URLParserTests {
         }
     }
 
+    @Test(
+        "the message about an invalid URL names the URL, and says what to write",
+        arguments: [
+            ("example.org/a?key=1", "the URL example.org/a?… has no scheme; begin it with https:// or http://"),
+            (
+                "ftp://example.org/",
+                "the URL ftp://example.org/ has the scheme ftp, which is not supported; use https or http"
+            ),
+            ("https://example.org:http/", "the URL https://example.org:http/ has no valid port; ports are 1 to 65535"),
+            ("https:/example.org", "the URL https:/example.org has not two slashes before the name of its server"),
+        ])
+    func message(url: String, message: String) {
+        let failure = #expect(throws: Failure.self) { try URLParser.origin(of: url) }
+        #expect(failure?.message == message)
+    }
+
     @Test("the origin of a URL does not depend on the URL that was parsed before")
     func remembered() {
         let urls = [

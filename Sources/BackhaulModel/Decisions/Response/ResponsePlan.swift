@@ -61,7 +61,7 @@ public enum ResponsePlan: Equatable, Sendable {
             return wholeFile(head, offset: offset, known, terms)
         case _ where offset > 0 && head.mayRefuseRange: return .withoutRange
         default:
-            let failure = Failure.status(of: head)
+            let failure = Failure.status(of: head, opensChallenges: terms.opensChallenges)
             let isRetried =
                 terms.retriedStatuses.contains(head.status) || failure.isFromCaptivePortal || head.pauseSeconds != nil
             return isRetried ? .retry(failure, fromZero: false) : .fail(failure)
@@ -263,10 +263,18 @@ extension ResponseHead {
 }
 
 extension Failure {
-    /// The failure for a response whose status is not accepted.
-    static func status(of head: ResponseHead) -> Failure {
+    /// The failure for a response whose status is not accepted. `opensChallenges`: whether the session asks for
+    /// credentials.
+    static func status(of head: ResponseHead, opensChallenges: Bool) -> Failure {
         let server = head.status == 407 ? head.proxy.map { "the proxy \($0)" } ?? "the server" : "the server"
+        let advice =
+            switch head.status {
+            case 401 where !opensChallenges: "; set asks_for_credentials, or send the header Authorization"
+            case 407 where !opensChallenges: "; set asks_for_credentials, or proxy.user and proxy.password"
+            default: ""
+            }
         return Failure(
-            .httpStatus, "\(server) responded with status \(head.status)", domain: .http, detail: Int64(head.status))
+            .httpStatus, "\(server) responded with status \(head.status)\(advice)", domain: .http,
+            detail: Int64(head.status))
     }
 }

@@ -29,7 +29,8 @@ extension UploadMachine {
         if let authChallenge {
             state = .refusing(.credential(authChallenge), ticks: 0)
         } else if !policy.acceptedStatuses.contains(head.status) {
-            let retry = Conclusion.retry(Failure.status(of: head), retryAfterSeconds: head.retryAfterSeconds)
+            let retry = Conclusion.retry(
+                Failure.status(of: head, opensChallenges: opensChallenges), retryAfterSeconds: head.retryAfterSeconds)
             state = .refusing(retry, ticks: 0)
         } else if !policy.acceptsType(of: head), let failure = PageSuspicion.refusal(ofUpload: head, to: url) {
             state = .refusing(.retry(failure, retryAfterSeconds: nil), ticks: 0)
@@ -100,7 +101,7 @@ extension UploadMachine {
         let failure = Failure(
             .connectionLost,
             "the server responded with status \(status) before it had read the whole body, so it may not have all of "
-                + "it; if it always does that, let the session tolerate it (early-response)",
+                + "it; if it always does that, set tolerances to BH_TOLERATE_EARLY_RESPONSE",
             domain: .http, detail: Int64(status))
         return .retry(failure, retryAfterSeconds: nil)
     }

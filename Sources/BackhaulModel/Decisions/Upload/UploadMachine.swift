@@ -7,11 +7,16 @@ public struct UploadMachine: Sendable {
     public internal(set) var bytesReceived: UInt64 = 0
     let url: String
     let policy: TransferPolicy
+    /// Whether a 401 or 407 response opens a challenge.
+    let opensChallenges: Bool
     let limits: ResponseLimits
 
-    public init(url: String, policy: TransferPolicy, limits: ResponseLimits = ResponseLimits()) {
+    public init(
+        url: String, policy: TransferPolicy, opensChallenges: Bool = false, limits: ResponseLimits = ResponseLimits()
+    ) {
         self.url = url
         self.policy = policy
+        self.opensChallenges = opensChallenges
         self.limits = limits
     }
 
