@@ -28,8 +28,6 @@ from testbed.settings import nested
 
 def plain(value):
     """Returns a value that another process can read."""
-    if isinstance(value, backhaul.Event):
-        return dataclasses.replace(value, _session=None)
     if isinstance(value, backhaul.Task):
         return value.id
     if isinstance(value, backhaul.Session):
