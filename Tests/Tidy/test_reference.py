@@ -7,11 +7,11 @@ import subprocess
 import pytest
 import test_documents as documents
 
-from reference import python_pages, site
+from reference import python_pages, site, swift_pages
 from reference.c_man import OVERVIEW, Man
 from reference.prose import DOCUMENTS
 from schema.header import PATH
-from tree import PROJECT, header, sources
+from tree import PROJECT, header, sources, swift
 
 ANCHOR = re.compile(r'\{#([\w.-]+)\}$|<a id="([\w.-]+)">', re.MULTILINE)
 #: Variables of the debug build, with which tests replace what an engine reads from the system.
@@ -70,6 +70,14 @@ def test_each_public_name_of_the_python_package_has_a_documentation():
     # The fields of these dictionaries are described where they come from: Request, Session.respond…
     dictionaries = ("TransferOptions.", "DownloadOptions.", "ResponseOptions.", "Among.")
     assert [one.path for one in described if not one.text and not one.path.startswith(dictionaries)] == []
+
+
+def test_each_file_of_the_swift_package_with_a_public_type_has_a_page():
+    """`make site-test` reads the compiled package. This test needs only the sources."""
+    public = re.compile(r"^public (?:final class|struct|(?:indirect )?enum|actor|protocol|func) ", re.MULTILINE)
+    files = {source.path.stem.partition("+")[0] for source in swift("bindings/swift/Sources/Backhaul")
+             if public.search(source.text)}
+    assert files == {name for names in swift_pages.PAGES.values() for name in names}
 
 
 @pytest.mark.parametrize("folder", ["c", "python"])

@@ -37,6 +37,7 @@ PAGES = {
     "Activities": ["Activity"],
     "Launches": ["Launch"],
     "Errors": ["BackhaulError", "Status"],
+    "Names": ["ConstantNames"],
 }
 MODULES = {
     "Backhaul": "Sessions, tasks and events in Swift, without Foundation.",
