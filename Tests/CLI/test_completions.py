@@ -104,6 +104,15 @@ def test_an_application_without_transfers_has_no_numbers(filled):
     assert candidates("--store", filled.store, "--application", "org.example.photos", "info", "") == []
 
 
+def test_a_completion_obeys_the_configuration_file(filled, tmp_path):
+    file = tmp_path / "config"
+    file.write_text(f"[*]\nsession = other\nstore = {filled.store}\n")
+    variables = {"BACKHAUL_CONFIG": str(file)}
+    until(lambda: candidates("info", "", env=variables) == ["3"], "the candidate of the session in the file")
+    file.write_text("[*]\nwrong\n")
+    assert candidates("info", "", env=variables) == []
+
+
 def test_a_completion_starts_no_engine_and_creates_no_store(tmp_path):
     store = tmp_path / "store"
     assert candidates("--store", store, "info", "") == []

@@ -22,6 +22,7 @@ PAGES: list[tuple[str, int, str, list[tuple[str, list[str]]]]] = [
             "Programs that Backhaul starts", "Where things are", "Output", "JSON", "Environment variables"]),
         ("launch.md", ["What the launched program finds"])]),
     ("backhaul", 5, "the files of Backhaul: the store, the configuration and lists of URLs", [
+        ("command-line.md", ["Configuration file", "Lists of URLs", "Lists of checksums"]),
         ("store.md", ["The store: damage, copies and removal", "Damage", "Part files", "Copies", "Removal"])]),
     ("backhauld", 8, "the daemon that runs the transfers of Backhaul", [
         ("daemon.md", [

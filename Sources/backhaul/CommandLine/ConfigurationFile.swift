@@ -163,9 +163,15 @@ extension ConfigurationFile {
             ["user", "netrc-optional"],
         ]
 
+    /// Adds the options of the user's file to those of the command line, unless the command line ignores the file.
+    static func addDefaults(to arguments: inout Arguments, of command: CommandDescription) throws(CommandError) {
+        if arguments.has(option.name) { return }
+        try ofUser()?.addDefaults(to: &arguments, of: command)
+    }
+
     /// Adds the file's options to those of the command line. A line does not apply if the command line has the option
     /// or an alternative to it. A launch and the variable of the store come before the file, too.
-    func addDefaults(to arguments: inout Arguments, of command: CommandDescription) {
+    private func addDefaults(to arguments: inout Arguments, of command: CommandDescription) {
         let isLaunched = environment("BACKHAUL_LAUNCH") != nil
         var hidden = Set(isLaunched ? ["session", "application"] : [])
         if environment(Paths.storeVariable) != nil { hidden.insert("store") }

@@ -34,9 +34,7 @@ enum Program {
                 stopAtOperand: entry.description.takesProgram)
             arguments.merge(before)
             if arguments.has("help") { return try help(name, isJSON: arguments.has("json")) }
-            if !arguments.has(ConfigurationFile.option.name) {
-                try ConfigurationFile.ofUser()?.addDefaults(to: &arguments, of: entry.description)
-            }
+            try ConfigurationFile.addDefaults(to: &arguments, of: entry.description)
             output = Output(isJSON: arguments.has("json"), isQuiet: arguments.has("quiet") || arguments.has("silent"))
             try OperandGrammar.checkAction(arguments.operands, of: entry.description)
             // The command reads its input files here. A signal ends the process during this time, because signals are

@@ -8,6 +8,8 @@ struct EngineNames {
     /// Throws if no engine runs. Does not start one, and does not create a store.
     init(_ arguments: Arguments, _ command: CommandDescription?) throws(CommandError) {
         guard let command = command ?? Commands.named("tasks")?.description else { throw .usage("there is no command") }
+        var arguments = arguments
+        try ConfigurationFile.addDefaults(to: &arguments, of: command)
         let signals = Signals()
         context = try Context(arguments, command, output: Output(isJSON: false, isQuiet: true), signals: signals)
         let store = try context.storePath(making: false)
