@@ -73,7 +73,7 @@ def test_the_shell_completes_paths_where_a_path_is_expected(words, paths):
 
 
 def test_options_that_a_command_refuses_are_not_offered():
-    assert not {"--user", "--history-limit"} & set(candidates("get", "--"))
+    assert not {"--daily-budget", "--history-limit"} & set(candidates("get", "--"))
 
 
 @pytest.fixture
