@@ -56,7 +56,9 @@ def test_a_host_in_c_is_built_with_pkg_config_and_downloads_a_file(layer, system
     compiling = system(*layer("bookworm", "compiler", "gcc", "libc6-dev", "pkg-config", files=debs))
     compiling.add(PROJECT / "examples" / "c" / "photos.c")
     compiling.sh("gcc -o photos /packages/photos.c $(pkg-config --cflags --libs backhaul)")
-    compiling.sh(f"mkdir files; printf '%s\\t%s\\n' {server.url}/file /home/user/files/file >list; ./photos store list")
+    compiling.sh("mkdir files")
+    (compiling.root / "list").write_text(f"{server.url}/file\t/home/user/files/file\n")
+    compiling.sh("./photos /home/user/store /list")
     assert downloaded(compiling, "files/file") == CONTENT
 
 
