@@ -69,7 +69,7 @@ def newer(deb, folder):
     control = unpacked / "DEBIAN" / "control"
     version = deb.name.split("_")[1]
     control.write_text(control.read_text().replace(version, f"{version}+1"))
-    output("dpkg-deb", "--root-owner-group", "--build", unpacked, folder / f"new-{deb.name}")
+    output("dpkg-deb", "-Zgzip", "--root-owner-group", "--build", unpacked, folder / f"new-{deb.name}")
     return folder / f"new-{deb.name}"
 
 
