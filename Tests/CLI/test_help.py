@@ -56,6 +56,7 @@ def test_the_help_lists_the_option_for_the_version():
     (["download", "http://a/1"], "'get'"),
     (["service", "instal"], "'install'"),
     (["activities", "rm", "news"], "'remove'"),
+    (["sessions", "rm", "photos"], "'remove'"),
     (["limits", "set", "--rate", "1M"], "--limit-rate"),
     (["get", "--outptu", "f", "http://a/1"], "--output"),
     (["--sesion", "a", "tasks"], "--session"),
