@@ -53,8 +53,10 @@ def test_no_page_is_wider_than_the_window(visits):
 
 def test_no_page_loads_anything_from_a_network_or_has_an_error_in_its_scripts(visits):
     _, messages = visits
-    # Chromium asks for the icon by itself.
-    assert [message for message in messages if "favicon" not in message] == []
+    # Chromium asks for the icon by itself. A search (in another test) also fetches the beginnings of the found pages,
+    # which file:// refuses: then the results have no excerpts.
+    expected = ("favicon", "search.html?q=")
+    assert [message for message in messages if not any(part in message for part in expected)] == []
 
 
 def test_the_navigation_opens_on_a_phone_and_leads_to_another_page(browser):
