@@ -47,6 +47,9 @@ public final class ApplicationClient: Sendable {
     private init(_ options: ApplicationOptions) throws {
         // The store is opened here so that this call reports a bad path. The client's thread opens the store a second
         // time.
+        if options.hosting.isDaemon {
+            try DaemonStarter(path: options.hosting.daemonPath).checkProgram(forStore: options.storePath)
+        }
         _ = try StoreDirectory.open(path: options.storePath)
         storePath = options.storePath
         descriptor = try EventFD()

@@ -32,10 +32,7 @@ struct EngineConnector: Sendable {
                 // have this client's sessions.
                 if let served, !served.isAtPath { throw served.replacementFailure ?? movedFailure(served) }
                 // The path may now lead to another directory.
-                if directory?.isAtPath != true {
-                    if hosting.isDaemon { try starter.checkProgram(forStore: path) }
-                    directory = try StoreDirectory.open(path: path)
-                }
+                if directory?.isAtPath != true { directory = try StoreDirectory.open(path: path) }
                 guard let directory else { continue }
                 defer { if state.withLock(\.hasConnected) { served = served ?? directory } }
                 try connect(directory, &starter)
