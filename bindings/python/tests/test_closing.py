@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from backhaul import Application, Hosting, InvalidHandle
+from backhaul import Application, Hosting, Invalidated, InvalidHandle
 
 #: A limit for the case that a stream does not end. The tests do not wait for it.
 LONG = 60
@@ -121,3 +121,21 @@ def test_a_stream_that_waits_uses_a_copy_of_the_descriptor_and_closes_it_after_t
 
     before, after = asyncio.run(scenario())
     assert after == before
+
+
+@pytest.mark.parametrize("stream", OF_SESSIONS)
+def test_a_stream_ends_with_an_exception_if_its_session_is_removed(store, stream):
+    """A session is removed when it is invalidated, and has neither tasks nor events."""
+
+    async def scenario():
+        async with await Application.open_async("org.example.closing", store, hosting=Hosting.EMBEDDED) as application:
+            session = await application.start.session("s")
+            reading = asyncio.ensure_future(first(STREAMS[stream](application, session)))
+            for _ in range(3):
+                await application.start.sessions()
+            await session.start.invalidate()
+            done, _ = await asyncio.wait((reading,), timeout=LONG)
+            assert done, "the stream does not end"
+            return reading.exception()
+
+    assert isinstance(asyncio.run(scenario()), Invalidated)
