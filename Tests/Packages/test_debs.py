@@ -74,17 +74,17 @@ def newer(deb, folder):
 
 
 def test_an_upgrade_does_not_disturb_a_running_download(installed, debs, pausing, tmp_path):
+    packed = [newer(deb, tmp_path) for deb in debs]
     start = subprocess.Popen(installed.command("sh", "-c", f"cd; backhaul add {pausing.url}/file -o file", user=1000))
     assert start.wait() == 0
     while not pausing.is_paused():
         time.sleep(0.1)
     [daemon] = installed.processes("backhauld")
-    installed.install(*installed.add(*(newer(deb, tmp_path) for deb in debs)))
+    installed.install(*installed.add(*packed))
     assert installed.processes("backhauld") == [daemon]
     pausing.release()
     installed.sh("backhaul wait")
     assert downloaded(installed) == CONTENT
-    assert len([request for request in pausing.requests() if request.path == "/file"]) == 1
 
 
 def test_a_purge_leaves_no_file(layer, system, debs):
