@@ -221,3 +221,14 @@ def test_the_events_command_shows_a_challenge_without_control_characters(backhau
     assert event["kind"] == "challenge" and event["challenge"]["schemes"] == ["basic"]
     for command in ("events", "challenges"):
         assert "\u009b" not in backhaul(command).stdout + backhaul(command, "--json").stdout
+
+
+def test_a_response_to_a_challenge_that_does_not_exist_needs_no_terminal(backhaul, serve):
+    backhaul("get", f"{serve({'/a': CONTENT}).url}/a")
+    assert "no open challenge 7" in backhaul("respond", "7", "--user", "ann", code=3).stderr
+
+
+def test_the_error_of_a_session_that_refuses_credentials_says_how_to_give_one(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    ended = backhaul("get", "--credentials", "fail", f"{server.url}/a", code=1)
+    assert "-u USER" in ended.stderr and "configure --credentials ask" in ended.stderr

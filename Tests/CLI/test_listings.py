@@ -172,3 +172,10 @@ def test_the_doctor_command_does_not_state_the_size_of_the_store_as_the_size_of_
     (store,) = [one for one in backhaul.json("doctor") if one["subject"] == "store"]
     assert re.search(r", on tmpfs; its files take [\d.]+ kB$", store["text"])
     assert "of 4.1 MB free" in space(backhaul)[1]
+
+
+@pytest.mark.hosting("daemon")
+def test_the_list_of_tasks_shows_why_a_task_failed(backhaul, serve):
+    backhaul("add", f"{serve({}).url}/absent")
+    until(lambda: backhaul.json("tasks")[0]["state"] == "failed", "the failure")
+    assert "(the server responded with status 404)" in backhaul("tasks").stdout

@@ -69,13 +69,17 @@ struct Respond: DescribedCommand {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        // The prompt comes before the store is opened, because the user may need a long time to reply.
+        // The prompt comes before the store is opened, because the user may need a long time to reply. A challenge that
+        // does not exist needs no prompt.
+        if given == nil && password == nil {
+            _ = try context.withApplication { (application) throws(CommandError) in
+                _ = try session(application, context, role: .observe)
+                return .done
+            }
+        }
         let response = try response(context.signals)
         return try context.withApplication { (application) throws(CommandError) in
-            let session = try context.attach(application, role: .produce) { (session) throws(CommandError) in
-                try session.run(.challenges).contains { $0.id == challenge }
-            }
-            // If the challenge does not exist any more, `respond` below reports the reason.
+            let session = try session(application, context, role: .produce)
             let waiting = try session.run(.challenges).first { $0.id == challenge }?.waitingTasks ?? 0
             try session.run(
                 .respond(challenge, response, isKept: isKept, expiresMilliseconds: expires))
@@ -86,6 +90,22 @@ struct Respond: DescribedCommand {
             }
             return .done
         }
+    }
+
+    /// Opens the session or variant that has the challenge.
+    private func session(
+        _ application: Application, _ context: Context, role: Role
+    ) throws(CommandError) -> Session {
+        var isThere = false
+        let session = try context.attach(application, role: role) { (session) throws(CommandError) in
+            isThere = try session.run(.challenges).contains { $0.id == challenge }
+            return isThere
+        }
+        guard isThere else {
+            throw .stopped(
+                .notFound, "there is no open challenge \(challenge); `backhaul challenges` lists the open ones")
+        }
+        return session
     }
 
     private static func sentence(_ response: ChallengeResponse, waiting: Int) -> String {

@@ -49,7 +49,7 @@ struct Service: DescribedCommand {
         let unit = ServiceUnit(program: program, store: store)
         if case .none(let reason) = UserManager.find() {
             if Service.hasSystemd { throw Service.unreachable(reason) }
-            return try printCrontab(unit, file, context)
+            try printCrontab(unit, file, context)
         }
         guard unit.isValidInUnitFile else {
             throw .stopped(
@@ -72,14 +72,15 @@ struct Service: DescribedCommand {
     }
 
     /// Writes the line for a crontab to stdout, so that the user can pipe the line. On a machine without systemd,
-    /// `install` does only this.
+    /// `install` does only this, and fails.
     private func printCrontab(
         _ unit: ServiceUnit, _ file: ServiceFile, _ context: Context
-    ) throws(CommandError) -> ExitCode {
+    ) throws(CommandError) -> Never {
         let report = ServiceReport(file, crontabLine: unit.crontabLine)
         try context.output.isJSON ? context.output.result(report.json) : context.output.result(unit.crontabLine)
-        context.output.note("There is no systemd here: add this line to your crontab with `crontab -e`.")
-        return .done
+        throw .stopped(
+            .refused,
+            "there is no systemd here, so nothing is installed; add the line to your crontab with `crontab -e`")
     }
 
     private func status(_ file: ServiceFile, _ store: String, _ context: Context) throws(CommandError) -> ExitCode {

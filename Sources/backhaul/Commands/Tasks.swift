@@ -58,13 +58,14 @@ struct Tasks: DescribedCommand {
         }
         return row(
             "\(task.id)", ended, state, Text.size(task.done), task.total.map { Text.size($0) } ?? "?",
-            Text.visible(task.url + (remark(task).map { " (\($0))" } ?? "")))
+            Text.visible(task.url + (remark(task, showsError: ended == nil).map { " (\($0))" } ?? "")))
     }
 
     /// A phrase with the reason why the task waits, and with the time of the next attempt or of the next check. The
-    /// reason is the error of the last attempt, or the condition that is not met. Nil if the task has ended, or waits
-    /// for anything else.
-    private static func remark(_ task: TaskInfo) -> String? {
+    /// reason is the error of the last attempt, or the condition that is not met. Nil for any other task.
+    /// - Parameter showsError: Whether the phrase about a failed task is its error.
+    private static func remark(_ task: TaskInfo, showsError: Bool) -> String? {
+        if task.state == .failed { return showsError ? task.errorMessage : nil }
         let isRetry = task.waitsFor == .retry || task.waitsFor == .origin
         guard !task.hasEnded, isRetry || WaitPhrases.isConstraint(task.waitsFor) else { return nil }
         let text = isRetry ? task.errorMessage ?? task.reasonText : task.reasonText

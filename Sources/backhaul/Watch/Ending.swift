@@ -28,7 +28,7 @@ struct Ending {
         error = ending.error?.spoken
         httpStatus = ending.httpStatus
         attempts = ending.attempts
-        size = ending.size
+        size = ending.kind == .upload ? ending.bytesSent : ending.size
         errorBody = ending.errorBody
         responseBody = ending.responseBody
         source = ending.source
@@ -78,7 +78,21 @@ struct Ending {
     /// "https://example.org/a: the server responded with status 403 (BH_HTTP_STATUS): the quota is used up"
     var failureSentence: String {
         (url.isEmpty ? "" : url + ": ") + (error?.description ?? "")
-            + (ErrorBody.line(errorBody ?? []).map { ": " + $0 } ?? "")
+            + (ErrorBody.line(errorBody ?? []).map { ": " + $0 } ?? "") + (hint.map { "; " + $0 } ?? "")
+    }
+
+    /// What to do about an error that is often a mistake of the command line.
+    private var hint: String? {
+        if httpStatus == 401, error?.status == .httpStatus {
+            return "-u USER gives a credential, unless the session refuses them: `backhaul configure --credentials ask`"
+        }
+        // A server with TLS answers a plain request with a page about the mistake, or closes the connection.
+        let page = ErrorBody.text(errorBody)?.lowercased() ?? ""
+        let isPlain = url.hasPrefix("http://")
+        guard isPlain, httpStatus == 400 ? page.contains("https") : error?.status == .connectionLost && size == 0 else {
+            return nil
+        }
+        return "perhaps this server speaks TLS: write https://"
     }
 
     var json: JSON {

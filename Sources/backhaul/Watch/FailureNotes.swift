@@ -26,6 +26,7 @@ struct FailureNotes {
             guard let status = task.error?.status,
                 reported.insert(Kind(status: status, httpStatus: task.httpStatus)).inserted
             else { return nil }
+            if task.state == .running { return task.failureSentence + "." }
             return "\(task.failureSentence); it is retried "
                 + "\(task.nextAttempt.map { Text.time(until: $0) } ?? "now")."
         }
@@ -33,8 +34,11 @@ struct FailureNotes {
 }
 
 extension TaskInfo {
-    /// The URL and error of the last failed attempt.
+    /// The URL and error of the last failed attempt. If a later attempt runs, the sentence says so, because the error
+    /// is not the present state.
     fileprivate var failureSentence: String {
-        "\(url): " + (error.map { $0.spoken.description } ?? "")
+        let error = error.map { $0.spoken.description } ?? ""
+        return state == .running
+            ? "\(url): attempt \(attempts) runs; the last one failed: \(error)" : "\(url): \(error)"
     }
 }
