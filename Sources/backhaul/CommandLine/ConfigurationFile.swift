@@ -22,7 +22,7 @@ struct ConfigurationFile {
 
     /// Reads the file of the user. Nil if there is none.
     static func ofUser() throws(CommandError) -> ConfigurationFile? {
-        guard let (path, isNamed) = try path(), isNamed || Paths.exists(path) else { return nil }
+        guard let (path, isNamed) = try path(), isNamed || access(path, F_OK) == 0 else { return nil }
         let text = String(decoding: try InputFile.content(path), as: UTF8.self)
         return try ConfigurationFile(text, path: path, secrecy: PrivateFile.problem(path))
     }
