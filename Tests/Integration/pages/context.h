@@ -7,12 +7,9 @@
 #pragma clang diagnostic ignored "-Wunused-function"
 #pragma clang diagnostic ignored "-Wunused-but-set-variable"
 
-static void finish(const char *session) {
-    (void)session;
-}
+static void finish(const char *session) { (void)session; }
 
-#define FRAGMENT                                                                                                       \
-    int fragment(bh_application *application, bh_session *session, const bh_event *event, bh_batch *batch)
+#define FRAGMENT int fragment(bh_application *application, bh_session *session, const bh_event *event, bh_batch *batch)
 
 #define NAMES                                                                                                          \
     bh_error error = BH_INIT(bh_error);                                                                                \

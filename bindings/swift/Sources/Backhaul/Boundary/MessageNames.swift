@@ -3,22 +3,22 @@
 /// The command line is built with its own words for these names, so there the message does not change.
 func withSwiftNames(_ message: String) -> String {
     #if KEEPS_HEADER_NAMES
-        return message
+    return message
     #else
-        guard message.utf8.contains(UInt8(ascii: "_")) || message.contains("NULL") else { return message }
-        var rest = message[...]
-        var result = ""
-        while let first = rest.first {
-            let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
-            rest = rest.dropFirst(max(1, word.count))
-            // A name that is part of a path is the name of a file.
-            let isName = result.isEmpty || result.last == " " || result.last == "("
-            result += word.isEmpty ? String(first) : isName && rest.first != "/" ? swiftName(word) : String(word)
-            // In C, the unit is in the field's name. In Swift, the property is a Duration.
-            let isDuration = isName && word.hasSuffix("_ms") && !result.hasSuffix("Milliseconds")
-            if isDuration && !message.contains(" ms") { result += " in milliseconds" }
-        }
-        return result
+    guard message.utf8.contains(UInt8(ascii: "_")) || message.contains("NULL") else { return message }
+    var rest = message[...]
+    var result = ""
+    while let first = rest.first {
+        let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
+        rest = rest.dropFirst(max(1, word.count))
+        // A name that is part of a path is the name of a file.
+        let isName = result.isEmpty || result.last == " " || result.last == "("
+        result += word.isEmpty ? String(first) : isName && rest.first != "/" ? swiftName(word) : String(word)
+        // In C, the unit is in the field's name. In Swift, the property is a Duration.
+        let isDuration = isName && word.hasSuffix("_ms") && !result.hasSuffix("Milliseconds")
+        if isDuration && !message.contains(" ms") { result += " in milliseconds" }
+    }
+    return result
     #endif
 }
 
