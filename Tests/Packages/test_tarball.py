@@ -39,7 +39,7 @@ def test_a_relative_prefix_is_refused(unpacked, prefix):
     assert f"the prefix '{prefix}' is a relative path; give an absolute path" in printed
 
 
-def test_a_user_who_may_not_write_is_told_what_to_do(unpacked):
+def test_an_error_names_the_remedy_if_the_user_may_not_write(unpacked):
     printed = unpacked.sh("/opt/unpacked/install.sh", code=1)
     assert "/usr/local is not writable for user; run this as root, or choose another --prefix" in printed
 

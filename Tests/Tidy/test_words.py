@@ -116,6 +116,8 @@ def test_the_search_finds_a_retired_word_in_prose_and_ignores_code(suffix, text)
 PROPER = ("Authorization", "Backhaul", "Negotiate")
 #: Texts of libcurl and nghttp2, with which the library compares.
 QUOTED = ("Excess found", "Leftovers after chunking", "Invalid HTTP header field", "Violation in HTTP messaging")
+#: The hint of a program after an error of its usage, as GNU programs have it.
+HINT = r"Try `backhauld --help`.\n"
 MESSAGE = re.compile(r'"((?:[^"\\]|\\.)* (?:[^"\\]|\\.)*)"')
 
 
@@ -142,7 +144,8 @@ def is_error(source, number):
 def test_error_messages_begin_with_a_small_letter_and_end_without_a_full_stop():
     found = [f"{source.name}:{number}: {message!r}" for source in sources()
              if source.name.startswith(("Sources/Backhaul", "Sources/backhaul/")) and source.path.suffix == ".swift"
-             for number, message in messages(source) if is_error(source, number) and is_sentence(message)]
+             for number, message in messages(source)
+             if is_error(source, number) and is_sentence(message) and message != HINT]
     assert not found, "\n".join(found)
 
 

@@ -46,8 +46,8 @@ enum CurlLibrary {
         return withOpenSSL.flatMap { bhl_authorities_load(&functions, $0) == 1 ? functions : nil }
     }()
 
-    /// The path of the file with the authorities that the system trusts. This build of libcurl has a path of the file. If
-    /// there is no file, because libcurl was built for another distribution, the path of this distribution is used.
+    /// The path of the file with the authorities that the system trusts. This build of libcurl has a path of the file.
+    /// If there is no file, because libcurl was built for another distribution, the path of this distribution is used.
     static let systemAuthorities: String? = {
         guard let handle = curl_easy_init() else { return nil }
         defer { curl_easy_cleanup(handle) }
