@@ -94,7 +94,7 @@ def test_the_daemon_gets_a_clean_environment(run_host_program, long_lived_daemon
 def test_a_host_gets_an_error_if_a_filter_of_system_calls_forbids_new_processes(run_host_program, habit):
     name, sentence = run_host_program(habit)["error"]
     assert name == "DaemonUnavailable"
-    assert "Operation not permitted" in sentence and "embedded" in sentence
+    assert "Operation not permitted" in sentence and "EMBEDDED" in sentence
 
 
 def test_the_error_names_the_searched_paths_if_the_daemon_is_missing_and_no_store_is_made(run_host_program, store):
