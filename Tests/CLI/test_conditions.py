@@ -121,7 +121,7 @@ def test_invalid_options_of_an_activity_are_refused(backhaul):
     assert "--tolerance, 1 h, is not less than --every, 1 h" in refused
     refused = backhaul("activities", "set", "nightly", "--every", "1h", "-d", "/tmp", code=2).stderr
     assert "--directory is about a transfer; give a URL after the activity's name" in refused
-    assert "takes nothing, `set NAME`" in backhaul("activities", "make", "nightly", code=2).stderr
+    assert "the known ones are set, remove" in backhaul("activities", "make", "nightly", code=2).stderr
 
 
 @pytest.mark.parametrize("words, message", [
