@@ -22,7 +22,7 @@ ROWS = [
     Row("cookie-loop", "redirects until it gets its cookie back, from a session that stores no cookies: the task "
         "fails, and the error message names the option for cookies",
         {"file": (redirect("{base}/file").with_changes(headers={"Location": "{base}/file", "Set-Cookie": "a=1"}),)},
-        Expected("failed", "REDIRECT_REFUSED", message="cookies is BH_COOKIES_NONE"), transports=("h1",)),
+        Expected("failed", "REDIRECT_REFUSED", message="cookies is Cookies.NONE"), transports=("h1",)),
     Row("cookie-redirect", "sets a cookie in its redirect: the next request has the cookie",
         sets("a=1"), GOOD, session=KEEPS,
         asked=({"cookie": None}, {"cookie": "a=1"})),

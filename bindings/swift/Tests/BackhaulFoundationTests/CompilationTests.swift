@@ -113,12 +113,12 @@ struct CompilationTests {
         #expect(output == "")
     }
 
-    /// The Swift code of a document.
+    /// The Swift code of a document, without manifests of packages, which the package manager compiles.
     private func examples(_ document: String) throws -> [String] {
         let text = try String(contentsOf: checkout.appendingPathComponent(document), encoding: .utf8)
-        return text.components(separatedBy: "```swift\n").dropFirst().map { part in
-            part.components(separatedBy: "```")[0]
-        }
+        return text.components(separatedBy: "```swift\n").dropFirst()
+            .map { $0.components(separatedBy: "```")[0] }
+            .filter { !$0.contains("import PackageDescription") }
     }
 
     @Test(
