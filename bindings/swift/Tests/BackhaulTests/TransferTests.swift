@@ -246,7 +246,7 @@ struct TransferTests: EmbeddedTests {
             Issue.record("It was taken.")
         } catch let error as BackhaulError {
             #expect(error.status == .invalidArgument)
-            #expect(error.message.contains("maximum_size") && error.message.contains("expected_size"))
+            #expect(error.message.contains("maximumSize") && error.message.contains("expectedSize"))
         }
         await application.close()
     }
