@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import __version__
+from . import __version__, _demo
 
 _USAGE = """\
 usage: backhaul demo        download a file from a local server, kill everything in the middle, and continue
@@ -32,8 +32,6 @@ def _command_line() -> str | None:
 def main() -> int:
     words = sys.argv[1:]
     if words == ["demo"]:
-        from . import _demo  # makes its file when it is imported
-
         return _demo.run()
     command = _command_line()
     if command:

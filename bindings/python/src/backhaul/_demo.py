@@ -3,6 +3,7 @@ daemon."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import random
@@ -17,9 +18,14 @@ from pathlib import Path
 
 from . import Application
 
-_CONTENT = random.Random(1).getrandbits(8 * (16 << 20)).to_bytes(16 << 20, "little")
 _PIECE = 256 << 10
 _LIMIT_SECONDS = 60
+
+
+@functools.cache
+def _content() -> bytes:
+    return random.Random(1).getrandbits(8 * (16 << 20)).to_bytes(16 << 20, "little")
+
 
 # The program that enqueues the download, and then only waits.
 _PROGRAM = """
@@ -55,16 +61,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.requests.append(start)
         self.send_response(206 if start else 200)
         if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(_CONTENT) - 1}/{len(_CONTENT)}")
-        self.send_header("Content-Length", str(len(_CONTENT) - start))
+            self.send_header("Content-Range", f"bytes {start}-{len(_content()) - 1}/{len(_content())}")
+        self.send_header("Content-Length", str(len(_content()) - start))
         self.send_header("ETag", '"demo"')
         self.end_headers()
-        for offset in range(start, len(_CONTENT), _PIECE):
-            if offset >= len(_CONTENT) // 2:
+        for offset in range(start, len(_content()), _PIECE):
+            if offset >= len(_content()) // 2:
                 self.server.is_half_sent.set()
                 self.server.resumes.wait()
             try:
-                self.wfile.write(_CONTENT[offset : offset + _PIECE])
+                self.wfile.write(_content()[offset : offset + _PIECE])
             except OSError:  # the daemon was killed
                 return
 
@@ -81,9 +87,9 @@ def _start_and_kill(store: Path, file: Path, server: _Server) -> None:
     url = f"http://127.0.0.1:{server.server_port}/file"
     host = subprocess.Popen([sys.executable, "-c", _PROGRAM, store, url, file])
     try:
-        print(f"A program enqueues {url}, {len(_CONTENT) >> 20} MiB, and the daemon downloads it.")
+        print(f"A program enqueues {url}, {len(_content()) >> 20} MiB, and the daemon downloads it.")
         deadline = time.monotonic() + _LIMIT_SECONDS
-        while not (server.is_half_sent.is_set() and _received(file.parent) >= len(_CONTENT) // 4):
+        while not (server.is_half_sent.is_set() and _received(file.parent) >= len(_content()) // 4):
             if host.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError("the download did not begin")
             time.sleep(0.05)
@@ -125,7 +131,7 @@ def run() -> int:
         is_complete = _resume(folder / "store")
         resumed = [start for start in server.requests if start]
         server.shutdown()
-        is_equal = is_complete and hashlib.sha256(file.read_bytes()).digest() == hashlib.sha256(_CONTENT).digest()
+        is_equal = is_complete and hashlib.sha256(file.read_bytes()).digest() == hashlib.sha256(_content()).digest()
         if is_equal and resumed:
             print(f"    The server was asked for the rest, from byte {resumed[0]} on.")
             print("The file is complete, and has the digest of the original.")
