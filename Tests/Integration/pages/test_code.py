@@ -110,6 +110,7 @@ def test_backhaul_accepts_the_command_line(words, tmp_path):
     home.mkdir()
     for name in FILES:
         (home / name).write_text("https://example.org/\n" if name == "list.txt" else "Authorization: Bearer abc\n")
+        (home / name).chmod(0o600)  # demanded for a file with a password
     words = [re.sub("/home/me|/var/log|/var/lib/photos", str(home), word) for word in words]
     store = {"BACKHAUL_STORE": "/dev/null/store", "HOME": str(home), "XDG_CONFIG_HOME": str(home)}
     ended = subprocess.run([COMMAND, *words], cwd=home, env={**os.environ, **store}, stdin=subprocess.DEVNULL,
