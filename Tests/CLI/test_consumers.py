@@ -104,3 +104,16 @@ def test_get_exits_with_9_if_its_task_ended_without_a_file_and_another_command_a
     assert '"task_state":"unknown"' in output
     lift_speed_limit(server)
     waiting.wait(60)
+
+
+def test_the_wait_command_with_a_task_follows_it_while_another_command_reads_the_events(backhaul, serve):
+    server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=20_000)
+    backhaul("add", f"{server.url}/slow", f"{server.url}/b")
+    slow = backhaul.json("tasks")[0]["id"]
+    reader = backhaul.start("wait")
+    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [reader.pid], "the reader")
+    waiting = backhaul.start("wait", slow)
+    lift_speed_limit(server)
+    output, errors = waiting.communicate(timeout=60)
+    assert (waiting.returncode, output) == (0, f"{backhaul.here}/slow\n"), errors
+    assert reader.wait(60) == 0

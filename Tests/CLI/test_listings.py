@@ -129,6 +129,11 @@ def test_the_json_output_of_an_upload_has_the_text_of_the_response(backhaul, ser
         ("17", "utf-8"), ("/w==", "base64")]
 
 
+def test_the_json_output_of_an_upload_has_the_size_of_the_uploaded_body(backhaul, server):
+    [shown] = backhaul.json("put", "--data-binary", "seventeen letters", server.serve("/a", CONTENT))
+    assert shown["size"] == 17
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of 4 MiB."""

@@ -101,6 +101,15 @@ def test_a_proxy_gets_the_password_from_the_password_file(backhaul, server, tmp_
     assert got(backhaul)
 
 
+def test_a_password_file_of_a_proxy_is_refused_if_other_users_may_read_it(backhaul, tmp_path):
+    password = tmp_path / "password"
+    password.write_text("way out\n")
+    password.chmod(0o640)
+    errors = backhaul("configure", "--proxy", "http://127.0.0.1:9", "--proxy-user", "me", "--proxy-password-file",
+                      password, code=2).stderr
+    assert f"{password} has a password, but other users may have access to the file (mode 0640)" in errors
+
+
 def test_a_transfer_fails_if_the_key_of_the_server_is_not_pinned(backhaul, certificates):
     with MisbehavingServer(tls=certificates.server_context()) as server:
         url = server.serve("/a", CONTENT)
