@@ -41,6 +41,7 @@ def layer(tmp_path_factory):
             place = tmp_path_factory.mktemp(f"{release}-{name}")
             with System(place, bare(release)) as system:
                 system.add_user()
+                system.sh("apt-get -q update", user=0)
                 system.install(*packages, *system.add(*files))
             made[release, name] = (place / "changes", bare(release))
         return made[release, name]

@@ -28,7 +28,9 @@ def bare(release):
         ROOTS.mkdir(parents=True, exist_ok=True)
         made = ROOTS / f"{release}.new"
         shutil.rmtree(made, ignore_errors=True)
-        output("mmdebstrap", "--variant=apt", release, made, "http://deb.debian.org/debian")
+        # The system keeps this option of apt.
+        output("mmdebstrap", "--variant=apt", '--aptopt=Acquire::Retries "5"', release, made,
+               "http://deb.debian.org/debian")
         made.rename(folder)
     return folder
 
@@ -95,8 +97,7 @@ class System:
         os.chown(home, USER, USER)
 
     def install(self, *names):
-        """Installs packages of Debian, or files below the root."""
-        self.sh("apt-get -q update", user=0)
+        """Installs packages of Debian, or files below the root. The lists of apt must be current."""
         self.sh(f"DEBIAN_FRONTEND=noninteractive apt-get -qy install --no-install-recommends {' '.join(names)}", user=0)
 
     def add(self, *files, folder="packages"):
