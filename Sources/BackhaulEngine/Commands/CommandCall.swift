@@ -129,8 +129,8 @@ final class CommandCall {
             guard let directory = requests[index].destination.map(InspectedDirectories.Identity.init) else {
                 return false
             }
-            return seen.insert(directory).inserted
-                && !connection.inspectedDirectories.contains(directory, at: engine.runtime.now)
+            return !connection.inspectedDirectories.contains(directory, at: engine.runtime.now)
+                && seen.insert(directory).inserted
         }
     }
 

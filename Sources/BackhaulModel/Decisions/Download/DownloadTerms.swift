@@ -63,8 +63,8 @@ public struct DownloadTerms: Equatable, Sendable {
 
     /// The failure of a response whose media type is not accepted, or that is probably a page in place of the file.
     func refusal(ofType head: ResponseHead, _ known: Checkpoint?) -> Failure? {
-        let type = head.plainText("Content-Type")
         if let acceptedTypes {
+            let type = head.plainText("Content-Type")
             guard !acceptedTypes.contain(type) else { return nil }
             return Failure(
                 .unexpectedType,
