@@ -6,7 +6,7 @@ internal import Glibc
 /// many network shares refuse some characters, and some file systems have a lower limit of the length.
 enum NameProbe {
     /// The names that every file system accepts need no probe: short ones of printable ASCII without these characters.
-    private static let refusedByMany = Set("\\:*?\"<>|".utf8)
+    private static let refusedByMany = Array("\\:*?\"<>|".utf8)
     private static let shortLength = 100
 
     static func isNeeded(_ name: String) -> Bool {

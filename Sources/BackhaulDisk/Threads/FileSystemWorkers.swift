@@ -1,4 +1,5 @@
 internal import BackhaulPlatform
+internal import Synchronization
 
 /// The threads of one file system. The initializer starts the first thread. Every other thread starts when it is needed
 /// for the first time.
@@ -80,23 +81,18 @@ final class FileSystemWorkers: Sendable {
 
 /// Which part file a disk thread is changing, and whether the thread may make further system calls.
 final class DiskActivity: Sendable {
-    private struct State {
-        var part: String?
-        var isRevoked = false
-    }
-
-    private let state = Lock(State())
+    private let part = Lock<String?>(nil)
+    /// Each system call reads this flag, so the flag needs no lock.
+    private let revoked = Atomic(false)
 
     /// Makes the thread's later system calls fail. Returns the name of the part file that the thread is changing, if
     /// any.
     func revoke() -> String? {
-        state.withLock { state in
-            state.isRevoked = true
-            return state.part
-        }
+        revoked.store(true, ordering: .releasing)
+        return part.withLock { $0 }
     }
 
-    var isRevoked: Bool { state.withLock(\.isRevoked) }
+    var isRevoked: Bool { revoked.load(ordering: .acquiring) }
 
-    func change(_ part: String?) { state.withLock { $0.part = part } }
+    func change(_ part: String?) { self.part.withLock { $0 = part } }
 }
