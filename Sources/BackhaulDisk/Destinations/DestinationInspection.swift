@@ -25,8 +25,7 @@ extension DiskThreads {
         metadataWorker(at: destinations[index]).post { [weak self] context in
             guard var failure = DestinationInspection.failure(destinations[index], context.files) else {
                 let directory = try? context.directories.directory(at: destinations[index].directory)
-                let identity = directory.flatMap { context.directories.identity(of: $0) }
-                self?.inspect(destinations, identities + [identity], then: then)
+                self?.inspect(destinations, identities + [directory?.identity], then: then)
                 return
             }
             failure.index = UInt64(index)

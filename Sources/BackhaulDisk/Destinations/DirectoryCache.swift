@@ -20,7 +20,7 @@ struct DirectoryCache {
     mutating func directory(of destination: Destination) throws(Failure) -> OpenDirectory {
         let directory = try openDirectory(of: destination)
         if let expected = destination.fileSystem {
-            guard let present = identity(of: directory), present != expected else { return directory }
+            guard let present = directory.identity, present != expected else { return directory }
             // Another mount of the same file system may have the same directory, such as a bind mount.
             let isSameSystem = Self.withoutRoot(present) == Self.withoutRoot(expected)
             if isSameSystem, directory.status.inode == destination.directoryInode { return directory }
@@ -47,14 +47,6 @@ struct DirectoryCache {
         }
     }
 
-    /// The identity of the directory's file system, which is determined once in a batch.
-    mutating func identity(of directory: OpenDirectory) -> String? {
-        if let known = open[directory.path]?.identity { return known }
-        let identity = files.identities?.identity(of: directory.number, at: directory.path, directory.status)
-        open[directory.path]?.identity = identity
-        return identity
-    }
-
     mutating func isFileSystemAway(_ destination: Destination) -> Bool {
         isFileSystemAway(destination.directory, destination.fileSystem)
     }
@@ -67,7 +59,7 @@ struct DirectoryCache {
         // If the directory is missing, the nearest directory above it shows whether the file system is there.
         while true {
             if let directory = try? directory(at: path) {
-                return identity(of: directory).map { $0 != expected } ?? false
+                return directory.identity.map { $0 != expected } ?? false
             }
             if path == "/" { return true }
             path = SplitPath(path).directory
@@ -85,8 +77,8 @@ struct DirectoryCache {
         if let known = open[path] { return known }
         do throws(SystemError) {
             let descriptor = try files.openDirectory(path)
-            let directory = OpenDirectory(
-                path: path, descriptor: descriptor, status: try files.status(descriptor.number))
+            let status = try files.status(descriptor.number)
+            let directory = OpenDirectory(path: path, descriptor: descriptor, status: status, files: files)
             if open.count >= DirectoryCache.capacity { open.removeAll() }
             open[path] = directory
             return directory
@@ -95,37 +87,44 @@ struct DirectoryCache {
         }
     }
 
-    /// Reserves room for the first bytes of a new file. Returns the space before this reservation: the space at the
-    /// first call of the batch, minus the reservations since then.
-    mutating func reserve(_ bytes: UInt64, in directory: OpenDirectory) throws(SystemError) -> FileSystemSpace {
-        let known = open[directory.path]?.space
-        let space = if let known { known } else { try files.space(directory.number) }
-        open[directory.path]?.space = space.without(bytes)
-        return space
-    }
-
-    /// The permissions of a new file: the requested bits, or the default ACL of the directory, or the umask's bits.
-    mutating func newFileMode(_ mode: FileMode, in directory: OpenDirectory) -> UInt32 {
-        guard mode.isDefault else { return mode.bits }
-        let access = open[directory.path]?.defaultAccess ?? DefaultAccess(of: directory.number, files)
-        open[directory.path]?.defaultAccess = access
-        return access.bits.map { 0o666 & $0 } ?? mode.bits
-    }
-
     mutating func closeAll() { open.removeAll(keepingCapacity: true) }
 }
 
-struct OpenDirectory {
+/// An open directory. What was asked about it is known until it is closed.
+final class OpenDirectory {
     let path: String
-    let descriptor: Descriptor
     let status: FileStatus
     /// The space of the directory's file system; nil before the first call of `reserve`.
-    fileprivate(set) var space: FileSystemSpace?
-    /// The identity of its file system; nil if it is unknown, or not needed yet.
-    fileprivate var identity: String?
-    /// Nil before the first call of `newFileMode`.
-    fileprivate var defaultAccess: DefaultAccess?
+    private(set) var space: FileSystemSpace?
+    /// The identity of its file system; nil if it is unknown.
+    private(set) lazy var identity = files.identities?.identity(of: number, at: path, status)
+
+    private let descriptor: Descriptor
+    private let files: FileSystem
+    private lazy var defaultAccess = DefaultAccess(of: number, files)
+
     var number: Int32 { descriptor.number }
+
+    init(path: String, descriptor: Descriptor, status: FileStatus, files: FileSystem) {
+        self.path = path
+        self.descriptor = descriptor
+        self.status = status
+        self.files = files
+    }
+
+    /// Reserves room for the first bytes of a new file. Returns the space before this reservation: the space at the
+    /// first call of the batch, minus the reservations since then.
+    func reserve(_ bytes: UInt64) throws(SystemError) -> FileSystemSpace {
+        let known = if let space { space } else { try files.space(number) }
+        space = known.without(bytes)
+        return known
+    }
+
+    /// The permissions of a new file: the requested bits, or the default ACL of the directory, or the umask's bits.
+    func newFileMode(_ mode: FileMode) -> UInt32 {
+        guard mode.isDefault else { return mode.bits }
+        return defaultAccess.bits.map { 0o666 & $0 } ?? mode.bits
+    }
 }
 
 /// The permission bits that the default ACL of a directory leaves to a new file (acl(5)).

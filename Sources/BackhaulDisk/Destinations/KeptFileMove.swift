@@ -57,7 +57,7 @@ final class KeptFileMove {
         let to = try directories.directory(of: target.destination)
         let progress: Progress
         do throws(SystemError) {
-            progress = copy == nil ? try start(from, to, &directories) : try continueCopy(from, to, &directories)
+            progress = copy == nil ? try start(from, to) : try continueCopy(from, to)
         } catch {
             throw .disk(error, target.destination.path)
         }
@@ -76,9 +76,7 @@ final class KeptFileMove {
         try? files.remove(target.partName, in: to.number)
     }
 
-    private func start(
-        _ from: OpenDirectory, _ to: OpenDirectory, _ directories: inout DirectoryCache
-    ) throws(SystemError) -> Progress {
+    private func start(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
         let name = target.destination.name
         let final = try files.status(in: to.number, name)
         guard let status = try files.status(in: from.number, kept.name), status.isRegular else {
@@ -103,7 +101,7 @@ final class KeptFileMove {
         self.source = source
         do {
             if from.status.device == to.status.device {
-                try setAttributes(of: source, status, replacing: final, in: to, &directories)
+                try setAttributes(of: source, status, replacing: final, in: to)
             }
             try files.rename(kept.name, in: from.number, to: name, in: to.number, replace: target.replace)
         } catch {
@@ -129,21 +127,18 @@ final class KeptFileMove {
     }
 
     private func setAttributes(
-        of file: Descriptor, _ status: FileStatus, replacing final: FileStatus?, in to: OpenDirectory,
-        _ directories: inout DirectoryCache
+        of file: Descriptor, _ status: FileStatus, replacing final: FileStatus?, in to: OpenDirectory
     ) throws(SystemError) {
         if let final, final.isRegular {
             let name = target.destination.name
             try files.copyAttributes(of: final, named: name, in: to.number, to: file, status, target.mode)
         } else {
-            try files.changeMode(file.number, directories.newFileMode(target.mode, in: to))
+            try files.changeMode(file.number, to.newFileMode(target.mode))
         }
         try files.sync(file.number)
     }
 
-    private func continueCopy(
-        _ from: OpenDirectory, _ to: OpenDirectory, _ directories: inout DirectoryCache
-    ) throws(SystemError) -> Progress {
+    private func continueCopy(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
         guard let source, let copy else { return .gone }
         do {
             let count = try files.read(source.number, into: &buffer, at: copied)
@@ -159,7 +154,7 @@ final class KeptFileMove {
                 return .refused(failure)
             }
             let status = try files.status(copy.number)
-            try setAttributes(of: copy, status, replacing: final, in: to, &directories)
+            try setAttributes(of: copy, status, replacing: final, in: to)
             if recorded != .copy { return .step(record(.copy, status)) }
             try files.rename(
                 target.partName, in: to.number, to: target.destination.name, in: to.number, replace: target.replace)

@@ -149,7 +149,7 @@ final class OpenPart {
     /// many of the bytes are trusted.
     func verifyNext(_ directories: inout DirectoryCache) throws(Failure) -> UInt64? {
         guard var check else { return length }
-        let file = try current(&directories)
+        let file = try current(&directories).file
         let rest = check.end - check.offset
         var slice = [UInt8](repeating: 0, count: Int(min(UInt64(PartDigest.sliceSize), rest)))
         let count = try reporting { () throws(SystemError) in
@@ -176,9 +176,9 @@ final class OpenPart {
 
     /// Appends the bytes to the file, and records the new length in the `PartJournal`. Returns that length.
     func append(_ bytes: [UInt8], _ directories: inout DirectoryCache) throws(Failure) -> UInt64 {
-        let file = try current(&directories)
+        let (file, directory) = try current(&directories)
         try noticeChange(of: file)
-        try write(bytes, to: file, &directories)
+        try write(bytes, to: file, in: directory)
         let status = try? files.status(file.number)
         lastWritten = status.map(FileTimes.init)
         if let status { identity = (status.device, status.inode) }
@@ -206,12 +206,11 @@ final class OpenPart {
         journal.note(identity.inode, location.partName, length: length, checksum: checksum)
     }
 
-    private func write(
-        _ bytes: [UInt8], to file: Descriptor, _ directories: inout DirectoryCache
-    ) throws(Failure) {
+    /// `directory`: the file's directory, if this is the first write to a new file.
+    private func write(_ bytes: [UInt8], to file: Descriptor, in directory: OpenDirectory?) throws(Failure) {
         do throws(Failure) {
-            if length == 0 {
-                try reserve(UInt64(bytes.count), &directories)
+            if let directory {
+                try reserve(UInt64(bytes.count), in: directory)
             } else if length - writeBackStarted + UInt64(bytes.count) >= OpenPart.writeBackSize {
                 try checkSpace(UInt64(bytes.count), on: file.number)
             }
@@ -251,7 +250,7 @@ final class OpenPart {
     func hashNext(_ directories: inout DirectoryCache) throws(Failure) -> Bool {
         if let syncFailure { throw syncFailure }
         guard digest != nil, length > 0 else { return true }
-        let file = try current(&directories)
+        let file = try current(&directories).file
         try noticeChange(of: file)
         guard let digested = digest?.length, digested < length else { return true }
         var slice = [UInt8](repeating: 0, count: Int(min(UInt64(PartDigest.sliceSize), length - digested)))
@@ -284,9 +283,8 @@ final class OpenPart {
 
     /// Checks the space for the first bytes of the file. All new files of a batch (jobs that a disk thread performs
     /// together) share one system call.
-    private func reserve(_ bytes: UInt64, _ directories: inout DirectoryCache) throws(Failure) {
-        let directory = try directories.directory(of: location.destination)
-        let space = try reporting { () throws(SystemError) in try directories.reserve(bytes, in: directory) }
+    private func reserve(_ bytes: UInt64, in directory: OpenDirectory) throws(Failure) {
+        let space = try reporting { () throws(SystemError) in try directory.reserve(bytes) }
         do {
             try check(space, bytes)
         } catch where error.status == .diskFull {
@@ -335,10 +333,11 @@ final class OpenPart {
                 "the server announced \(expected) bytes for \(path) and sent \(whole)")
         }
         let (isContinued, isNew) = (length > 0, descriptor == nil && !last.isEmpty)
-        let mode = try sealedMode(&directories)
-        let file = try current(&directories, creating: mode)
+        let directory = try directories.directory(of: location.destination)
+        let mode = sealedMode(in: directory)
+        let file = if let descriptor { descriptor } else { try create(in: directory, mode: mode) }
         if !last.isEmpty {
-            try write(last, to: file, &directories)
+            try write(last, to: file, in: isContinued ? nil : directory)
             // A file that is written in one step needs no record in the journal, because its download never continues
             // from a part of the file.
             if isContinued { note() }
@@ -352,20 +351,17 @@ final class OpenPart {
         lastWritten = FileTimes(status)
         guard status.size == length else { throw markFailed(.changedExternally(path)) }
         let intent = FinishIntent(device: status.device, inode: status.inode, size: length, checksum: checksum)
-        let new =
-            isNew
-            ? PendingSyncs.NewFile(directory: try directories.directory(of: location.destination), size: length) : nil
+        let new = isNew ? PendingSyncs.NewFile(directory: directory, size: length) : nil
         return (file, new, SealedFile(intent: intent, checksum: try digest?.finish()))
     }
 
     /// The mode of the sealed file. If it will replace a file, only its owner may read it until then.
-    private func sealedMode(_ directories: inout DirectoryCache) throws(Failure) -> UInt32 {
-        let directory = try directories.directory(of: location.destination)
+    private func sealedMode(in directory: OpenDirectory) -> UInt32 {
         if location.replace, location.mode.isDefault {
             let name = location.destination.name
             if name.isEmpty || (try? files.status(in: directory.number, name)) != nil { return 0o600 }
         }
-        return directories.newFileMode(location.mode, in: directory)
+        return directory.newFileMode(location.mode)
     }
 
     /// Closes the file after a failure. Only `resume` opens the file again, with a trusted length.
@@ -404,24 +400,31 @@ final class OpenPart {
         digestRestarts = 0
     }
 
-    /// Returns the open file. If there is none, creates the file with this mode.
+    /// Returns the open file. If there is none, creates it, and returns its directory, too. If this fails, the part
+    /// file is marked as failed, so that queued appends are not written at the offset of this one.
     private func current(
-        _ directories: inout DirectoryCache, creating mode: UInt32 = 0o600
-    ) throws(Failure) -> Descriptor {
+        _ directories: inout DirectoryCache
+    ) throws(Failure) -> (file: Descriptor, newIn: OpenDirectory?) {
         if let syncFailure { throw syncFailure }
-        if let descriptor { return descriptor }
-        let directory = try directories.directory(of: location.destination)
+        if let descriptor { return (descriptor, nil) }
+        do {
+            let directory = try directories.directory(of: location.destination)
+            return (try create(in: directory, mode: 0o600), directory)
+        } catch {
+            throw markFailed(error)
+        }
+    }
+
+    private func create(in directory: OpenDirectory, mode: UInt32) throws(Failure) -> Descriptor {
         let destination = location.destination
         try NameProbe.check(destination.name, in: directory.number, at: destination.path, files)
-        let file = try reporting { () throws(SystemError) in
-            try create(in: directory, mode: mode)
-        }
+        let file = try reporting { () throws(SystemError) in try createReplacing(in: directory, mode: mode) }
         descriptor = file
         return file
     }
 
     /// Creates the part file. An existing file with the same name, such as an old part file, is replaced.
-    private func create(in directory: OpenDirectory, mode: UInt32) throws(SystemError) -> Descriptor {
+    private func createReplacing(in directory: OpenDirectory, mode: UInt32) throws(SystemError) -> Descriptor {
         do {
             return try files.create(in: directory.number, location.partName, mode: mode)
         } catch where error.code == EEXIST {

@@ -75,7 +75,8 @@ public final class PartFile: Sendable {
     }
 
     /// Appends the bytes to the file, and calls `then` with the new length. The first call creates a file that only its
-    /// owner may read (mode 0600). A failed append does not change the length.
+    /// owner may read (mode 0600). A failed append does not change the length, and all later ones fail until
+    /// `openResuming` is called.
     public func append(_ bytes: [UInt8], then: @escaping @Sendable (Result<PartLength, Failure>) -> Void) {
         worker.post { [id, location] context in
             let part = context.part(id, location)

@@ -32,7 +32,7 @@ struct PlaceOperation {
     var path: String { intent.name.map { location.destination.path + $0 } ?? location.destination.path }
 
     /// Renames the file. The caller then syncs the directory.
-    func rename(in directory: OpenDirectory, _ directories: inout DirectoryCache) throws(Failure) -> FileStamp {
+    func rename(in directory: OpenDirectory) throws(Failure) -> FileStamp {
         let replaced = location.replace ? try replacedFile(in: directory) : nil
         do throws(SystemError) {
             if let part = try files.status(in: directory.number, location.partName),
@@ -45,7 +45,7 @@ struct PlaceOperation {
                 {
                     try files.remove(location.partName, in: directory.number)
                 } else {
-                    if location.replace { try setAttributes(of: part, from: replaced, in: directory, &directories) }
+                    if location.replace { try setAttributes(of: part, from: replaced, in: directory) }
                     try files.rename(
                         location.partName, in: directory.number, to: name, in: directory.number,
                         replace: location.replace)
@@ -86,11 +86,10 @@ struct PlaceOperation {
 
     /// The seal does not set the attributes of the replaced file, because that file may change until now.
     private func setAttributes(
-        of part: FileStatus, from replaced: FileStatus?, in directory: OpenDirectory,
-        _ directories: inout DirectoryCache
+        of part: FileStatus, from replaced: FileStatus?, in directory: OpenDirectory
     ) throws(SystemError) {
         guard let replaced else {
-            let mode = directories.newFileMode(location.mode, in: directory)
+            let mode = directory.newFileMode(location.mode)
             // If this fails, the file has fewer permissions than it could have, or the file system has no permissions.
             if part.mode != mode { try? files.changeMode(in: directory.number, location.partName, mode) }
             return

@@ -139,7 +139,7 @@ final class DiskContext {
         do {
             let directory = try directories.directory(of: location.destination)
             let placing = PlaceOperation(files: files, location: location, intent: intent)
-            let stamp = try placing.rename(in: directory, &directories)
+            let stamp = try placing.rename(in: directory)
             journal?.forget(intent.inode, location.partName)
             CrashPoint.afterRename.reach()
             partsInBatch.insert(id)

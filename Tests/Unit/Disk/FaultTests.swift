@@ -56,6 +56,7 @@ import Testing
         faults.fail(.create, with: EDQUOT)
         let part = threads.partFile(try scratch.location("file"))
         #expect(await status { try await part.append([1]) } == .diskFull)
+        #expect(try await part.openResuming(trusting: .nothing) == 0)
         #expect(try await part.append([1]) == 1)
     }
 

@@ -40,6 +40,7 @@ import Testing
         #expect(failure?.message.contains("no free inodes") == true)
         #expect(failure?.message.contains("space") == false)
         #expect(unlink(disk.scratch.path("a")) == 0)
+        #expect(try await part.openResuming(trusting: .nothing) == 0)
         #expect(try await part.append([1]) == 1)
     }
 

@@ -134,6 +134,21 @@ import Testing
         #expect(failure?.message.contains(scratch.path("gone")) == true)
     }
 
+    @Test("after a failed append, later appends fail, too, until the file is opened again")
+    func appendAfterFailure() async throws {
+        #expect(mkdir(scratch.path("d"), 0o700) == 0)
+        let destination = try DestinationCheck.check(path: scratch.path("d/file"), ifExists: .fail)
+        let part = threads.partFile(
+            PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false))
+        #expect(rename(scratch.path("d"), scratch.path("away")) == 0)
+        #expect(await status { try await part.append([1]) } == .storageAway)
+        #expect(rename(scratch.path("away"), scratch.path("d")) == 0)
+        #expect(await status { try await part.append([2]) } == .storageAway)
+        #expect(directoryNames(scratch.path("d")).isEmpty)
+        #expect(try await part.openResuming(trusting: .nothing) == 0)
+        #expect(try await part.append([1]) == 1)
+    }
+
     @Test("a part file is refused if another directory has replaced the directory that was checked before")
     func anotherDirectory() async throws {
         #expect(mkdir(scratch.path("d"), 0o700) == 0)
