@@ -91,10 +91,8 @@ demo: ## the demonstration, one minute after the build: enqueue, kill, continue 
 	@$(MAKE) --no-print-directory $(DAEMON) $(BUILD)/examples/collection
 	@scripts/demo $(BUILD)/examples/collection
 
-# The release build optimizes one module at a time, on one processor. So the unit tests are built at the same time.
 test: ## everything that must hold, some 16 minutes on two processors
 	@scripts/setup build test
-	@$(MAKE) --no-print-directory --jobs=2 all $(EXAMPLES) unit-tests
 	@scripts/test
 
 unit-tests: | setup-build

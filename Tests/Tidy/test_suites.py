@@ -83,9 +83,28 @@ def test_tests_do_not_run_again_if_many_fail(suites, tmp_path, monkeypatch, caps
     assert "ran again" not in capsys.readouterr().out
 
 
+def test_a_suite_starts_when_its_builds_are_complete_and_not_before(suites, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(suites, "REPORTS", tmp_path / "reports")
+    built, script = tmp_path / "built", tmp_path / "script"
+    build = suites.Suite("release", "a build", ["sh", "-c", f"sleep 0.3; touch {built}"], needs=())
+    script.write_text(f"test -e {built}")
+    assert suites.run([suites.Suite("one", "a test", ["sh", script])], [build]) == 0
+    assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()] == [
+        ["release", "built"], ["one", "1"], ["1", "passed,"]]
+
+
+def test_after_a_failed_build_no_suite_starts_and_its_output_is_shown(suites, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(suites, "REPORTS", tmp_path / "reports")
+    build = suites.Suite("release", "a build", ["sh", "-c", "echo wrong; exit 1"], needs=())
+    assert suites.run([suites.Suite("one", "a test", ["touch", tmp_path / "ran"])], [build]) == 1
+    assert "wrong" in capsys.readouterr().out
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_the_suites_end_when_a_signal_ends_the_script(tmp_path, number):
     program = LOADED + "\nsuites.REPORTS = suites.Path(sys.argv.pop())" \
+        "\nsuites.BUILDS.clear()" \
         "\nsuites.SUITES[:] = [suites.Suite('long', '', ['sh', '-c', 'echo $$; sleep 1000'])]\nsuites.main()"
     running = subprocess.Popen([*DEFAULT, sys.executable, "-c", program, tmp_path / "reports"])
     log = tmp_path / "reports" / "long.log"
