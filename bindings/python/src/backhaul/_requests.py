@@ -54,7 +54,8 @@ class Request:
     #: Bytes that the host (the program that uses this package) chooses. The event at the end of the task and each
     #: listing of the task return these bytes.
     user_data: bytes = b""
-    #: What happens if the destination exists: "fail", "replace" or "skip".
+    #: What happens if the destination exists: "fail", "replace" or "skip". "skip" keeps the file if it has the
+    #: ``checksum`` and the ``expected_size``, and otherwise replaces it. It needs at least one of these fields.
     if_exists: str | IfExists = IfExists.FAIL
     #: The priority, -100 to 100 or PRIORITY_NOW. In a session, tasks with a higher priority run first.
     priority: int = 0
@@ -68,6 +69,7 @@ class Request:
     #: The name of a group. When all tasks of the group have ended, one event reports this end.
     group: str | None = None
     #: The expected digest of the file: "sha-256:" and 64 hexadecimal digits, or "sha-512:" and 128 hexadecimal digits.
+    #: With a checksum, ``if_changed`` has no effect; ``if_exists="skip"`` keeps a file that has the checksum.
     checksum: str | None = None
     #: The size of the file in bytes. A file of another size is downloaded a second time. If the second file also has
     #: another size, the task fails with Status.SIZE_MISMATCH.
@@ -91,7 +93,8 @@ class Request:
     policy: Policy | None = None
     #: Whether the engine downloads the file only if it has changed on the server. The comparison is with the file that
     #: an earlier task with this option has downloaded from the same URL to the destination. If the file has not
-    #: changed, the task succeeds with ``http_status`` 304. This option needs ``if_exists="replace"``.
+    #: changed, the task succeeds with ``http_status`` 304. This option needs ``if_exists="replace"``, and has no effect
+    #: in a request with a ``checksum``, which a 304 would not verify.
     if_changed: bool = False
     #: Whether the server chooses the name of the file. If so, the destination is an existing directory, and the event
     #: has the path of the file.

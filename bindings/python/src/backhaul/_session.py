@@ -139,7 +139,8 @@ class Session(SessionTasks):
 
     def poll(self, after: int = 0, maximum: int = PAGE, *, timeout: float | None = None) -> Events:
         """Returns up to ``maximum`` events with ids greater than ``after``. Waits for the first event up to ``timeout``
-        seconds. If ``timeout`` is None, the wait has no limit."""
+        seconds. If no event has come until then, the result has no items. If ``timeout`` is None, the wait has no
+        limit."""
         return self._source().poll(after, maximum, timeout)
 
     def acknowledge(self, events: Iterable[Identity], *, timeout: float | None = None) -> int:

@@ -1,0 +1,61 @@
+"""Blocks of Python in the guides do what the guides say. The tests run the text of a block with their own session."""
+
+import hashlib
+
+import pytest
+from backhaul import Application, Hosting, Request, TaskState
+
+from . import context
+from .blocks import blocks
+
+
+def run(document, part, **names):
+    """Runs the block that contains `part`. Returns the names that the block defines."""
+    [text] = [block.text for block in blocks("python", f"docs/guides/{document}.md") if part in block.text]
+    for old, new in names.pop("replaced", {}).items():
+        text = text.replace(old, str(new))
+    defined = {**vars(context), **names}
+    exec(compile(text, document, "exec"), defined)
+    return defined
+
+
+@pytest.fixture
+def session(tmp_path):
+    with Application("org.example.recipes", tmp_path / "store", hosting=Hosting.EMBEDDED) as application:
+        yield application.session("recipes")
+
+
+def digest(data):
+    return f"sha-256:{hashlib.sha256(data).hexdigest()}"
+
+
+def test_a_changed_list_with_another_checksum_for_a_file_replaces_the_task_of_the_file(session, tmp_path, server):
+    places = {"https://example.org": server.url, "/home/me": tmp_path}
+    follow = run("downloads", "def follow", replaced=places)["follow"]
+    follow(session, {"large.bin": digest(b"old"), "gone.bin": digest(b"")})
+    follow(session, {"large.bin": digest(b"new")})
+    live = session.tasks(states=[TaskState.WAITING, TaskState.RUNNING])
+    assert [task.key for task in live] == [f"large.bin {digest(b'new')}"]
+
+
+def test_a_loop_that_polls_for_events_and_for_progress_shows_both(session, tmp_path, server, capsys):
+    session.enqueue([Request(f"{server.url}/large.bin", tmp_path / "1.bin")])
+    server.release()
+    run("downloads", "poll_progress", session=session)
+    assert f"ended: {server.url}/large.bin succeeded" in capsys.readouterr().out
+    assert session.poll(timeout=0).items == []
+
+
+def arrives(folder, url):
+    replaced = {"http://127.0.0.1:8000/1.jpg": url}
+    run("testing", "test_the_file_arrives", replaced=replaced)["test_the_file_arrives"](folder)
+
+
+def test_the_test_of_the_guide_passes_if_the_file_arrives(tmp_path, server):
+    server.release()
+    arrives(tmp_path, f"{server.url}/large.bin")
+
+
+def test_the_test_of_the_guide_fails_if_the_server_does_not_have_the_file(tmp_path, server):
+    with pytest.raises(AssertionError):
+        arrives(tmp_path, f"{server.url}/no-such-file")
