@@ -7,12 +7,14 @@ internal import Glibc
 /// The systemd instance that runs the user's services (user@.service(5)). Backhaul calls it over the user's message
 /// bus.
 ///
-/// Each call waits up to two seconds on the calling thread, which must not be the thread of an event loop. Each object
-/// of this class belongs to one thread. The object has one descriptor, which is closed when the object is freed. It
-/// starts no thread and no process.
+/// Each call waits up to two seconds on the calling thread, which must not be the thread of an event loop. A start of a
+/// service that waits for its restart may take two seconds longer. Each object of this class belongs to one thread. The
+/// object has one descriptor, which is closed when the object is freed. It starts no thread and no process.
 public final class UserManager {
     /// The longest wait of one call.
     public static let callTimeoutMilliseconds: Int64 = 2_000
+    /// The longest delay before the manager restarts a daemon (`RestartSec` in `backhaul service install`).
+    private static let longestRestartDelayMilliseconds: Int64 = 2_000
 
     /// systemd's version, such as 252; 0 if it is not a number.
     public let version: Int
@@ -102,7 +104,8 @@ public final class UserManager {
     /// In this case the manager does not restart the service.
     ///
     /// If a unit with this name exists, the unit is not changed, and `alreadyExisted` is set. If this unit is not
-    /// running, it is started. So if two processes start the same service at the same time, both succeed.
+    /// running, it is started. So if two processes start the same service at the same time, both succeed. If the
+    /// service waits for its restart after a failure, this call waits, too.
     @discardableResult
     public func startService(_ service: TransientService) throws(Failure) -> StartedService {
         let deadline = Deadline.after(milliseconds: UserManager.callTimeoutMilliseconds)
@@ -162,6 +165,7 @@ public final class UserManager {
     private func start(
         _ service: TransientService, _ deadline: Deadline
     ) throws(BusConnection.CallError) -> StartedService {
+        var deadline = deadline
         var alreadyExisted = false
         while true {
             do throws(BusConnection.CallError) {
@@ -174,22 +178,43 @@ public final class UserManager {
                 // Another process has started the service first, or a unit file exists.
                 alreadyExisted = true
             }
-            do throws(BusConnection.CallError) {
-                if alreadyExisted, try activeState(service.name, deadline)?.isRunning != true {
-                    try run("StartUnit", [.string(service.name), .string("replace")], deadline)
-                }
-            } catch {
-                // If the manager has no such unit, the unit has disappeared since StartTransientUnit found it. So its
-                // name is free.
-                if case .refused(Name.noSuchUnit, _) = error {
-                    alreadyExisted = false
-                    continue
-                }
-                throw error
+            if alreadyExisted, try !startExisting(service.name, &deadline) {
+                // The name is free again.
+                alreadyExisted = false
+                continue
             }
             let process = try mainProcess(service.name, deadline).flatMap(ProcessIdentity.of)
             if !alreadyExisted { release(service.name, deadline) }
             return StartedService(name: service.name, process: process, alreadyExisted: alreadyExisted)
+        }
+    }
+
+    /// Starts a unit, unless its first process runs. Returns false if the manager has no such unit any more. If the
+    /// service waits for its restart, sets a later deadline.
+    private func startExisting(
+        _ name: String, _ deadline: inout Deadline
+    ) throws(BusConnection.CallError) -> Bool {
+        let state = try activeState(name, deadline)
+        if state?.isRunning == true, try mainProcess(name, deadline) != nil { return true }
+        let isRestarting = state == .activating
+        if isRestarting {
+            deadline = .after(
+                milliseconds: Self.longestRestartDelayMilliseconds + Self.callTimeoutMilliseconds)
+        }
+        do throws(BusConnection.CallError) {
+            // If the service waits for its restart, this job waits, too. If the service is active without its first
+            // process (`ExitType=cgroup`), this job changes nothing.
+            try run("StartUnit", [.string(name), .string("replace")], deadline)
+            return true
+        } catch {
+            switch error {
+            case .refused(Name.noSuchUnit, _): return false
+            // The service has reached its limit of starts. Then the manager unloads a unit without a file.
+            case .refused(Name.jobFailed, _) where isRestarting:
+                if try unit(name, deadline) == nil { return false }
+                throw error
+            default: throw error
+            }
         }
     }
 

@@ -114,6 +114,32 @@ struct ServiceTests {
         }
     }
 
+    @Test("a start of a killed service waits for the restart of the service")
+    func startBeforeRestart() throws {
+        var service = service("exec sleep 600")
+        service.restart = .init(delayMilliseconds: 1_000, attempts: 9, startLimitIntervalMilliseconds: 60_000)
+        let first = try #require(try manager.startService(service).process)
+        kill(first.processID, SIGKILL)
+        try until { try manager.state(of: service.name) == .activating }
+        let second = try manager.startService(service)
+        #expect(second.alreadyExisted)
+        #expect(second.process?.isAlive == true)
+        try manager.stopService(service.name)
+    }
+
+    @Test("if a killed service has reached its limit of starts, a start makes the service again")
+    func startAtTheLimit() throws {
+        var service = service("exec sleep 600")
+        service.restart = .init(delayMilliseconds: 1_000, attempts: 1, startLimitIntervalMilliseconds: 60_000)
+        let first = try #require(try manager.startService(service).process)
+        kill(first.processID, SIGKILL)
+        try until { try manager.state(of: service.name) != .active }
+        let second = try manager.startService(service)
+        #expect(!second.alreadyExisted)
+        #expect(second.process?.isAlive == true)
+        try manager.stopService(service.name)
+    }
+
     @Test("concurrent starts of one service all succeed, and only one of them starts the service")
     func atOnce() throws {
         let service = service("exec sleep 600")
