@@ -51,4 +51,6 @@ while [ ! -e "$existing" ]; do existing=$(dirname "$existing"); done
 [ -w "$existing" ] || fail "$existing is not writable for $(id -un); run this as root, or choose another --prefix"
 packaging/place "$action" "$prefix" "$prefix/lib" "$(cat packaging/version)" <packaging/table
 packaging/reload-ld "$action" "$prefix/lib"
-[ "$action" = uninstall ] || printf 'Installed. Try: %s/bin/backhaul --help\n' "$prefix"
+[ "$action" = uninstall ] ||
+    printf '%s\n' "Installed. Try: $prefix/bin/backhaul --help" \
+        'Keep this folder: install.sh --uninstall in it removes the files.'
