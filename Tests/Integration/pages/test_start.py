@@ -63,7 +63,7 @@ def test_the_program_that_lists_the_tasks_shows_the_download_of_a_killed_program
 
 def test_the_commands_of_the_shell_page_do_what_the_page_says(home, server, served):
     def script(part):
-        text = program("shell", "sh", part).replace("http://127.0.0.1:8000", server.url)
+        text = program("shell", "sh", part).replace("http://127.0.0.1:8764", server.url)
         text = re.sub(r"^python3 -m http.server .*$|^kill %1$", "", text, flags=re.MULTILINE)
         return text.replace("timeout -s KILL 5 ", "exec ").replace("head -c 20000000 /dev/urandom", f"cat {served}")
 
