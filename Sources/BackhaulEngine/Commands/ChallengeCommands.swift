@@ -46,7 +46,7 @@ struct ChallengeCommands {
                     engine.apply(change, tasksEndedOrStopped: .cancel)
                 } else {
                     engine.queue(engine.base.credentials.responded(to: challenge, response, lifetime, session))
-                    engine.tasks.scheduler.tasksWait(in: change.lanes, reload: false)
+                    engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
                     engine.announce(change)
                 }
             })

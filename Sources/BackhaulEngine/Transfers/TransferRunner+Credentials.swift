@@ -126,6 +126,7 @@ extension TransferRunner {
 
     private func parked(_ authChallenge: AuthenticationChallenge, _ parked: ParkedTask?) {
         attempt.authentication.authChallenge = nil
+        if parked != nil { attempt.stoppedState = (.waiting, .credential) }
         attempt.emit(.challengeHandled(authChallenge.space, opened: parked?.challenge))
         process(.concluded)
         guard let parked else { return }

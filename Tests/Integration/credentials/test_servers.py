@@ -67,6 +67,18 @@ def test_a_wrong_credential_causes_one_request_and_opens_a_new_challenge(host, n
     assert all(event.state is TaskState.SUCCEEDED for event in task_events(one.wait_for()))
 
 
+def test_a_wrong_credential_is_sent_once_even_if_other_files_of_the_server_need_none(host, nginx, served, downloads):
+    one, asked = waiting_for(host, nginx, served, downloads, 4)
+    before = len(nginx.log())
+    for name in served.names[4:12]:
+        one.download(f"{nginx.url}/{name}", downloads / name)
+    one.respond(asked.id, user="user", password="guess")
+    again = challenge(one, 4, failures=1)
+    assert [line.status for line in nginx.log()[before:] if line.status == 401] == [401]
+    one.respond(again.id, **CREDENTIAL)
+    assert all(event.state is TaskState.SUCCEEDED for event in task_events(one.wait_for()))
+
+
 def test_tasks_fail_if_the_host_refuses_their_challenge(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 10)
     one.respond(asked.id, refuse=True)

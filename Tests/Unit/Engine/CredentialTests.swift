@@ -74,6 +74,21 @@ struct CredentialTests {
         #expect(task.outcome.failure?.detail == 401)
     }
 
+    @Test("the last progress of a task that waits for a credential says so")
+    func progress() throws {
+        let application = try store.open()
+        defer { application.close() }
+        let session = try session(application.createSession(configuration, .consume))
+        _ = try reply(session.watchProgress(intervalMilliseconds: 100))
+        try enqueue(session, files: 1)
+        var last: Progress?
+        let deadline = Deadline.ofTests
+        while last?.state != .waiting, !deadline.hasPassed {
+            last = try session.pollProgress(until: deadline).last ?? last
+        }
+        #expect(last?.reason == .credential)
+    }
+
     @Test("fifty tasks share one challenge, one event and one credential")
     func fifty() throws {
         let application = try store.open()

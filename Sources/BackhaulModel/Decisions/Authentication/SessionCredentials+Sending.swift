@@ -5,9 +5,11 @@ extension SessionCredentials {
     /// The credential that a request for this URL may carry to this server, before a response to this request has
     /// demanded a credential. If only one realm of the server is known, the credential of this realm is returned. If
     /// several realms are known, the scopes of the realms are compared with the URL. A scope is a directory of URLs.
-    /// Of the scopes that contain the URL, the longest one determines the realm.
+    /// Of the scopes that contain the URL, the longest one determines the realm. Until the credential has worked, it is
+    /// sent only to URLs in a scope: a server that ignores the credential elsewhere has not accepted it.
     public func credential(server origin: String, url: String) -> Credential? {
-        space(of: origin, for: url)?.current?.credential
+        guard let space = space(of: origin, for: url), let current = space.current else { return nil }
+        return current.isProven || space.scopes.isEmpty || space.depth(of: url) != nil ? current.credential : nil
     }
 
     public func credential(proxy origin: String) -> Credential? {
@@ -77,10 +79,15 @@ extension SessionCredentials {
     }
 
     private func nearest(_ known: [ProtectionSpace: Space], to url: String) -> (ProtectionSpace, Space)? {
-        let path = URLPath.of(url)
-        let depths = known.compactMap { entry in
-            entry.value.scopes.filter { path.starts(with: $0.utf8) }.map(\.utf8.count).max().map { (entry, $0) }
-        }
+        let depths = known.compactMap { entry in entry.value.depth(of: url).map { (entry, $0) } }
         return depths.max { $0.1 < $1.1 }.map { ($0.0.key, $0.0.value) }
+    }
+}
+
+extension SessionCredentials.Space {
+    /// The length of the longest scope that contains the URL; nil if no scope contains it.
+    fileprivate func depth(of url: String) -> Int? {
+        let path = URLPath.of(url)
+        return scopes.filter { path.starts(with: $0.utf8) }.map(\.utf8.count).max()
     }
 }

@@ -60,7 +60,7 @@ struct SessionCredentialsTests {
         #expect(credentials.runsOneTask(Self.origin))
         credentials.storeResponse(challenge(1, asked), secret)
         #expect(credentials.runsOneTask(Self.origin))
-        let credential = try #require(credentials.credential(server: Self.origin, url: "https://example.org/x"))
+        let credential = try #require(credentials.credential(server: Self.origin, url: "https://example.org/files/1"))
         #expect(credential.response == secret)
         expect(credentials.accepted([credential.number], in: Self.origin), true)
         #expect(!credentials.runsOneTask(Self.origin))
@@ -87,7 +87,7 @@ struct SessionCredentialsTests {
         let asked = try authChallenge()
         credentials.noteChallenge(asked, in: Self.origin)
         credentials.storeResponse(challenge(1, asked), secret)
-        let first = credentials.credential(server: Self.origin, url: "")?.number
+        let first = credentials.credential(server: Self.origin, url: "https://example.org/files/1")?.number
         expect(decision(asked, sent: nil), .resend)
         credentials.storeResponse(challenge(2, asked), secret)
         expect(decision(asked, sent: first), .resend)
@@ -121,6 +121,17 @@ struct SessionCredentialsTests {
         #expect(credentials.isEmpty)
     }
 
+    @Test("until a credential has worked, it is sent only to the directories that demanded it")
+    mutating func unproven() throws {
+        let asked = try authChallenge()
+        credentials.noteChallenge(asked, in: Self.origin)
+        credentials.storeResponse(challenge(1, asked), secret)
+        #expect(credentials.credential(server: Self.origin, url: "https://example.org/files/7")?.response == secret)
+        #expect(credentials.credential(server: Self.origin, url: "https://example.org/public") == nil)
+        expect(credentials.accepted([1], in: Self.origin), true)
+        #expect(credentials.credential(server: Self.origin, url: "https://example.org/public")?.response == secret)
+    }
+
     @Test("if a server has several realms, the directory of a task's URL decides which credential the task gets")
     mutating func realms() throws {
         let staff = try authChallenge()
@@ -128,6 +139,7 @@ struct SessionCredentialsTests {
         let other = ChallengeResponse.headers([HeaderField("Authorization", "Bearer x")])
         credentials.noteChallenge(staff, in: Self.origin)
         credentials.storeResponse(challenge(1, staff), secret)
+        expect(credentials.accepted([1], in: Self.origin), true)
         #expect(credentials.credential(server: Self.origin, url: "https://example.org/public")?.response == secret)
         credentials.noteChallenge(board, in: Self.origin)
         credentials.storeResponse(challenge(2, board), other)
