@@ -14,6 +14,9 @@ enum CommandError: Error {
     /// The status of a call that failed. Nil for another reason.
     var status: Status? { if case .failure(let error) = self { error.status } else { nil } }
 
+    /// Whether the session does not exist any more: another process has invalidated and removed it.
+    var isSessionGone: Bool { status == .notFound || status == .invalidated }
+
     /// If the call failed with this status, the same error with another message.
     func with(_ status: Status, message: (BackhaulError) -> String) -> CommandError {
         guard case .failure(let error) = self, error.status == status else { return self }

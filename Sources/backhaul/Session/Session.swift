@@ -42,7 +42,7 @@ final class Session {
             do {
                 return try body()
             } catch {
-                guard let creation, error.status == .notFound else { throw error }
+                guard let creation, error.isSessionGone else { throw error }
                 session = try creation().session
             }
         }
@@ -122,8 +122,7 @@ final class Session {
                 _ = try signals.wait(for: eventDescriptor, milliseconds: Session.removalInterval)
             }
         } catch {
-            // The session is gone.
-            guard error.status == .notFound || error.status == .invalidated else { throw error }
+            guard error.isSessionGone else { throw error }
         }
     }
 
