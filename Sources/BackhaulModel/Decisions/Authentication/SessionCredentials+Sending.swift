@@ -9,7 +9,8 @@ extension SessionCredentials {
     /// sent only to URLs in a scope: a server that ignores the credential elsewhere has not accepted it.
     public func credential(server origin: String, url: String) -> Credential? {
         guard let space = space(of: origin, for: url), let current = space.current else { return nil }
-        return current.isProven || space.scopes.isEmpty || space.depth(of: url) != nil ? current.credential : nil
+        return current.isProven || space.scopes.isEmpty || space.depth(of: URLPath.of(url)) != nil
+            ? current.credential : nil
     }
 
     public func credential(proxy origin: String) -> Credential? {
@@ -79,15 +80,15 @@ extension SessionCredentials {
     }
 
     private func nearest(_ known: [ProtectionSpace: Space], to url: String) -> (ProtectionSpace, Space)? {
-        let depths = known.compactMap { entry in entry.value.depth(of: url).map { (entry, $0) } }
+        let path = URLPath.of(url)
+        let depths = known.compactMap { entry in entry.value.depth(of: path).map { (entry, $0) } }
         return depths.max { $0.1 < $1.1 }.map { ($0.0.key, $0.0.value) }
     }
 }
 
 extension SessionCredentials.Space {
-    /// The length of the longest scope that contains the URL; nil if no scope contains it.
-    fileprivate func depth(of url: String) -> Int? {
-        let path = URLPath.of(url)
-        return scopes.filter { path.starts(with: $0.utf8) }.map(\.utf8.count).max()
+    /// The length of the longest scope that contains the path of a URL; nil if no scope contains it.
+    fileprivate func depth(of path: Substring.UTF8View) -> Int? {
+        scopes.filter { path.starts(with: $0.utf8) }.map(\.utf8.count).max()
     }
 }
