@@ -102,10 +102,7 @@ import Testing
 
     @Test("a part file can be discarded even if its directory is missing")
     func discardWithoutDirectory() async throws {
-        #expect(mkdir(scratch.path("gone"), 0o700) == 0)
-        let destination = try DestinationCheck.check(path: scratch.path("gone/file"), ifExists: .fail)
-        let part = threads.partFile(
-            PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false))
+        let part = threads.partFile(try scratch.location(inNewDirectory: "gone"))
         #expect(rmdir(scratch.path("gone")) == 0)
         try await part.discard()
     }
@@ -124,11 +121,8 @@ import Testing
 
     @Test("a part file in a missing directory is away, and the message has the directory's path")
     func noSuchDirectory() async throws {
-        #expect(mkdir(scratch.path("gone"), 0o700) == 0)
-        let destination = try DestinationCheck.check(path: scratch.path("gone/file"), ifExists: .fail)
+        let part = threads.partFile(try scratch.location(inNewDirectory: "gone"))
         #expect(rmdir(scratch.path("gone")) == 0)
-        let part = threads.partFile(
-            PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false))
         let failure = await #expect(throws: Failure.self) { try await part.append([1]) }
         #expect(failure?.status == .storageAway)
         #expect(failure?.message.contains(scratch.path("gone")) == true)
@@ -136,10 +130,7 @@ import Testing
 
     @Test("after a failed append, later appends fail, too, until the file is opened again")
     func appendAfterFailure() async throws {
-        #expect(mkdir(scratch.path("d"), 0o700) == 0)
-        let destination = try DestinationCheck.check(path: scratch.path("d/file"), ifExists: .fail)
-        let part = threads.partFile(
-            PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false))
+        let part = threads.partFile(try scratch.location(inNewDirectory: "d"))
         #expect(rename(scratch.path("d"), scratch.path("away")) == 0)
         #expect(await status { try await part.append([1]) } == .storageAway)
         #expect(rename(scratch.path("away"), scratch.path("d")) == 0)
@@ -151,12 +142,9 @@ import Testing
 
     @Test("a part file is refused if another directory has replaced the directory that was checked before")
     func anotherDirectory() async throws {
-        #expect(mkdir(scratch.path("d"), 0o700) == 0)
-        let destination = try DestinationCheck.check(path: scratch.path("d/file"), ifExists: .fail)
+        let part = threads.partFile(try scratch.location(inNewDirectory: "d"))
         #expect(rename(scratch.path("d"), scratch.path("moved")) == 0)
         #expect(mkdir(scratch.path("d"), 0o700) == 0)
-        let part = threads.partFile(
-            PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false))
         #expect(await status { try await part.append([1]) } == .destinationUnavailable)
         #expect(directoryNames(scratch.path("d")).isEmpty)
     }

@@ -132,9 +132,7 @@ import Testing
 
     @Test("if the directory is missing, the storage is away, and its file does not count as absent")
     func lookWithoutDirectory() async throws {
-        #expect(mkdir(scratch.path("disk"), 0o700) == 0)
-        let destination = try DestinationCheck.check(path: scratch.path("disk/file"), ifExists: .fail)
-        let location = PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false)
+        let location = try scratch.location(inNewDirectory: "disk")
         let intent = try await threads.partFile(location).seal([1])
         #expect(rename(scratch.path("disk"), scratch.path("elsewhere")) == 0)
         #expect(await status { _ = try Placement.inspect(location, intent) } == .storageAway)

@@ -25,6 +25,13 @@ final class Scratch {
             destination: destination, partName: ".backhaul-test-\(name).part", mode: mode, replace: replace)
     }
 
+    /// Makes the directory, and returns the location of a download into it, as at the enqueue.
+    func location(inNewDirectory name: String) throws -> PartLocation {
+        try #require(mkdir(path(name), 0o700) == 0)
+        let destination = try DestinationCheck.check(path: path("\(name)/file"), ifExists: .fail)
+        return PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false)
+    }
+
     func partPath(_ location: PartLocation) -> String { path(location.partName) }
 
     func names() -> [String] { directoryNames(path) }

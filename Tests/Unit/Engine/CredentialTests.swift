@@ -81,11 +81,7 @@ struct CredentialTests {
         let session = try session(application.createSession(configuration, .consume))
         _ = try reply(session.watchProgress(intervalMilliseconds: 100))
         try enqueue(session, files: 1)
-        var last: Progress?
-        let deadline = Deadline.ofTests
-        while last?.state != .waiting, !deadline.hasPassed {
-            last = try session.pollProgress(until: deadline).last ?? last
-        }
+        let last = try EngineTests.progress(of: session, until: .waiting)
         #expect(last?.reason == .credential)
     }
 

@@ -115,6 +115,16 @@ func eventsOfRound(_ session: SessionClient) throws -> [Event] {
     throw Unexpected()
 }
 
+/// Reads the progress until its newest reading has this state, or until `Deadline.ofTests`. Returns this reading.
+func progress(of session: SessionClient, until state: TaskState) throws -> Progress? {
+    var last: Progress?
+    let deadline = Deadline.ofTests
+    while last?.state != state, !deadline.hasPassed {
+        last = try session.pollProgress(until: deadline).last ?? last
+    }
+    return last
+}
+
 struct Unexpected: Error {}
 
 /// Evaluates the condition until it is true. Returns false when `Deadline.ofTests` has passed.

@@ -30,11 +30,7 @@ struct ProgressTests {
         #expect(try reply(session.watchProgress(intervalMilliseconds: 100)).isDone)
         #expect(!isReadable(descriptor))
         let task = try enqueue(session, [try store.request(origin.url("/a"), "a")])[0].task
-        var last: Progress?
-        let deadline = Deadline.ofTests
-        while last?.state != .succeeded, !deadline.hasPassed {
-            last = try session.pollProgress(until: deadline).last ?? last
-        }
+        let last = try progress(of: session, until: .succeeded)
         #expect(
             last
                 == Progress(
@@ -48,11 +44,7 @@ struct ProgressTests {
         origin.serve("/b", .init(bytes: pattern(3_000_000), entityTag: "\"b\"", breakAfter: 2_000_000, breaks: 9))
         _ = try reply(session.watchProgress(intervalMilliseconds: 100))
         _ = try enqueue(session, [try store.request(origin.url("/b"), "b")])
-        var last: Progress?
-        let deadline = Deadline.ofTests
-        while last?.state != .waiting, !deadline.hasPassed {
-            last = try session.pollProgress(until: deadline).last ?? last
-        }
+        let last = try progress(of: session, until: .waiting)
         #expect(last?.reason == .retry)
         #expect(last?.offset == 2_000_000)
     }

@@ -23,6 +23,16 @@ struct ServiceTests {
             program: scratch.path + "/script", arguments: arguments)
     }
 
+    /// Starts a service that the manager restarts after a second, at most `attempts` times, and kills its program.
+    private func killedService(attempts: UInt32, name: String = #function) throws -> TransientService {
+        var service = service("exec sleep 600", name: name)
+        service.restart = .init(
+            delayMilliseconds: 1_000, attempts: attempts, startLimitIntervalMilliseconds: 60_000)
+        let started = try #require(try manager.startService(service).process)
+        kill(started.processID, SIGKILL)
+        return service
+    }
+
     /// A line of a script that waits for the file `go`. If a script ended before its service has started, the start of
     /// the service would fail.
     private let waitForFile = "while [ ! -e go ]; do sleep 0.01; done"
@@ -116,10 +126,7 @@ struct ServiceTests {
 
     @Test("a start of a killed service waits for the restart of the service")
     func startBeforeRestart() throws {
-        var service = service("exec sleep 600")
-        service.restart = .init(delayMilliseconds: 1_000, attempts: 9, startLimitIntervalMilliseconds: 60_000)
-        let first = try #require(try manager.startService(service).process)
-        kill(first.processID, SIGKILL)
+        let service = try killedService(attempts: 9)
         try until { try manager.state(of: service.name) == .activating }
         let second = try manager.startService(service)
         #expect(second.alreadyExisted)
@@ -129,10 +136,7 @@ struct ServiceTests {
 
     @Test("if a killed service has reached its limit of starts, a start makes the service again")
     func startAtTheLimit() throws {
-        var service = service("exec sleep 600")
-        service.restart = .init(delayMilliseconds: 1_000, attempts: 1, startLimitIntervalMilliseconds: 60_000)
-        let first = try #require(try manager.startService(service).process)
-        kill(first.processID, SIGKILL)
+        let service = try killedService(attempts: 1)
         try until { try manager.state(of: service.name) != .active }
         let second = try manager.startService(service)
         #expect(!second.alreadyExisted)
