@@ -1110,7 +1110,7 @@ typedef struct bh_request {
                                     its event is acknowledged, the other fields are not compared. If the task has failed
                                     or was cancelled, the key is free for another request after the task's event is
                                     acknowledged. If the task has succeeded, the key is free after the round's
-                                    BH_EVENT_SESSION_FINISHED is acknowledged */
+                                    BH_EVENT_SESSION_FINISHED, or an event of a later round, is acknowledged */
     const bh_header *headers;    /* sent only to the URL's origin; stored with mode 0600. At most
                                     BH_HEADER_COUNT_MAXIMUM headers. All names and values together have at most
                                     BH_HEADERS_SIZE_MAXIMUM bytes */
@@ -1208,7 +1208,9 @@ BH_API BH_CHECK_RESULT bh_status bh_session_enqueue(bh_session *session, const b
 /* What an event reports. */
 BH_ENUM(bh_event_kind) {
     BH_EVENT_TASK_ENDED = 1,       /* a task has ended; one event for each task, in the order of commit */
-    BH_EVENT_SESSION_FINISHED = 2, /* the round's last task has ended (Apple: urlSessionDidFinishEvents) */
+    BH_EVENT_SESSION_FINISHED = 2, /* the round's last task has ended (Apple: urlSessionDidFinishEvents). If a task is
+                                      added before the host acknowledges this event, the event is withdrawn; another
+                                      one follows when that task has ended */
     BH_EVENT_CHALLENGE = 3,        /* a challenge (see bh_challenge) was opened. If the host acknowledges this event,
                                       the challenge stays open */
     BH_EVENT_GROUP_FINISHED = 4,   /* the last task of a group has ended */

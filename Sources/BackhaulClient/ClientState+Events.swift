@@ -48,6 +48,11 @@ extension ClientState {
         grantCredit(handle)
     }
 
+    mutating func endWithdrawn(_ handle: HandleID) {
+        sessions[handle]?.pushed.endWithdrawn()
+        grantCredit(handle)
+    }
+
     /// Notes that the session was attached to an engine, for the first time or again.
     mutating func attached(_ handle: HandleID, newest: EventID, unacknowledged: UInt64) {
         sessions[handle]?.isAttached = true

@@ -256,6 +256,7 @@ struct ClientState: Sendable {
         case .removed(let handle):
             sessions[handle]?.remove()
             updateDescriptors()
+        case .endWithdrawn(let handle): endWithdrawn(handle)
         }
     }
 

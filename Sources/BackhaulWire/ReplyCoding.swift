@@ -69,7 +69,7 @@ extension Reply: WireValue {
 }
 
 extension Notice: WireValue {
-    enum Form: UInt8 { case event = 1, yield, progress, events, removed }
+    enum Form: UInt8 { case event = 1, yield, progress, events, removed, endWithdrawn }
 
     func write(to coder: inout Coder) {
         switch self {
@@ -79,6 +79,7 @@ extension Notice: WireValue {
         case .events(let handle, let after, let through, let events):
             coder.put(Form.events, handle, after, through, events)
         case .removed(let handle): coder.put(Form.removed, handle)
+        case .endWithdrawn(let handle): coder.put(Form.endWithdrawn, handle)
         }
     }
 
@@ -90,6 +91,7 @@ extension Notice: WireValue {
         case .progress: .progress(try coder.next(), try coder.next())
         case .events: .events(try coder.next(), after: try coder.next(), through: try coder.next(), try coder.next())
         case .removed: .removed(try coder.next())
+        case .endWithdrawn: .endWithdrawn(try coder.next())
         case nil: throw Malformed("it has the unknown notice \(tag)")
         }
     }

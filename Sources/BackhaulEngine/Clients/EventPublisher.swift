@@ -67,6 +67,16 @@ final class EventPublisher {
         return effects
     }
 
+    /// Notifies the session's consumer that the event about the end of the last round was withdrawn. The consumer may
+    /// have got this event before, and no poll may have returned it yet.
+    func endWithdrawn(in session: SessionID) -> [EngineEffect] {
+        let effects = flushAnnouncements()
+        if let (connection, handle) = clients.consumer(of: session) {
+            connection.deliver(.notice(.endWithdrawn(handle)))
+        }
+        return effects
+    }
+
     /// Pushes as many events as the consumer's credit permits. Returns the consumer's connection if all events were
     /// pushed.
     private func push(_ announcement: Announcement) -> ConnectionID? {

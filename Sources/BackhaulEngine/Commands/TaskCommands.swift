@@ -72,6 +72,7 @@ struct TaskCommands {
                 engine.tasks.scheduler.tasksWait(in: enqueued.lanes, reload: hasPriority)
                 engine.tasks.scheduler.due(at: enqueued.nextDue)
                 engine.queue(engine.tasks.deadlines.latestStart(at: enqueued.nextLatestStart))
+                if enqueued.withdrawsEnd { engine.queue(engine.clients.events.endWithdrawn(in: session)) }
             }, beforeReply: beforeReply)
     }
 

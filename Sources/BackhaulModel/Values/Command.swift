@@ -117,6 +117,9 @@ public enum Notice: Equatable, Sendable {
     case progress(HandleID, [Progress])
     /// The handle's session was invalidated and is now removed.
     case removed(HandleID)
+    /// A new round of the handle's session has begun. So the event about the end of the last round, if the host has not
+    /// read it yet, is withdrawn.
+    case endWithdrawn(HandleID)
 }
 
 /// The client's first message of a connection, which identifies the client. On the socket, the connection preface with

@@ -95,6 +95,7 @@ public struct ActivityOperations {
         }
         var change = try tables.sessions.change(in: activity.session)
         change.needsHost = notified != nil
+        change.withdrawsEnd = enqueued?.withdrawsEnd ?? false
         change.previousEvent = notified?.previous ?? .zero
         change.events = notified?.events ?? []
         return ActivityStart(change: change, enqueued: enqueued)

@@ -48,7 +48,7 @@ public struct ControlOperations {
             if case .setConstraints(let stated) = control {
                 change.restated = try constraints.restateSelected(stated, of: session)
             }
-            try write(control, to: change, now: now, clock)
+            try write(control, to: &change, now: now, clock)
             if control == .setAside { change.nextDue = try tables.delays.nextDue() }
             if control == .resume {
                 _ = try starts.delaySelected(clock)
@@ -75,7 +75,7 @@ public struct ControlOperations {
     }
 
     private func write(
-        _ control: TaskControl, to change: Change, now: Int64, _ clock: StartClock
+        _ control: TaskControl, to change: inout Change, now: Int64, _ clock: StartClock
     ) throws(Failure) {
         let (session, count) = (change.session, change.tasks.count)
         switch control {
@@ -88,7 +88,7 @@ public struct ControlOperations {
             try tables.sessions.count(aside: Int64(count), in: session)
             try rounds.settle(session, ended: 0, newest: change.newestEvent, groups: groups, now: now)
         case .resume:
-            try rounds.bringBackSelected(to: session)
+            change.withdrawsEnd = try rounds.bringBackSelected(to: session)
             try waits.recordSuspensionsOfSelected(session, count: count, now: clock.calendar)
             try tables.selectedTasks.resume(now: clock.calendar)
         case .setPriority(let priority):

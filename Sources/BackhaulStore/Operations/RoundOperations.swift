@@ -28,18 +28,29 @@ struct RoundOperations {
         return (newest, true)
     }
 
+    /// Counts tasks that were added to the session, for the round `round.next`. If this opens the round, the
+    /// unacknowledged event about the end of the last round is *withdrawn* (removed): a host that reads it would not
+    /// wait for the new tasks. Returns whether an event was withdrawn.
+    func add(_ tasks: Int64, to session: SessionID, _ round: SessionRound) throws(Failure) -> Bool {
+        try tables.sessions.count(enqueued: tasks, in: session, round: round.next)
+        guard !round.isOpen else { return false }
+        let events = try tables.events.removeFinished(session)
+        if events > 0 { try tables.sessions.subtract(events: events, in: session) }
+        return events > 0
+    }
+
     /// Counts the selected tasks that were set aside as unfinished tasks of the open round again, because they are
-    /// resumed. If no round is open, opens the next round.
-    func bringBackSelected(to session: SessionID) throws(Failure) {
+    /// resumed. If no round is open, opens the next round. Returns whether this withdrew an event, as `add` does.
+    func bringBackSelected(to session: SessionID) throws(Failure) -> Bool {
         let count = try tables.selectedTasks.countAside()
-        guard count > 0, let round = try tables.sessions.round(of: session) else { return }
-        let number = round.isOpen ? round.number : round.number &+ 1
+        guard count > 0, let round = try tables.sessions.round(of: session) else { return false }
         try tables.sessions.count(aside: -count, in: session)
-        try tables.sessions.count(enqueued: 0, in: session, round: number)
+        let withdrawsEnd = try add(0, to: session, round)
         for group in try tables.selectedTasks.groups(endingAs: .waiting, areAside: true) {
             try tables.groups.count(enqueued: group.count, in: group.group)
         }
-        try tables.selectedTasks.setRoundOfAside(number)
+        try tables.selectedTasks.setRoundOfAside(round.next)
+        return withdrawsEnd
     }
 
     /// Counts the ended tasks of one group. If all tasks of the group have ended, inserts the `group finished` event

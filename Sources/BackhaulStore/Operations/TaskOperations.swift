@@ -26,7 +26,7 @@ public struct TaskOperations {
         _ requests: [(Request, Origin)], in session: SessionID, aliases: [Int: [String]] = [:], now: Int64,
         clock: ClockReading? = nil, isLaunched: Bool = false, running: Set<TaskID> = []
     ) throws(Failure) -> EnqueuedTasks {
-        let round = try roundForEnqueue(session)
+        let round = try round(forEnqueueIn: session)
         var terms = EnqueueTerms(
             session: session, now: now, clock: clock ?? ClockReading(wall: now, boot: 0, bootID: ""),
             isLaunched: isLaunched)
@@ -54,7 +54,7 @@ public struct TaskOperations {
             // The result is nil if another task has the same idempotency key or destination.
             let task = try tables.tasks.insert(
                 request, in: session, lane: lane, group: group, constraints: constraints(of: request, &terms),
-                round: round, now: now)
+                round: round.next, now: now)
             if let task {
                 try tables.requests.insert(request, of: task)
                 if request.hasOptions {
@@ -74,7 +74,7 @@ public struct TaskOperations {
                 results.append(try existing(request, session, results, running))
             }
         }
-        if added > 0 { try tables.sessions.count(enqueued: added, in: session, round: round) }
+        let withdrawsEnd = added > 0 ? try RoundOperations(tables: tables).add(added, to: session, round) : false
         for (group, added) in groups.added { try tables.groups.count(enqueued: added, in: group) }
         // These groups got no new task, because the tasks of their requests already existed. A group without any task
         // is removed.
@@ -83,7 +83,8 @@ public struct TaskOperations {
         if added < results.count { try tables.lanes.removeEmpty(among: Set(lanes.found.values)) }
         return EnqueuedTasks(
             results: results, lanes: lanesOfWaiting, nextDue: terms.hasDelayed ? try tables.delays.nextDue() : nil,
-            nextLatestStart: terms.hasLatestStart ? try tables.delays.nextLatestStart() : nil)
+            nextLatestStart: terms.hasLatestStart ? try tables.delays.nextLatestStart() : nil,
+            withdrawsEnd: withdrawsEnd)
     }
 
     /// Returns the positions of the requests whose idempotency key belongs to an existing task. For these requests, the
@@ -99,10 +100,10 @@ public struct TaskOperations {
         return known
     }
 
-    private func roundForEnqueue(_ session: SessionID) throws(Failure) -> UInt64 {
+    private func round(forEnqueueIn session: SessionID) throws(Failure) -> SessionRound {
         guard let round = try tables.sessions.round(of: session) else { throw Failure.sessionNotFound }
         guard !round.isInvalidating else { throw Failure.invalidated(round.identifier) }
-        return round.isOpen ? round.number : round.number &+ 1
+        return round
     }
 
     /// Throws when a file exists at the destination of a new task, and the request does not permit this. The caller

@@ -9,7 +9,7 @@ struct DeliveredTable {
     /// Inserts the idempotency keys of the succeeded tasks whose events are in the temporary table `selected`.
     func insertSelected() throws(Failure) { try connection.run(Self.insertSelected) }
 
-    /// Removes the keys of all rounds up to the last round whose end is among the selected events.
+    /// Removes the keys of all rounds up to the last round that has ended according to the selected events.
     func removeFinishedRounds(of session: SessionID) throws(Failure) {
         try connection.run(Self.removeFinishedRounds, .id(session))
     }

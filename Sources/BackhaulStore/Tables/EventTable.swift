@@ -111,6 +111,12 @@ struct EventTable {
     /// Removes the selected events.
     func removeSelected() throws(Failure) { try connection.run(Self.removeSelected) }
 
+    /// Removes the events about the end of a round, and returns their number.
+    func removeFinished(_ session: SessionID) throws(Failure) -> Int64 {
+        try connection.run(Self.removeFinished, .id(session))
+        return connection.changes
+    }
+
     /// Removes the events of the challenge, and returns their number.
     func remove(_ challenge: ChallengeID) throws(Failure) -> Int64 {
         try connection.run(Self.removeChallenge, .id(challenge))
@@ -131,10 +137,11 @@ struct EventTable {
     static let isOfChallenge = """
         EXISTS (SELECT 1 FROM events WHERE events.session_id = ?1 AND events.challenge_id = challenges.id)
         """
-    /// The SQL value of the last round whose end is among the selected events.
+    /// The SQL value of the last round that has ended according to the selected events: an event of a later round shows
+    /// it, too, because the event about the end may have been withdrawn.
     static let lastSelectedRound = """
-        (SELECT max(round) FROM selected CROSS JOIN events ON events.id = selected.id
-            WHERE kind = \(Kind.sessionFinished.sql))
+        (SELECT max(CASE kind WHEN \(Kind.sessionFinished.sql) THEN round ELSE round - 1 END)
+            FROM selected CROSS JOIN events ON events.id = selected.id)
         """
 
     private static let insertEnded = Query(
@@ -192,6 +199,8 @@ struct EventTable {
     private static let selectPlaces = Query(
         "SELECT DISTINCT \(Row.columns(place).joined(separator: ", ")) \(tasksOfSelected)")
     private static let removeSelected = Query("DELETE FROM events WHERE id IN selected")
+    private static let removeFinished = Query(
+        "DELETE FROM events WHERE session_id = ? AND kind = \(Kind.sessionFinished.sql)")
     private static let removeChallenge = Query("DELETE FROM events WHERE challenge_id = ?")
 
     private static func place(_ row: inout Row) -> (lane: LaneID, group: GroupID?) {

@@ -324,6 +324,8 @@ struct SessionRound {
     let number: UInt64
     let isOpen: Bool
     let isInvalidating: Bool
+    /// The round of a task that is added.
+    var next: UInt64 { isOpen ? number : number &+ 1 }
 
     fileprivate init(row: inout Row) {
         identifier = row.text("identifier")

@@ -14,6 +14,8 @@ public struct Change: Equatable, Sendable {
     /// Whether the session needs its host. A session needs its host when all tasks have ended, when a challenge was
     /// opened, or when an activity inserted an event.
     public var needsHost = false
+    /// Whether the unacknowledged event about the end of the last round was removed, because a new round has begun.
+    public var withdrawsEnd = false
     /// The ids of the tasks that changed, in ascending order.
     public var tasks: [TaskID] = []
     /// The lanes of the changed tasks.

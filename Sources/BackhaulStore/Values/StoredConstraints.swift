@@ -25,14 +25,18 @@ public struct EnqueuedTasks: Equatable, Sendable {
     /// The earliest of the latest starts of all tasks in the store, in Unix milliseconds; nil if no new task has a
     /// latest start. After the latest start of a task, no preset (such as `discretionary`) delays the task.
     public var nextLatestStart: Int64?
+    /// As in `Change`.
+    public var withdrawsEnd = false
 
     public init(
-        results: [Enqueued] = [], lanes: Set<LaneID> = [], nextDue: Int64? = nil, nextLatestStart: Int64? = nil
+        results: [Enqueued] = [], lanes: Set<LaneID> = [], nextDue: Int64? = nil, nextLatestStart: Int64? = nil,
+        withdrawsEnd: Bool = false
     ) {
         self.results = results
         self.lanes = lanes
         self.nextDue = nextDue
         self.nextLatestStart = nextLatestStart
+        self.withdrawsEnd = withdrawsEnd
     }
 }
 

@@ -129,8 +129,33 @@ def test_a_new_task_belongs_to_the_next_round_even_if_the_last_round_is_not_ackn
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
     first = one.wait_for()
     one.download(misbehaving.serve("/b", CONTENT), downloads / "b")
-    second = one.wait_for(count=4)[2:]
-    assert [event.round for event in first + second] == [1, 1, 2, 2]
+    second = one.wait_for(count=3)
+    assert [(event.round, event.is_session_finished) for event in first] == [(1, False), (1, True)]
+    assert [(event.round, event.is_session_finished) for event in second] == [(1, False), (2, False), (2, True)]
+
+
+def test_a_host_that_reads_until_the_session_is_finished_waits_for_the_tasks_that_it_has_added(
+        host, misbehaving, downloads, one):
+    one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
+    one.wait_for()
+    one.kill()
+    again = host()
+    again.attach()
+    again.download(misbehaving.serve("/b", CONTENT), downloads / "b")
+    assert [event.round for event in again.wait_for(count=3)] == [1, 2, 2]
+    assert (downloads / "b").read_bytes() == (downloads / "a").read_bytes()
+
+
+def test_the_keys_of_a_round_are_free_after_an_event_of_the_next_round_is_acknowledged(misbehaving, downloads, one):
+    def is_new(name, key):
+        [result] = one.enqueue([Request(misbehaving.serve(f"/{name}", CONTENT), downloads / name, key=key)])
+        return result.is_new
+
+    assert is_new("a", "a")
+    one.acknowledge(one.wait_for()[:1])
+    assert is_new("b", "b") and not is_new("a", "a")
+    one.acknowledge([event for event in one.wait_for() if event.key == "b"])
+    assert is_new("c", "a")
 
 
 def test_polling_again_returns_the_same_events_until_they_are_acknowledged(misbehaving, downloads, one):

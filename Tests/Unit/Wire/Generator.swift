@@ -298,6 +298,7 @@ extension Generator {
             .notice(.yield(identifier: text())), .notice(.progress(id(), list { $0.progress() })),
             .notice(.events(id(), after: id(), through: id(), list { $0.event() })), .goodbye(nil),
             .goodbye(failure()),
-        ] + replies().map { .reply(sequence: integer(), $0) } + [.notice(.removed(HandleID(rawValue: 7)))]
+        ] + replies().map { .reply(sequence: integer(), $0) }
+            + [.notice(.removed(HandleID(rawValue: 7))), .notice(.endWithdrawn(HandleID(rawValue: 7)))]
     }
 }

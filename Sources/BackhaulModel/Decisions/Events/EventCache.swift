@@ -95,6 +95,9 @@ public struct EventCache: Equatable, Sendable {
         }
     }
 
+    /// Removes the event about the end of the last round, because a new round has begun.
+    public mutating func endWithdrawn() { removeAll { $0.kind == .sessionFinished } }
+
     // MARK: Acknowledgements
 
     /// Notes that an acknowledgement was sent. Polls do not return its events any more.
@@ -160,9 +163,11 @@ public struct EventCache: Equatable, Sendable {
         drop(count, size)
     }
 
-    private mutating func removeAll(_ ids: Set<EventID>) {
+    private mutating func removeAll(_ ids: Set<EventID>) { removeAll { ids.contains($0.id) } }
+
+    private mutating func removeAll(where isRemoved: (Event) -> Bool) {
         let (count, size) = (events.count, bytes)
-        events.removeAll { ids.contains($0.id) }
+        events.removeAll(where: isRemoved)
         bytes = events.reduce(0) { $0 + $1.size }
         drop(count - events.count, size - bytes)
     }

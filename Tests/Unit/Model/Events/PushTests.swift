@@ -127,6 +127,17 @@ struct PushTests {
         #expect(cache.take(after: id(1), maximum: 9, newest: id(10))?.events.map(\.id) == [id(2), id(10)])
     }
 
+    @Test("after a new round has begun, a poll does not return the pushed end of the last round")
+    func withdrawnEnd() {
+        var cache = EventCache()
+        let end = Event(id: id(2), round: 1, timeMilliseconds: 0, kind: .sessionFinished)
+        cache.pushed([event(1), end], after: .zero, through: id(2))
+        cache.endWithdrawn()
+        let taken = cache.take(after: .zero, maximum: 9, newest: id(2))
+        #expect(taken?.events.map(\.id) == [id(1)])
+        #expect(taken?.more == false)
+    }
+
     @Test("a client ignores pushed events after a gap")
     func pushWithGap() {
         var cache = EventCache()

@@ -462,7 +462,8 @@ class EventKind(OpenEnum):
 
     #: A task has ended; one event for each task, in the order of commit.
     TASK_ENDED = 1
-    #: The round's last task has ended (Apple: urlSessionDidFinishEvents).
+    #: The round's last task has ended (Apple: urlSessionDidFinishEvents). If a task is added before the host
+    #: acknowledges this event, the event is withdrawn; another one follows when that task has ended.
     SESSION_FINISHED = 2
     #: A challenge (see ``Challenge``) was opened. If the host acknowledges this event, the challenge stays open.
     CHALLENGE = 3
