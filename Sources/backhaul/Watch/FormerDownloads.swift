@@ -53,8 +53,11 @@ enum FormerDownloads {
         let ended = task.endedMilliseconds ?? 0
         guard file.size == task.size ?? task.offset, file.modified <= ended + precision else { return false }
         // If the task received no file, the file is older than the task. Otherwise, an older file was moved there.
-        return task.source != nil || file.modified >= task.enqueuedMilliseconds - precision
+        return task.source != nil || file.modified >= task.enqueuedMilliseconds - max(precision, clockTick)
     }
+
+    /// The kernel gives a file the time of its last clock tick, which may be 10 milliseconds ago.
+    private static let clockTick: Int64 = 10
 }
 
 extension TaskInfo {
