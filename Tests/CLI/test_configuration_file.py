@@ -102,6 +102,12 @@ def test_the_message_about_a_wrong_value_names_the_line_of_the_file(backhaul, co
     assert f"--priority is from {file}:3" in add(backhaul, "a", code=2).stderr
 
 
+def test_an_option_below_a_command_that_does_not_take_it_is_refused_with_the_name_of_another_command(
+        backhaul, configure):
+    configure("[get add]\nuser = ann\n")
+    assert "`add` has no option 'user'; write it below" in add(backhaul, "a", code=2).stderr
+
+
 @pytest.mark.parametrize(("line", "is_secret"), [
     ("proxy-user = ann:secret", True), ("header = Authorization: Bearer x", True), ("header = X-Api-Key: x", True),
     ("proxy = http://ann:secret@127.0.0.1:9", True), ("header = Accept: a/b", False), ("proxy-user = ann", False)])

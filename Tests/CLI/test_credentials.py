@@ -36,7 +36,35 @@ def test_a_server_that_asks_gets_the_user_and_the_password_of_the_command(backha
     (backhaul.here / "password").write_text("secret word\n")
     (backhaul.here / "password").chmod(0o600)
     ended = backhaul("get", *words, f"{server.url}/a", stdin="secret word\n")
-    assert fetched(backhaul) and ended.stderr == ""
+    assert fetched(backhaul) and "credential" not in ended.stderr
+
+
+@pytest.mark.parametrize("option", ["--user", "--netrc"])
+def test_a_command_for_another_user_does_not_send_the_credential_of_an_earlier_command(
+        backhaul, guarded, netrc, option):
+    server = guarded({"/a": CONTENT})
+    backhaul("get", "--user", "ann:secret word", f"{server.url}/a")
+    netrc("machine 127.0.0.1 login bob password guess")
+    words = ["--user", "bob:guess"] if option == "--user" else ["--netrc"]
+    ended = backhaul("get", *words, "-o", "b", f"{server.url}/a", code=8)
+    assert f"{option} applies only to the transfers of this command." in ended.stderr
+    assert [challenge["failures"] for challenge in backhaul.json("challenges")] == [1]
+    assert not (backhaul.here / "b").exists()
+
+
+def test_a_command_with_a_user_finds_the_transfer_of_the_same_user(backhaul, guarded):
+    server = guarded({"/a": CONTENT, "/b": CONTENT})
+    for name in "aab":
+        backhaul("get", "-u", "ann:secret word", f"{server.url}/{name}")
+    assert len(backhaul.json("sessions")) == 1
+
+
+def test_a_transfer_that_waits_for_a_credential_gets_the_user_of_a_later_command(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    backhaul("get", f"{server.url}/a", code=8)
+    backhaul("get", "-u", "ann:secret word", f"{server.url}/a")
+    assert fetched(backhaul)
+    assert [session["identifier"] for session in backhaul.json("sessions")] == ["default"]
 
 
 def test_the_command_asks_for_the_password_before_it_enqueues_anything(backhaul, guarded):

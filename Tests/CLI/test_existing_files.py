@@ -35,6 +35,15 @@ def test_the_get_command_with_the_skip_existing_option_fetches_nothing_if_all_fi
     assert (ended.stdout, ended.stderr) == ("", f"{backhaul.here}/a exists already, and is skipped.\n")
 
 
+def test_the_json_output_has_an_object_for_a_file_that_is_skipped(backhaul, url):
+    (backhaul.here / "a").write_text("mine")
+    path = f"{backhaul.here}/a"
+    (skipped,) = backhaul.json("get", "--skip-existing", f"{url}/a")
+    assert (skipped["task_id"], skipped["task_state"], skipped["path"], skipped["size"]) == (None, "skipped", path, 4)
+    (skipped,) = backhaul.json("add", "--skip-existing", f"{url}/a")
+    assert (skipped["task_id"], skipped["disposition"], skipped["destination"]) == (None, "skipped", path)
+
+
 def test_the_get_command_with_the_skip_existing_option_acknowledges_the_end_event_of_its_file(backhaul, url):
     backhaul("add", f"{url}/a")
     # An embedded engine, which runs the transfers inside a command, transfers /a only while a `get` command runs. Each

@@ -95,7 +95,7 @@ def test_the_error_of_a_failed_transfer_has_the_url_of_the_transfer_and_a_status
     server = serve({"/good": CONTENT})
     ended = backhaul("get", f"{server.url}/absent", f"{server.url}/good", code=1)
     assert ended.stdout == f"{backhaul.here}/good\n"
-    assert f"backhaul: {server.url}/absent: " in ended.stderr
+    assert f"backhaul: transfer 1: {server.url}/absent: " in ended.stderr
     assert "BH_HTTP_STATUS" in ended.stderr
     assert not (backhaul.here / "absent").exists()
 
@@ -221,16 +221,18 @@ def test_the_get_command_with_the_json_option_prints_an_error_as_one_line_of_jso
     assert ended.stdout == ""
 
 
-def test_the_get_command_reports_refused_connections_only_at_the_first_retry_and_at_the_timeout(backhaul, serve):
+def test_the_get_command_reports_refused_connections_once_for_each_number_of_attempts(backhaul, serve):
     server = serve({})
     server.close()
-    ended = backhaul("get", f"{server.url}/a", f"{server.url}/b", "--timeout", "6", code=5)
-    assert len(re.findall("it is retried|the last one failed", ended.stderr.split("--timeout")[0])) == 1
+    ended = backhaul("get", f"{server.url}/a", f"{server.url}/b", "--timeout", "6s", code=5)
     # If the next attempt has begun already, the note says so.
-    assert re.match(rf"{server.url}/[ab]: (attempt \d+ runs; the last one failed: )?.* \(BH_CONNECTION_FAILED\)"
-                    r"(; it is retried (in \d+ s|now))?\.\n", ended.stderr)
+    notes = re.findall(rf"{server.url}/[ab]: [^;]* \(BH_CONNECTION_FAILED\); "
+                       r"(?:attempt (\d+) follows (?:in \d+ s|now)|the next attempt runs)\.\n", ended.stderr)
+    followers = [number for number in notes if number]
+    assert notes and len(set(followers)) == len(followers)
+    assert ended.stderr.count("To end the transfer: backhaul cancel ") == 1
     assert re.search(r"--timeout; the last error: .* \(BH_CONNECTION_FAILED\)$", ended.stderr)
-    assert "retried" not in backhaul("get", "-q", f"{server.url}/a", "--timeout", "2", code=5).stderr
+    assert "attempt" not in backhaul("get", "-q", f"{server.url}/a", "--timeout", "2", code=5).stderr
 
 
 def test_the_tasks_command_shows_the_last_error_and_the_time_of_the_next_attempt(backhaul, serve):

@@ -134,6 +134,18 @@ def test_the_json_output_of_an_upload_has_the_size_of_the_uploaded_body(backhaul
     assert shown["size"] == 17
 
 
+def test_listings_have_the_size_of_an_uploaded_file(backhaul, server):
+    (backhaul.here / "a").write_bytes(b"x" * 12_345)
+    backhaul("put", "a", server.serve("/a", CONTENT))
+    assert re.search(r"succeeded +12\.3 kB +12\.3 kB ", backhaul("history").stdout)
+    assert re.search(r"^sent: +12\.3 kB of 12\.3 kB$", backhaul("info", 1).stdout, re.M)
+
+
+def test_the_tasks_command_shows_the_name_of_a_file_that_the_url_does_not_show(backhaul):
+    backhaul("add", "--suspended", "-o", "b", "http://127.0.0.1:9/a")
+    assert backhaul("tasks").stdout.endswith("http://127.0.0.1:9/a -> b\n")
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of 4 MiB."""

@@ -89,7 +89,7 @@ def test_session_options_are_shown_and_stored(backhaul):
     assert given == [expected]
     assert backhaul.json("configure") == [expected]
     shown = backhaul("configure").stdout
-    assert "proxy.url:" in shown and "socks5h://127.0.0.1:9050" in shown
+    assert "--proxy:" in shown and "socks5h://127.0.0.1:9050" in shown
     assert "missing_close_notify, early_response" in shown
     assert "secret" not in shown and "hidden word" not in shown
 
@@ -351,3 +351,22 @@ def test_the_attempts_command_shows_metrics_after_the_end_of_a_task(backhaul, se
     (task,) = backhaul.json("history")
     assert (task["id"], task["state"], task["path"]) == (ended["task_id"], "succeeded", f"{backhaul.here}/a")
     assert f"{server.url}/a" in backhaul("history").stdout
+
+
+@pytest.mark.parametrize(("text", "milliseconds"), [
+    ("90", 90_000), ("0.5", 500), ("15m", 900_000), ("1h30m", 5_400_000)])
+def test_an_option_in_seconds_also_takes_a_duration(backhaul, text, milliseconds):
+    assert backhaul.json("configure", "--request-timeout", text)[0]["rules"]["request_timeout_ms"] == milliseconds
+
+
+def test_the_configure_command_lists_the_options_and_the_values_that_they_take(backhaul):
+    backhaul("configure", "-q", "--max-time", "1h30m", "--http2", "--credentials", "fail", "--attempts", "4")
+    listed = dict(line.split(":", 1) for line in backhaul("configure").stdout.splitlines())
+    shown = {name: listed[name].strip() for name in ("--max-time", "--http2", "--credentials", "--attempts")}
+    assert shown == {"--max-time": "1h30m", "--http2": "yes", "--credentials": "fail", "--attempts": "4"}
+    others = {"identifier", "header names", "sends launch events"}
+    assert {name for name in listed if not name.startswith("--")} <= others
+
+
+def test_the_configure_command_with_the_quiet_option_prints_no_settings_after_a_change(backhaul):
+    assert backhaul("configure", "-q", "--http2").stdout == ""

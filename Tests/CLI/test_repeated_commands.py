@@ -146,7 +146,7 @@ def test_the_get_command_names_a_suspended_transfer_and_prints_the_resume_comman
 def test_the_add_command_distinguishes_live_transfers_from_ended_transfers(backhaul, slow, url):
     living = backhaul("add", f"{slow.url}/big").stderr
     assert "was enqueued before, and is" in living
-    assert "1 transfer enqueued" in living
+    assert "1 transfer found, safe on disk. " in living
     over = backhaul("add", url).stderr
     assert "has downloaded it before, and its end is acknowledged" in over
     assert "enqueued" not in over
@@ -176,6 +176,16 @@ def test_the_add_command_finds_the_live_transfer_of_an_existing_file(backhaul, u
     (backhaul.here / "a").write_bytes(CONTENT)
     (second,) = backhaul.json("add", "--suspended", url)
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
+
+
+@pytest.mark.parametrize("command", [["add"], ["get", "--timeout", "1"]], ids=["add", "get"])
+def test_a_repeated_command_with_another_rate_says_how_to_change_the_rate_of_the_found_transfer(
+        backhaul, slow, command):
+    backhaul("add", f"{slow.url}/big")
+    (task,) = backhaul.json("tasks")
+    said = backhaul(*command, "--limit-rate", "10k", f"{slow.url}/big", code=5 if "--timeout" in command else 0).stderr
+    assert f"Transfer {task['id']} was found: " in said
+    assert f"Change them with: backhaul rate BYTES {task['id']} " in said
 
 
 @pytest.mark.hosting("daemon")

@@ -106,6 +106,12 @@ def test_the_progress_display_fits_into_the_width_of_the_terminal(backhaul, serv
     assert not any(lines[1:]), "the panel was not erased at the end"
 
 
+def test_the_progress_of_a_transfer_with_a_rate_limit_shows_its_bytes(backhaul, serve):
+    server = serve({"/a": CONTENT})
+    terminal = Terminal(backhaul, "get", "--limit-rate", "100k", f"{server.url}/a", only_errors=True)
+    terminal.read(rb"%.* of ")
+
+
 def test_the_results_stay_readable_if_progress_is_shown_on_the_same_terminal(backhaul, serve):
     server = serve({f"/{number}": CONTENT[:200_000] for number in range(10)}, speed=2 << 20)
     terminal = Terminal(backhaul, "get", *(server.url + path for path in server.files))

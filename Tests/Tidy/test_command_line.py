@@ -51,6 +51,7 @@ OWN_DOCUMENTS = {
     "Explanation/Advice.swift": "a sentence and a command",
     "Explanation/Explanation.swift": "a task, its waits and its conditions in one document",
     "Options/ControlOptions.swift": "the result of bh_tasks_cancel and the like",
+    "Options/Setting.swift": "one setting, for the text of `configure`",
     "Options/SettingOptions.swift": "bh_session_configuration, from the table of settings",
     "Output/Output.swift": "bh_error below one key, to tell it from results",
 }

@@ -277,6 +277,7 @@ extension Schema {
             error_message TEXT,
             http_status INTEGER NOT NULL,
             attempts INTEGER NOT NULL,
+            -- Of an upload: the size of its body.
             size INTEGER NOT NULL,
             enqueued_ms INTEGER NOT NULL,
             ended_ms INTEGER NOT NULL,

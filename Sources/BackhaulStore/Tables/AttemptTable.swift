@@ -39,6 +39,13 @@ struct AttemptTable {
         try connection.all(Self.selectTimes, .id(task), read: AttemptTimes.init(row:))
     }
 
+    /// The SQL expression for the size of an upload's body. The size of a file is not stored, so the attempt that has
+    /// succeeded shows it.
+    static let bodySize = """
+        coalesce(body_size, CASE WHEN state = \(TaskState.succeeded.sql) AND task_kind = \(TaskKind.upload.rawValue)
+            THEN coalesce((SELECT request_body_bytes FROM attempts WHERE \(AttemptKey.isOf("tasks.id"))
+                ORDER BY attempts.id DESC LIMIT 1), bytes_sent) END, 0)
+        """
     /// The SQL condition that an attempt is of the task `task_id`.
     private static let isOfTask = AttemptKey.isOf("task_id")
     /// The SQL condition that an attempt is of task ?1.

@@ -40,9 +40,10 @@ struct HistoryTable {
         (SELECT event_id, task_id FROM history WHERE session_id = ?1 ORDER BY event_id DESC LIMIT -1 OFFSET ?2)
         """
 
-    // If a downloaded file is still in the store when the task's event is acknowledged, the file is removed. So the
-    // history has no path of such a file. If the file is at the destination, the path is NULL. The rows are inserted in
-    // the order of their ids, so that SQLite adds each row at the end of the table.
+    // The size of an upload is the size of its body. If a downloaded file is still in the store when the event of its
+    // task is acknowledged, the file is removed. So the history has no path of such a file. If the file is at the
+    // destination, the path is NULL. The rows are inserted in the order of their ids, so that SQLite adds each row at
+    // the end of the table.
     private static let insertSelected = Query(
         """
         INSERT OR REPLACE INTO history (event_id, task_id, session_id, round, state, kind, url, destination, path,
@@ -52,9 +53,10 @@ struct HistoryTable {
         SELECT events.id, tasks.id, tasks.session_id, tasks.round, state, task_kind, url, destination,
             iif(state = \(TaskState.succeeded.sql), path, NULL), idempotency_key, user_data,
             (SELECT name FROM groups WHERE groups.id = group_id), tasks.priority, status, error_domain, error_detail,
-            error_message, http_status, attempts, size, enqueued_ms, ended_ms, constraints_id, lane_id,
-            earliest_start_ms, request_options.latest_start_ms, expected_bytes_received, expected_bytes_sent,
-            start_delayed_ms
+            error_message, http_status, attempts,
+            iif(task_kind = \(TaskKind.upload.rawValue), \(AttemptTable.bodySize), size), enqueued_ms, ended_ms,
+            constraints_id, lane_id, earliest_start_ms, request_options.latest_start_ms, expected_bytes_received,
+            expected_bytes_sent, start_delayed_ms
         FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = events.task_id
             CROSS JOIN requests ON requests.task_id = tasks.id
             LEFT JOIN request_options ON has_options AND request_options.task_id = tasks.id
@@ -83,7 +85,9 @@ extension TaskInfo {
         let failure = row.failure()
         let httpStatus: Int32 = row.number("http_status")
         let attempts: UInt32 = row.number("attempts")
-        let size = row.bits("size")
+        let isUpload = kind == .upload
+        let bytes = row.bits("size")
+        let size = isUpload ? 0 : bytes
         self.init(
             id: id, round: round, state: state, reason: .none, reasonText: nil, nextAttemptMilliseconds: 0, url: url,
             destinationPath: destination, idempotencyKey: key, userData: userData, priority: priority,
@@ -95,6 +99,7 @@ extension TaskInfo {
         expectedBytesReceived = row.optionalBits("expected_bytes_received")
         expectedBytesSent = row.optionalBits("expected_bytes_sent")
         self.kind = kind
+        if isUpload { (bodySize, bodySent) = (bytes, state == .succeeded ? bytes : 0) }
         self.path = path ?? (state == .succeeded ? destination : nil)
         self.group = group
     }

@@ -21,6 +21,10 @@ public enum URLParser {
             // libcurl accepts "https:///a" and "https:/a" as "https://a".
             let rest = url.utf8.drop { $0 != 0x3A }.dropFirst()
             guard rest.starts(with: "//".utf8) || rest.isEmpty, !rest.starts(with: "///".utf8) else {
+                let scheme = String(url.prefix { $0 != ":" }).lowercased()
+                guard !rest.starts(with: "/".utf8) || scheme == "https" || scheme == "http" else {
+                    throw unsupported(scheme)
+                }
                 throw invalid("the URL has not two slashes before the name of its server")
             }
             return try read(Array(url.utf8), relativeTo: nil, flags: 0) { _, origin in origin }

@@ -113,7 +113,7 @@ struct ConfigurationFile {
         guard name != "help", name != option.name else { throw .usage("\(name) can only be on the command line") }
         if let option = options.first(where: { $0.name == name && $0.isShown }) { return option }
         let owner = command.map { "`\($0.name)` has no option '\(name)'" } ?? "'\(name)' is no option of every command"
-        if command == nil, let user = Commands.all.first(where: { $0.has(name) }) {
+        if let user = Commands.all.first(where: { $0.has(name) }) {
             throw .usage("\(owner); write it below the names of its commands, such as [\(user.description.name)]")
         }
         let known = options.filter { $0.isShown && $0.name != "help" }.map(\.name)

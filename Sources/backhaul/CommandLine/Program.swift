@@ -81,6 +81,7 @@ enum Program {
     }
 
     private static func noCommand(_ name: String) -> CommandError {
+        if name == OptionDescription.version.name { return .usage("there is no command '\(name)'; write --\(name)") }
         let nearest = Suggestion.nearest(to: name, among: Commands.all.map(\.description.name))
         return .usage("there is no command '\(name)'" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
     }

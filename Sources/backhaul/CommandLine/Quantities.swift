@@ -79,11 +79,13 @@ extension Arguments {
         }
     }
 
-    /// Converts a value in seconds, such as "90" or "0.5", to milliseconds.
+    /// Converts seconds, such as "90" or "0.5", or a duration, such as "15m", to milliseconds.
     func milliseconds(_ name: String, upTo limit: Double = 315_360_000) throws(CommandError) -> UInt64? {
         guard let text = value(name) else { return nil }
-        guard Arguments.isPlain(text[...]), let seconds = Double(text), seconds > 0, seconds <= limit else {
-            throw .usage("--\(name) takes seconds, such as 90 or 0.5, not '\(text)'")
+        let seconds =
+            Arguments.isPlain(text[...]) ? Double(text) : TimeParser.duration(text).map { Double($0) / 1000 }
+        guard let seconds, seconds > 0, seconds <= limit else {
+            throw .usage("--\(name) takes seconds, such as 90 or 0.5, or a duration, such as 15m, not '\(text)'")
         }
         return max(1, UInt64((seconds * 1000).rounded()))
     }

@@ -7,7 +7,9 @@ enum Suggestion {
         "download": ["get"], "fetch": ["get"], "upload": ["put"], "send": ["put"], "enqueue": ["add"],
         "queue": ["add"], "list": ["tasks"], "ls": ["tasks"], "jobs": ["tasks"], "show": ["info", "status"],
         "log": ["history"], "config": ["configure"], "settings": ["configure"], "login": ["respond"],
-        "check": ["doctor"], "rate": ["limit-rate"], "add": ["set", "install"], "enable": ["install"],
+        "remove": ["cancel"],
+        "status": ["tasks"], "check": ["doctor"], "rate": ["limit-rate"], "add": ["set", "install"],
+        "enable": ["install"],
         "disable": ["uninstall"],
     ]
 

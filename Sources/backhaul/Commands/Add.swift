@@ -32,7 +32,10 @@ struct Add: DescribedCommand {
             try ProxyEnvironment.noteDifference(session, application, context)
             var options = options
             try session.removedIfRefused { () throws(CommandError) in try options.prepare(application, context) }
-            let transfers = try options.wanted(session, context.output)
+            let (transfers, skipped) = try options.wanted(session, context.output)
+            if context.output.isJSON {
+                try context.output.result(lines: skipped.map { Enqueued.json(skipped: $0).text })
+            }
             let list = try DownloadList(transfers, session, context, application)
             let enqueued = zip(transfers, list.results).compactMap { transfer, result in result.map { (transfer, $0) } }
             let code: ExitCode = !options.hasInvalidLine && !list.hasInvalidLine ? .done : .usage
@@ -47,15 +50,28 @@ struct Add: DescribedCommand {
                     context.output.note("\(transfer.destination ?? transfer.url): transfer \(result.taskID) \(found).")
                 }
             }
-            let living = enqueued.count { !$0.1.hasEnded }
-            if living == 0 { return code }
-            context.output.note(
-                "\(Text.count(living, "transfer")) enqueued, safe on disk. "
-                    + (context.isEmbedded
-                        ? "Transfers run while a process has the store open: run `\(context.waitCommand)`."
-                        : "They continue in the background: `\(context.waitCommand)` shows their progress."))
+            list.noteFound(context)
+            let living = enqueued.map(\.1).filter { !$0.hasEnded }
+            if !living.isEmpty { Add.note(living, context) }
             return code
         }
+    }
+
+    private static func note(_ living: [Enqueued], _ context: Context) {
+        let new = living.count { $0.isNew }
+        let found = living.count - new
+        let counts =
+            new == 0
+            ? "\(Text.count(found, "transfer")) found"
+            : "\(Text.count(new, "transfer")) enqueued" + (found > 0 ? ", \(found) found" : "")
+        let continuation =
+            living.count == 1
+            ? "It continues in the background: `\(context.waitCommand)` shows its progress."
+            : "They continue in the background: `\(context.waitCommand)` shows their progress."
+        context.output.note(
+            counts + ", safe on disk. "
+                + (context.isEmbedded
+                    ? "Transfers run while a process has the store open: run `\(context.waitCommand)`." : continuation))
     }
 
     /// A phrase about the state of a transfer that existed before this command. Nil if the transfer is new.

@@ -45,7 +45,7 @@ struct Attempts: DescribedCommand {
 
     private static var header: String {
         row(
-            ["TASK", "NO.", "STATUS", "LOOKUP", "CONNECT", "TLS", "FIRST", "TOTAL", "BYTES"],
+            ["TASK", "NO.", "STATUS", "LOOKUP ms", "CONNECT ms", "TLS ms", "FIRST ms", "TOTAL ms", "BYTES"],
             "PROTOCOL  RESULT")
     }
 
@@ -97,6 +97,6 @@ struct Attempts: DescribedCommand {
     }
 
     private static func row(_ cells: [String], _ rest: String) -> String {
-        zip(cells, [6, 5, 8, 9, 9, 9, 9, 10, 11]).map { Text.padded(left: $0, columns: $1) }.joined() + "  " + rest
+        zip(cells, [6, 5, 8, 11, 12, 10, 10, 10, 11]).map { Text.padded(left: $0, columns: $1) }.joined() + "  " + rest
     }
 }

@@ -72,12 +72,15 @@ struct Configure: DescribedCommand {
                 guard let found = try context.attach(application, role: .observe) else { return .done }
                 attached = found
             }
+            if settings.hasChanges && context.output.isQuiet { return .done }
             let configuration = try attached.configuration()
             if context.output.isJSON {
                 try context.output.result(configuration.json)
             } else {
                 try context.output.result(
-                    lines: configuration.json.lines.map { Text.padded($0.0 + ":", columns: 45) + Text.visible($0.1) })
+                    lines: Setting.all.compactMap { $0.listed(configuration) }.map {
+                        Text.padded($0.name + ":", columns: 32) + Text.visible($0.value)
+                    })
             }
             return .done
         }

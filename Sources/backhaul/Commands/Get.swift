@@ -34,16 +34,16 @@ struct Get: DescribedCommand {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         let credentials = try credentials.credentials(context.signals)
         return try context.withApplication { (application) throws(CommandError) in
-            let (session, isConsumer) = try Watch.join(application, context.settings(options.session))
+            let settings = context.settings(try sessionOptions(credentials, application, context))
+            let (session, isConsumer) = try Watch.join(application, settings)
             try ProxyEnvironment.noteDifference(session, application, context)
             var options = options
             try session.removedIfRefused { () throws(CommandError) in try options.prepare(application, context) }
             if isConsumer { try acknowledgeFormerEnds(session) }
-            let list = try DownloadList(options.wanted(session, context.output), session, context, application)
-            for (id, _) in list.enqueued where list.isSuspended(id) {
-                context.output.note(
-                    "Transfer \(id) is suspended; it continues after: \(context.command("resume", "\(id)"))")
-            }
+            let (wanted, skipped) = try options.wanted(session, context.output)
+            if context.output.isJSON { try context.output.result(lines: skipped.map { Ending(skipped: $0).json.text }) }
+            let list = try DownloadList(wanted, session, context, application)
+            list.noteFound(context)
             let watch = try Watch(
                 context, application, session, isConsumer: isConsumer, scope: .tasks(list.enqueued),
                 timeout: timeout, credentials: credentials)
@@ -54,6 +54,26 @@ struct Get: DescribedCommand {
             let hasInvalidLine = options.hasInvalidLine || list.hasInvalidLine
             return code == .done && hasInvalidLine ? .usage : code
         }
+    }
+
+    /// The options that select the session. A user has a variant of the session. But if an earlier command without the
+    /// user has enqueued one of the transfers, it may wait for this credential, so all of them belong to its session.
+    private func sessionOptions(
+        _ credentials: GivenCredentials, _ application: Application, _ context: Context
+    ) throws(CommandError) -> SettingOptions {
+        let name = SessionVariant.name(of: context.baseName, options.session.given)
+        if !credentials.isEmpty, let session = try application.attachIfExists(name) {
+            let keys = Set(options.transfers.compactMap(\.key))
+            var isFound = false
+            try session.forEachPage(.states(TaskSelection.live)) { tasks in
+                isFound = tasks.contains {
+                    $0.idempotencyKey.map { keys.contains(Transfer.parts(ofKey: $0).first) } ?? false
+                }
+                return !isFound
+            }
+            if isFound { return options.session }
+        }
+        return options.session.of(credentials, for: options.transfers)
     }
 
     /// Acknowledges the events about the ends of earlier transfers to the same files, so that the new requests start

@@ -71,7 +71,7 @@ struct Info: DescribedCommand {
             ("enqueued", Text.dateAndTime(task.enqueuedMilliseconds)),
         ]
         if let time = task.endedMilliseconds { fields.append(("ended", Text.dateAndTime(time))) }
-        if let reason = task.reasonText { fields.insert(("why", reason), at: 2) }
+        if let reason = task.reasonText, task.waitsFor != .rate { fields.insert(("why", reason), at: 2) }
         if let time = task.earliestStartMilliseconds { fields.append(("earliest start", Text.timeWithCountdown(time))) }
         if let time = task.latestStartMilliseconds { fields.append(("latest start", Text.timeWithCountdown(time))) }
         let asked = task.constraints.json.lines

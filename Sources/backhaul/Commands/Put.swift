@@ -14,8 +14,9 @@ struct Put: DescribedCommand {
         ],
         options: [
             OptionDescription("upload-file", "T", "FILE", "send FILE; may be repeated, and may be an argument instead")
-        ] + RequestOptions.descriptions + BodyOptions.descriptions + Setting.options(Setting.transferSettings)
-            + CredentialOptions.userOptions + CredentialOptions.netrcOptions + [
+        ] + RequestOptions.descriptions + CurlOptions.uploadDescriptions + BodyOptions.descriptions
+            + Setting.options(Setting.transferSettings) + CredentialOptions.userOptions + CredentialOptions.netrcOptions
+            + [
                 Watch.timeoutOption,
                 OptionDescription("suspended", nil, nil, "with --no-wait: do not start before `backhaul resume`"),
                 OptionDescription("no-wait", nil, nil, "enqueue and exit, as `add` does"),
@@ -77,7 +78,7 @@ struct Put: DescribedCommand {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         let credentials = try credentials.credentials(context.signals)
         return try context.withApplication { (application) throws(CommandError) in
-            let settings = context.settings(session)
+            let settings = context.settings(session.of(credentials, for: transfers))
             guard waits else { return try enqueue(application, settings, context) }
             let (session, isConsumer) = try Watch.join(application, settings)
             try ProxyEnvironment.noteDifference(session, application, context)

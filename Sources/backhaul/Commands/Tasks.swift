@@ -58,7 +58,13 @@ struct Tasks: DescribedCommand {
         }
         return row(
             "\(task.id)", ended, state, Text.size(task.done), task.total.map { Text.size($0) } ?? "?",
-            Text.visible(task.url + (remark(task, showsError: ended == nil).map { " (\($0))" } ?? "")))
+            Text.visible(task.url + file(task) + (remark(task, showsError: ended == nil).map { " (\($0))" } ?? "")))
+    }
+
+    /// The name of the file, if the URL does not show it.
+    private static func file(_ task: TaskInfo) -> String {
+        let name = TransferName.file(of: task)
+        return task.isUpload || task.destination == nil || name == TransferName.file(of: task.url) ? "" : " -> " + name
     }
 
     /// A phrase with the reason why the task waits, and with the time of the next attempt or of the next check. The

@@ -72,6 +72,15 @@ struct GivenCredentials {
     let netrc: NetrcFile?
 
     var isEmpty: Bool { user == nil && netrc == nil }
+    /// The option that has given the credentials, for notes.
+    var option: String { user == nil ? "--netrc" : "--user" }
+
+    /// The users as whom the command logs in at the servers of these URLs, if the servers ask.
+    func users(for urls: [String]) -> [String] {
+        if let user { return [user.name] }
+        let hosts = Set(urls.map { GivenCredentials.host(of: ConcernedChallenges.origin(of: $0)) })
+        return Set(hosts.compactMap { netrc?.credential(for: $0)?.user }).sorted()
+    }
 
     /// The response to a challenge of a server. Nil if there is no credential for this server.
     func response(to challenge: Challenge) -> ChallengeResponse? {

@@ -1,14 +1,15 @@
-/// Options of curl that people type from habit. Some of them ask for what Backhaul does anyway, so they are accepted.
-/// For the others, a message names what to use instead.
+/// Options of curl, wget and aria2 that people type from habit. Some of them ask for what Backhaul does anyway, so they
+/// are accepted. For the others, a message names what to use instead.
 enum CurlOptions {
     /// Options without an effect, because they ask for what is done anyway. `--silent` is another word for `--quiet`.
     private static let accepted = [
         option("location", "L"), option("fail", "f"), option("fail-with-body"), option("show-error", "S"),
         option("silent", "s"), option("progress-bar", "#"), option("parallel", "Z"), option("anyauth"),
-        option("retry-connrefused"),
+        option("retry-connrefused"), option("retry-all-errors"),
     ]
     private static let acceptedDownloads = [
         option("remote-name", "O"), option("remote-name-all"), option("continue-at", "C", "OFFSET"),
+        option("continue", "c"),
     ]
 
     /// Options that are refused, with what to do instead.
@@ -35,16 +36,41 @@ enum CurlOptions {
         option("oauth2-bearer", nil, "TOKEN", advice: "write the header in a file: --header-file FILE"),
         option("url", nil, "URL", advice: "give the URL as an argument"),
         option("compressed", advice: "files are stored as the server has them"),
+        option("ipv4", "4", advice: "all addresses of the server are tried"),
+        option("ipv6", "6", advice: "all addresses of the server are tried"),
+        option("remote-time", "R", advice: "a file has the time of its download"),
+        option("resolve", nil, "HOST:PORT:ADDRESS", advice: "write the address into /etc/hosts"),
+    ]
+    /// The same for options of wget and aria2.
+    private static let refusedOfOthers = [
+        option("out", nil, "FILE", advice: "write --output FILE"),
+        option("directory-prefix", "P", "DIRECTORY", advice: "write --directory DIRECTORY"),
+        option("split", nil, "NUMBER", advice: "a file comes over one connection"),
+        option(
+            "max-connection-per-server", nil, "NUMBER", advice: "--connections NUMBER limits connections to a server"),
+        option("max-concurrent-downloads", "j", "NUMBER", advice: "write --parallel-max NUMBER"),
+        option("all-proxy", nil, "URL", advice: "write --proxy URL"),
+        option("ca-certificate", nil, "FILE", advice: "write --cacert FILE"),
+        option("no-check-certificate", advice: "certificates are always verified; --cacert FILE trusts your own"),
+        option("max-download-limit", nil, "BYTES", advice: "write --limit-rate BYTES"),
+        option(
+            "max-overall-download-limit", nil, "BYTES", advice: "write `backhaul limits set --limit-rate BYTES`"),
+        option("tries", "t", "NUMBER", advice: "--retry NUMBER limits the retries"),
     ]
 
     static let descriptions = accepted + refused
-    static let downloadDescriptions = acceptedDownloads
+    static let downloadDescriptions = acceptedDownloads + refusedOfOthers
+    /// For downloads, -d is --directory.
+    static let uploadDescriptions = [
+        option("data-ascii", "d", "DATA", advice: "write --data-binary DATA")
+    ]
 
     /// Throws if a refused option is given.
     static func check(_ arguments: Arguments) throws(CommandError) {
-        if let option = refused.first(where: { arguments.has($0.name) }) {
+        for (options, owner) in [(refused + uploadDescriptions, "curl"), (refusedOfOthers, "wget or aria2")] {
+            guard let option = options.first(where: { arguments.has($0.name) }) else { continue }
             let letter = option.letter.map { " (-\($0))" } ?? ""
-            throw .usage("--\(option.name)\(letter) is an option of curl only: \(option.help)")
+            throw .usage("--\(option.name)\(letter) is an option of \(owner) only: \(option.help)")
         }
         if let offset = arguments.value("continue-at"), offset != "-" {
             throw .usage("--continue-at takes only -, because the engine knows where a transfer continues")

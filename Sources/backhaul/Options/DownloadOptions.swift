@@ -140,23 +140,26 @@ struct DownloadOptions {
         try destinations.makeDirectories(for: transfers)
     }
 
-    /// The transfers to enqueue. With `--skip-existing`, a transfer is left out if its file exists. There is one
+    /// The transfers to enqueue. With `--skip-existing`, a transfer is skipped if its file exists. There is one
     /// exception: if an earlier transfer to this file has not ended, or the event about its success is not
     /// acknowledged, the new transfer is enqueued although the file exists.
-    func wanted(_ session: Session, _ output: Output) throws(CommandError) -> [Transfer] {
-        guard skipsExisting else { return transfers }
+    func wanted(
+        _ session: Session, _ output: Output
+    ) throws(CommandError) -> (wanted: [Transfer], skipped: [Transfer]) {
+        guard skipsExisting else { return (transfers, []) }
         let isThere = transfers.map { $0.destination.map(Paths.exists) ?? false }
-        guard isThere.contains(true) else { return transfers }
+        guard isThere.contains(true) else { return (transfers, []) }
         let unread = try DownloadList.unread(session)
-        var wanted: [Transfer] = []
+        var (wanted, skipped): ([Transfer], [Transfer]) = ([], [])
         for (transfer, isThere) in zip(transfers, isThere) {
             if !isThere || transfer.key.map({ unread[$0] != nil }) == true {
                 wanted.append(transfer)
             } else {
+                skipped.append(transfer)
                 output.note("\(transfer.destination ?? "") exists already, and is skipped.")
             }
         }
-        return wanted
+        return (wanted, skipped)
     }
 
     private static func ifExists(_ arguments: Arguments) throws(CommandError) -> ExistsPolicy {

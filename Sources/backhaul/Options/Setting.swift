@@ -66,6 +66,28 @@ struct Setting: Sendable {
         copy.words = words
         return copy
     }
+
+    /// The setting as `configure` lists it: the option that sets it, and its value. Nil if it has no value.
+    func listed(_ configuration: SessionConfiguration) -> (name: String, value: String)? {
+        guard let json = json?(configuration), case (_, let text)? = JSON.object([("", json)]).lines.first else {
+            return nil
+        }
+        // A flag is its own value.
+        if !options.isEmpty, options.allSatisfy({ $0.argument == nil }) {
+            if options.contains(where: { $0.name == text }) { return ("--" + text, "yes") }
+            guard case .bool = json else { return nil }
+        }
+        let name = options.first { $0.argument != nil && $0.name != "retry" } ?? options.first
+        return (name.map { "--" + $0.name } ?? field.replacing("_", with: " "), shown(json, text))
+    }
+
+    private func shown(_ json: JSON, _ text: String) -> String {
+        switch json {
+        case .bool(let value) where field == "asks_for_credentials": value ? "ask" : "fail"
+        case .integer, .unsigned: field.hasSuffix("_ms") ? UInt64(text).map(Text.duration(milliseconds:)) ?? text : text
+        default: text
+        }
+    }
 }
 
 // MARK: Kinds of settings

@@ -48,11 +48,11 @@ struct SettingOptions {
     /// The given options with their values, without passwords.
     private(set) var given: [(name: String, value: String)] = []
     private var changes: [Setting.Change] = []
-    /// The environment variable that has set --cacert.
-    private var certificateVariable: String?
+    /// Options that notes name by another word: the environment variable that has set --cacert, or --netrc.
+    private var otherNames: [String: String] = [:]
 
     /// The given options, as a note names them.
-    var names: [String] { given.map { $0.name == "cacert" ? certificateVariable ?? "--cacert" : "--" + $0.name } }
+    var names: [String] { given.map { otherNames[$0.name] ?? "--" + $0.name } }
 
     var isGiven: Bool { !given.isEmpty }
 
@@ -79,7 +79,18 @@ struct SettingOptions {
             arguments.remove(option.name)
         }
         var options = try SettingOptions(arguments, Setting.variantSettings)
-        options.certificateVariable = variable?.name
+        options.otherNames["cacert"] = variable?.name
+        return options
+    }
+
+    /// The same options for the users of the credentials. Each user has a variant of the session, because a session
+    /// keeps the credential that a server has accepted, and the cookies of the login.
+    func of(_ credentials: GivenCredentials, for transfers: [Transfer]) -> SettingOptions {
+        let users = credentials.users(for: transfers.map(\.url))
+        if users.isEmpty { return self }
+        var options = self
+        options.given.append((SessionVariant.userOption, users.joined(separator: ",")))
+        options.otherNames[SessionVariant.userOption] = credentials.option
         return options
     }
 

@@ -36,8 +36,13 @@ extension Setting {
     }
 
     /// The URL of the proxy. As in curl, a proxy without a scheme is an HTTP proxy.
-    static func proxyURL(_ arguments: Arguments) -> String?? {
-        arguments.value("proxy").map { $0 == "none" || $0.contains("://") ? $0 : "http://" + $0 }
+    static func proxyURL(_ arguments: Arguments) throws(CommandError) -> String?? {
+        guard let text = arguments.value("proxy") else { return nil }
+        // In aria2, -x is a number of connections.
+        if Int(text) != nil {
+            throw .usage("--proxy (-x) takes a URL, not '\(text)'; --connections limits connections")
+        }
+        return text == "none" || text.contains("://") ? text : "http://" + text
     }
 
     static func proxyUser(_ arguments: Arguments) -> Change? {

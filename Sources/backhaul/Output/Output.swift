@@ -5,7 +5,7 @@ import Glibc
 /// The process's two output streams: results on stdout, everything else on stderr.
 final class Output {
     let isJSON: Bool
-    private let isQuiet: Bool
+    let isQuiet: Bool
     private let panel: Panel?
 
     init(isJSON: Bool, isQuiet: Bool) {

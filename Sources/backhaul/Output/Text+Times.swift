@@ -76,6 +76,18 @@ extension Text {
         return parts.joined(separator: " ")
     }
 
+    /// An exact duration as an option takes it, such as "1h30m" or "7d". Parts of a second are seconds without a unit.
+    static func duration(milliseconds: UInt64) -> String {
+        if milliseconds % 1000 != 0 || milliseconds == 0 { return "\(Double(milliseconds) / 1000)" }
+        var rest = milliseconds / 1000
+        var text = ""
+        for (size, unit) in [(UInt64(86_400), "d"), (3600, "h"), (60, "m"), (1, "s")] where rest >= size {
+            text += "\(rest / size)\(unit)"
+            rest %= size
+        }
+        return text
+    }
+
     private static func date(_ time: LocalTime, _ today: LocalTime) -> String {
         let month = months.indices.contains(time.month - 1) ? months[time.month - 1] : "?"
         return "\(time.day) \(month)" + (time.year == today.year ? "" : " \(time.year)")

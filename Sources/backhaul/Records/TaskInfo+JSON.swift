@@ -14,7 +14,7 @@ extension TaskInfo {
     /// The received bytes of a download, or the sent bytes of an upload.
     var done: UInt64 { isUpload ? bodySent : offset }
     /// The size of the file or body in bytes. Nil if the size is not known yet.
-    var total: UInt64? { isUpload ? bodySize : size }
+    var total: UInt64? { isUpload ? (bodySize > 0 || hasEnded ? bodySize : nil) : size }
 
     /// Where a successful download found its file, if it received no new file.
     var source: FileSource? { hasEnded ? TaskEnding(self).source : nil }

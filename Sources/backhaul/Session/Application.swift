@@ -94,7 +94,7 @@ final class Application {
         return session
     }
 
-    private func attachIfExists(_ session: String) throws(CommandError) -> Session? {
+    func attachIfExists(_ session: String) throws(CommandError) -> Session? {
         do {
             return try attach(session, role: .observe)
         } catch {

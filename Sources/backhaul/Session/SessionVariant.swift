@@ -4,10 +4,13 @@
 enum SessionVariant {
     /// The number of hexadecimal digits at the end of the name.
     private static let digits = 12
+    /// The option whose value is the user of a credential.
+    static let userOption = "user"
 
-    /// The name of a variant, such as "default+proxy-3f9a0c12d4e5".
+    /// The name of a variant, such as "default+proxy-3f9a0c12d4e5". Without options, the name of the session.
     /// - Parameter options: The given options and their values, without passwords.
     static func name(of session: String, _ options: [(name: String, value: String)]) -> String {
+        if options.isEmpty { return session }
         let text = options.map { "\($0.name)=\($0.value)\0" }.joined()
         let hash = Text.hexadecimal(hash(text), digits: 16).suffix(digits)
         return "\(session)+\(options.first?.name ?? "")-\(hash)"
@@ -18,7 +21,8 @@ enum SessionVariant {
         guard name.hasPrefix(session + "+"), let hyphen = name.lastIndex(of: "-") else { return false }
         let option = name[..<hyphen].dropFirst(session.count + 1)
         let hash = name[hyphen...].dropFirst()
-        return Setting.options(Setting.variantSettings).contains { $0.name == option } && hash.count == digits
+        let options = Setting.options(Setting.variantSettings).map(\.name) + [userOption]
+        return options.contains(String(option)) && hash.count == digits
             && hash.allSatisfy { $0.isHexDigit && !$0.isUppercase }
     }
 

@@ -25,6 +25,24 @@ struct Transfer {
         return whole.utf8.count <= 255 ? whole : nil
     }
 
+    /// A sentence about the options that the request has, but that a transfer that was found in its place does not
+    /// take. Nil if there are none.
+    func keptOptions(_ found: TaskID, _ context: Context) -> String? {
+        var changes: [String] = []
+        if request.policy?.bytesPerSecond != nil { changes.append(context.command("rate", "BYTES", "\(found)")) }
+        if request.priority != 0 { changes.append(context.command("priority", "NUMBER", "\(found)")) }
+        if request.policy.map({ $0.constraints != Constraints() }) == true {
+            changes.append(context.command("constrain", "\(found)"))
+        }
+        if request.earliestStartMilliseconds != nil || request.latestStartMilliseconds != nil {
+            changes.append(context.command("reschedule", "\(found)"))
+        }
+        if changes.isEmpty { return nil }
+        return
+            "Transfer \(found) was found: it was enqueued before, and keeps its rate, priority, constraints and start "
+            + "times. Change them with: " + changes.joined(separator: ", ")
+    }
+
     /// A transfer that was enqueued before.
     init(_ task: TaskInfo) {
         request = Request(url: task.url)

@@ -19,8 +19,18 @@ struct DownloadList {
 
     var hasInvalidLine: Bool { results.contains { $0 == nil } }
 
-    func isSuspended(_ task: TaskID) -> Bool {
-        results.contains { $0?.taskID == task && $0?.state == .suspended }
+    /// Notes which transfers were found in place of new ones, if they are suspended, or if the command has options that
+    /// a found transfer does not take.
+    func noteFound(_ context: Context) {
+        for case let found? in results where !found.isNew {
+            let id = found.taskID
+            guard let transfer = enqueued[id] else { continue }
+            if found.state == .suspended {
+                context.output.note(
+                    "Transfer \(id) is suspended; it continues after: \(context.command("resume", "\(id)"))")
+            }
+            if let sentence = transfer.keptOptions(id, context) { context.output.note(sentence) }
+        }
     }
 
     init(

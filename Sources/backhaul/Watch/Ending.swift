@@ -2,6 +2,7 @@ import Backhaul
 
 /// The result of a transfer, as `get` and `wait` report it.
 struct Ending {
+    /// 0 if the transfer was skipped.
     let taskID: TaskID
     let url: String
     let path: String?
@@ -61,6 +62,17 @@ struct Ending {
         (httpStatus, attempts, errorBody, responseBody, source) = (nil, 0, nil, nil, nil)
     }
 
+    /// - Parameter transfer: A transfer that was not enqueued, because its file exists.
+    init(skipped transfer: Transfer) {
+        taskID = TaskID(rawValue: 0)
+        url = transfer.url
+        path = transfer.destination
+        size = transfer.destination.flatMap(Paths.file)?.size ?? 0
+        (state, error, httpStatus, attempts, errorBody, responseBody, source) = (nil, nil, nil, 0, nil, nil, nil)
+    }
+
+    private var isSkipped: Bool { taskID.rawValue == 0 }
+
     /// Adds the error of the last attempt to the message of a time-out, because a time-out alone does not show its
     /// cause.
     /// - Parameter attempts: The attempts of the task.
@@ -83,8 +95,8 @@ struct Ending {
 
     /// What to do about an error that is often a mistake of the command line.
     private var hint: String? {
-        if httpStatus == 401, error?.status == .httpStatus {
-            return "-u USER gives a credential, unless the session refuses them: `backhaul configure --credentials ask`"
+        if httpStatus == 404, url.contains("{") && url.contains(",") || url.contains("[") && url.contains("-") {
+            return "the shell expands {1..3} and {a,b} in a URL without quotes; `backhaul` does not"
         }
         // A server with TLS answers a plain request with a page about the mistake, or closes the connection.
         let page = ErrorBody.text(errorBody)?.lowercased() ?? ""
@@ -99,7 +111,8 @@ struct Ending {
         .excerpt(
             "bh_event",
             [
-                ("task_id", .id(taskID)), ("task_state", .word(state)), ("status", .status(error)),
+                ("task_id", .id(isSkipped ? nil : taskID)),
+                ("task_state", isSkipped ? .string("skipped") : .word(state)), ("status", .status(error)),
                 ("http_status", .number(httpStatus)), ("error_message", .optional(error?.message)),
                 ("url", .optional(url.unlessEmpty)), ("path", .optional(path)), ("size", .number(size)),
                 ("error_body", ErrorBody.text(errorBody).map { .string($0) } ?? .bytes(errorBody)),

@@ -14,7 +14,7 @@ struct EndingNotes {
         guard !output.isJSON else { return }
         guard ending.succeeded else {
             if !ending.isCancelled || cancelled <= EndingNotes.shownCancellations {
-                output.error(ending.failureSentence)
+                output.error("transfer \(ending.taskID): \(ending.failureSentence)")
             }
             return
         }

@@ -70,7 +70,8 @@ struct ProgressReading {
 
     private static func line(_ task: TaskInfo, columns: Int, terminal: Terminal) -> String {
         let name = TransferName.file(of: task)
-        guard task.state == .running, task.reason == nil else {
+        // A transfer below a rate limit moves bytes, although it waits between them.
+        guard task.state == .running, task.reason == nil || task.waitsFor == .rate else {
             return waitingLine(task, name, columns)
         }
         let rate = task.bytesPerSecond > 0 ? Text.size(task.bytesPerSecond) + "/s" : ""

@@ -17,7 +17,8 @@ final class Watch {
         "timeout", nil, "SECONDS", "exit after this time, with code 5; the transfers continue")
 
     static func timeout(_ arguments: Arguments) throws(CommandError) -> Int64? {
-        try arguments.number("timeout", in: 0...31_536_000).map { $0 * 1000 }
+        if arguments.value("timeout") == "0" { return 0 }
+        return try arguments.milliseconds("timeout", upTo: 31_536_000).map { Int64($0) }
     }
 
     private static let redrawInterval: Int64 = 200
@@ -314,7 +315,8 @@ final class Watch {
             if remaining.count <= 1000 { selection.ids = remaining.sorted() }
         }
         let tasks = try session.tasks(selection, maximum: 256)
-        let sentences = failureNotes.newSentences(for: tasks) + waitNotes.newSentences(for: tasks, context)
+        let sentences =
+            failureNotes.newSentences(for: tasks, context) + waitNotes.newSentences(for: tasks, context)
         for sentence in sentences where context.output.progressTerminal == nil { context.output.note(sentence) }
     }
 

@@ -11,7 +11,7 @@ struct SessionVariantTests {
 
     @Test(
         "the name from an option of a variant is recognised",
-        arguments: Setting.options(Setting.variantSettings).map(\.name))
+        arguments: Setting.options(Setting.variantSettings).map(\.name) + [SessionVariant.userOption])
     func variants(_ option: String) {
         #expect(SessionVariant.isVariant(Self.name(option), of: "photos"))
         #expect(!SessionVariant.isVariant(Self.name(option), of: "photo"))

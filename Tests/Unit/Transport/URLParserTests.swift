@@ -73,6 +73,10 @@ struct URLParserTests {
                 "ftp://example.org/",
                 "the URL ftp://example.org/ has the scheme ftp, which is not supported; use https or http"
             ),
+            (
+                "file:///etc/passwd",
+                "the URL file:///etc/passwd has the scheme file, which is not supported; use https or http"
+            ),
             ("https://example.org:http/", "the URL https://example.org:http/ has no valid port; ports are 1 to 65535"),
             ("https:/example.org", "the URL https:/example.org has not two slashes before the name of its server"),
         ])

@@ -204,7 +204,7 @@ struct TaskInfoRow {
         info.group = row.optionalText("groups.name")
         info.endedMilliseconds = row.integer("ended_ms")
         path = row.optionalText("path")
-        info.bodySize = row.bits("body_size")
+        info.bodySize = row.bits(AttemptTable.bodySize)
         if state == .succeeded { info.bodySent = info.bodySize }
         space = row.protectionSpace()
         info.earliestStartMilliseconds = row.optionalInteger("earliest_start_ms")
