@@ -231,4 +231,4 @@ def test_a_response_to_a_challenge_that_does_not_exist_needs_no_terminal(backhau
 def test_the_error_of_a_session_that_refuses_credentials_says_how_to_give_one(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     ended = backhaul("get", "--credentials", "fail", f"{server.url}/a", code=1)
-    assert "-u USER" in ended.stderr and "configure --credentials ask" in ended.stderr
+    assert "give --credentials ask, or send the header Authorization" in ended.stderr

@@ -21,7 +21,7 @@ CONTENT = bytes(range(256)) * 4000
 def test_a_file_arrives_after_the_add_command_has_exited(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=2 << 20)
     ended = backhaul("add", f"{server.url}/a")
-    assert "continue in the background" in ended.stderr
+    assert "continues in the background" in ended.stderr
     until((backhaul.here / "a").exists, "the file")
     assert (backhaul.here / "a").read_bytes() == CONTENT
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
