@@ -144,7 +144,8 @@ def test_a_download_continues_in_its_attempt_when_its_local_address_stays_on_the
         network.here(f"ip -6 addr change {family.here}/64 dev cable preferred_lft 0 nodad")
     # The address moves to another interface. Its routes must stay.
     whole = 32 if family is IPV4 else 128
-    network.here(f"{family.ip} addr add {family.here}/{whole} dev lo && {family.remove(family.here)} && "
+    network.here(f"{family.ip} addr add {family.here}/{whole} dev lo {family.flags} && "
+                 f"{family.remove(family.here)} && "
                  f"{family.ip} route replace {family.there} dev cable src {family.here} && {family.default}")
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     assert sha256_of(downloads / "a") == content.sha256
