@@ -102,7 +102,13 @@ class Symbol:
 
     @property
     def declaration(self) -> str:
-        return "".join(fragment["spelling"] for fragment in self.node["declarationFragments"])
+        text = "".join(fragment["spelling"] for fragment in self.node["declarationFragments"])
+        if not text.endswith(f"typealias {self.name} = {self.name}"):
+            return text
+        # The alias of a type with the same name: the module of that type is in its mangled name.
+        mangled = self.node["declarationFragments"][-1].get("preciseIdentifier", "")
+        match = re.match(r"s:(\d+)(.*)", mangled)
+        return text.replace("= ", f"= {match[2][:int(match[1])]}.") if match else text
 
     @property
     def text(self) -> str:
@@ -130,6 +136,8 @@ class SwiftPages:
         self._anchors: dict[int, str] = {}
         #: Maps the path of a symbol, with and without its parameters, to the page and anchor.
         self._targets: dict[str, str] = {}
+        #: Maps the name of a method with its parameters to the page and anchor of its first declaration.
+        self._methods: dict[str, str] = {}
         for title, symbols in self._pages.items():
             used: dict[str, int] = {}
             for symbol in symbols:
@@ -139,6 +147,8 @@ class SwiftPages:
                 self._anchors[id(symbol)] = anchor
                 for name in (symbol.path, symbol.path.partition("(")[0]):
                     self._targets.setdefault(name, f"{_slug(title)}.md#{anchor}")
+                if "(" in symbol.name and symbol.kind != "init":
+                    self._methods.setdefault(symbol.name, f"{_slug(title)}.md#{anchor}")
 
     @staticmethod
     def _divided() -> Iterator[tuple[str, list[Symbol]]]:
@@ -215,12 +225,14 @@ class SwiftPages:
         )
 
     def _link(self, name: str, owner: str) -> str:
-        """Returns a name as a link if it is a symbol, or a member of the same type."""
-        plain = name.partition("(")[0]
+        """Returns a name as a link if it is a symbol, a member of the same type, or a method with its parameters."""
+        return prose.link(
+            name, self._member(name, owner) or self._methods.get(name) or self._member(name.partition("(")[0], owner))
+
+    def _member(self, name: str, owner: str) -> str | None:
         outer = owner.split(".")
-        candidates = [".".join([*outer[:length], one]) for length in range(len(outer), -1, -1) for one in (name, plain)]
-        target = next((self._targets[one] for one in candidates if one in self._targets), None)
-        return prose.link(name, target)
+        candidates = [".".join([*outer[:length], name]) for length in range(len(outer), -1, -1)]
+        return next((self._targets[one] for one in candidates if one in self._targets), None)
 
 
 def _slug(title: str) -> str:
