@@ -62,3 +62,12 @@ def test_a_host_with_a_copy_of_the_package_finds_the_library_by_pkg_config(prefi
 def test_a_host_with_the_names_of_urlsession_depends_on_the_package_of_an_installation(prefix, tmp_path):
     code = IMPORTS + 'print(URLSessionConfiguration.background(withIdentifier: "photos").identifier ?? "")\n'
     assert run(tmp_path, URL_SESSION, prefix / "share" / "backhaul" / "swift", code) == "photos"
+
+
+def test_an_installed_example_is_built_with_the_package_of_its_installation(prefix):
+    example = prefix / "share" / "doc" / "backhaul" / "examples" / "swift" / "photos"
+    shutil.copytree(PROJECT / "examples" / "swift" / "photos", example, ignore=shutil.ignore_patterns(".build"))
+    output("swift", "build", "--package-path", example)
+    asked = subprocess.run([example / ".build" / "debug" / "photos"], env=ENVIRONMENT, capture_output=True, text=True,
+                           check=False)
+    assert (asked.returncode, asked.stderr) == (2, "usage: photos STORE [LIST]\n")

@@ -111,6 +111,8 @@ def test_a_file_that_the_server_does_not_have_is_not_created(program, home, serv
     assert home.files() == []
 
 
-def test_the_background_guide_prints_its_usage_if_it_gets_no_url(program, home):
-    asked = subprocess.run([program], env=home.environment, capture_output=True, text=True, timeout=300, check=False)
+@pytest.mark.parametrize("arguments", [[], ["nonsense"]])
+def test_the_background_guide_prints_its_usage_if_it_gets_no_url(program, home, arguments):
+    asked = subprocess.run([program, *arguments], env=home.environment, capture_output=True, text=True, timeout=300,
+                           check=False)
     assert (asked.returncode, asked.stderr) == (2, "usage: background-guide URL\n")

@@ -1,11 +1,15 @@
 // swift-tools-version: 6.0
-// This package is for a checkout of Backhaul. It uses the package in bindings/swift, and the library that `make`
-// builds.
+import Glibc
 import PackageDescription
+
+// The place of Backhaul's package: in a checkout, or below the prefix of an installation. A copy of this folder that is
+// elsewhere uses the package of Debian; if yours has another place, change the path.
+let places = ["../../../bindings/swift", "../../../../../backhaul/swift"].map { "\(Context.packageDirectory)/\($0)" }
+let backhaul = places.first { access("\($0)/Package.swift", R_OK) == 0 } ?? "/usr/share/backhaul/swift"
 
 let package = Package(
     name: "background-guide",
-    dependencies: [.package(name: "Backhaul", path: "../../../bindings/swift")],
+    dependencies: [.package(name: "Backhaul", path: backhaul)],
     targets: [
         .executableTarget(
             name: "background-guide", dependencies: [.product(name: "BackhaulURLSession", package: "Backhaul")])

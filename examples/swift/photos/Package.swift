@@ -1,13 +1,15 @@
 // swift-tools-version: 6.0
-// A small program that uses Backhaul. To start it, run `make`, and then
-// `swift run --package-path examples/swift/photos photos STORE [LIST]`.
-// Swift identifies a package by the name of its folder. This package depends on the package in `bindings/swift`, whose
-// name is `swift`. So this package must not be in the folder `examples/swift`.
+import Glibc
 import PackageDescription
+
+// The place of Backhaul's package: in a checkout, or below the prefix of an installation. A copy of this folder that is
+// elsewhere uses the package of Debian; if yours has another place, change the path.
+let places = ["../../../bindings/swift", "../../../../../backhaul/swift"].map { "\(Context.packageDirectory)/\($0)" }
+let backhaul = places.first { access("\($0)/Package.swift", R_OK) == 0 } ?? "/usr/share/backhaul/swift"
 
 let package = Package(
     name: "photos",
-    dependencies: [.package(name: "Backhaul", path: "../../../bindings/swift")],
+    dependencies: [.package(name: "Backhaul", path: backhaul)],
     targets: [
         .executableTarget(name: "photos", dependencies: [.product(name: "Backhaul", package: "Backhaul")])
     ],

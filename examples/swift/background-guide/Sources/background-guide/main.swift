@@ -14,7 +14,8 @@ do {
     FileHandle.standardError.write(Data("background-guide: \(error)\n".utf8))
     exit(1)
 }
-guard let address = CommandLine.arguments.dropFirst().first, let url = URL(string: address) else {
+let address = CommandLine.arguments.dropFirst().first ?? ""
+guard let url = URL(string: address), ["http", "https"].contains(url.scheme) else {
     FileHandle.standardError.write(Data("usage: background-guide URL\n".utf8))
     exit(2)
 }
