@@ -34,9 +34,16 @@ _OWN = {
     "BH_TIME_UNCHANGED": "StartChange.unchanged",
     "BH_YES": "true",
     "NULL": "nil",
+    "argument_count": "arguments.count",
     "body_file": "body",
+    "body_size": "the number of bytes in body",
     "body_source": "body",
+    "environment_count": "environment.count",
+    "header_count": "headers.count",
+    "part_count": "parts.count",
     "timeout_ms": "timeout",
+    "user_data_size": "userData.count",
+    "value_size": "value.count",
 }
 
 

@@ -45,7 +45,7 @@ public final class Application: Sendable {
     ///     connected, the engine does not launch the host's program. If `observes` is true, this object does not count
     ///     as a connected host, so it does not prevent launches.
     ///   - timeout: The longest wait for an engine, at most a day. It is also the longest wait of each later call. For
-    ///     later calls, a time-out below one second counts as one second.
+    ///     later calls, a time-out below one second counts as one second. A negative time-out is refused.
     /// - Throws: `BackhaulError` with `.invalidArgument`, `.timeout`, `.outOfResources`, `.daemonUnavailable`, or a
     ///   status that concerns the store or the engine.
     public static func open(
@@ -53,7 +53,10 @@ public final class Application: Sendable {
         launch: LaunchCommand? = nil, observes: Bool = false, timeout: Duration = .seconds(30)
     ) async throws -> Application {
         let (attention, continuation) = AsyncStream<SessionInfo>.makeStream(bufferingPolicy: .bufferingNewest(256))
-        let milliseconds = min(max(0, timeout.wholeMilliseconds), Int64(BH_WAIT_MAXIMUM))
+        guard timeout >= .zero else {
+            throw BackhaulError(.invalidArgument, message: "timeout is \(timeout); give zero or more")
+        }
+        let milliseconds = min(timeout.wholeMilliseconds, Int64(BH_WAIT_MAXIMUM))
         var options = ApplicationOptions(identifier: identifier)
         options.store = store
         options.hosting = hosting

@@ -106,8 +106,11 @@ public struct ProgressSequence: AsyncSequence, Sendable {
         /// Returns the next reading, and waits for it if necessary. The result is never nil.
         public mutating func next() async throws -> TaskProgress? {
             if watch == nil {
-                let milliseconds: UInt32 = try positive(interval, "interval")
-                try await session.run(.watchProgress(milliseconds: milliseconds))
+                guard interval >= .milliseconds(100), interval <= .seconds(60) else {
+                    throw BackhaulError(
+                        .invalidArgument, message: "the interval is \(interval); give 100 milliseconds to a minute")
+                }
+                try await session.run(.watchProgress(milliseconds: UInt32(clamping: interval.wholeMilliseconds)))
                 watch = Watch(session)
             }
             while position == received.count {

@@ -48,8 +48,8 @@ extension Session {
     /// Sets the rate limit of each of the tasks.
     ///
     /// - Parameters:
-    ///   - bytesPerSecond: The limit for both directions together. Nil: only the limits of the session and of all
-    ///     sessions together apply.
+    ///   - bytesPerSecond: The limit for both directions together. Nil or 0: only the limits of the session and of
+    ///     all sessions together apply.
     ///   - selection: The tasks.
     @discardableResult
     public func setRate(_ bytesPerSecond: UInt64?, _ selection: TaskSelection) async throws -> UInt64 {
@@ -95,7 +95,7 @@ extension Session {
     public func history(
         after: TaskID? = nil, maximum: Int = 1000
     ) async throws -> (tasks: [TaskInfo], more: Bool) {
-        try await run(.history(after: after, maximum: maximum))
+        try await run(.history(after: after, maximum: pageSize(maximum)))
     }
 
     /// Sets the priority of the tasks.

@@ -159,7 +159,7 @@ public final class Session: Sendable {
     ///   - maximum: The largest number of events to return: 1 to 10,000.
     /// - Returns: The events, and whether there are more.
     public func poll(after: EventID? = nil, maximum: Int = 256) async throws -> (events: [Event], more: Bool) {
-        let (events, hasMore) = try await receive(after: after, maximum: maximum)
+        let (events, hasMore) = try await receive(after: after, maximum: pageSize(maximum))
         if let last = events.last?.id { lastReturned.withLock { $0 = max($0 ?? last, last) } }
         return (events, hasMore)
     }

@@ -114,9 +114,11 @@ public final class BackgroundURLSession: NSObject, Sendable {
     /// request. If this method is GET, the task uses PUT instead. The task ignores the body of the request.
     ///
     /// The engine reads the file in place until the task has ended. If the file changes before the end of the task, the
-    /// task fails.
+    /// task fails. If `file` is no file URL, the task fails with `URLError.unsupportedURL`.
     public func uploadTask(with request: URLRequest, fromFile file: URL) -> BackgroundURLSessionUploadTask {
-        core.makeUpload(request, .file(file.path))
+        let reason = "The file of an upload needs a file URL; use URL(fileURLWithPath:)."
+        return core.makeUpload(
+            request, .file(file.path), unusable: file.isFileURL ? nil : refusal(.unsupportedURL, reason, file))
     }
 
     /// Makes an upload task that sends data in place of a file. The data have at most one mebibyte. The engine stores

@@ -49,7 +49,8 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     /// The state of the task.
     public var state: State { inner.with { $0.publicState } }
     /// The last response. While a download runs, the response has the status and the size, and the URL of the request.
-    /// After the end of a task, the response has all header fields, and the URL after redirects.
+    /// After the end of a task, the response has all header fields, and the URL after redirects. If the engine has
+    /// continued an interrupted download, the status is 206, and the file is complete.
     public var response: URLResponse? { inner.with { $0.response } }
     /// Why the task failed. Nil if it has not ended, or has succeeded.
     public var error: (any Error)? { inner.with { $0.error } }
@@ -208,8 +209,8 @@ struct TaskInner {
     var body: Body?
     /// The engine's kept task, which the first `resume` continues. Nil if the task was made without resume data.
     var keptTask: TaskID?
-    /// Whether the task was made from invalid resume data.
-    var isUnusable = false
+    /// Why the task cannot be enqueued: it was made from invalid resume data, or from a URL that is no file URL.
+    var unusable: URLError?
 
     var publicState: BackgroundURLSessionTask.State { state }
 

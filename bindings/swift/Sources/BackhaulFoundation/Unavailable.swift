@@ -67,6 +67,30 @@ extension BackgroundURLSession {
     public func download(
         for request: URLRequest, delegate: (any BackgroundURLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) { fatalError() }
+
+    /// Not available, because the program may end before the transfer.
+    @available(*, unavailable, message: "Background sessions have no async transfers: use downloadTask and a delegate.")
+    public func data(
+        from url: URL, delegate: (any BackgroundURLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) { fatalError() }
+
+    /// Not available, because the program may end before the transfer.
+    @available(*, unavailable, message: "Background sessions have no async transfers: use downloadTask and a delegate.")
+    public func download(
+        from url: URL, delegate: (any BackgroundURLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) { fatalError() }
+
+    /// Not available, because the program may end before the transfer.
+    @available(*, unavailable, message: "Background sessions have no async transfers: use uploadTask and a delegate.")
+    public func upload(
+        for request: URLRequest, fromFile file: URL, delegate: (any BackgroundURLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) { fatalError() }
+
+    /// Not available, because the program may end before the transfer.
+    @available(*, unavailable, message: "Background sessions have no async transfers: use uploadTask and a delegate.")
+    public func upload(
+        for request: URLRequest, from body: Data, delegate: (any BackgroundURLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) { fatalError() }
 }
 
 extension BackgroundURLSessionTask {

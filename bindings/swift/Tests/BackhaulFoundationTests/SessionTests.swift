@@ -114,7 +114,7 @@ struct SessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a session with an invalid identifier becomes invalid with an error")
+    @Test("a session with an invalid identifier becomes invalid with an error, which its later tasks also get")
     func badIdentifier() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -124,7 +124,11 @@ struct SessionTests {
             Issue.record("\(messages)")
             return
         }
-        #expect((error.userInfo[NSUnderlyingErrorKey] as? BackhaulError)?.status == .invalidArgument)
+        let reason = error.userInfo[NSUnderlyingErrorKey] as? BackhaulError
+        #expect(reason?.status == .invalidArgument)
         #expect(session.delegate == nil)
+        let late = session.downloadTask(with: try World.url("slow"))
+        late.resume()
+        #expect((late.error as? URLError)?.userInfo[NSUnderlyingErrorKey] as? BackhaulError == reason)
     }
 }

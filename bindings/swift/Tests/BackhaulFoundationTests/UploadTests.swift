@@ -107,6 +107,33 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
+    @Test("an upload of a URL that is no file URL fails with unsupportedURL")
+    func noFile() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: World.configuration("no-file"), delegate: recorder)
+        session.uploadTask(with: try request("in/8"), fromFile: try World.url("in/8")).resume()
+        #expect(await recorder.untilCompleted()?.error?.code == .unsupportedURL)
+        session.invalidateAndCancel()
+    }
+
+    @Test(
+        "data that are too large for the engine are refused in the words of URLSession",
+        arguments: [
+            (1_048_577, 0, "The body has 1048577 bytes; "), (0, 65_537, "The taskDescription has 65537 bytes; "),
+        ])
+    func tooLarge(body: Int, description: Int, reason: String) async throws {
+        let recorder = Recorder()
+        let configuration = World.configuration("too-large-\(body)")
+        let session = BackgroundURLSession(configuration: configuration, delegate: recorder)
+        let task = session.uploadTask(with: try request("in/9"), from: Data(count: body))
+        task.taskDescription = String(repeating: "x", count: description)
+        task.resume()
+        let error = await recorder.untilCompleted()?.error
+        #expect(error?.code == .dataLengthExceedsMaximum)
+        #expect((error?.userInfo[NSLocalizedDescriptionKey] as? String)?.hasPrefix(reason) == true)
+        session.invalidateAndCancel()
+    }
+
     @Test("the delegate gets an upload's metrics before didCompleteWithError")
     func metrics() async throws {
         let recorder = Recorder()

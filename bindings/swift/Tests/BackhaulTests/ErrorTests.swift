@@ -9,13 +9,47 @@ struct ErrorTests: EmbeddedTests {
 
     init() throws { server = try Server() }
 
-    @Test("a relative store path is refused with a message")
-    func relativeStore() async throws {
+    @Test(
+        "a message about an argument of Application.open begins with the name of the argument",
+        arguments: [("", nil, 30, "identifier "), ("tests", "relative", 30, "store "), ("tests", nil, -1, "timeout ")]
+            as [(String, String?, Int, String)])
+    func arguments(identifier: String, store: String?, timeout: Int, name: String) async throws {
         let error = await #expect(throws: BackhaulError.self) {
-            try await Application.open("org.example.tests", store: "relative")
+            try await Application.open(identifier, store: store, hosting: .embedded, timeout: .seconds(timeout))
         }
         #expect(error?.status == .invalidArgument)
-        #expect(error?.message.isEmpty == false)
+        #expect(error?.message.hasPrefix(name) == true, "\(error?.message ?? "")")
+    }
+
+    /// Changes of a request that make it invalid, each with a part of the message.
+    private static let wrongRequests: [(change: @Sendable (inout Request) -> Void, message: String)] = [
+        ({ $0.body = .bytes(Array(repeating: 0, count: 2_000_000)) }, "the number of bytes in body is 2000000; "),
+        ({ $0.userData = Array(repeating: 0, count: 70_000) }, "userData.count is 70000; "),
+        ({ $0.body = .form([]) }, "body is a form without parts"),
+        ({ $0.checksum = .sha256("abcd") }, ".sha256 with 64 hexadecimal digits"),
+        ({ $0.checksum = .sha512("sha-512:" + String(repeating: "0", count: 128)) }, "and no prefix"),
+    ]
+
+    @Test("the message about an invalid request has the names of Swift", arguments: wrongRequests.indices)
+    func requests(index: Int) async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "s"))
+        var request = Request(url: server.url("a"), destination: server.path("a"))
+        ErrorTests.wrongRequests[index].change(&request)
+        let error = await #expect(throws: BackhaulError.self) { try await session.enqueue([request]) }
+        #expect(error?.status == .invalidArgument)
+        #expect(error?.message.contains(ErrorTests.wrongRequests[index].message) == true, "\(error?.message ?? "")")
+        await application.close()
+    }
+
+    @Test("a negative maximum is refused, and the message has the number that the program gave")
+    func negativeMaximum() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "s"))
+        let history = await #expect(throws: BackhaulError.self) { try await session.history(maximum: -1) }
+        let poll = await #expect(throws: BackhaulError.self) { try await session.poll(maximum: -2) }
+        #expect([history?.message, poll?.message].map { $0?.prefix(13) } == ["maximum is -1", "maximum is -2"])
+        await application.close()
     }
 
     @Test("if one of many requests is invalid, the error has this request's index, and no task is made")
@@ -87,6 +121,12 @@ struct ErrorTests: EmbeddedTests {
             #expect(words.isEmpty, "\(error.message)")
         }
         await application.close()
+    }
+
+    @Test("the name of a host that begins like a name of C stays as it is")
+    func host() {
+        let error = BackhaulError(.nameNotResolved, message: "options.example.org has no address")
+        #expect(error.message == "options.example.org has no address")
     }
 
     @Test("a name of C that is part of a path stays as it is")

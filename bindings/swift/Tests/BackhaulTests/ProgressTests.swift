@@ -56,9 +56,10 @@ struct ProgressTests: EmbeddedTests {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
         let error = await #expect(throws: BackhaulError.self) {
-            try await session.progress(every: .milliseconds(1)).first { _ in true }
+            try await session.progress(every: .nanoseconds(1)).first { _ in true }
         }
         #expect(error?.status == .invalidArgument)
+        #expect(error?.message == "the interval is 1e-09 seconds; give 100 milliseconds to a minute")
         await application.close()
     }
 }

@@ -22,6 +22,15 @@ func positive<Number: FixedWidthInteger>(_ value: Duration?, _ name: String) thr
     try positive(value.map { Int(clamping: $0.wholeMilliseconds) }, name)
 }
 
+/// Checks the maximum number of items that a method returns. In C, this number has no sign, so a negative number would
+/// become a large one. The library checks the upper limit.
+func pageSize(_ maximum: Int) throws(BackhaulError) -> Int {
+    guard maximum > 0 else {
+        throw BackhaulError(BH_INVALID_ARGUMENT, message: "maximum is \(maximum); give 1 to 10000")
+    }
+    return maximum
+}
+
 func nonzero<Number: FixedWidthInteger>(_ field: Number) -> Number? { field == 0 ? nil : field }
 
 func number(_ field: UInt32) -> Int? { nonzero(field).map { Int($0) } }

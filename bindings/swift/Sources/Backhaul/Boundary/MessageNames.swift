@@ -5,7 +5,7 @@ func withSwiftNames(_ message: String) -> String {
     #if KEEPS_HEADER_NAMES
     return message
     #else
-    guard message.utf8.contains(UInt8(ascii: "_")) || message.contains("NULL") else { return message }
+    guard ["_", "NULL", "options."].contains(where: { message.contains($0) }) else { return message }
     var rest = message[...]
     var result = ""
     while let first = rest.first {
@@ -22,10 +22,14 @@ func withSwiftNames(_ message: String) -> String {
     #endif
 }
 
+/// The arguments of `Application.open` that are fields of a struct in the C header.
+private let openArguments: Set = ["identifier", "store", "hosting", "daemon", "launch"]
+
 /// Returns the Swift name of a field or constant, such as `retry.firstDelay` for `retry.first_delay_ms`. The word may
 /// end with the point of a sentence.
 private func swiftName(_ word: Substring) -> String {
     var parts = word.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    if parts.first == "options" { parts.removeFirst() }  // `options.daemon` is an argument of `Application.open`.
+    // `options.daemon` is an argument of `Application.open`. Another word with this start is the name of a host.
+    if parts.first == "options", parts.count > 1, openArguments.contains(parts[1]) { parts.removeFirst() }
     return parts.map { headerNames[$0] ?? $0 }.joined(separator: ".")
 }

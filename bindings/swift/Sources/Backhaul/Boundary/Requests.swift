@@ -17,6 +17,11 @@ extension [Request] {
 }
 
 extension Request {
+    /// The largest size of `userData`, in bytes.
+    package static let largestUserData = Int(BH_USER_DATA_SIZE_MAXIMUM)
+    /// The largest size of a body in memory, in bytes.
+    package static let largestBody = Int(BH_BODY_SIZE_MAXIMUM)
+
     func value(_ arena: Arena) throws(BackhaulError) -> bh_request {
         var value = bh_request()
         value.struct_size = MemoryLayout<bh_request>.size
@@ -33,7 +38,8 @@ extension Request {
         value.mode = mode ?? 0
         value.method = try arena.optionalString(method, "the method")
         value.group = try arena.optionalString(group, "the group")
-        value.checksum = try arena.optionalString(checksum?.text, "the checksum")
+        value.checksum = try arena.optionalString(
+            checksum.map { (checksum) throws(BackhaulError) in try checksum.checkedText() }, "the checksum")
         value.expected_size = expectedSize ?? 0
         value.refresh = refresh?.rawValue ?? 0
         value.expires_ms = expiresMilliseconds ?? 0
@@ -51,6 +57,9 @@ extension Request {
             value.body = arena.bytes(bytes)
             value.body_size = bytes.count
         case .form(let parts, let source):
+            guard !parts.isEmpty else {
+                throw BackhaulError(BH_INVALID_ARGUMENT, message: "body is a form without parts; give at least one")
+            }
             var values: [bh_part] = []
             for part in parts { values.append(try part.value(arena)) }
             value.parts = arena.array(values)

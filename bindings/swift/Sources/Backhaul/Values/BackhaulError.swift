@@ -4,7 +4,8 @@ internal import CBackhaul
 public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of the number in `detail`.
     public enum Domain: Int32, Hashable, Sendable {
-        /// There is no number. `detail` is 0.
+        /// No number of another system. `detail` is 0, or a number that the status explains, such as the number of
+        /// events for `Status.eventsOutstanding`.
         case noDetail = 0
         /// An errno.
         case system = 1
@@ -14,7 +15,8 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
         case sqlite = 3
         /// A status code of HTTP.
         case http = 4
-        /// The id of a process, for `Status.inUse` and `Status.engineUnresponsive`.
+        /// The id of a process: of the session's consumer for `Status.inUse`; otherwise of the engine, or of the daemon
+        /// that was started. `detail` is 0 if the process is not known.
         case process = 5
     }
 

@@ -2,7 +2,7 @@ internal import CBackhaul
 
 /// The limits of all sessions of the store together. A property that is nil has its default value.
 public struct Limits: Hashable, Sendable {
-    /// The rate limit of all transfers, in both directions together. Default: no limit.
+    /// The rate limit of all transfers, in both directions together. Nil or 0: no limit.
     public var bytesPerSecond: UInt64?
     /// The largest number of tasks that run at the same time: 1 to 1,024. Default: 256.
     public var maximumRunningTasks: Int?

@@ -10,7 +10,7 @@ public struct Policy: Hashable, Sendable {
     /// What the task demands of the system.
     public var constraints = Constraints()
     /// The rate limit of this task, in both directions together. The session's limit also applies. `Session.setRate`
-    /// changes the limit of the task. Default: no limit.
+    /// changes the limit of the task. Nil or 0: no limit.
     public var bytesPerSecond: UInt64?
 
     /// Makes a policy that sets nothing.

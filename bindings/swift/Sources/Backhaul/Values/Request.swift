@@ -37,9 +37,9 @@ public enum ExistsPolicy: Hashable, Sendable {
 
 /// The digest of a file.
 public enum Checksum: Hashable, Sendable {
-    /// SHA-256, as 64 hexadecimal digits.
+    /// SHA-256, as 64 hexadecimal digits, without a prefix.
     case sha256(String)
-    /// SHA-512, as 128 hexadecimal digits.
+    /// SHA-512, as 128 hexadecimal digits, without a prefix.
     case sha512(String)
 
     /// The checksum in the form of the C header, such as "sha-256:…".
@@ -48,6 +48,20 @@ public enum Checksum: Hashable, Sendable {
         case .sha256(let digits): "sha-256:" + digits
         case .sha512(let digits): "sha-512:" + digits
         }
+    }
+
+    /// The same text. Throws if the digits are wrong, because the library's message would name the C header's form.
+    func checkedText() throws(BackhaulError) -> String {
+        let (name, digits, count) =
+            switch self {
+            case .sha256(let digits): ("sha256", digits, 64)
+            case .sha512(let digits): ("sha512", digits, 128)
+            }
+        guard digits.utf8.count == count, digits.allSatisfy(\.isHexDigit) else {
+            throw BackhaulError(
+                .invalidArgument, message: "checksum is not .\(name) with \(count) hexadecimal digits and no prefix")
+        }
+        return text
     }
 }
 

@@ -63,7 +63,7 @@ final class Delivery {
                     // The thread repeats the iteration later. By then, a new engine may run.
                     wait.wait([], milliseconds: 1000)
                     performJobs()
-                default: end(urlError(error, nil))
+                default: end(error)
                 }
             }
         }
@@ -283,11 +283,12 @@ final class Delivery {
         core.enqueuePending(pending)
     }
 
-    func end(_ error: URLError?) {
+    func end(_ cause: BackhaulError?) {
         guard !isOver else { return }
         isOver = true
         consumer?.close()
-        let (jobs, tasks) = core.end()
+        let error = cause.map { urlError($0, nil) }
+        let (jobs, tasks) = core.end(cause)
         for job in jobs { job(self) }
         // If there is an error, the last delegate call for each task is made now. If there is no error, the last
         // delegate call is made only for tasks that the engine does not have. The engine's tasks continue. The next

@@ -50,6 +50,7 @@ func engineRequest(
     guard !isGet || downloadBody == nil else {
         throw refusal(.dataLengthExceedsMaximum, "A GET request cannot have a body.", url)
     }
+    try checkSizes(inner, downloadBody, url)
     var result = Request(url: url.absoluteString, idempotencyKey: keyPrefix + "\(identifier)")
     result.body = inner.body ?? downloadBody.map { .bytes(Array($0)) }
     if downloadBody != nil { result.destination = try downloadPath(identifier, url) }
@@ -67,6 +68,22 @@ func engineRequest(
     result.expectedBytesReceived = inner.guessToReceive > 0 ? UInt64(inner.guessToReceive) : nil
     result.policy = policy(request)
     return result
+}
+
+/// Refuses data that are too large for the engine, in the words of this module.
+private func checkSizes(_ inner: TaskInner, _ downloadBody: Data?, _ url: URL) throws(URLError) {
+    if let label = inner.label, label.utf8.count > Request.largestUserData {
+        throw refusal(
+            .dataLengthExceedsMaximum,
+            "The taskDescription has \(label.utf8.count) bytes; give at most \(Request.largestUserData).", url)
+    }
+    var size = downloadBody?.count ?? 0
+    if case .bytes(let bytes) = inner.body { size = bytes.count }
+    guard size <= Request.largestBody else {
+        throw refusal(
+            .dataLengthExceedsMaximum,
+            "The body has \(size) bytes; give at most \(Request.largestBody), or upload a file.", url)
+    }
 }
 
 /// The settings that a request has in place of the session's settings. Nil if it has none.
@@ -107,7 +124,7 @@ func milliseconds(_ date: Date) -> Int64? {
     return milliseconds >= 1 && milliseconds < 1e15 ? Int64(milliseconds) : nil
 }
 
-private func refusal(_ code: URLError.Code, _ message: String, _ url: URL?) -> URLError {
+func refusal(_ code: URLError.Code, _ message: String, _ url: URL?) -> URLError {
     URLError(code, userInfo: failing(url).merging([NSLocalizedDescriptionKey: message]) { _, new in new })
 }
 

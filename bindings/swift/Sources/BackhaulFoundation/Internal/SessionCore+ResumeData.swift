@@ -82,7 +82,7 @@ extension SessionCore {
         guard let token = ResumeToken(resumeData), token.session == identifier,
             token.application == BackgroundApplication.shared.options.identifier
         else {
-            values.isUnusable = true
+            values.unusable = SessionCore.unusable
             return add(BackgroundURLSessionDownloadTask(self, nextTaskIdentifier(), nil, values))
         }
         values.keptTask = token.task
@@ -93,7 +93,7 @@ extension SessionCore {
     /// Resumes the engine's kept task, which from now on belongs to the object `task`. Removes the mark, because
     /// the resume data can be used only once.
     func continueKept(_ task: BackgroundURLSessionTask, _ keptTask: TaskID) throws {
-        guard isKnown(task) else { throw BackhaulError(.invalidated, message: "The session is invalid.") }
+        guard isKnown(task) else { throw endError }
         let session = try opened()
         guard let info = try session.tasks(.ids(keptTask)).first, info.isKeptTask, !info.state.hasEnded else {
             throw SessionCore.unusable
@@ -125,7 +125,7 @@ extension SessionCore {
     }
 
     static func refuseUnusable(_ task: BackgroundURLSessionTask) throws {
-        if task.inner.with({ $0.isUnusable }) { throw unusable }
+        if let unusable = task.inner.with({ $0.unusable }) { throw unusable }
     }
 }
 

@@ -28,7 +28,7 @@ extension SessionCore {
         _ task: BackgroundURLSessionTask, _ state: BackgroundURLSessionTask.State,
         _ before: BackgroundURLSessionTask.State
     ) {
-        if isOver { return fail(task, urlError(SessionCore.invalid, task.originalRequest?.url)) }
+        if isOver { return fail(task, urlError(endError, task.originalRequest?.url)) }
         task.inner.with { inner in
             guard inner.state == state else { return }
             inner.state = before
@@ -37,11 +37,9 @@ extension SessionCore {
         }
     }
 
-    private static let invalid = BackhaulError(.invalidated, message: "The session is invalid; make a new one.")
-
     private func enqueueTask(_ task: BackgroundURLSessionTask) {
         do {
-            guard isKnown(task) else { throw SessionCore.invalid }
+            guard isKnown(task) else { throw endError }
             try SessionCore.refuseUnusable(task)
             if let keptTask = task.inner.with({ $0.keptTask }) { return try continueKept(task, keptTask) }
             let request = try engineRequest(

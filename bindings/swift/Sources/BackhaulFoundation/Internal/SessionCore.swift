@@ -46,6 +46,8 @@ final class SessionCore: @unchecked Sendable {
         var pending: [BackgroundURLSessionTask] = []
         var finishedRound: UInt64 = 0
         var isOver = false
+        /// The error that ended the session. Nil if the program has ended the session.
+        var cause: BackhaulError?
 
         mutating func forgetAcknowledged() {
             guard listings == 0 else { return }
@@ -148,9 +150,11 @@ final class SessionCore: @unchecked Sendable {
         }
         guard let delegate else { return }
         guard let wait else {
-            let error = urlError(BackhaulError(.outOfResources, message: "No event descriptor can be made."), nil)
-            _ = end()
-            return queue.addOperation { delegate.urlSession(session, didBecomeInvalidWithError: error) }
+            let cause = BackhaulError(.outOfResources, message: "No event descriptor can be made.")
+            _ = end(cause)
+            return queue.addOperation {
+                delegate.urlSession(session, didBecomeInvalidWithError: urlError(cause, nil))
+            }
         }
         Delivery.start(self, session, delegate, wait)
     }
@@ -158,7 +162,7 @@ final class SessionCore: @unchecked Sendable {
     /// Returns the handle of the engine's session for all commands except those about events. The first call opens the
     /// handle.
     func opened() throws(BackhaulError) -> BlockingSession {
-        if isOver { throw BackhaulError(.invalidated, message: "The session is invalid; make a new one.") }
+        if isOver { throw endError }
         let result: Result<BlockingSession, BackhaulError> = opening.with { opened in
             if let opened { return .success(opened) }
             do throws(BackhaulError) {
@@ -270,16 +274,24 @@ final class SessionCore: @unchecked Sendable {
         try BackgroundApplication.shared.opened().run(.sessions).first { $0.identifier == identifier }
     }
 
+    /// The error of a task that is resumed in an invalid session. If the session could not be opened, the error says
+    /// why.
+    var endError: BackhaulError {
+        inner.with { $0.cause } ?? BackhaulError(.invalidated, message: "The session is invalid; make a new one.")
+    }
+
     /// Ends the session. Its identifier can then be used for another session.
     ///
+    /// - Parameter cause: The error that ends the session. Nil if the program ends the session.
     /// - Returns: The jobs that the delivering thread has not performed, and the tasks that got no last delegate call.
-    func end() -> (jobs: [Delivery.Job], tasks: [BackgroundURLSessionTask]) {
+    func end(_ cause: BackhaulError? = nil) -> (jobs: [Delivery.Job], tasks: [BackgroundURLSessionTask]) {
         SessionCore.cores.with { cores in
             if cores[identifier] === self { cores[identifier] = nil }
         }
         let rest = inner.with { inner in
             defer {
                 inner.isOver = true
+                inner.cause = cause
                 inner.formerDelegate = inner.delegate
                 inner.session = nil
                 inner.delegate = nil
@@ -351,8 +363,9 @@ final class SessionCore: @unchecked Sendable {
         add(BackgroundURLSessionDownloadTask(self, nextTaskIdentifier(), request, TaskInner()))
     }
 
-    func makeUpload(_ request: URLRequest, _ body: Body) -> BackgroundURLSessionUploadTask {
+    func makeUpload(_ request: URLRequest, _ body: Body, unusable: URLError? = nil) -> BackgroundURLSessionUploadTask {
         var values = TaskInner()
+        values.unusable = unusable
         values.body = body
         return add(BackgroundURLSessionUploadTask(self, nextTaskIdentifier(), request, values))
     }
