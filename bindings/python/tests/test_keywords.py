@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from backhaul import Application, Challenge, ChallengeKind, Hosting, InvalidArgument, Request, Scheme, TaskState
+from backhaul import Application, Challenge, ChallengeKind, Hosting, InvalidArgument, Part, Request, Scheme, TaskState
 
 URL = "http://127.0.0.1:9/never"
 CHALLENGE = Challenge(1, ChallengeKind.SERVER, Scheme.BASIC, "http://127.0.0.1:9", None, 0, 1, 1)
@@ -60,12 +60,17 @@ MISTAKES = [
     (lambda session: next(session.tasks(states=TaskState.RUNNING)), "the states are one TaskState; give a list"),
     (lambda session: session.enqueue(Request(URL)), "the requests are one Request; give a list"),
     (lambda session: session.start.enqueue(Request(URL)), "the requests are one Request; give a list"),
-    (lambda session: session.enqueue([URL]), "a str was given instead of a Request"),
+    (lambda session: session.enqueue([URL]), "item 0 of the requests is a str instead of a Request"),
+    (lambda session: session.enqueue([], chunk=0), "the chunk is 0, which is too small"),
+    (lambda session: session.upload(URL, parts=Part("a", "b")), "the parts are one Part; give a list"),
+    (lambda session: session.upload(URL, parts=[{"a": "b"}]), "item 0 of the parts is a dict instead of a Part"),
+    (lambda session: session.download(URL, policy=3), "the policy is a int instead of a Policy"),
     (lambda session: session.upload(URL, b"bytes"), "the body_file is bytes; give the path of a file, or give the "
      "bytes as body"),
     (lambda session: session.download(URL, headers=["A: b"]), "the headers are not pairs of a name and a value; give a "
      "dict, or a list of pairs"),
-    (lambda session: session.download(URL, headers="A: b"), "the headers are one str; give a list"),
+    (lambda session: session.download(URL, headers="A: b"), 'the headers are one str; give a dict, such as {"Accept": '
+     '"image/png"}'),
 ]
 
 

@@ -101,7 +101,7 @@ def test_a_configuration_is_written_to_a_struct_unchanged():
 
 
 def test_each_part_of_a_configuration_must_have_the_right_type():
-    with pytest.raises(InvalidArgument, match="a dict was given instead of a TLS"):
+    with pytest.raises(InvalidArgument, match="the tls is a dict instead of a TLS"):
         _writing_transfers.configuration(SessionConfiguration("s", tls={"ca_file": "/ca"}))
 
 

@@ -102,7 +102,8 @@ class Event:
             "kind": self.kind.name, "task_id": self.task_id, "state": self.state and self.state.name,
             "status": self.status and self.status.name, "error_message": self.error_message, "group": self.group,
             "activity": self.activity, "key": self.key, "url": self.url and self.url.partition("?")[0],
-            "path": self.path,
+            "path": self.path, "origin": self.challenge and self.challenge.origin,
+            "realm": self.challenge and self.challenge.realm,
         }
         fields = [f"{name}={value}" for name, value in shown.items() if value]
         return f"<Event {self.id}: {', '.join(fields)}>"

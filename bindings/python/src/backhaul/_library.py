@@ -99,6 +99,6 @@ library = load()
 
 
 def version() -> str:
-    """Returns the version of the loaded library, such as ``0.1.0``."""
+    """Returns the version of the loaded library, such as ``1.0.0``."""
     text: bytes = library.bh_version_string()
     return text.decode()

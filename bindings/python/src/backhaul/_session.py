@@ -114,9 +114,9 @@ class Session(SessionTasks):
         applied. If all requests have idempotency keys, the call can be repeated.
         """
         done: list[Enqueued] = []
-        remaining = iter(_writing.several("requests", requests))
+        remaining, size = iter(_writing.several("requests", requests)), _writing.chunk(chunk)
         while True:
-            part = list(islice(remaining, max(1, chunk)))
+            part = list(islice(remaining, size))
             if not part:
                 return done
             try:

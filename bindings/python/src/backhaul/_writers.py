@@ -129,9 +129,9 @@ class Writer(Generic[Struct]):
                 writing = _writing(name, str(field.type), field_types(struct), words or {}, field.name)
             self._writings.append((field.default, writing))
 
-    def __call__(self, value: Any, index: int | None = None) -> Struct:
+    def __call__(self, value: Any, index: int | None = None, what: str = "argument") -> Struct:
         if not isinstance(value, self._value):
-            raise invalid(f"a {type(value).__name__} was given instead of a {self._value.__name__}", index)
+            raise invalid(f"the {what} is a {type(value).__name__} instead of a {self._value.__name__}", index)
         slot = self._struct()
         self.fill(slot, value, index)
         return slot
@@ -148,7 +148,7 @@ def _writing(name: str, annotation: str, types: Mapping[str, Any], words: Mappin
     what = words.get(field, field)
     name = f"{name}_ms" if annotation == "Moment | None" else name
     if part(annotation):
-        return _whole(name, Writer(types[name], part(annotation), words=words))
+        return _whole(name, what, Writer(types[name], part(annotation), words=words))
     choices = enumeration(annotation)
     if annotation in _CONVERSIONS:
         return _converted(name, what, _CONVERSIONS[annotation])
@@ -161,6 +161,6 @@ def _writing(name: str, annotation: str, types: Mapping[str, Any], words: Mappin
     return _chosen(name, annotation, what, choices)
 
 
-def _whole(name: str, writer: Writer[Any]) -> Writing:
+def _whole(name: str, what: str, writer: Writer[Any]) -> Writing:
     """Returns the conversion of an embedded struct."""
-    return lambda slot, value, index: setattr(slot, name, writer(value, index))
+    return lambda slot, value, index: setattr(slot, name, writer(value, index, what))

@@ -30,7 +30,7 @@ from ._ctypes import (
 from ._errors import invalid
 from ._identity import Identity
 from ._launch import LaunchCommand
-from ._numbers import TIME_UNCHANGED
+from ._numbers import ENQUEUE_COUNT_MAXIMUM, TIME_UNCHANGED
 from ._types import Headers, Moment, Path
 from ._values import Challenge
 from ._waiting import seconds
@@ -92,7 +92,7 @@ def number(what: str, value: int, kind: range, index: int | None = None) -> int:
     if not isinstance(value, int) or isinstance(value, (bool, Enum)):
         raise invalid(f"the {what} is {value!r}; give an integer", index)
     if value not in kind:
-        bound = "too large" if value > 0 else "too small" if kind[0] < 0 else "negative"
+        bound = "too large" if value > kind[-1] else "too small" if kind[0] else "negative"
         raise invalid(f"the {what} is {value}, which is {bound}", index)
     return value
 
@@ -103,6 +103,10 @@ def cursor(after: int) -> int:
 
 def maximum(count: int) -> int:
     return number("maximum", count, UINT64)
+
+
+def chunk(count: int) -> int:
+    return number("chunk", count, range(1, ENQUEUE_COUNT_MAXIMUM + 1))
 
 
 def member(what: str, value: Any, kind: type[Enum], index: int | None = None) -> int:
@@ -172,10 +176,10 @@ def start_ms(what: str, value: Moment | None) -> int:
     return TIME_UNCHANGED if value == TIME_UNCHANGED else moment_ms(what, value)
 
 
-def several(what: str, values: Iterable[Value]) -> Iterable[Value]:
+def several(what: str, values: Iterable[Value], index: int | None = None) -> Iterable[Value]:
     """Checks that a caller gives several values. A single value is a frequent mistake."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise invalid(f"the {what} are one {type(values).__name__}; give a list")
+        raise invalid(f"the {what} are one {type(values).__name__}; give a list", index)
     return values
 
 
@@ -192,7 +196,9 @@ def identities(what: str, values: Iterable[Identity]) -> Array[c_uint64]:
 
 
 def header_array(fields: Headers, index: int | None = None) -> Array[bh_header]:
-    pairs = list(fields.items()) if hasattr(fields, "items") else list(several("headers", fields))
+    if isinstance(fields, str):
+        raise invalid('the headers are one str; give a dict, such as {"Accept": "image/png"}', index)
+    pairs = list(fields.items()) if hasattr(fields, "items") else list(several("headers", fields, index))
     if not all(isinstance(pair, Sequence) and len(pair) == 2 and not isinstance(pair, str) for pair in pairs):
         raise invalid("the headers are not pairs of a name and a value; give a dict, or a list of pairs", index)
     array = (bh_header * len(pairs))()
@@ -212,6 +218,8 @@ def launch(command: LaunchCommand | None) -> Any:
     """Returns a pointer to a bh_launch_command, or None."""
     if command is None:
         return None
+    if not isinstance(command, LaunchCommand):
+        raise invalid(f"the launch command is a {type(command).__name__}; give a LaunchCommand, or None")
     if isinstance(command.arguments, (str, bytes)):
         raise invalid("the launch command's arguments are one text; give a list of them")
     arguments = _texts(path("launch command's argument", value) for value in command.arguments)

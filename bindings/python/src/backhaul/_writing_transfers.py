@@ -13,7 +13,7 @@ from ._errors import invalid
 from ._requests import Part, Request
 from ._rules import Constraints, Policy
 from ._writers import Writer, flag
-from ._writing import copied, path, text
+from ._writing import copied, path, several, text
 
 #: For messages: maps the Python names of some fields of policies and sessions to the words for these fields.
 _WORDS = {
@@ -27,7 +27,9 @@ _WORDS = {
 
 def _parts(values: Sequence[Part], index: int | None) -> Array[bh_part]:
     array = (bh_part * len(values))()
-    for slot, part in zip(array, values):
+    for place, (slot, part) in enumerate(zip(array, values)):
+        if not isinstance(part, Part):
+            raise invalid(f"item {place} of the parts is a {type(part).__name__} instead of a Part", index)
         slot.struct_size = sizeof(bh_part)
         slot.name = text("name of a part", part.name, index)
         slot.file = path("file of a part", part.file, index)
@@ -41,7 +43,7 @@ def _parts(values: Sequence[Part], index: int | None) -> Array[bh_part]:
 
 def _fill_parts(slot: bh_request, values: Sequence[Part], index: int | None) -> None:
     if values:
-        parts = _parts(values, index)
+        parts = _parts(list(several("parts", values, index)), index)
         slot.parts = cast(parts, POINTER(bh_part))
         slot.part_count = len(parts)
 
@@ -84,10 +86,10 @@ def requests(values: Sequence[Request], first: int = 0) -> Array[bh_request]:
     policies: dict[int, Any] = {}
     for index, (slot, request) in enumerate(zip(array, values), first):
         if not isinstance(request, Request):
-            raise invalid(f"a {type(request).__name__} was given instead of a Request", index)
+            raise invalid(f"item {index} of the requests is a {type(request).__name__} instead of a Request", index)
         _request.fill(slot, request, index)
         if request.policy is not None:
             if id(request.policy) not in policies:
-                policies[id(request.policy)] = pointer(policy(request.policy, index))
+                policies[id(request.policy)] = pointer(policy(request.policy, index, "policy"))
             slot.policy = policies[id(request.policy)]
     return array
