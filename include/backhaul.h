@@ -1060,9 +1060,9 @@ BH_ENUM(bh_refresh) {
     BH_REFRESH_HEADERS = 1, /* the headers: one challenge for all tasks of the session that have the same origin. A
                                response BH_RESPOND_HEADERS applies to all tasks that were enqueued before the
                                response */
-    BH_REFRESH_URL = 2      /* the URL: one challenge for each task. The host responds with BH_RESPOND_URL or …_HEADERS.
-                               A partial download continues only if the strong entity tag (ETag) and the size are the
-                               same as before */
+    BH_REFRESH_URL = 2      /* the URL: one challenge for each task. The host responds with BH_RESPOND_URL or
+                               BH_RESPOND_HEADERS. A partial download continues only if the strong entity tag (ETag)
+                               and the size are the same as before */
 };
 
 /* One part of a multipart/form-data body (RFC 7578): a file or a value. */

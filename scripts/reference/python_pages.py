@@ -33,16 +33,6 @@ PAGES = {
     "Numbers and types": ["_numbers", "_types", "_identity"],
 }
 
-#: Names that the package does not export, but that public signatures and attributes mention.
-MENTIONED = {
-    "_application_verbs": ["ApplicationVerbs"],
-    "_errors": ["Outcome"],
-    "_identity": ["Among", "Identified", "Identity"],
-    "_requests": ["TransferOptions", "DownloadOptions"],
-    "_session_verbs": ["SessionVerbs"],
-    "_types": ["Headers", "Moment", "Path", "ResponseOptions"],
-}
-
 #: Descriptors of the package -> the types that they return.
 _TYPES = {"Time()": "datetime", "OptionalTime()": "datetime | None"}
 _VARIABLES = {"session": "Session", "application": "Application", "error": "BackhaulError", "event": "Event"}
@@ -71,16 +61,18 @@ class Described:
         return bool(self.node.is_function)
 
 
+def package() -> Any:
+    extensions = griffe.load_extensions("griffe_sphinx")
+    return griffe.load("backhaul", search_paths=[SOURCES], extensions=extensions, resolve_aliases=True)
+
+
 def load() -> dict[str, list[Described]]:
     """Maps the title of each page to its public names."""
-    extensions = griffe.load_extensions("griffe_sphinx")
-    package = griffe.load("backhaul", search_paths=[SOURCES], extensions=extensions, resolve_aliases=True)
+    loaded = package()
     by_module: dict[str, list[Described]] = {}
-    for name in package.exports or []:
-        node = _target(package.members[str(name)])
+    for name in loaded.exports:
+        node = _target(loaded.members[str(name)])
         by_module.setdefault(node.module.name, []).append(_described(str(name), node))
-    for module, names in MENTIONED.items():
-        by_module.setdefault(module, []).extend(_described(name, package[f"{module}.{name}"]) for name in names)
     pages = {
         title: [one for module in modules for one in by_module.pop(module, [])] for title, modules in PAGES.items()
     }
@@ -137,12 +129,11 @@ class PythonPages:
         }
 
     def _index(self) -> str:
-        package = griffe.load("backhaul", search_paths=[SOURCES])
         lists = (
             f"## {title}\n\n" + ", ".join(self._link(one.path, one.path) for one in described) + "\n\n"
             for title, described in self._pages.items()
         )
-        return f"# Python reference\n\n{self._blocks(package.docstring.value, '')}" + "".join(lists)
+        return f"# Python reference\n\n{self._blocks(package().docstring.value, '')}" + "".join(lists)
 
     def _section(self, one: Described) -> str:
         title = f"## {one.path} {{#{one.path}}}\n\n"

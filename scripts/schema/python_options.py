@@ -74,7 +74,7 @@ class Options:
         if field.type == "bh_choice":
             return "bool"
         if "char" in field.type:
-            return "Path" if field.documentation.startswith(_PATH) else "str"
+            return "StrPath" if field.documentation.startswith(_PATH) else "str"
         if field.type not in self._enumerations:
             return "int"
         name = names.python_class(self._enumerations[field.type])
@@ -138,7 +138,7 @@ def _module(
         _import("_constants", declarations, classes)
         + keyword_only
         + _import("_rules", declarations, [names.value(name) for name in parts])
-        + _import("_types", declarations, ["Headers", "Path"])
+        + _import("_types", declarations, ["Headers", "StrPath"])
     )
     typing = "\nfrom typing import TypedDict" if more else ""
     imports = [f"from dataclasses import {', '.join(standard)}{typing}", own.rstrip("\n")]

@@ -25,7 +25,11 @@ _WORDS = {
     "bh_tasks_reschedule": "``reschedule``",
     "bh_tasks_set_rate": "``set_rate``",
     "bh_tls_settings": "``TLS``",
+    "BH_REQUEST_STARTS_SUSPENDED": "``suspended``",
 }
+
+#: Enumerations whose members are arguments in Python: BH_RESPOND_URL is ``url``.
+_ARGUMENTS = {"bh_challenge_response_kind", "bh_request_flags"}
 
 # `BH_ROLE_…` means any constant of a family.
 _FAMILY = re.compile(r"(BH_[A-Z_]*_)…")
@@ -40,16 +44,18 @@ _FIRST_WORD = re.compile(r"[a-z]+\b(?![_(])")
 class PythonTerms:
     def __init__(self, header: Header, own: dict[str, str] | None = None) -> None:
         """``own`` has words for one module. They replace the general words."""
-        self._words = {struct.name: f"``{camel_case(struct.name)}``" for struct in header.structs} | _WORDS
+        self._words = {struct.name: f"``{camel_case(struct.name)}``" for struct in header.structs}
         #: The prefix of an enumeration's names -> the class of the enumeration.
         self._families: dict[str, str] = {}
         for enumeration in header.enumerations:
             name = python_class(enumeration)
             self._families[enumeration.prefix] = name
             for constant in enumeration.constants:
-                self._words[constant.name] = f"{name}.{python_member(enumeration, constant)}"
+                member = python_member(enumeration, constant)
+                is_argument = enumeration.name in _ARGUMENTS
+                self._words[constant.name] = f"``{member.lower()}``" if is_argument else f"{name}.{member}"
         self._words |= {constant.name: constant.name.removeprefix("BH_") for constant in header.numbers}
-        self._words |= own or {}
+        self._words |= _WORDS | (own or {})
 
     def of(self, comment: str) -> str:
         text = _FAMILY.sub(lambda match: self._families.get(match[1], match[0]), comment)

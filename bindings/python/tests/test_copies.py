@@ -13,25 +13,25 @@ import pytest
 import backhaul
 from backhaul import BackhaulError, Event, Request, Status, _reading
 
-VALUES = [kind for kind in vars(backhaul).values()
-          if isinstance(kind, type) and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"))]
+CLASSES = {name: kind for name, kind in vars(backhaul).items() if isinstance(kind, type)}
+VALUES = [kind for kind in CLASSES.values() if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields")]
 
 
 def sample(annotation, name):
     """Returns a value for a field: not None, if possible."""
-    kind = next((vars(backhaul)[word] for word in annotation.split(" | ") if word in vars(backhaul)), None)
+    kind = next((CLASSES[word] for word in annotation.split(" | ") if word in CLASSES), None)
     if kind is not None and issubclass(kind, Enum):
         return list(kind)[-1]
     if kind is not None:
         return made(kind)
     plain = annotation.split(" | None")[0]
     # A list, such as tuple[SessionInfo, ...], has one item of this class.
-    item = next((vars(backhaul)[word] for word in re.findall(r"\w+", plain) if word in vars(backhaul)), None)
+    item = next((CLASSES[word] for word in re.findall(r"\w+", plain) if word in CLASSES), None)
     if item is not None:
         return (made(item),)
     return {"bytes": b"\0b", "bool": True, "int": 7, "Headers": (("A", "b"),), "Mapping[str, str]": {"A": "b"},
             "tuple[tuple[str, str], ...]": (("A", "b"),), "tuple[str, ...]": ("a",),
-            "Sequence[str | Path]": ("a",)}.get(plain, f"a {name}")
+            "Sequence[StrPath]": ("a",)}.get(plain, f"a {name}")
 
 
 def made(kind):

@@ -43,7 +43,7 @@ def ask(monkeypatch):
             monkeypatch.setattr(module, "time", library)
         ticket = Ticket(None, Handle(), lambda _: "reply")
         try:
-            return ticket.result_soon(Deadline(timeout)), round(library.now)
+            return ticket._result_soon(Deadline(timeout)), round(library.now)
         except BackhaulError as error:
             assert error.ticket is ticket
             return error.status, round(library.now)

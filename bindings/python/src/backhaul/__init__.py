@@ -21,10 +21,11 @@ session.start.download(…)``.
 
 from ._activity import Activity, ActivityInfo
 from ._application import Application
+from ._application_verbs import ApplicationVerbs
 from ._attempt import Attempt
 from ._attention import AttentionStream
 from ._conditions import Condition, Hold, Network, Wait
-from ._configuration import Limits, SessionConfiguration
+from ._configuration import ConfigurationOptions, Limits, SessionConfiguration
 from ._constants import (
     Attention,
     BodySource,
@@ -71,6 +72,7 @@ from ._errors import (
     Invalidated,
     InvalidHandle,
     NotFound,
+    Outcome,
     ResourceError,
     StoreError,
     Timeout,
@@ -79,16 +81,19 @@ from ._errors import (
 )
 from ._event import Event
 from ._events import EventStream
+from ._identity import Among, Identified, Identity
 from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import version
 from ._numbers import BUDGET_NOTHING, HISTORY_NONE, PRIORITY_NOW, TIME_UNCHANGED
 from ._progress import ProgressStream
 from ._reading import Events
-from ._requests import Enqueued, Part, Request
+from ._requests import DownloadOptions, Enqueued, Part, Request, TransferOptions
 from ._rules import TLS, Budget, Constraints, Policy, Proxy, RetryPolicy, TransferRules
 from ._session import Session
+from ._session_verbs import SessionVerbs
 from ._task import Task
 from ._tickets import Ticket
+from ._types import Headers, Moment, ResponseOptions, StrPath
 from ._values import Challenge, Progress, SessionInfo, TaskInfo
 from ._version import __version__
 
@@ -97,20 +102,23 @@ __all__ = [
     "Activity",
     "ActivityInfo",
     "AlreadyExists",
+    "Among",
     "Application",
+    "ApplicationVerbs",
     "Attempt",
     "Attention",
     "AttentionStream",
     "AuthenticationRequired",
     "BUDGET_NOTHING",
     "BackhaulError",
-    "Budget",
     "BodySource",
+    "Budget",
     "Challenge",
     "ChallengeKind",
     "Completed",
     "Condition",
     "ConditionKind",
+    "ConfigurationOptions",
     "Conflict",
     "Connectivity",
     "Constraints",
@@ -118,6 +126,7 @@ __all__ = [
     "DaemonUnavailable",
     "Disposition",
     "Domain",
+    "DownloadOptions",
     "EngineError",
     "EngineInfo",
     "Enqueued",
@@ -129,8 +138,11 @@ __all__ = [
     "Forked",
     "HISTORY_NONE",
     "HTTPVersion",
+    "Headers",
     "Hold",
     "Hosting",
+    "Identified",
+    "Identity",
     "IfExists",
     "InUse",
     "InvalidArgument",
@@ -141,10 +153,12 @@ __all__ = [
     "LaunchInfo",
     "LaunchState",
     "Limits",
+    "Moment",
     "Network",
     "NetworkKind",
     "Next",
     "NotFound",
+    "Outcome",
     "PRIORITY_NOW",
     "Part",
     "Policy",
@@ -158,6 +172,7 @@ __all__ = [
     "Refresh",
     "Request",
     "ResourceError",
+    "ResponseOptions",
     "RetryErrors",
     "RetryPolicy",
     "Role",
@@ -165,8 +180,10 @@ __all__ = [
     "Session",
     "SessionConfiguration",
     "SessionInfo",
+    "SessionVerbs",
     "Status",
     "StoreError",
+    "StrPath",
     "TIME_UNCHANGED",
     "TLS",
     "TLSVersion",
@@ -179,6 +196,7 @@ __all__ = [
     "Timeout",
     "Tolerances",
     "TransferError",
+    "TransferOptions",
     "TransferRules",
     "Wait",
     "WrongState",

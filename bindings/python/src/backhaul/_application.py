@@ -18,7 +18,7 @@ from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import library
 from ._logging import log
 from ._session import Session
-from ._types import Path
+from ._types import StrPath
 from ._values import SessionInfo
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ class Application:
     def __init__(
         self,
         identifier: str,
-        store: Path | None = None,
+        store: StrPath | None = None,
         *,
         hosting: Hosting = Hosting.DEFAULT,
-        daemon: Path | None = None,
+        daemon: StrPath | None = None,
         launch: LaunchCommand | None = None,
         observes: bool = False,
         timeout: float | None = None,
@@ -64,10 +64,10 @@ class Application:
     async def open_async(
         cls,
         identifier: str,
-        store: Path | None = None,
+        store: StrPath | None = None,
         *,
         hosting: Hosting = Hosting.DEFAULT,
-        daemon: Path | None = None,
+        daemon: StrPath | None = None,
         launch: LaunchCommand | None = None,
         observes: bool = False,
     ) -> Application:
@@ -84,9 +84,9 @@ class Application:
     def _begin(
         self,
         identifier: str,
-        store: Path | None,
+        store: StrPath | None,
         hosting: Hosting,
-        daemon: Path | None,
+        daemon: StrPath | None,
         launch: LaunchCommand | None,
         observes: bool,
     ) -> None:

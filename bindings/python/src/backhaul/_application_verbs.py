@@ -51,7 +51,7 @@ class ApplicationVerbs:
 
     def set_limits(self, limits: Limits) -> Ticket[None]:
         """Sets the limits of the store. They are stored, and apply immediately."""
-        return Ticket.start(
+        return Ticket._start(
             self._application,
             wait_only,
             library.bh_store_set_limits,
@@ -73,7 +73,7 @@ class ApplicationVerbs:
 
     def set_network(self, network: Network) -> Ticket[None]:
         """Stores the settings of a network, as ``Application.set_network`` does."""
-        return Ticket.start(
+        return Ticket._start(
             self._application,
             wait_only,
             library.bh_store_set_network,
@@ -83,7 +83,7 @@ class ApplicationVerbs:
 
     def set_launch(self, command: LaunchCommand | None) -> Ticket[None]:
         """Registers the program that the engine launches. None removes the registration."""
-        return Ticket.start(
+        return Ticket._start(
             self._application,
             wait_only,
             library.bh_application_set_launch,
@@ -101,7 +101,7 @@ class ApplicationVerbs:
 
     def create(self, configuration: SessionConfiguration, role: Role = Role.CONSUME) -> Ticket[Session]:
         """Does the same as ``session``, but takes the configuration as one object."""
-        return Ticket.start(
+        return Ticket._start(
             self._application,
             self._session_reader(configuration.identifier, role),
             library.bh_session_create,
@@ -112,7 +112,7 @@ class ApplicationVerbs:
 
     def attach(self, identifier: str, role: Role = Role.CONSUME) -> Ticket[Session]:
         """Attaches to an existing session."""
-        return Ticket.start(
+        return Ticket._start(
             self._application,
             self._session_reader(identifier, role),
             library.bh_session_attach,
@@ -129,7 +129,7 @@ class ApplicationVerbs:
         return self.create(SessionConfiguration(identifier, **configuration), role)
 
     def _listing(self, read: Callable[[BatchHandle], Result], function: Callable[..., int]) -> Ticket[Result]:
-        return Ticket.start(self._application, from_batch(read), function, self._application.pointer)
+        return Ticket._start(self._application, from_batch(read), function, self._application.pointer)
 
     def _session_reader(self, identifier: str, role: Role) -> Callable[[TicketHandle], Session]:
         def read(ticket: TicketHandle) -> Session:

@@ -421,11 +421,11 @@ class Refresh(OpenEnum):
 
     #: Neither can expire.
     NONE = 0
-    #: The headers: one challenge for all tasks of the session that have the same origin. A response
-    #: ChallengeResponseKind.HEADERS applies to all tasks that were enqueued before the response.
+    #: The headers: one challenge for all tasks of the session that have the same origin. A response ``headers`` applies
+    #: to all tasks that were enqueued before the response.
     HEADERS = 1
-    #: The URL: one challenge for each task. The host responds with ChallengeResponseKind.URL or …_HEADERS. A partial
-    #: download continues only if the strong entity tag (ETag) and the size are the same as before.
+    #: The URL: one challenge for each task. The host responds with ``url`` or ``headers``. A partial download continues
+    #: only if the strong entity tag (ETag) and the size are the same as before.
     URL = 2
 
 
@@ -438,7 +438,7 @@ class TaskState(FinalStates):
     WAITING = 1
     #: An attempt is under way.
     RUNNING = 2
-    #: The host has suspended the task, or enqueued it with RequestFlags.STARTS_SUSPENDED.
+    #: The host has suspended the task, or enqueued it with ``suspended``.
     SUSPENDED = 3
     #: The transfer is complete, and a download's file is in place.
     SUCCEEDED = 4

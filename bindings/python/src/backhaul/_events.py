@@ -38,12 +38,12 @@ class EventSource:
         """Starts a poll. The poll returns the available events, and does not wait for further events."""
         cursor, size = _writing.cursor(after), _writing.maximum(maximum)
         read = from_batch(self._events)
-        return Ticket.start(self._application, read, library.bh_session_poll, self._handle.pointer, cursor, size)
+        return Ticket._start(self._application, read, library.bh_session_poll, self._handle.pointer, cursor, size)
 
     def poll(self, after: int, maximum: int, timeout: float | None) -> Events:
         deadline, backoff = Deadline(timeout), Backoff(0.25)
         while True:
-            found = self.start(after, maximum).result_soon(deadline)
+            found = self.start(after, maximum)._result_soon(deadline)
             if found.items or deadline.is_over:
                 return found
             # Events before ``after`` can make the descriptor readable. The pause prevents a busy loop.

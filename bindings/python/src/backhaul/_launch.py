@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ._constants import Attention, Hosting, LaunchState
-from ._types import OptionalTime, Path, Time
+from ._types import OptionalTime, StrPath, Time
 from ._values import SessionInfo
 
 
@@ -18,13 +18,13 @@ class LaunchCommand:
     default."""
 
     #: The absolute path of an executable file. For a script, the path of its interpreter, such as ``sys.executable``.
-    program: Path
+    program: StrPath
     #: The arguments after the program's name, such as the absolute path of the script.
-    arguments: Sequence[str | Path] = ()
+    arguments: Sequence[StrPath] = ()
     #: Variables that are added to the environment of the launched program. docs/launch.md lists the other variables.
     environment: Mapping[str, str] = field(default_factory=dict)
     #: The absolute path of the working directory. None: the user's home directory.
-    working_directory: Path | None = None
+    working_directory: StrPath | None = None
     #: If a launched program has attached to no session after this time, the engine sends SIGTERM to it, and launches
     #: the program again.
     attach_timeout_ms: int = 0

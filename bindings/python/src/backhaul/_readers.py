@@ -25,7 +25,7 @@ _CONVERSIONS: Mapping[str, Conversion | None] = {
     "int | None": nonzero,
     "str": words,
     "str | None": text,
-    "Path | None": text,
+    "StrPath | None": text,
     "bool": bool,
     "bool | None": choice_value,
 }

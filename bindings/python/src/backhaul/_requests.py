@@ -9,7 +9,7 @@ from typing import NamedTuple, TypedDict
 
 from ._constants import BodySource, Disposition, IfExists, Refresh, TaskState
 from ._rules import Policy
-from ._types import Headers, Moment, Path
+from ._types import Headers, Moment, StrPath
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Part:
     value: str | bytes | None = field(default=None, repr=False)
     #: The absolute path of a file. The request's ``body_source`` determines whether the engine reads, copies or moves
     #: the file.
-    file: Path | None = None
+    file: StrPath | None = None
     #: The file name that is sent to the server. None: the last component of ``file``, or no file name for a value.
     file_name: str | None = None
     #: The media type that is sent to the server. None: application/octet-stream for a file, no media type for a value.
@@ -41,7 +41,7 @@ class Request:
     url: str
     #: The absolute path at which the file is placed. None: the request is an upload, or the file stays in the store
     #: (the directory with all durable data) until ``claim`` moves it to another path.
-    destination: Path | None = None
+    destination: StrPath | None = None
     #: The idempotency key. While a task has the key, a later request with the same key returns this task, and does not
     #: change the task's priority, rate, constraints and start times. If the task succeeds, an event follows when all
     #: tasks of its session have ended. The key is free when the host (the program that uses this package) has
@@ -75,7 +75,7 @@ class Request:
     #: another size, the task fails with Status.SIZE_MISMATCH.
     expected_size: int | None = None
     #: The absolute path of the regular file that is the body.
-    body_file: Path | None = None
+    body_file: StrPath | None = None
     #: The body, at most one mebibyte. The engine stores it.
     body: bytes | None = field(default=None, repr=False)
     #: The parts of a form.
@@ -141,7 +141,7 @@ class DownloadOptions(TransferOptions, total=False):
     mode: int | None
     checksum: str | None
     expected_size: int | None
-    body_file: Path | None
+    body_file: StrPath | None
     body: bytes | None
     parts: Sequence[Part]
     if_changed: bool

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from ._constants import HTTPVersion, NetworkKind, Preset, Redirects, RetryErrors, ThermalState, TLSVersion
 from ._keyword_only import dataclass
-from ._types import Path
+from ._types import StrPath
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,11 +110,11 @@ class TLS:
     """The certificates that a session trusts, and the session's own certificate."""
 
     #: Absolute path of a PEM file with the trusted certificates, in place of the system's certificates.
-    ca_file: Path | None = None
+    ca_file: StrPath | None = None
     #: Absolute path of a PEM file with a certificate and its chain.
-    client_certificate: Path | None = None
+    client_certificate: StrPath | None = None
     #: Absolute path of a PEM file; default: the key is in the file ``client_certificate``.
-    client_key: Path | None = None
+    client_key: StrPath | None = None
     #: "sha256//BASE64;sha256//…": keys of the server (RFC 7469).
     pinned_public_keys: str | None = None
     #: The oldest version of TLS that is accepted. Default: TLSVersion.TLS_1_2.

@@ -21,7 +21,7 @@ from ._requests import DownloadOptions, Enqueued, Part, Request, TransferOptions
 from ._session_tasks import SessionTasks
 from ._session_verbs import PAGE, SessionVerbs
 from ._task import Task
-from ._types import Path, ResponseOptions
+from ._types import ResponseOptions, StrPath
 from ._values import Challenge, Progress
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Session(SessionTasks):
     def download(
         self,
         url: str,
-        destination: Path | None = None,
+        destination: StrPath | None = None,
         *,
         timeout: float | None = None,
         **options: Unpack[DownloadOptions],
@@ -87,7 +87,7 @@ class Session(SessionTasks):
     def upload(
         self,
         url: str,
-        body_file: Path | None = None,
+        body_file: StrPath | None = None,
         *,
         body: bytes | None = None,
         parts: Sequence[Part] = (),

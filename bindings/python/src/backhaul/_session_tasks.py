@@ -13,7 +13,7 @@ from ._identity import Among, Identity
 from ._numbers import TIME_UNCHANGED
 from ._rules import Constraints
 from ._session_verbs import PAGE, SessionVerbs
-from ._types import Moment, Path
+from ._types import Moment, StrPath
 from ._values import TaskInfo
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class SessionTasks:
     def claim(
         self,
         task: Identity,
-        destination: Path,
+        destination: StrPath,
         *,
         if_exists: str | IfExists = IfExists.FAIL,
         timeout: float | None = None,

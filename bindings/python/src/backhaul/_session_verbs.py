@@ -34,7 +34,7 @@ from ._requests import DownloadOptions, Enqueued, Part, Request, TransferOptions
 from ._rules import Constraints
 from ._task import Controlling, Task
 from ._tickets import CompletedTicket, Ticket, count_only, from_batch, wait_only
-from ._types import Moment, Path, ResponseOptions
+from ._types import Moment, ResponseOptions, StrPath
 from ._values import Challenge, TaskInfo
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class SessionVerbs:
     def _start(
         self, read: Callable[[TicketHandle], Result], function: Callable[..., int], *arguments: Any
     ) -> Ticket[Result]:
-        return Ticket.start(self._application, read, function, self._handle.pointer, *arguments)
+        return Ticket._start(self._application, read, function, self._handle.pointer, *arguments)
 
     def enqueue(self, requests: Sequence[Request], *, first: int = 0) -> Ticket[list[Enqueued]]:
         """Enqueues all requests in one call. The library checks all requests before it applies the first one. If the
@@ -71,7 +71,7 @@ class SessionVerbs:
         return self._enqueue(list(_writing.several("requests", requests)), first, lambda results: results)
 
     def download(
-        self, url: str, destination: Path | None = None, **options: Unpack[DownloadOptions]
+        self, url: str, destination: StrPath | None = None, **options: Unpack[DownloadOptions]
     ) -> Ticket[Task]:
         """Enqueues one download. The options are fields of ``Request``."""
         _keywords.check("download", options, DownloadOptions.__optional_keys__)
@@ -80,7 +80,7 @@ class SessionVerbs:
     def upload(
         self,
         url: str,
-        body_file: Path | None = None,
+        body_file: StrPath | None = None,
         *,
         body: bytes | None = None,
         parts: Sequence[Part] = (),
@@ -218,7 +218,7 @@ class SessionVerbs:
             return self._start(from_batch(ended), library.bh_session_history, max(number, 1) - 1, 1)
 
         listed = from_batch(lambda batch: _reading.tasks(batch)[0])
-        return self._start(listed, library.bh_session_task, number).or_else(in_history)
+        return self._start(listed, library.bh_session_task, number)._or_else(in_history)
 
     def attempts(self, task: Identity) -> Ticket[list[Attempt]]:
         """Returns the attempts (runs) of a task, oldest first."""
@@ -306,7 +306,9 @@ class SessionVerbs:
             return CompletedTicket(0)
         return self._start(count_only, function, selected, *arguments)
 
-    def claim(self, task: Identity, destination: Path, *, if_exists: str | IfExists = IfExists.FAIL) -> Ticket[None]:
+    def claim(
+        self, task: Identity, destination: StrPath, *, if_exists: str | IfExists = IfExists.FAIL
+    ) -> Ticket[None]:
         """Moves the file of a succeeded download out of the store to ``destination``, and syncs the file."""
         return self._start(
             wait_only,

@@ -12,7 +12,7 @@ from ._identity import Identity
 from ._numbers import TIME_UNCHANGED
 from ._requests import Enqueued
 from ._rules import Constraints
-from ._types import Moment, Path
+from ._types import Moment, StrPath
 from ._values import TaskInfo
 
 
@@ -57,7 +57,7 @@ class Controlling(Protocol):
     def claim(
         self,
         task: Identity,
-        destination: Path,
+        destination: StrPath,
         *,
         if_exists: str | IfExists = IfExists.FAIL,
         timeout: float | None = None,
@@ -149,7 +149,7 @@ class Task:
 
     def claim(
         self,
-        destination: Path,
+        destination: StrPath,
         *,
         if_exists: str | IfExists = IfExists.FAIL,
         timeout: float | None = None,

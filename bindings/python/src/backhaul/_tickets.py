@@ -25,7 +25,7 @@ _CHECK_SECONDS = 0.25
 
 _STATUS_WAIT_MS = 10
 
-#: The minimum time, in seconds, for which `result_soon` waits for a slow engine.
+#: The minimum time, in seconds, for which `_result_soon` waits for a slow engine.
 _REPLY_SECONDS = 5.0
 
 
@@ -48,7 +48,7 @@ class Ticket(Generic[Result]):
         self._outcome: tuple[Result, None] | tuple[None, BackhaulError] | tuple[()] = ()
 
     @classmethod
-    def start(
+    def _start(
         cls,
         application: ApplicationHandle,
         read: Callable[[TicketHandle], Result],
@@ -59,7 +59,7 @@ class Ticket(Generic[Result]):
         command."""
         return cls(application, start(function, *arguments), read)
 
-    def or_else(self, otherwise: Callable[[], Ticket[Result]]) -> Ticket[Result]:
+    def _or_else(self, otherwise: Callable[[], Ticket[Result]]) -> Ticket[Result]:
         """Returns a ticket with the result of this command. If this command fails with NOT_FOUND, ``otherwise`` starts
         a second command, and the ticket has the result of the second command."""
         return Ticket(self._application, self._handle, self._read, otherwise)
@@ -116,7 +116,7 @@ class Ticket(Generic[Result]):
                 raise self._timeout_error()
         return self._take()
 
-    def result_soon(self, deadline: Deadline) -> Result:
+    def _result_soon(self, deadline: Deadline) -> Result:
         """Waits for the reply to a command that the engine can perform immediately.
 
         The method waits at least five seconds for a slow engine, even if the deadline is earlier. So a call with a

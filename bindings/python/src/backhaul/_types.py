@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, TypedDict, Union
 
 #: The path of a file or directory, such as a ``pathlib.Path``.
-Path = Union[str, "os.PathLike[str]"]
+StrPath = Union[str, "os.PathLike[str]"]
 #: Header fields: a mapping, or pairs of a name and a value if a name occurs several times.
 Headers = Union[Mapping[str, str], Sequence[tuple[str, str]]]
 #: A time: a ``datetime`` with a time zone, or the Unix time in seconds, as ``time.time()`` returns it.

@@ -41,7 +41,7 @@ _RANGES: Mapping[Any, range] = {c_int32: INT32, c_uint32: UINT32, c_uint64: UINT
 _CONVERSIONS: Mapping[str, Callable[[str, Any, int | None], Any]] = {
     "str": text,
     "str | None": text,
-    "Path | None": path,
+    "StrPath | None": path,
     "bool | None": choice,
     "Moment | None": moment_ms,
 }

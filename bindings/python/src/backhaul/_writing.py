@@ -31,7 +31,7 @@ from ._errors import invalid
 from ._identity import Identity
 from ._launch import LaunchCommand
 from ._numbers import ENQUEUE_COUNT_MAXIMUM, TIME_UNCHANGED
-from ._types import Headers, Moment, Path
+from ._types import Headers, Moment, StrPath
 from ._values import Challenge
 from ._waiting import seconds
 
@@ -56,7 +56,7 @@ def text(what: str, value: str | None, index: int | None = None) -> bytes | None
         raise invalid(f"the {what} is not valid Unicode", index) from None
 
 
-def path(what: str, value: Path | None, index: int | None = None) -> bytes | None:
+def path(what: str, value: StrPath | None, index: int | None = None) -> bytes | None:
     """Converts a path to a C string in the encoding of the file system."""
     if value is None:
         return None
@@ -262,9 +262,9 @@ def _texts(values: Iterable[bytes | None]) -> Array[c_char_p]:
 
 def application_options(
     identifier: str,
-    store: Path | None,
+    store: StrPath | None,
     hosting: Hosting,
-    daemon: Path | None,
+    daemon: StrPath | None,
     launch_command: LaunchCommand | None,
     observes: bool,
 ) -> bh_application_options:
