@@ -186,7 +186,7 @@ def test_a_generated_python_class_has_types_documentation_and_defaults(part):
             "    first_delay_ms: int = 0\n") in text
     assert "    #: True: it is new; None and ``first_delay_ms`` are not.\n    is_new: bool | None = None\n" in text
     assert ("    #: Which redirects are followed. Default: Redirects.SAME_ORIGIN. \"same_origin\" or \"none\".\n"
-            "    redirects: str | Redirects | None = None\n") in text
+            "    redirects: Redirects | RedirectsWord | None = None\n") in text
     assert "    password: str | None = field(default=None, repr=False)\n" in text and "reserved" not in text
 
 

@@ -29,7 +29,7 @@ PAGES = {
     "Activities": ["_activity"],
     "Launches": ["_launch"],
     "Errors": ["_errors"],
-    "Enumerations": ["_constants"],
+    "Enumerations": ["_constants", "_words"],
     "Numbers and types": ["_numbers", "_types", "_identity"],
 }
 

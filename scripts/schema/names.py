@@ -27,6 +27,9 @@ PYTHON_PARTS = [
     "bh_policy",
 ]
 
+#: The structs whose fields accept words in place of constants.
+PYTHON_SPOKEN = [*PYTHON_PARTS, "bh_session_configuration", "bh_request", "bh_activity"]
+
 #: Type -> its zero in Python. For these types zero is a value, so Python needs no None.
 PYTHON_ZEROS = {
     "bh_http_version": "HTTPVersion.DEFAULT",
@@ -89,6 +92,21 @@ def python_member(enumeration: Enumeration, constant: Constant) -> str:
     name for BH_HTTP_1_1 is `HTTP_1_1`."""
     name = constant.name.removeprefix(enumeration.prefix)
     return f"{enumeration.prefix.split('_')[-2]}_{name}" if name[0].isdigit() else name
+
+
+def python_words(enumeration: Enumeration) -> list[str]:
+    """Returns the words that a program can give in place of a member. The default has no word."""
+    members = (python_member(enumeration, constant).lower() for constant in enumeration.constants)
+    return [member for member in members if member != "default"]
+
+
+def is_spoken(enumeration: Enumeration) -> bool:
+    """Whether Python accepts a word in place of a constant. Bits accept no words, because bits are combined. Versions
+    accept no words, because versions are numbers."""
+    return (
+        enumeration.name != "bh_choice" and not enumeration.is_bits
+        and not any(constant.name[-1].isdigit() for constant in enumeration.constants)
+    )
 
 
 def word(enumeration: Enumeration, constant: Constant) -> str:

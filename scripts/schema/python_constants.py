@@ -59,9 +59,24 @@ def words(header: Header) -> str:
         f'    "{names.python_member(enumeration, constant)}": "{names.WORDS[constant.name]}",\n'
         for enumeration in header.enumerations for constant in enumeration.constants if constant.name in names.WORDS
     )
+    spoken = {field.type for name in names.PYTHON_SPOKEN for field in header.struct(name).fields}
+    aliases = [
+        _alias(enumeration) for enumeration in header.enumerations
+        if enumeration.name in spoken and names.is_spoken(enumeration)
+    ]
     return module(
-        "The words of members that are not the members' names in lower case: they are options of curl.",
-        [],
-        [f"WORDS = {{\n{lines}}}\n"],
+        "Words for members of enumerations.",
+        ["from typing import Literal"],
+        [
+            "#: The words of members that are not the members' names in lower case. These words are options of curl.\n"
+            f"WORDS = {{\n{lines}}}\n",
+            *aliases,
+        ],
         separator="\n",
     )
+
+
+def _alias(enumeration: Enumeration) -> str:
+    name = names.python_class(enumeration)
+    words = ", ".join(f'"{word}"' for word in names.python_words(enumeration))
+    return f"#: What a program can give in place of a member of {name}.\n{name}Word = Literal[{words}]\n"

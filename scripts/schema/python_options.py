@@ -78,22 +78,15 @@ class Options:
         if field.type not in self._enumerations:
             return "int"
         name = names.python_class(self._enumerations[field.type])
-        return f"str | {name}" if self._is_spoken(field) else name
+        return f"{name} | {name}Word" if self._is_spoken(field) else name
 
     def _is_spoken(self, field: Field) -> bool:
-        """Whether the field accepts a word in place of a constant. Bits accept no words, because bits are combined.
-        Versions accept no words, because versions are numbers."""
-        enumeration = self._enumerations.get(field.type)
-        return (
-            enumeration is not None and field.type != "bh_choice" and not enumeration.is_bits
-            and not any(constant.name[-1].isdigit() for constant in enumeration.constants)
-        )
+        return field.type in self._enumerations and names.is_spoken(self._enumerations[field.type])
 
 
 def _choices(enumeration: Enumeration) -> str:
     """Returns the words of an enumeration as text: `"follow", "same_origin" or "none".`"""
-    words = [f'"{names.python_member(enumeration, constant).lower()}"' for constant in enumeration.constants
-             if constant.value]
+    words = [f'"{word}"' for word in names.python_words(enumeration)]
     return f"{', '.join(words[:-1])} or {words[-1]}."
 
 
@@ -139,6 +132,7 @@ def _module(
         + keyword_only
         + _import("_rules", declarations, [names.value(name) for name in parts])
         + _import("_types", declarations, ["Headers", "StrPath"])
+        + _import("_words", declarations, [f"{name}Word" for name in classes])
     )
     typing = "\nfrom typing import TypedDict" if more else ""
     imports = [f"from dataclasses import {', '.join(standard)}{typing}", own.rstrip("\n")]

@@ -96,6 +96,16 @@ from ._tickets import Ticket
 from ._types import Headers, Moment, ResponseOptions, StrPath
 from ._values import Challenge, Progress, SessionInfo, TaskInfo
 from ._version import __version__
+from ._words import (
+    BodySourceWord,
+    CookiesWord,
+    IfExistsWord,
+    PresetWord,
+    QualityOfServiceWord,
+    RedirectsWord,
+    RefreshWord,
+    ThermalStateWord,
+)
 
 __all__ = [
     "__version__",
@@ -112,6 +122,7 @@ __all__ = [
     "BUDGET_NOTHING",
     "BackhaulError",
     "BodySource",
+    "BodySourceWord",
     "Budget",
     "Challenge",
     "ChallengeKind",
@@ -123,6 +134,7 @@ __all__ = [
     "Connectivity",
     "Constraints",
     "Cookies",
+    "CookiesWord",
     "DaemonUnavailable",
     "Disposition",
     "Domain",
@@ -144,6 +156,7 @@ __all__ = [
     "Identified",
     "Identity",
     "IfExists",
+    "IfExistsWord",
     "InUse",
     "InvalidArgument",
     "InvalidHandle",
@@ -163,13 +176,17 @@ __all__ = [
     "Part",
     "Policy",
     "Preset",
+    "PresetWord",
     "Progress",
     "ProgressStream",
     "Proxy",
     "QualityOfService",
+    "QualityOfServiceWord",
     "Reason",
     "Redirects",
+    "RedirectsWord",
     "Refresh",
+    "RefreshWord",
     "Request",
     "ResourceError",
     "ResponseOptions",
@@ -192,6 +209,7 @@ __all__ = [
     "TaskKind",
     "TaskState",
     "ThermalState",
+    "ThermalStateWord",
     "Ticket",
     "Timeout",
     "Tolerances",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ._constants import QualityOfService
 from ._requests import Request
 from ._types import Moment, OptionalTime, Time
+from ._words import QualityOfServiceWord
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Activity:
     #: False: the activity starts one time, and is then removed. None and True: the activity repeats.
     repeats: bool | None = None
     #: "background" (the default), "utility" or "user_initiated".
-    quality_of_service: str | QualityOfService | None = None
+    quality_of_service: QualityOfService | QualityOfServiceWord | None = None
     #: The request that the activity enqueues. It must have no ``key``, ``body_file``, ``parts``, ``earliest_start`` or
     #: ``latest_start``, and must not be ``suspended``. A request with a destination must have ``if_exists="replace"``
     #: or ``named_by_server=True``. Until the newest task of the activity has ended, the activity makes no further task.

@@ -9,6 +9,7 @@ from typing import TypedDict
 from ._constants import Cookies, Tolerances
 from ._rules import TLS, Budget, Constraints, Proxy, RetryPolicy, TransferRules
 from ._types import Headers
+from ._words import CookiesWord
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class SessionConfiguration:
     #: empty, and the records of a task's attempts are kept only until the host acknowledges the task's event.
     history_limit: int = 0
     #: Where a session's cookies are kept (RFC 6265). Default: Cookies.NONE. "none", "memory" or "persistent".
-    cookies: str | Cookies | None = None
+    cookies: Cookies | CookiesWord | None = None
     #: Faults of servers that a session tolerates.
     tolerances: Tolerances = Tolerances(0)
     #: True, the default: when this session needs a host, the engine launches the host (Apple:
@@ -94,7 +95,7 @@ class ConfigurationOptions(TypedDict, total=False):
     connections_per_origin: int
     maximum_running_tasks: int
     history_limit: int
-    cookies: str | Cookies | None
+    cookies: Cookies | CookiesWord | None
     tolerances: Tolerances
     sends_launch_events: bool | None
     asks_for_credentials: bool | None

@@ -73,7 +73,8 @@ _PAIRS: Mapping[str, Callable[[str], Conversion]] = {
 
 
 def enumeration(annotation: str) -> Any:
-    """Returns the enumeration in an annotation such as ``str | Preset | None``, or None if there is no enumeration."""
+    """Returns the enumeration in an annotation such as ``Preset | PresetWord | None``. None if the annotation names no
+    enumeration."""
     return next((vars(_constants)[word] for word in annotation.split(" | ") if word in vars(_constants)), None)
 
 

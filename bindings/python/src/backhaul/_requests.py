@@ -10,6 +10,7 @@ from typing import NamedTuple, TypedDict
 from ._constants import BodySource, Disposition, IfExists, Refresh, TaskState
 from ._rules import Policy
 from ._types import Headers, Moment, StrPath
+from ._words import BodySourceWord, IfExistsWord, RefreshWord
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Request:
     user_data: bytes = b""
     #: What happens if the destination exists: "fail", "replace" or "skip". "skip" keeps the file if it has the
     #: ``checksum`` and the ``expected_size``, and otherwise replaces it. It needs at least one of these fields.
-    if_exists: str | IfExists = IfExists.FAIL
+    if_exists: IfExists | IfExistsWord = IfExists.FAIL
     #: The priority, -100 to 100 or PRIORITY_NOW. In a session, tasks with a higher priority run first.
     priority: int = 0
     #: Whether the task is suspended from the start, until ``resume`` is called.
@@ -82,9 +83,9 @@ class Request:
     parts: Sequence[Part] = ()
     #: Whether the engine reads ``body_file`` and the files of ``parts`` in place ("reference"), copies them
     #: ("snapshot") or moves them ("consume").
-    body_source: str | BodySource = BodySource.REFERENCE
+    body_source: BodySource | BodySourceWord = BodySource.REFERENCE
     #: Which part of the request expires and can be refreshed: "none", "headers" or "url".
-    refresh: str | Refresh = Refresh.NONE
+    refresh: Refresh | RefreshWord = Refresh.NONE
     #: When the part in ``refresh`` expires. An attempt (a run of the task) that starts after this time first opens a
     #: challenge, which demands new headers or a new URL. None: only a response with status 401 or 403 opens this
     #: challenge.
@@ -124,8 +125,8 @@ class TransferOptions(TypedDict, total=False):
     suspended: bool
     method: str | None
     group: str | None
-    body_source: str | BodySource
-    refresh: str | Refresh
+    body_source: BodySource | BodySourceWord
+    refresh: Refresh | RefreshWord
     expires: Moment | None
     policy: Policy | None
     earliest_start: Moment | None
@@ -137,7 +138,7 @@ class TransferOptions(TypedDict, total=False):
 class DownloadOptions(TransferOptions, total=False):
     """The fields of ``Request`` that downloads have."""
 
-    if_exists: str | IfExists
+    if_exists: IfExists | IfExistsWord
     mode: int | None
     checksum: str | None
     expected_size: int | None

@@ -8,6 +8,7 @@ from dataclasses import field
 from ._constants import HTTPVersion, NetworkKind, Preset, Redirects, RetryErrors, ThermalState, TLSVersion
 from ._keyword_only import dataclass
 from ._types import StrPath
+from ._words import PresetWord, RedirectsWord, ThermalStateWord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +51,7 @@ class TransferRules:
     resource_timeout_ms: int = 0
     #: Which redirects are followed (RFC 9110, section 15.4). Default: Redirects.FOLLOW. "follow", "same_origin" or
     #: "none".
-    redirects: str | Redirects | None = None
+    redirects: Redirects | RedirectsWord | None = None
     #: Default 20; at most 100.
     maximum_redirects: int = 0
     #: Default "200-299": the accepted statuses and ranges of statuses. Any other status is a failure. The body of an
@@ -74,7 +75,7 @@ class Constraints:
     not filled in. If the session and the request have different values for a constraint, the stricter value applies."""
 
     #: A predefined set of constraints (see ``Constraints``). Default: no constraints. "discretionary" or "overnight".
-    preset: str | Preset | None = None
+    preset: Preset | PresetWord | None = None
     #: True: held while the machine runs on battery.
     requires_external_power: bool | None = None
     #: True: held while the network is metered: data may cost money (Apple: allowsExpensiveNetworkAccess and
@@ -88,7 +89,7 @@ class Constraints:
     minimum_battery_percent: int = 0
     #: Tasks are held while the machine is hotter than this state; default ThermalState.SERIOUS. "nominal", "fair",
     #: "serious" or "critical".
-    maximum_thermal_state: str | ThermalState | None = None
+    maximum_thermal_state: ThermalState | ThermalStateWord | None = None
     #: 1 to 100: limit of the pressure, which is the percentage of the last ten seconds in which a process waited for a
     #: processor (/proc/pressure); default: no limit.
     maximum_cpu_pressure_percent: int = 0

@@ -15,6 +15,7 @@ from ._rules import Constraints
 from ._session_verbs import PAGE, SessionVerbs
 from ._types import Moment, StrPath
 from ._values import TaskInfo
+from ._words import IfExistsWord
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -177,7 +178,7 @@ class SessionTasks:
         task: Identity,
         destination: StrPath,
         *,
-        if_exists: str | IfExists = IfExists.FAIL,
+        if_exists: IfExists | IfExistsWord = IfExists.FAIL,
         timeout: float | None = None,
     ) -> None:
         """Moves the file of a succeeded download out of the store (the directory with all durable data) to

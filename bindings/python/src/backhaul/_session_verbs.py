@@ -36,6 +36,7 @@ from ._task import Controlling, Task
 from ._tickets import CompletedTicket, Ticket, count_only, from_batch, wait_only
 from ._types import Moment, ResponseOptions, StrPath
 from ._values import Challenge, TaskInfo
+from ._words import IfExistsWord
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -307,7 +308,7 @@ class SessionVerbs:
         return self._start(count_only, function, selected, *arguments)
 
     def claim(
-        self, task: Identity, destination: StrPath, *, if_exists: str | IfExists = IfExists.FAIL
+        self, task: Identity, destination: StrPath, *, if_exists: IfExists | IfExistsWord = IfExists.FAIL
     ) -> Ticket[None]:
         """Moves the file of a succeeded download out of the store to ``destination``, and syncs the file."""
         return self._start(

@@ -14,6 +14,7 @@ from ._requests import Enqueued
 from ._rules import Constraints
 from ._types import Moment, StrPath
 from ._values import TaskInfo
+from ._words import IfExistsWord
 
 
 class Controlling(Protocol):
@@ -59,7 +60,7 @@ class Controlling(Protocol):
         task: Identity,
         destination: StrPath,
         *,
-        if_exists: str | IfExists = IfExists.FAIL,
+        if_exists: IfExists | IfExistsWord = IfExists.FAIL,
         timeout: float | None = None,
     ) -> None: ...
 
@@ -151,7 +152,7 @@ class Task:
         self,
         destination: StrPath,
         *,
-        if_exists: str | IfExists = IfExists.FAIL,
+        if_exists: IfExists | IfExistsWord = IfExists.FAIL,
         timeout: float | None = None,
     ) -> None:
         """Moves the file of a succeeded download from the store to ``destination``."""

@@ -64,7 +64,8 @@ def _numeric(name: str, what: str, kind: range) -> Writing:
 def _chosen(name: str, annotation: str, what: str, kind: Any) -> Writing:
     alternatives = annotation.split(" | ")
     is_optional = "None" in alternatives
-    convert: Any = word if "str" in alternatives else bits if is_optional and issubclass(kind, IntFlag) else member
+    is_spoken = f"{kind.__name__}Word" in alternatives
+    convert: Any = word if is_spoken else bits if is_optional and issubclass(kind, IntFlag) else member
 
     def write(slot: Any, value: Any, index: int | None) -> None:
         setattr(slot, name, 0 if value is None and is_optional else convert(what, value, kind, index))
