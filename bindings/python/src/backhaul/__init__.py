@@ -57,6 +57,7 @@ from ._constants import (
     TLSVersion,
     Tolerances,
 )
+from ._documentation import add_attributes
 from ._errors import (
     AlreadyExists,
     AuthenticationRequired,
@@ -220,3 +221,5 @@ __all__ = [
     "WrongState",
     "version",
 ]
+
+add_attributes([globals()[name] for name in __all__])
