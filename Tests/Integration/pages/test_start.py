@@ -1,5 +1,6 @@
-"""The programs of the start pages do what the pages say: they are killed in the middle of a download, the download
-continues, and the next run reads the events. If a download fails, they exit with 1.
+"""The programs of the start pages, and the loop of the guide about event loops, do what the pages say: they are killed
+in the middle of a download, the download continues, and the next run reads the events. If a download fails, the
+programs of the start pages exit with 1.
 
 In place of the server of the pages, the test uses a server that pauses in the middle of the file.
 """
@@ -18,12 +19,12 @@ LIBRARIES = PROJECT / "build" / "lib"
 
 
 def program(page, language, part):
-    return next(block.text for block in blocks(language, f"docs/start/{page}.md") if part in block.text)
+    return next(block.text for block in blocks(language, f"docs/{page}.md") if part in block.text)
 
 
-def c_host(folder):
+def c_host(folder, page="start/c"):
     source, made = folder / "fetch.c", folder / "fetch"
-    source.write_text(program("c", "c", "int main("))
+    source.write_text(program(page, "c", "int main("))
     subprocess.run(["clang", "-Wall", "-Werror", "-I", PROJECT / "include", source, "-o", made, "-L", LIBRARIES,
                     "-lbackhaul", f"-Wl,-rpath,{LIBRARIES}"], check=True)
     return [made]
@@ -31,12 +32,12 @@ def c_host(folder):
 
 def python_host(folder):
     source = folder / "fetch.py"
-    source.write_text(program("python", "python", "session.download("))
+    source.write_text(program("start/python", "python", "session.download("))
     return [sys.executable, "-W", "error", source]
 
 
 def swift_host(folder):
-    return [build(folder, manifest(), {"main.swift": program("swift", "swift", "import Backhaul\n")})]
+    return [build(folder, manifest(), {"main.swift": program("start/swift", "swift", "import Backhaul\n")})]
 
 
 @pytest.mark.parametrize("make_host", [c_host, python_host, swift_host])
@@ -57,13 +58,13 @@ def test_the_program_that_lists_the_tasks_shows_the_download_of_a_killed_program
     host = KilledHost([*python_host(tmp_path), f"{server.url}/large.bin", home / "large.bin"], home)
     host.kill(server.is_paused)
     listing = tmp_path / "list.py"
-    listing.write_text(program("python", "python", "list.py"))
+    listing.write_text(program("start/python", "python", "list.py"))
     assert f"bytes of {server.url}/large.bin" in KilledHost([sys.executable, "-W", "error", listing], home)()
 
 
 def test_the_commands_of_the_shell_page_do_what_the_page_says(home, server, served):
     def script(part):
-        text = program("shell", "sh", part).replace("http://127.0.0.1:8764", server.url)
+        text = program("start/shell", "sh", part).replace("http://127.0.0.1:8764", server.url)
         text = re.sub(r"^python3 -m http.server .*$|^kill %1$", "", text, flags=re.MULTILINE)
         return text.replace("timeout -s KILL 5 ", "exec ").replace("head -c 20000000 /dev/urandom", f"cat {served}")
 
@@ -81,3 +82,13 @@ def test_the_commands_of_the_shell_page_do_what_the_page_says(home, server, serv
     assert "large.bin" in twice() + twice()
     run("rm -r")()
     assert not list(home.glob("try-backhaul"))
+
+
+def test_a_killed_program_with_the_event_loop_of_the_guide_reads_its_event_at_the_next_run(
+        tmp_path, home, server, served):
+    mine = home / "large.bin"
+    host = KilledHost([*c_host(tmp_path, "guides/event-loops"), f"{server.url}/large.bin", mine], home)
+    host.kill(server.is_paused)
+    server.release()
+    assert str(mine) in host().splitlines()
+    assert mine.read_bytes() == served.read_bytes()
