@@ -1,6 +1,7 @@
 /* What the fragments of C in the documents use. The test puts each fragment into a function of its own. */
 #include <backhaul.h>
 #include <stdio.h>
+#include <string.h>
 
 #pragma clang diagnostic ignored "-Wunused-parameter"
 #pragma clang diagnostic ignored "-Wunused-variable"

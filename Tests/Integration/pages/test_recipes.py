@@ -20,9 +20,14 @@ def run(document, part, **names):
 
 
 @pytest.fixture
-def session(tmp_path):
+def application(tmp_path):
     with Application("org.example.recipes", tmp_path / "store", hosting=Hosting.EMBEDDED) as application:
-        yield application.session("recipes")
+        yield application
+
+
+@pytest.fixture
+def session(application):
+    return application.session("recipes")
 
 
 def digest(data):
@@ -44,6 +49,18 @@ def test_a_loop_that_polls_for_events_and_for_progress_shows_both(session, tmp_p
     run("downloads", "poll_progress", session=session)
     assert f"ended: {server.url}/large.bin succeeded" in capsys.readouterr().out
     assert session.poll(timeout=0).items == []
+
+
+def test_a_restarted_program_reads_the_events_of_each_session_and_stops_when_nothing_is_left(
+        application, tmp_path, server, capsys):
+    for name, path in [("ended", "no-such-file"), ("live", "large.bin"), ("empty", None)]:
+        with application.session(name) as session:
+            if path:
+                session.download(f"{server.url}/{path}", tmp_path / f"my-{path}")
+    server.release()
+    run("downloads", "def finish", application=application)
+    assert [(one.live_tasks, one.events) for one in application.sessions()] == [(0, 0)] * 3
+    assert capsys.readouterr().out == f"{tmp_path / 'my-large.bin'} is complete\n"
 
 
 def arrives(folder, url):
