@@ -69,10 +69,11 @@ $(DAEMON): Sources/backhauld/main.c $(LIBRARY)
 	    -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../lib:$$ORIGIN/../../lib64'
 
 $(MANUAL) &: $(COMMAND) $(DAEMON) scripts/make-manual $(wildcard scripts/manual/*.py) scripts/reference/roff.py \
-    $(addprefix docs/,command-line.md launch.md store.md daemon.md)
+    $(wildcard docs/*.md)
 	scripts/make-manual
 
-$(MAN3): include/backhaul.h scripts/make-reference $(wildcard scripts/reference/*.py scripts/schema/*.py) | setup-build
+$(MAN3): include/backhaul.h scripts/make-reference $(wildcard docs/*.md) \
+    $(wildcard scripts/manual/*.py scripts/reference/*.py scripts/schema/*.py) | setup-build
 	scripts/make-reference man $@
 
 $(BUILD)/examples/%: examples/c/%.c include/backhaul.h $(LIBRARY)

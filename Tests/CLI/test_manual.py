@@ -37,6 +37,10 @@ def test_man_and_mandoc_report_nothing_about_a_page(pages, page):
     assert read("mandoc", "-T", "lint", "-W", "warning", str(pages / page)).stdout == ""
 
 
+def test_no_page_names_a_file_that_its_readers_do_not_have(pages):
+    assert [page for page in PAGES if ".md" in (pages / page).read_text()] == []
+
+
 def test_the_same_sources_make_the_same_pages(pages, tmp_path):
     made = make(tmp_path / "again")
     assert [(pages / page).read_bytes() for page in PAGES] == [(made / page).read_bytes() for page in PAGES]

@@ -161,7 +161,18 @@ def test_man_finds_the_page_of_a_function_by_its_name(manual):
     assert "BACKHAUL_BATCHES(3)" in printed.stdout
 
 
+@pytest.mark.parametrize(
+    ("name", "page"), [("backhaul", "BACKHAUL.H(3)"), ("BH_START", "BACKHAUL_STATUS_AND_ERRORS(3)")])
+def test_man_finds_the_overview_by_the_name_of_the_project_and_a_number_by_its_name(manual, name, page):
+    printed = subprocess.run(["man", "-M", manual, "3", name], check=True, capture_output=True, text=True)
+    assert page in printed.stdout
+
+
+def test_the_pages_of_the_manual_name_no_file_that_their_readers_do_not_have():
+    assert [name for name, text in Man(header()).texts().items() if ".md" in text] == []
+
+
 def test_mandoc_finds_no_fault_in_the_pages(manual):
-    pages = sorted((manual / "man3").glob("backhaul*.3"))
+    pages = [manual / "man3" / f"{OVERVIEW}.3", *sorted((manual / "man3").glob("backhaul_*.3"))]
     checked = subprocess.run(["mandoc", "-T", "lint", *pages], check=False, capture_output=True, text=True)
     assert checked.stdout == ""

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import commands, daemon, pages
+from . import commands, daemon, documents, pages
 
 
 def output(*command: str) -> str:
@@ -16,7 +16,7 @@ backhaul, backhauld, folder = sys.argv[1:]
 table = json.loads(output(backhaul, "help", "--json"))
 #: The parts of the pages that are made from the help. The parts from documents follow.
 from_help = {("backhaul", 1): commands.body(table), ("backhauld", 8): daemon.body(output(backhauld, "--help"))}
-for name, section, summary, sources in pages.PAGES:
+for name, section, summary, sources in documents.PAGES:
     body = from_help.get((name, section), "") + pages.from_documents(sources)
     file = Path(folder) / f"man{section}" / f"{name}.{section}"
     file.parent.mkdir(parents=True, exist_ok=True)

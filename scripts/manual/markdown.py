@@ -11,9 +11,11 @@ from collections.abc import Iterator
 
 from reference import roff
 
+from . import documents
+
 _INLINE = re.compile(
     r"`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*|(?<![\w*])\*(?P<emphasis>[^*\s][^*]*)\*"
-    r"|\[(?P<label>(?:`[^`]*`|[^\]`])+)\]\([^)]*\)")
+    r"|\[(?P<document>[\w-]+\.md)\]\([^)]*\)|\[(?P<label>(?:`[^`]*`|[^\]`])+)\]\([^)]*\)")
 _BULLET = re.compile(r"(?:[-*]|(?P<number>\d+)\.) +")
 
 
@@ -65,12 +67,15 @@ def paragraph(text: str) -> str:
 
 
 def inline(text: str) -> str:
-    """Code is bold. The text of a link stays, and its address does not."""
+    """Code is bold. The text of a link stays, and its address does not. If the text is the name of a document's file,
+    the title of the document or a page of the manual replaces it."""
     result, position = "", 0
     for match in _INLINE.finditer(text):
         result += roff.plain(text[position:match.start()])
         if match["code"]:
             result += roff.bold(match["code"])
+        elif match["document"]:
+            result += documents.named(match["document"])
         elif match["label"]:
             result += inline(match["label"])
         else:

@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 from reference import roff
 
 from . import markdown
-
-DOCUMENTS = Path("docs")
-
-# backhaul(1) has all commands. They have no pages of their own, because `backhaul COMMAND --help` shows one command,
-# and most options belong to several commands.
-#: Each page with its name, its section, its summary, and the sections of documents that it has.
-PAGES: list[tuple[str, int, str, list[tuple[str, list[str]]]]] = [
-    ("backhaul", 1, "background transfers that continue after crashes and reboots", []),
-    ("backhaul", 7, "sessions, conditions, credentials, environment and output of Backhaul", [
-        ("command-line.md", [
-            "In curl's words", "Settings for one command", "When it runs", "Credentials", "Work that repeats",
-            "Programs that Backhaul starts", "Where things are", "Output", "JSON", "Environment variables"]),
-        ("launch.md", ["What the launched program finds"])]),
-    ("backhaul", 5, "the files of Backhaul: the store, the configuration and lists of URLs", [
-        ("command-line.md", ["Configuration file", "Lists of URLs", "Lists of checksums"]),
-        ("store.md", ["The store: damage, copies and removal", "Damage", "Part files", "Copies", "Removal"])]),
-    ("backhauld", 8, "the daemon that runs the transfers of Backhaul", [
-        ("daemon.md", [
-            "Start the daemon by hand", "Where the library finds the daemon",
-            "How the library starts the daemon", "When the daemon exits", "The log", "If the daemon cannot start"])]),
-]
+from .documents import DOCUMENTS
 
 _SEE_ALSO = ["backhaul(1)", "backhaul.h(3)", "backhaul(5)", "backhaul(7)", "backhauld(8)"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 
+from manual import documents
 from schema.model import Header
 
 from . import c_model, prose, roff
@@ -30,8 +31,8 @@ class Man:
         texts = {f"{OVERVIEW}.3": self._overview()}
         for page in self._pages:
             texts[f"{_name(page)}.3"] = self._page(page)
-        links = {"libbackhaul": OVERVIEW} | {
-            name: _name(page) for page in self._pages for entry in page.entries for name in _linked(entry)
+        links = dict.fromkeys(["backhaul", "libbackhaul"], OVERVIEW) | {
+            name: _name(page) for page in self._pages for entry in page.entries for name in entry.names
         }
         # For man, BH_INIT and bh_init are the same name.
         for name, target in links.items():
@@ -53,7 +54,7 @@ class Man:
         )
 
     def _page(self, page: c_model.Page) -> str:
-        names = [name for entry in page.entries for name in _linked(entry)]
+        names = [name for entry in page.entries for name in entry.names]
         functions = [text for entry in page.entries if entry.is_function for text in entry.declarations]
         summary = page.summary.partition(". ")[0].removesuffix(".")
         return (
@@ -77,11 +78,6 @@ class Man:
 
 def _name(page: c_model.Page) -> str:
     return f"backhaul_{page.slug.replace('-', '_')}"
-
-
-def _linked(entry: c_model.Entry) -> list[str]:
-    """Returns the names that have pages: functions, types and macros, but no numbers."""
-    return [name for name in entry.names if entry.declarations or name.islower()]
 
 
 def _entry(entry: c_model.Entry) -> str:
@@ -108,7 +104,7 @@ def _blocks(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    return prose.convert(text, roff.plain, roff.bold, roff.bold)
+    return prose.convert(text, roff.plain, roff.bold, documents.named)
 
 
 def _see_also(pages: list[str]) -> str:
