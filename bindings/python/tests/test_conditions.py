@@ -202,8 +202,8 @@ def test_a_value_that_c_cannot_represent_raises_an_error_with_the_index_of_its_r
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("preset", "sometimes", "say 'default' or 'discretionary' or 'overnight'"),
-        ("maximum_thermal_state", "warm", "say 'default' or 'nominal' or 'fair' or 'serious'"),
+        ("preset", "sometimes", "say 'discretionary' or 'overnight'"),
+        ("maximum_thermal_state", "warm", "say 'nominal' or 'fair' or 'serious'"),
         ("minimum_battery_percent", -1, "minimum_battery_percent is -1"),
         ("networks", 2**32, "networks is 4294967296"),
         ("requires_external_power", "yes", "requires_external_power is 'yes'"),
@@ -224,7 +224,7 @@ def test_a_constraint_that_c_cannot_represent_raises_an_error_with_the_index_of_
         (_writing_conditions.network, Network("a\0b"), "network's name contains a NUL"),
         (_writing_conditions.activity, Activity("a", -1), "interval_ms is -1"),
         (_writing_conditions.activity, Activity("a", 1_000, first=0), "first window is 0, no Unix seconds"),
-        (_writing_conditions.activity, Activity("a", 1_000, quality_of_service="best"), "say 'default' or"),
+        (_writing_conditions.activity, Activity("a", 1_000, quality_of_service="best"), "say 'background' or"),
         (_writing_conditions.activity, Activity("a", 1_000, request=Request(7)), "URL is a int instead of a str"),
     ],
 )

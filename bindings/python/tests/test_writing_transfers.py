@@ -161,7 +161,7 @@ def test_limits_are_written():
         ({"expected_size": -1}, "expected size is -1"),
         ({"policy": Policy(retry=RetryPolicy(maximum_attempts=-1))}, "maximum_attempts is -1"),
         ({"policy": Policy(retry=RetryPolicy(unsafe_methods=1))}, "unsafe_methods is 1"),
-        ({"policy": Policy(rules=TransferRules(redirects="some"))}, "say 'default' or 'follow' or"),
+        ({"policy": Policy(rules=TransferRules(redirects="some"))}, "say 'follow' or"),
         ({"policy": Policy(rules=TransferRules(accepted_statuses="\0"))}, "accepted_statuses contains a NUL"),
         ({"method": b"GET"}, "method is a bytes instead of a str"),
     ],

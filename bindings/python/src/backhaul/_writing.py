@@ -140,7 +140,7 @@ def word(what: str, value: str | int, kind: type[IntEnum], index: int | None = N
     try:
         return kind[value.upper()].value
     except KeyError:
-        names = " or ".join(repr(constant.name.lower()) for constant in kind)
+        names = " or ".join(repr(one.name.lower()) for one in kind if one.name != "DEFAULT")
         raise invalid(f"the {what} is {value!r}; say {names}", index) from None
 
 
