@@ -83,16 +83,8 @@ struct CompilationTests {
                 "use the session's delegate"
             ),
             (
-                "_ = try await URLSession(configuration: configuration).data(from: url)",
-                "use downloadTask and a delegate"
-            ),
-            (
                 "_ = try await URLSession(configuration: configuration).download(from: url)",
                 "use downloadTask and a delegate"
-            ),
-            (
-                "_ = try await URLSession(configuration: configuration).upload(for: .init(url: url), from: Data())",
-                "use uploadTask and a delegate"
             ),
             (
                 "URLSession(configuration: configuration).downloadTask(with: url).delegate = nil",
