@@ -71,9 +71,8 @@ extension StoreDirectory {
         return write(file.number, &byte, 1) == 1 && fsync(file.number) == 0 ? nil : fileFailure("files")
     }
 
-    /// Returns the failure for the present errno, after a failed system call on a file of the store.
-    func fileFailure(_ name: String) -> Failure {
-        let code = bhl_errno()
+    /// Returns the failure for an errno, after a failed system call on a file of the store.
+    func fileFailure(_ name: String, _ code: Int32 = bhl_errno()) -> Failure {
         let reason = SystemError.reason(of: code)
         switch code {
         case ENOSPC, EDQUOT:
@@ -87,7 +86,7 @@ extension StoreDirectory {
         case EMFILE, ENFILE, ENOMEM:
             return .system(.outOfResources, code: code, "the store's \(name) cannot be opened: \(reason)")
         default:
-            return .system(.storeUnavailable, code: code, "the store's \(path)/\(name) cannot be opened: \(reason)")
+            return .system(.storeUnavailable, code: code, "the store's \(path)/\(name) cannot be used: \(reason)")
         }
     }
 }

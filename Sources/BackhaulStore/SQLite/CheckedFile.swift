@@ -221,7 +221,7 @@ extension CheckedFile {
     {
         // Unsafe: the file and the buffer are SQLite's, and are used only during this call.
         guard let file, let buffer, let state = of(file) else { return SQLITE_IOERR }
-        let code = state.pointee.original.pointee.xRead(file, buffer, count, offset)
+        let code = resultOfRead(state.pointee.original.pointee.xRead(file, buffer, count, offset))
         // After a short read, the original VFS has filled the rest of the buffer with zeros.
         guard code == SQLITE_OK || code == shortRead else { return code }
         let bytes = UnsafeMutableRawBufferPointer(start: buffer, count: Int(count))

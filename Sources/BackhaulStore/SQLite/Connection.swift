@@ -70,19 +70,23 @@ final class Connection {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Runs a statement without keeping it prepared, and returns the first column of its first row.
+    /// Runs a statement without keeping it prepared, and returns the first column of its first row. The statement runs to
+    /// its end: SQLite may report a failed sync only after the last row.
     func pragma(_ sql: String) throws(Failure) -> String? {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v2(database, sql, -1, &statement, nil)
         guard code == SQLITE_OK, let statement else { throw failure(code) }
         defer { sqlite3_finalize(statement) }
-        let result = sqlite3_step(statement)
-        guard result == SQLITE_ROW else {
-            if result == SQLITE_DONE { return nil }
-            throw failure(result)
+        var text: String?
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_DONE: return text
+            case SQLITE_ROW:
+                var row = Row(statement)
+                text = text ?? row.optionalText()
+            case let code: throw failure(code)
+            }
         }
-        var row = Row(statement)
-        return row.optionalText()
     }
 
     func run(_ query: Query, _ values: Value...) throws(Failure) { try run(query, values) }

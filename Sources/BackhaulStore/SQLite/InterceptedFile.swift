@@ -16,6 +16,13 @@ extension InterceptedFile {
 
     private static var offset: Int32 { (VirtualFileSystem.originalFileSize + 15) & ~15 }
 
+    /// Returns the result of a read for SQLite. If the disk cannot read (EIO), the original VFS returns
+    /// SQLITE_IOERR_CORRUPTFS, and SQLite then reports a damaged database. But the database may be whole, and readable
+    /// later. So the result becomes SQLITE_IOERR_READ. (Swift does not import these macros.)
+    static func resultOfRead(_ code: Int32) -> Int32 {
+        code == SQLITE_IOERR | 33 << 8 ? SQLITE_IOERR | 1 << 8 : code
+    }
+
     /// Stores the state of a file that the original VFS has just opened. The file then has the methods of the state.
     @discardableResult
     static func install(_ state: Self, in file: File) -> UnsafeMutablePointer<Self> {

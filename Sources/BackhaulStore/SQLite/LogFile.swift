@@ -62,7 +62,7 @@ struct LogFile: InterceptedFile {
             }
             guard state.pointee.flush(to: file) == SQLITE_OK else { return writeFailure }
         }
-        return state.pointee.original.pointee.xRead(file, room, count, offset)
+        return resultOfRead(state.pointee.original.pointee.xRead(file, room, count, offset))
     }
 
     private func copy(_ place: Range<Int64>, to room: UnsafeMutableRawPointer) {

@@ -3,7 +3,8 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Checks whether the log that a killed process has left is damaged (https://www.sqlite.org/fileformat.html#walformat).
+/// Checks whether the log that a killed process has left is damaged (https://www.sqlite.org/fileformat.html#walformat),
+/// and makes sure that it is on the disk.
 ///
 /// SQLite reads a log up to the first frame that does not match its checksum, because a power loss may have cut the
 /// last transaction there. SQLite ignores the rest of the log without an error. But a transaction begins only after the
@@ -21,19 +22,55 @@ struct WALCheck {
     private let isLittleEndian: Bool
     private let count: Int
 
-    /// Throws storeDamaged if the log is damaged, because SQLite would ignore the rest of the log without an error.
+    /// Throws storeDamaged if the log is damaged, because SQLite would ignore the rest of the log without an error. Also
+    /// throws if the log cannot be read or synced.
     static func refuseDamage(_ directory: StoreDirectory) throws(Failure) {
-        let number = bhl_openat(directory.descriptor.number, Schema.walName, O_RDONLY | O_NOFOLLOW, 0)
-        guard number >= 0, let frame = damagedFrame(Descriptor(owning: number)) else { return }
-        throw .damaged("frame \(frame) of its log does not match its checksum, and transactions follow")
+        let number = bhl_openat(directory.descriptor.number, Schema.walName, O_RDWR | O_NOFOLLOW, 0)
+        guard number >= 0 else { return }
+        let file = Descriptor(owning: number)
+        let frame: Int?
+        do throws(SystemError) {
+            frame = try damagedFrame(file)
+            if frame == nil { try writeAgain(file) }
+        } catch {
+            throw directory.fileFailure(Schema.walName, error.code)
+        }
+        if let frame {
+            throw .damaged("frame \(frame) of its log does not match its checksum, and transactions follow")
+        }
+    }
+
+    /// Writes the log's bytes again, and syncs them. If a sync fails, the kernel may keep bytes in memory that are not on
+    /// the disk, and does not write them in a later sync (fsync(2)). The engine of a failed sync ends. The next engine
+    /// would add frames behind those bytes, and a power loss would leave a gap in the log.
+    private static func writeAgain(_ file: Descriptor) throws(SystemError) {
+        var bytes = [UInt8](repeating: 0, count: 1 << 18)
+        var end: off_t = 0
+        while true {
+            let count = try read(file, &bytes, at: end)
+            guard count > 0 else { break }
+            // A file system that never overwrites may have no space for the same bytes.
+            guard pwrite(file.number, bytes, count, end) == count || [ENOSPC, EDQUOT].contains(bhl_errno()) else {
+                throw .last("cannot write")
+            }
+            end += off_t(count)
+        }
+        if end > 0, fdatasync(file.number) != 0 { throw .last("cannot sync") }
+    }
+
+    /// Returns the number of bytes that were read, which is less than the size of the buffer at the end of the file.
+    private static func read(_ file: Descriptor, _ bytes: inout [UInt8], at place: off_t) throws(SystemError) -> Int {
+        let count = pread(file.number, &bytes, bytes.count, place)
+        if count < 0 { throw .last("cannot read") }
+        return count
     }
 
     /// Returns the number of the first damaged frame. The first frame of the log has the number 1, and the header of
     /// the log has the number 0. Returns nil when no frame is damaged.
-    static func damagedFrame(_ file: Descriptor) -> Int? {
+    private static func damagedFrame(_ file: Descriptor) throws(SystemError) -> Int? {
         var status = stat()
         var head = [UInt8](repeating: 0, count: headerSize)
-        guard fstat(file.number, &status) == 0, pread(file.number, &head, headerSize, 0) == headerSize,
+        guard fstat(file.number, &status) == 0, try read(file, &head, at: 0) == headerSize,
             head.contains(where: { $0 != 0 })
         else { return nil }
         let magic = head.word(0)
@@ -46,23 +83,24 @@ struct WALCheck {
         var check = WALCheck(
             frame: [UInt8](repeating: 0, count: frameHeaderSize + pageSize), file: file, salts: head.doubleWord(16),
             isLittleEndian: sum.isLittleEndian, count: count)
-        return check.damagedFrame(after: sum)
+        return try check.damagedFrame(after: sum)
     }
 
-    private mutating func damagedFrame(after header: Checksum) -> Int? {
+    private mutating func damagedFrame(after header: Checksum) throws(SystemError) -> Int? {
         var sum = header
         var number = 1
-        while number <= count, read(number), isNext(&sum) { number += 1 }
-        return number < count && hasTwoTransactions(from: number) ? number : nil
+        while number <= count, try read(number), isNext(&sum) { number += 1 }
+        guard number < count, try hasTwoTransactions(from: number) else { return nil }
+        return number
     }
 
     /// Returns whether the frames from `first` on contain a sequence in which all checksums match and two transactions
     /// end. The checksum of frame `first` itself is not checked.
-    private mutating func hasTwoTransactions(from first: Int) -> Bool {
+    private mutating func hasTwoTransactions(from first: Int) throws(SystemError) -> Bool {
         var sum = Checksum(isLittleEndian: isLittleEndian)
         var ends = 0
         for number in first...count {
-            guard read(number) else { return false }
+            guard try read(number) else { return false }
             if number > first, !isNext(&sum) { ends = 0 }
             sum.set(frame, at: 16)
             // Frames of earlier logs do not count. They have other salts (numbers in the header of the log).
@@ -81,8 +119,8 @@ struct WALCheck {
         return sum.matches(frame, at: 16)
     }
 
-    private mutating func read(_ number: Int) -> Bool {
-        pread(file.number, &frame, frame.count, off_t(Self.headerSize + (number - 1) * frame.count)) == frame.count
+    private mutating func read(_ number: Int) throws(SystemError) -> Bool {
+        try Self.read(file, &frame, at: off_t(Self.headerSize + (number - 1) * frame.count)) == frame.count
     }
 }
 
