@@ -41,7 +41,9 @@ EXAMPLE_LINK = -L$(BUILD)/lib -lbackhaul -Wl,-rpath,'$$ORIGIN/../lib'
 CC = $(shell scripts/toolchain)/bin/clang
 C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
-.PHONY: all examples demo test unit-tests quick format lint soak bench site site-test packages packages-test install \
+SIMULATOR := $(BUILD)/bin/simulate
+
+.PHONY: all examples demo test unit-tests quick simulate format lint soak bench site site-test packages packages-test install \
     uninstall clean help setup-build check-prefix
 
 all: $(LIBRARY) $(COMMAND) $(DAEMON) ## build the library, the command line and the daemon
@@ -117,6 +119,19 @@ soak: ## the long runs: random kills, hosts that exit in mid-transfer, valgrind,
 	@scripts/setup build test
 	@$(MAKE) --no-print-directory all
 	@scripts/test soak
+
+# The simulator is linked with the library, so it always runs the library that was built last.
+$(SIMULATOR): $(wildcard Tests/Simulation/*.swift Tests/Simulation/*/*) | $(LIBRARY)
+	swift build -c release --package-path Tests/Simulation --scratch-path $(BUILD)/swift/simulation -Xswiftc -static-stdlib \
+	    -Xswiftc -use-ld=lld
+	@mkdir -p $(@D)
+	cp --remove-destination $(BUILD)/swift/simulation/release/simulate $@
+
+SEED := 1
+COUNT := 1000
+simulate: ## run the library in a simulated world, with COUNT seeded histories from SEED on
+	@$(MAKE) --no-print-directory $(LIBRARY) $(SIMULATOR)
+	@$(SIMULATOR) --seed $(SEED) --count $(COUNT)
 
 bench: ## time Backhaul beside curl, aria2c and wget2; chart and figures in build/bench.svg and .json
 	@scripts/setup build test bench

@@ -1,11 +1,14 @@
-// Random numbers of the kernel, for the Swift runtime and for SQLite: the seed decides them.
+// What the kernel tells a program: random numbers, which the seed decides, and a few files of /dev and /proc.
 
 #define _GNU_SOURCE
 #include "simulated.h"
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,7 +25,7 @@ ssize_t getrandom(void *bytes, size_t count, unsigned flags) {
 
 int getentropy(void *bytes, size_t count) { return getrandom(bytes, count, 0) < 0 ? -1 : 0; }
 
-// The Swift runtime makes this system call directly.
+// The Swift runtime and the library make these system calls directly.
 long syscall(long number, ...) {
     va_list list;
     long given[6];
@@ -30,25 +33,40 @@ long syscall(long number, ...) {
     for (int i = 0; i < 6; i++) given[i] = va_arg(list, long);
     va_end(list);
     if (number == SYS_getrandom) return getrandom((void *)given[0], (size_t)given[1], (unsigned)given[2]);
+    if (number == SYS_renameat2)
+        return renameat2((int)given[0], (char *)given[1], (int)given[2], (char *)given[3], (unsigned)given[4]);
+    if (number == SYS_copy_file_range)
+        return copy_file_range((int)given[0], (off64_t *)given[1], (int)given[2], (off64_t *)given[3], (size_t)given[4],
+                               (unsigned)given[5]);
     return REAL(syscall)(number, given[0], given[1], given[2], given[3], given[4], given[5]);
 }
 
-// SQLite seeds its random numbers from this file.
-static int open_random(void) {
+static uint64_t boot;
+
+void sim_set_boot(uint64_t number) { boot = number; }
+
+int sim_open_kernel_file(const char *path) {
     uint8_t bytes[256];
-    int file = memfd_create("urandom", MFD_CLOEXEC);
-    fill(bytes, sizeof bytes);
-    if (file >= 0 && (write(file, bytes, sizeof bytes) < 0 || lseek(file, 0, SEEK_SET) < 0)) return -1;
+    size_t count = sizeof bytes;
+    if (!strcmp(path, "/dev/urandom")) // SQLite seeds its random numbers from this file
+        fill(bytes, sizeof bytes);
+    else if (!strcmp(path, "/proc/meminfo")) // other programs have no dirty pages
+        count = (size_t)sprintf((char *)bytes, "Dirty: 0 kB\n");
+    else if (!strcmp(path, "/proc/sys/kernel/random/boot_id"))
+        count = (size_t)sprintf((char *)bytes, "00000000-0000-4000-8000-%012llx\n", (unsigned long long)boot);
+    else
+        return -1;
+    int file = memfd_create("kernel", MFD_CLOEXEC);
+    if (file >= 0 && (write(file, bytes, count) < 0 || lseek(file, 0, SEEK_SET) < 0)) return -1;
     return file;
 }
 
-int open(const char *path, int flags, ...) {
-    va_list list;
-    va_start(list, flags);
-    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(list, mode_t) : 0;
-    va_end(list);
-    if (sim_is_on && !strcmp(path, "/dev/urandom")) return open_random();
-    return REAL(open)(path, flags, mode);
+void sim_make_repeatable(char **arguments) {
+    // https://github.com/swiftlang/swift/blob/main/stdlib/public/runtime/EnvironmentVariables.def
+    static const char deterministic[] = "SWIFT_DETERMINISTIC_HASHING";
+    if (getenv(deterministic)) return;
+    setenv(deterministic, "1", 1);
+    personality(ADDR_NO_RANDOMIZE);
+    execv("/proc/self/exe", arguments);
+    abort();
 }
-
-int open64(const char *path, int flags, ...) __attribute__((alias("open")));

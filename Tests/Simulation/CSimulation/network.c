@@ -30,13 +30,13 @@ struct sim_connection {
     int descriptor; // the program's end; -1 after it was closed
     int other;      // the server's end; -1 before the program connects, and after the server has ended
     int references;
-    int error;       // the error of the socket (SO_ERROR)
-    size_t filling;  // how many bytes fill the pair until the connection is made
-    bool is_open;    // the connection is made
-    bool is_paused;  // the server reads nothing
+    int error;      // the error of the socket (SO_ERROR)
+    size_t filling; // how many bytes fill the pair until the connection is made
+    bool is_open;   // the connection is made
+    bool is_paused; // the server reads nothing
     bool ends, resets;
     int64_t last_arrival[2]; // bytes do not overtake others: to the server, to the program
-    struct sockaddr_in peer;
+    struct sockaddr_in own, peer;
     struct queue sent, arrived;
     void *context;
 };
@@ -132,8 +132,8 @@ void sim_pause(sim_connection *connection, int paused) {
 static void hand_over(sim_connection *connection) {
     while (connection->other >= 0 && connection->arrived.first) {
         struct chunk *chunk = connection->arrived.first;
-        ssize_t count = REAL(send)(
-            connection->other, chunk->bytes + chunk->taken, chunk->count - chunk->taken, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t count = REAL(send)(connection->other, chunk->bytes + chunk->taken, chunk->count - chunk->taken,
+                                   MSG_DONTWAIT | MSG_NOSIGNAL);
         if (count < 0) return;
         chunk->taken += (size_t)count;
         if (chunk->taken < chunk->count) return;
@@ -180,12 +180,15 @@ void sim_end(sim_connection *connection, int reset) { deliver(connection, NULL, 
 // ---- The functions of sockets
 
 static int make_socket(void) {
+    static uint16_t last_port; // a program tells connections apart by their ports
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) return -1;
     sim_connection *connection = calloc(1, sizeof *connection);
     connection->descriptor = pair[0];
     connection->other = pair[1];
     connection->references = 1;
+    connection->own = (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons(32768 + last_port++ % 28000), .sin_addr = {0x0100000a}};
     connections[pair[0]] = connection;
     return pair[0];
 }
@@ -228,8 +231,8 @@ int connect(int descriptor, const struct sockaddr *address, socklen_t size) {
     if (!connection) return REAL(connect)(descriptor, address, size);
     connection->peer = *(const struct sockaddr_in *)(const void *)address;
     int64_t delay = 0;
-    int answer = servers.connects(
-        connection, ntohl(connection->peer.sin_addr.s_addr), ntohs(connection->peer.sin_port), &delay);
+    int answer =
+        servers.connects(connection, ntohl(connection->peer.sin_addr.s_addr), ntohs(connection->peer.sin_port), &delay);
     fill(connection);
     connection->error = answer > 0 ? answer : 0;
     if (answer >= 0) later(connection, delay, answer ? refuse : become_open);
@@ -280,14 +283,12 @@ static int give_address(const struct sockaddr_in *own, struct sockaddr *address,
 
 int getpeername(int descriptor, struct sockaddr *address, socklen_t *size) {
     sim_connection *connection = connection_of(descriptor);
-    return connection ? give_address(&connection->peer, address, size)
-                      : REAL(getpeername)(descriptor, address, size);
+    return connection ? give_address(&connection->peer, address, size) : REAL(getpeername)(descriptor, address, size);
 }
 
 int getsockname(int descriptor, struct sockaddr *address, socklen_t *size) {
-    static const struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = 4096, .sin_addr = {0x0100000a}};
-    return connection_of(descriptor) ? give_address(&own, address, size)
-                                     : REAL(getsockname)(descriptor, address, size);
+    sim_connection *connection = connection_of(descriptor);
+    return connection ? give_address(&connection->own, address, size) : REAL(getsockname)(descriptor, address, size);
 }
 
 int close(int descriptor) {

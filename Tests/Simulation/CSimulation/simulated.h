@@ -26,4 +26,10 @@ bool sim_is_simulated(void);
 struct pollfd;
 void sim_wait_for(struct pollfd *descriptors, size_t count, int64_t until);
 
+// The next random number of a series with this state.
+uint64_t sim_next_random(uint64_t *state);
+
+// Opens a file of the kernel whose content the simulation decides. Returns -1 if the path is no such file.
+int sim_open_kernel_file(const char *path);
+
 #endif

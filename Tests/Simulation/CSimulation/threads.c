@@ -60,14 +60,14 @@ void *sim_real(const char *name) {
 bool sim_is_simulated(void) { return sim_is_on && self && !is_in_event; }
 
 // SplitMix64, a generator of random numbers with a state of 64 bits (Steele, Lea and Flood, 2014).
-static uint64_t next_random(uint64_t *state) {
+uint64_t sim_next_random(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
     z = (z ^ z >> 27) * 0x94d049bb133111eb;
     return z ^ z >> 31;
 }
 
-uint64_t sim_random(void) { return next_random(&world_state); }
+uint64_t sim_random(void) { return sim_next_random(&world_state); }
 int64_t sim_now(void) { return now; }
 uint64_t sim_switches(void) { return switch_count; }
 void sim_step_calendar(int64_t microseconds) { calendar_start += microseconds; }
@@ -127,8 +127,8 @@ static void run_due_events(void) {
 // ---- The choice of the next thread
 
 static bool has_descriptors(struct thread *thread) {
-    return thread->state == WAITS_FOR_DESCRIPTORS && thread->descriptor_count
-        && REAL(poll)(thread->descriptors, thread->descriptor_count, 0) > 0;
+    return thread->state == WAITS_FOR_DESCRIPTORS && thread->descriptor_count &&
+           REAL(poll)(thread->descriptors, thread->descriptor_count, 0) > 0;
 }
 
 static bool has_timed_out(const struct thread *thread) {
@@ -159,7 +159,7 @@ static struct thread *choose(void) {
             if (threads[i]->state == READY || has_timed_out(threads[i]) || has_descriptors(threads[i]))
                 ready[count++] = threads[i];
         if (!count) continue;
-        struct thread *chosen = ready[next_random(&order_state) % count];
+        struct thread *chosen = ready[sim_next_random(&order_state) % count];
         chosen->timed_out = has_timed_out(chosen);
         chosen->state = READY;
         chosen->until = -1;
@@ -293,8 +293,8 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, co
     return came ? result : ETIMEDOUT;
 }
 
-int pthread_cond_clockwait(
-    pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *time) {
+int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
+                           const struct timespec *time) {
     (void)clock;
     return pthread_cond_timedwait(condition, mutex, time);
 }
@@ -308,7 +308,7 @@ int pthread_cond_signal(pthread_cond_t *condition) {
 int pthread_cond_broadcast(pthread_cond_t *condition) {
     if (!sim_is_simulated()) return REAL(pthread_cond_broadcast)(condition);
     make_ready(WAITS_FOR_CONDITION, condition, true);
-    if (next_random(&order_state) % 4 == 0) pass_turn();
+    if (sim_next_random(&order_state) % 4 == 0) pass_turn();
     return 0;
 }
 

@@ -13,6 +13,10 @@
 
 // ---- Time and chance
 
+// Starts this program again, so that it has the same addresses in each run, and the hashes of Swift's collections have
+// no random part. In the second program, returns without an effect. Call it first.
+void sim_make_repeatable(char **arguments);
+
 // Begins the simulation. The calling thread becomes the first simulated thread. Times are in microseconds: `calendar`
 // since 1970, `boot` since the start of the machine.
 void sim_begin(uint64_t seed, int64_t calendar, int64_t boot);
@@ -62,5 +66,72 @@ void sim_end(sim_connection *connection, int reset);
 
 // If true, the server reads no bytes.
 void sim_pause(sim_connection *connection, int paused);
+
+// ---- Files: calls on the files below one folder, and what a disk has of them
+
+// When changes of names are on the disk. Bytes of a file are on the disk after a sync of this file, and each page of 4
+// KiB may also be there earlier, in whole or in part.
+enum sim_file_system {
+    // As with ext4 and XFS: changes are on the disk in their order. If a sync concerns one of them, all are there.
+    SIM_ORDERED,
+    // As POSIX promises at least: changes of a directory are on the disk after a sync of this directory, and a new name
+    // after a sync of the new file. Each directory has an order of its own. Btrfs promises a little more: a sync of a
+    // renamed file is enough.
+    SIM_STRICT,
+};
+
+// Begins to follow the files below `root`, an existing folder of a tmpfs. Files that are there are on the disk. The
+// path `root`.graves must be free. Call it after sim_begin.
+void sim_files_begin(const char *root, enum sim_file_system rules);
+
+// Saves what is not on the disk, and the simulated times of files. The next process loads it after sim_files_begin. A
+// process must save if it is killed, because the memory of the kernel outlives it, and after sim_power_cut.
+void sim_files_save(int descriptor);
+void sim_files_load(int descriptor);
+
+// Leaves below the folder what the disk may have, by seeded choice. Call it while no thread runs; the process must then
+// end. Sentences about what was lost are written to `story`; -1: nowhere.
+void sim_power_cut(uint64_t seed, int story);
+
+// The kinds of calls. Those from SIM_CREATE on are durable steps: they change what a disk has to keep.
+enum sim_file_call {
+    SIM_OPEN,
+    SIM_READ,
+    SIM_CREATE,
+    SIM_WRITE,
+    SIM_TRUNCATE,
+    SIM_SYNC,
+    SIM_RENAME,
+    SIM_LINK,
+    SIM_UNLINK,
+    SIM_DIRECTORY, // mkdir and rmdir
+    SIM_FILE_CALLS // the number of kinds
+};
+
+// Decides which calls of simulated threads fail: returns the errno, 0 for success, or SIM_SHORT for a write of half of
+// the bytes. `number` counts the calls of this kind from 1. A sync that fails may lose the bytes, and a later sync
+// does not know (fsync(2)).
+enum { SIM_SHORT = -1 };
+void sim_set_file_faults(int (*decide)(enum sim_file_call call, const char *name, uint64_t number));
+
+// The number of durable steps of this process.
+uint64_t sim_durable_steps(void);
+
+// Calls `body` before the step with this number. `body` saves the files and ends the process.
+void sim_kill_at_step(uint64_t step, void (*body)(void));
+
+// Makes syncs of files, or of directories, return at once without any effect. With such a disk, a correct program loses
+// data, so a check that finds no loss is wrong.
+enum sim_lie { SIM_HONEST, SIM_IGNORES_FILE_SYNCS, SIM_IGNORES_DIRECTORY_SYNCS };
+void sim_set_lie(enum sim_lie lie);
+
+// How long a sync takes on average, in microseconds.
+void sim_set_sync_time(int64_t mean);
+
+// How many bytes are free, as the program sees it. Writes do not change it.
+void sim_set_free_space(uint64_t bytes);
+
+// Sets the kernel's boot ID. Call it before the program runs, with a new number after each power cut.
+void sim_set_boot(uint64_t number);
 
 #endif

@@ -1,0 +1,50 @@
+import CSimulation
+import Glibc
+
+/// Many runs, and what they have found.
+struct Campaign {
+    /// Whether each run is told in words.
+    var tells = false
+    /// Whether a history with a violation is made shorter.
+    var shrinks = true
+    /// Which syncs have no effect.
+    var ignoredSyncs = SIM_HONEST
+    private(set) var violations = 0
+    private var runs = 0
+    private var simulated: Int64 = 0
+    private let journal = Journal()
+    private let folder = "/dev/shm/backhaul-simulation-\(getpid())"
+
+    /// Performs the run of a history, and reports what must not have happened.
+    mutating func perform(_ history: History, _ name: String) {
+        var history = history
+        history.disk.ignoredSyncs = ignoredSyncs
+        let found = Run(history, journal, folder: folder).perform()
+        runs += 1
+        simulated += journal.all.last?.time ?? 0
+        if tells { Story(history, journal).tell() }
+        guard !found.isEmpty else { return }
+        violations += 1
+        say("\(name): \(found.joined(separator: "; "))")
+        guard shrinks else { return }
+        let shortest = Shrinking(journal: journal, folder: folder).shortest(of: history)
+        let rest = Run(shortest, journal, folder: folder).perform()
+        say("its shortest history: \(rest.joined(separator: "; "))")
+        Story(shortest, journal).tell()
+    }
+
+    /// Ends the first process at its first durable step, at its second, and so on, until it has no such step.
+    mutating func performEachStep(_ history: History) {
+        var history = history
+        history.faults = []
+        for step in 1...UInt64.max {
+            for isPowerCut in [false, true] {
+                history.end = (step, isPowerCut)
+                perform(history, "seed \(history.seed), \(isPowerCut ? "power cut" : "kill") at step \(step)")
+            }
+            if !journal.all.contains(where: { $0.kind == .powerFails }) { return }
+        }
+    }
+
+    func report() { say("\(runs) runs, \(simulated / hour) simulated hours, \(violations) with a violation") }
+}

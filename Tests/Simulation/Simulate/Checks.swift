@@ -1,0 +1,87 @@
+import CBackhaul
+
+/// What must hold in each run, whatever happens. This knows nothing of the engine: only the history, what the program
+/// was told, what the servers have seen, and the files.
+struct Checks {
+    let history: History
+    let folder: String
+    private let observations: [Observation]
+
+    init(_ history: History, _ journal: Journal, _ folder: String) {
+        (self.history, self.folder) = (history, folder)
+        observations = Array(journal.all)
+    }
+
+    var violations: [String] {
+        history.tasks.flatMap(violations(of:)) + violationsOfRounds + violationsOfCalls + violationsOfEnd
+    }
+
+    private func violations(of plan: TaskPlan) -> [String] {
+        let own = observations.filter { $0.task == plan.number }
+        let accepted = own.filter { $0.kind == .taskIsAccepted }
+        let ends = own.filter { [.taskSucceeds, .taskFails, .taskWasCancelled].contains($0.kind) }
+        var found: [String] = []
+        func expect(_ holds: Bool, _ what: String) { if !holds { found.append("task \(plan.number) \(what)") } }
+
+        expect(accepted.count == 1, "was accepted \(accepted.count) times")
+        expect(!ends.isEmpty, "has not ended")
+        expect(Set(ends.map(\.first)).count <= 1, "has several events: \(Set(ends.map(\.first)).sorted())")
+        expect(Set(ends.map(\.kind)).count <= 1, "has ended in several ways")
+        if let acknowledged = own.firstIndex(where: { $0.kind == .isAcknowledged }) {
+            let later = own[acknowledged...].contains {
+                [.taskSucceeds, .taskFails, .taskWasCancelled].contains($0.kind)
+            }
+            expect(!later, "has an event after it was acknowledged")
+        }
+        expect(!own.contains { $0.kind == .fileIsWrong }, "has succeeded, and its file has wrong bytes")
+        expect(!own.contains { $0.kind == .fileIsMissing }, "has succeeded, and its file is missing")
+        if let end = ends.first {
+            expect(end.kind != .taskFails || mayFail(plan, end), "failed with \(Story.name(end.second))")
+            expect(end.kind != .taskWasCancelled || plan.cancelled != nil, "was cancelled, and nobody has cancelled it")
+            found += violationsOfFile(plan, end)
+        }
+        return found
+    }
+
+    private func mayFail(_ plan: TaskPlan, _ end: Observation) -> Bool {
+        history.disk.callsPerFailure > 0 || plan.resource.isMissing && end.second == Int64(BH_HTTP_STATUS)
+    }
+
+    private func violationsOfFile(_ plan: TaskPlan, _ end: Observation) -> [String] {
+        guard !plan.isUpload else {
+            let wasSent = observations.contains { $0.kind == .upload && $0.task == plan.number }
+            return end.kind == .taskSucceeds && !wasSent ? ["task \(plan.number) succeeded without an upload"] : []
+        }
+        switch File.version(plan, at: "\(folder)/files/\(plan.number)") {
+        case .right: return []
+        case .wrong(let size): return ["task \(plan.number) has left a file of \(size) bytes that is no version"]
+        case .missing where end.kind == .taskSucceeds: return ["the file of task \(plan.number) was lost"]
+        case .missing: return []
+        }
+    }
+
+    private var violationsOfRounds: [String] {
+        let rounds = observations.filter { $0.kind == .sessionFinishes }
+        var found: [String] = []
+        // When a round ends, each task that was accepted before has an event.
+        for round in rounds {
+            let before = observations.prefix { $0 != round }
+            let accepted = Set(before.filter { $0.kind == .taskIsAccepted }.map(\.task))
+            let ended = Set(
+                before.filter { [.taskSucceeds, .taskFails, .taskWasCancelled].contains($0.kind) }.map(\.task))
+            let missing = accepted.subtracting(ended)
+            if !missing.isEmpty { found.append("round \(round.second) finished before tasks \(missing.sorted())") }
+        }
+        return found
+    }
+
+    private var violationsOfCalls: [String] {
+        observations.filter { $0.kind == .callFails || $0.kind == .enqueueFails }
+            .filter { history.disk.callsPerFailure == 0 || $0.first == Int64(BH_STORE_DAMAGED) }
+            .map { "a call failed with \(Story.name($0.first)) at \(Story.clock($0.time))" }
+    }
+
+    private var violationsOfEnd: [String] {
+        observations.contains { $0.kind == .allIsDone } ? [] : ["the program did not come to its end"]
+    }
+}

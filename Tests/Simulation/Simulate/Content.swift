@@ -1,0 +1,20 @@
+/// The bytes of resources. They follow from the number of the task and from the version, so nothing has to be kept.
+enum Content {
+    static func bytes(_ task: Int, version: UInt64, from start: Int64, count: Int) -> [UInt8] {
+        let seed = Random.mix(UInt64(task) &* 1_000_003 &+ version)
+        return [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+            var word: UInt64 = 0
+            for index in 0..<count {
+                let position = UInt64(start) &+ UInt64(index)
+                if index == 0 || position % 8 == 0 { word = Random.mix(seed &+ position / 8) }
+                bytes[index] = UInt8(truncatingIfNeeded: word >> (position % 8 * 8))
+            }
+            filled = count
+        }
+    }
+
+    /// The size of a version. Versions have different sizes, so a mixture of versions is never accepted by its size.
+    static func size(_ plan: TaskPlan, version: UInt64) -> Int64 {
+        plan.size == 0 ? 0 : plan.size + Int64(version) * 7
+    }
+}

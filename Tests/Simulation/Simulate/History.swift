@@ -1,0 +1,135 @@
+import CSimulation
+
+/// What happens in the world of one run. The seed decides it before the run begins, so that a part of a history can be
+/// left out and the rest stays the same. All times are in microseconds since the start of the run.
+struct History {
+    var seed: UInt64
+    var tasks: [TaskPlan]
+    var faults: [Fault]
+    var disk: Disk
+    /// The first process ends before this durable step of its disk, by a kill or a power cut; nil: at no step.
+    var end: (step: UInt64, isPowerCut: Bool)?
+    /// How many transfers may run at the same time; 0: the engine's default.
+    var runningLimit: UInt32
+    /// The percentage of polls after which the program acknowledges nothing.
+    var forgetfulness: Int64
+
+    func plan(_ number: Int) -> TaskPlan? { tasks.first { $0.number == number } }
+
+    /// After this time, servers and the machine have no fault any more.
+    static let lastFault: Int64 = 2 * hour
+    /// By this time, each task must have ended: the retries have at most some hours between them.
+    static let lastEnd: Int64 = 72 * hour
+}
+
+let millisecond: Int64 = 1_000
+let second: Int64 = 1_000_000
+let hour: Int64 = 3_600 * second
+
+/// The disk with the store and the files.
+struct Disk {
+    /// Whether changes of names reach the disk in their order, as with ext4 and XFS.
+    var isOrdered: Bool
+    /// How long a sync takes on average.
+    var syncTime: Int64
+    /// Syncs of these have no effect. Such a disk shows that the checks can find a loss.
+    var ignoredSyncs = SIM_HONEST
+    /// Before the last fault, one of this number of calls on files fails; 0: none.
+    var callsPerFailure: UInt64
+}
+
+/// A task that the program enqueues.
+struct TaskPlan: Equatable {
+    /// The number of the task, and of its resource and its file.
+    var number: Int
+    var time: Int64
+    var size: Int64
+    var resource: Resource
+    var isUpload: Bool
+    /// When the program cancels it; nil: never.
+    var cancelled: Int64?
+    var priority: Int32
+}
+
+/// What a server has at a path.
+struct Resource: Equatable {
+    enum Validator: Equatable, CaseIterable { case strong, weak, date, none }
+
+    var server: UInt32
+    var validator: Validator
+    var hasRanges: Bool
+    var isChunked: Bool
+    /// The times at which the content changes.
+    var changes: [Int64]
+    /// For each hundred requests before the last fault, how many are answered with a fault.
+    var faultPercent: Int64
+    /// If true, the server always answers with 404.
+    var isMissing: Bool
+
+    func version(at time: Int64) -> UInt64 { UInt64(changes.count { $0 <= time }) }
+}
+
+/// What happens to the machine, to the process and to the network.
+struct Fault: Equatable {
+    enum Kind: Equatable {
+        /// The process is killed, and started again after the duration.
+        case kill
+        /// The power fails, and the machine starts again after the duration.
+        case powerCut
+        /// The program ends by itself, and is started again after the duration.
+        case exit
+        /// No server answers during the duration.
+        case outage
+        /// The calendar is set forward or back by the duration.
+        case calendar
+        /// The program does nothing during the duration.
+        case pause
+    }
+
+    var kind: Kind
+    var time: Int64
+    var duration: Int64
+}
+
+extension History {
+    init(seed: UInt64) {
+        var random = Random(seed: seed)
+        self.seed = seed
+        let count = random.magnitude(1...40)
+        tasks = (0..<Int(count)).map { Self.task($0, &random) }
+        faults = (0..<random.magnitude(0...12)).map { _ in Self.fault(&random) }.sorted { $0.time < $1.time }
+        disk = Disk(
+            isOrdered: random.chance(60), syncTime: random.chance(50) ? 0 : random.magnitude(100...200_000),
+            callsPerFailure: random.chance(25) ? UInt64(random.magnitude(30...2_000)) : 0)
+        runningLimit = random.chance(50) ? 0 : UInt32(random.int(1...4))
+        forgetfulness = random.chance(30) ? random.int(10...80) : 0
+    }
+
+    private static func task(_ number: Int, _ random: inout Random) -> TaskPlan {
+        let time = random.chance(60) ? 0 : random.int(0...lastFault)
+        let resource = Resource(
+            server: UInt32(random.int(1...4)), validator: random.pick(Resource.Validator.allCases),
+            hasRanges: random.chance(80), isChunked: random.chance(15),
+            changes: random.chance(25) ? (0..<random.int(1...3)).map { _ in random.int(0...lastFault) } : [],
+            faultPercent: random.chance(50) ? random.int(5...70) : 0, isMissing: random.chance(4))
+        return TaskPlan(
+            number: number, time: time, size: random.chance(5) ? 0 : random.magnitude(1...3_000_000),
+            resource: resource, isUpload: random.chance(15),
+            cancelled: random.chance(6) ? time + random.magnitude(1...600 * second) : nil,
+            priority: random.chance(20) ? Int32(random.int(-100...100)) : 0)
+    }
+
+    private static func fault(_ random: inout Random) -> Fault {
+        let kinds: [Fault.Kind] = [.kill, .kill, .powerCut, .powerCut, .exit, .outage, .calendar, .pause]
+        let kind = random.pick(kinds)
+        // Many things happen in the first seconds, so many faults do, too.
+        let time = random.magnitude(1...lastFault)
+        let duration =
+            switch kind {
+            case .calendar: random.int(-30 * 24 * hour...30 * 24 * hour)
+            case .outage, .pause: random.magnitude(second...hour)
+            case .kill, .powerCut, .exit: random.magnitude(second...600 * second)
+            }
+        return Fault(kind: kind, time: time, duration: duration)
+    }
+}

@@ -1,0 +1,90 @@
+import Glibc
+
+/// What was observed in a run. It is in memory that the processes of the run share, so it outlives those that are
+/// killed.
+struct Observation: Equatable {
+    enum Kind: UInt32 {
+        case processStarts, processIsKilled, powerFails, processExits
+        case outageBegins, outageEnds, calendarIsSet, programPauses
+        case taskIsAccepted, enqueueFails, taskIsCancelled
+        case taskSucceeds, taskFails, taskWasCancelled, sessionFinishes
+        case isAcknowledged, callFails
+        case request, response, upload, connection, connectionEnds
+        case fileIsRight, fileIsWrong, fileIsMissing
+        case allIsDone
+    }
+
+    var time: Int64
+    var kind: Kind
+    /// The number of the task in the history.
+    var task: Int
+    /// More numbers. `Story` says what they mean for each kind.
+    var first: Int64
+    var second: Int64
+}
+
+/// The shared memory of a run.
+struct Journal {
+    private struct Header {
+        var count: Int
+        /// The simulated time at which the last process of the run has ended.
+        var time: Int64
+        /// Milliseconds by which the calendar was set.
+        var calendar: Int64
+        /// When the machine was started.
+        var bootTime: Int64
+        var boots: Int64
+        /// The number of the next fault of the history.
+        var nextFault: Int
+    }
+
+    static let room = 200_000
+    // Unsafe: the memory is mapped until the process ends, and only one thread of one process runs.
+    private let memory: UnsafeMutableRawPointer
+
+    init() {
+        let size = MemoryLayout<Header>.stride + Self.room * MemoryLayout<Observation>.stride
+        memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
+        reset()
+    }
+
+    private var header: UnsafeMutablePointer<Header> { memory.assumingMemoryBound(to: Header.self) }
+    private var observations: UnsafeMutablePointer<Observation> {
+        (memory + MemoryLayout<Header>.stride).assumingMemoryBound(to: Observation.self)
+    }
+
+    func reset() {
+        header.initialize(to: Header(count: 0, time: 0, calendar: 0, bootTime: -100 * second, boots: 1, nextFault: 0))
+    }
+
+    var time: Int64 {
+        get { header.pointee.time }
+        nonmutating set { header.pointee.time = newValue }
+    }
+    var calendar: Int64 {
+        get { header.pointee.calendar }
+        nonmutating set { header.pointee.calendar = newValue }
+    }
+    var bootTime: Int64 {
+        get { header.pointee.bootTime }
+        nonmutating set { header.pointee.bootTime = newValue }
+    }
+    var boots: Int64 {
+        get { header.pointee.boots }
+        nonmutating set { header.pointee.boots = newValue }
+    }
+    var nextFault: Int {
+        get { header.pointee.nextFault }
+        nonmutating set { header.pointee.nextFault = newValue }
+    }
+
+    func add(_ observation: Observation) {
+        guard header.pointee.count < Self.room else { return }
+        observations[header.pointee.count] = observation
+        header.pointee.count += 1
+    }
+
+    var all: UnsafeBufferPointer<Observation> {
+        UnsafeBufferPointer(start: observations, count: header.pointee.count)
+    }
+}

@@ -1,0 +1,132 @@
+import CSimulation
+import Glibc
+
+/// What happens to the machine: the faults of the history, at their times.
+final class Machine {
+    enum Request {
+        case exit(Int64)
+        case pause(Int64)
+    }
+
+    private let history: History
+    private let journal: Journal
+    /// Faults that the program performs itself.
+    private var requests: [Request] = []
+
+    /// The file with what is not on the disk yet.
+    private let savedFiles: String
+
+    init(_ history: History, _ journal: Journal, folder: String) {
+        (self.history, self.journal, savedFiles) = (history, journal, folder + ".saved")
+    }
+
+    /// Arranges the faults that have not happened yet. The faults of the time between two processes happen at once.
+    func begin() {
+        for index in journal.nextFault..<history.faults.count {
+            // Unsafe: the number of the fault is passed as an address, which is never used.
+            sim_after(
+                max(0, history.faults[index].time - journal.time),
+                { world.machine.happen(Int(bitPattern: $0) - 1) }, UnsafeMutableRawPointer(bitPattern: index + 1))
+        }
+    }
+
+    /// Arranges the end of this process before a durable step.
+    func endAtStep() {
+        guard let end = history.end else { return }
+        sim_kill_at_step(
+            end.step,
+            { world.machine.isCutAtStep ? world.machine.cutPower(for: second) : world.machine.kill(for: second) })
+    }
+
+    private var isCutAtStep: Bool { history.end?.isPowerCut == true }
+
+    func takeRequest() -> Request? { requests.isEmpty ? nil : requests.removeFirst() }
+
+    /// The time of the next fault that the program performs itself.
+    var nextRequest: Int64? {
+        if !requests.isEmpty { return 0 }
+        return history.faults[journal.nextFault...].first { [.exit, .pause].contains($0.kind) }?.time
+    }
+
+    private func happen(_ index: Int) {
+        let fault = history.faults[index]
+        journal.nextFault = index + 1
+        switch fault.kind {
+        case .kill: kill(for: fault.duration)
+        case .powerCut: cutPower(for: fault.duration)
+        case .exit: requests.append(.exit(fault.duration))
+        case .outage:
+            record(.outageBegins)
+            world.servers.setOutage(true)
+            sim_after(
+                fault.duration,
+                { _ in
+                    world.machine.record(.outageEnds)
+                    world.servers.setOutage(false)
+                }, nil)
+        case .calendar:
+            record(.calendarIsSet, fault.duration)
+            journal.calendar += fault.duration
+            sim_step_calendar(fault.duration)
+        case .pause: requests.append(.pause(fault.duration))
+        }
+    }
+
+    func kill(for duration: Int64) -> Never {
+        record(.processIsKilled)
+        end(after: duration)
+    }
+
+    func cutPower(for duration: Int64) -> Never {
+        record(.powerFails)
+        journal.boots += 1
+        journal.bootTime = world.servers.now + duration - 20 * second
+        sim_power_cut(sim_random(), -1)
+        end(after: duration)
+    }
+
+    /// Ends this process. The next one starts after the duration.
+    func end(after duration: Int64) -> Never {
+        journal.time = world.servers.now + duration
+        let file = open(savedFiles, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        sim_files_save(file)
+        close(file)
+        _exit(ProcessEnd.restart)
+    }
+
+    /// Decides whether a call on a file fails, and with which errno.
+    private func failure(of call: sim_file_call) -> Int32 {
+        guard diskMayFail, sim_random() % history.disk.callsPerFailure == 0 else { return 0 }
+        return switch call {
+        case SIM_SYNC, SIM_READ: EIO
+        case SIM_OPEN: EMFILE
+        case SIM_WRITE where sim_random() % 4 == 0: Int32(SIM_SHORT)
+        default: [ENOSPC, EIO, EDQUOT, EROFS][Int(sim_random() % 4)]
+        }
+    }
+
+    /// Whether calls on files may fail now. The program's own calls never fail.
+    var diskMayFail: Bool {
+        history.disk.callsPerFailure > 0 && !programReads && world.servers.now < History.lastFault
+    }
+
+    /// Whether the program itself uses a file.
+    var programReads = false
+
+    /// Continues with the files that the last process has left.
+    func loadFiles(below folder: String) {
+        sim_set_boot(UInt64(journal.boots))
+        sim_files_begin(folder, history.disk.isOrdered ? SIM_ORDERED : SIM_STRICT)
+        sim_set_sync_time(history.disk.syncTime)
+        sim_set_lie(history.disk.ignoredSyncs)
+        if history.disk.callsPerFailure > 0 { sim_set_file_faults { call, _, _ in world.machine.failure(of: call) } }
+        let file = open(savedFiles, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        sim_files_load(file)
+        close(file)
+    }
+
+    private func record(_ kind: Observation.Kind, _ first: Int64 = 0) {
+        journal.add(Observation(time: world.servers.now, kind: kind, task: -1, first: first, second: 0))
+    }
+}

@@ -1,0 +1,247 @@
+import CBackhaul
+import CSimulation
+import Glibc
+
+/// The statuses with which a process of a run ends.
+enum ProcessEnd {
+    static let done: Int32 = 0
+    static let restart: Int32 = 10
+    static let failed: Int32 = 11
+}
+
+/// What the call-backs of the simulated system need. They are functions of C, so they cannot capture it.
+final class World {
+    let servers: Servers
+    let machine: Machine
+
+    init(_ history: History, _ journal: Journal, folder: String) {
+        servers = Servers(history, journal, start: journal.time)
+        machine = Machine(history, journal, folder: folder)
+    }
+}
+
+// Unsafe: one thread runs at a time.
+nonisolated(unsafe) var world: World!
+
+/// One process of a run: a program that uses the library as its documentation says. It enqueues the tasks of the
+/// history, reads the events and acknowledges them. It remembers in the journal what it has done, as a program would in
+/// its own database.
+struct Program {
+    let history: History
+    let journal: Journal
+    let folder: String
+    private var application: OpaquePointer?
+    private var session: OpaquePointer?
+    private var error = bh_error()
+    private var accepted: [Int: UInt64] = [:]
+    private var cancelled: Set<Int> = []
+    private var ended: Set<Int> = []
+    private var isFinished = false
+    private var random: Random
+
+    init(_ history: History, _ journal: Journal, folder: String) {
+        (self.history, self.journal, self.folder) = (history, journal, folder)
+        random = Random(seed: history.seed &+ UInt64(journal.all.count))
+        bh_init(&error, MemoryLayout<bh_error>.size)
+        for one in journal.all {
+            switch one.kind {
+            case .taskIsAccepted: (accepted[one.task], isFinished) = (UInt64(one.first), false)
+            case .taskIsCancelled: cancelled.insert(one.task)
+            case .taskSucceeds, .taskFails, .taskWasCancelled: ended.insert(one.task)
+            case .sessionFinishes: isFinished = true
+            default: break
+            }
+        }
+    }
+
+    private var now: Int64 { world.servers.now }
+
+    mutating func run() -> Never {
+        record(.processStarts)
+        open()
+        while now < History.lastEnd {
+            enqueueDueTasks()
+            cancelDueTasks()
+            if isFinished, ended.count == history.tasks.count { break }
+            poll()
+            switch world.machine.takeRequest() {
+            case .exit(let duration)?:
+                close()
+                record(.processExits)
+                world.machine.end(after: duration)
+            case .pause(let duration)?:
+                record(.programPauses, first: duration)
+                usleep(UInt32(duration))
+            case nil: break
+            }
+        }
+        if isFinished, ended.count == history.tasks.count { record(.allIsDone) }
+        close()
+        _exit(ProcessEnd.done)
+    }
+
+    private mutating func open() {
+        var options = bh_application_options()
+        bh_init(&options, MemoryLayout<bh_application_options>.size)
+        options.hosting = bh_hosting(BH_HOSTING_EMBEDDED)
+        let store = folder + "/store"
+        let opened = "org.example.simulation".withCString { identifier in
+            store.withCString { store in
+                options.identifier = identifier
+                options.store = store
+                return bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error)
+            }
+        }
+        check(opened)
+        createSession()
+    }
+
+    private mutating func createSession() {
+        var configuration = bh_session_configuration()
+        bh_init(&configuration, MemoryLayout<bh_session_configuration>.size)
+        configuration.maximum_running_tasks = history.runningLimit
+        let created = "photos".withCString { identifier in
+            configuration.identifier = identifier
+            return bh_session_create(
+                application, &configuration, bh_role(BH_ROLE_CONSUME), BH_WAIT_DEFAULT, &session, nil, &error)
+        }
+        check(created)
+    }
+
+    private func close() {
+        bh_session_close(session)
+        bh_application_close(application)
+    }
+
+    // MARK: Tasks
+
+    private mutating func enqueueDueTasks() {
+        for plan in history.tasks where plan.time <= now && accepted[plan.number] == nil { enqueue(plan) }
+    }
+
+    private mutating func enqueue(_ plan: TaskPlan) {
+        var request = bh_request()
+        bh_init(&request, MemoryLayout<bh_request>.size)
+        request.priority = plan.priority
+        let body = Content.bytes(plan.number, version: 0, from: 0, count: plan.isUpload ? Int(plan.size) % 500_000 : 0)
+        var results: OpaquePointer?
+        let status = withCStrings(
+            "http://10.0.0.\(plan.resource.server)/\(plan.number)", path(plan.number), "task \(plan.number)"
+        ) { url, destination, key in
+            body.withUnsafeBytes { body in
+                (request.url, request.idempotency_key) = (url, key)
+                if plan.isUpload {
+                    (request.body, request.body_size) = (body.baseAddress, body.count)
+                } else {
+                    request.destination = destination
+                }
+                return bh_session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)
+            }
+        }
+        defer { bh_batch_release(results) }
+        guard status == BH_OK, let result = item(results, 0, BH_ITEM_ENQUEUED, bh_enqueued.self) else {
+            return record(.enqueueFails, plan.number, first: Int64(status))
+        }
+        (accepted[plan.number], isFinished) = (result.task_id, false)
+        record(.taskIsAccepted, plan.number, first: Int64(result.task_id))
+    }
+
+    private mutating func cancelDueTasks() {
+        for plan in history.tasks {
+            guard let time = plan.cancelled, time <= now, let id = accepted[plan.number],
+                cancelled.insert(plan.number).inserted
+            else { continue }
+            record(.taskIsCancelled, plan.number)
+            var selection = bh_task_selection()
+            bh_init(&selection, MemoryLayout<bh_task_selection>.size)
+            let status = withUnsafePointer(to: id) { ids in
+                (selection.ids, selection.id_count) = (ids, 1)
+                return bh_tasks_cancel(session, &selection, BH_WAIT_DEFAULT, nil, &error)
+            }
+            check(status)
+        }
+    }
+
+    func path(_ number: Int) -> String { "\(folder)/files/\(number)" }
+
+    // MARK: Events
+
+    private mutating func poll() {
+        var events: OpaquePointer?
+        let wait = max(1, (nextAction - now) / millisecond + 1)
+        let status = bh_session_poll(session, 0, 10, Int32(min(wait, 600_000)), &events, &error)
+        defer { bh_batch_release(events) }
+        guard status == BH_OK else { return check(status) }
+        let forgets = random.chance(history.forgetfulness) && now < History.lastFault
+        for index in 0..<bh_batch_count(events) {
+            guard let event = item(events, index, BH_ITEM_EVENT, bh_event.self) else { continue }
+            handle(event, acknowledges: !forgets)
+        }
+    }
+
+    private mutating func handle(_ event: bh_event, acknowledges: Bool) {
+        let isFinish = event.kind == BH_EVENT_SESSION_FINISHED
+        let number = isFinish ? -1 : accepted.first { $0.value == event.task_id }?.key ?? -2
+        let kind: Observation.Kind =
+            switch Int(event.task_state) {
+            case _ where isFinish: .sessionFinishes
+            case Int(BH_TASK_SUCCEEDED): .taskSucceeds
+            case Int(BH_TASK_CANCELLED): .taskWasCancelled
+            default: .taskFails
+            }
+        record(kind, number, first: Int64(event.id), second: isFinish ? Int64(event.round) : Int64(event.status))
+        if isFinish { isFinished = true } else { ended.insert(number) }
+        if kind == .taskSucceeds, let plan = history.plan(number), !plan.isUpload { checkFile(plan) }
+        guard acknowledges else { return }
+        var id = event.id
+        let status = bh_session_acknowledge(session, &id, 1, BH_WAIT_DEFAULT, nil, &error)
+        guard status == BH_OK else { return check(status) }
+        record(.isAcknowledged, number, first: Int64(id))
+    }
+
+    private func checkFile(_ plan: TaskPlan) {
+        world.machine.programReads = true
+        defer { world.machine.programReads = false }
+        switch File.version(plan, at: path(plan.number)) {
+        case .right(let version): record(.fileIsRight, plan.number, first: Int64(version))
+        case .wrong(let size): record(.fileIsWrong, plan.number, first: size)
+        case .missing: record(.fileIsMissing, plan.number)
+        }
+    }
+
+    /// When the program must act next.
+    private var nextAction: Int64 {
+        var next = world.machine.nextRequest ?? History.lastEnd
+        for plan in history.tasks {
+            if accepted[plan.number] == nil { next = min(next, max(plan.time, now + second)) }
+            if let time = plan.cancelled, !cancelled.contains(plan.number) { next = min(next, max(time, now + second)) }
+        }
+        return next
+    }
+
+    // MARK: Calls
+
+    private func check(_ status: bh_status) {
+        guard status != BH_OK else { return }
+        record(.callFails, first: Int64(status))
+        // A program whose engine has ended can start again. Another failure is a violation, and the run is over.
+        if world.machine.diskMayFail, status != BH_STORE_DAMAGED { world.machine.end(after: 10 * second) }
+        _exit(ProcessEnd.done)
+    }
+
+    private func item<Value>(_ batch: OpaquePointer?, _ index: Int, _ kind: Int, _ type: Value.Type) -> Value? {
+        bh_batch_item(batch, index, bh_item_kind(kind), MemoryLayout<Value>.size)?
+            .assumingMemoryBound(to: Value.self).pointee
+    }
+
+    private func record(_ kind: Observation.Kind, _ task: Int = -1, first: Int64 = 0, second: Int64 = 0) {
+        journal.add(Observation(time: now, kind: kind, task: task, first: first, second: second))
+    }
+}
+
+private func withCStrings<Result>(
+    _ one: String, _ two: String, _ three: String,
+    _ body: (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>) -> Result
+) -> Result {
+    one.withCString { one in two.withCString { two in three.withCString { three in body(one, two, three) } } }
+}

@@ -1,0 +1,278 @@
+import CSimulation
+import Glibc
+
+/// The simulated servers. A server at 10.0.0.N has the resource of task T at /T. The engine of the program connects to
+/// them with the functions of sockets that `CSimulation` replaces.
+final class Servers {
+    private let history: History
+    private let journal: Journal
+    /// The time of the run at which this process has started.
+    private let start: Int64
+    private var isOut = false
+    private var running = 0
+
+    init(_ history: History, _ journal: Journal, start: Int64) {
+        (self.history, self.journal, self.start) = (history, journal, start)
+        var servers = sim_servers(
+            connects: { connection, _, _, delay in world.servers.connect(connection!, delay!) },
+            received: { connection, bytes, count in
+                guard let peer = Peer.of(connection) else { return }
+                peer.receive(UnsafeBufferPointer(start: bytes, count: count))
+            },
+            closed: { connection in Peer.of(connection)?.close() },
+            latency: { _ in Int64(sim_random() % 40_000) + 200 })
+        sim_set_servers(&servers)
+    }
+
+    var now: Int64 { start + sim_now() }
+    private var mayFail: Bool { now < History.lastFault }
+
+    func setOutage(_ isOut: Bool) { self.isOut = isOut }
+
+    private func connect(_ connection: OpaquePointer, _ delay: UnsafeMutablePointer<Int64>) -> Int32 {
+        delay.pointee = Int64(sim_random() % 100_000)
+        if isOut { return sim_random() % 3 == 0 ? EHOSTUNREACH : -1 }
+        if mayFail, sim_random() % 100 < 2 { return ECONNREFUSED }
+        let peer = Peer(connection, self)
+        sim_connection_set_context(connection, Unmanaged.passRetained(peer).toOpaque())
+        return 0
+    }
+
+    /// Chooses the answer to a request.
+    func answer(_ request: Request) -> Answer {
+        guard let plan = Int(request.path.dropFirst()).flatMap(history.plan) else { return .status(404) }
+        record(.request, plan.number, request.rangeStart ?? -1, Int64(request.body))
+        if isOut { return .silence }
+        if mayFail, Int64(sim_random() % 100) < plan.resource.faultPercent { return .random(plan) }
+        if plan.resource.isMissing { return .status(404) }
+        return plan.isUpload ? .stored(plan) : .content(plan, version: plan.resource.version(at: now), request)
+    }
+
+    func record(_ kind: Observation.Kind, _ task: Int, _ first: Int64 = 0, _ second: Int64 = 0) {
+        journal.add(Observation(time: now, kind: kind, task: task, first: first, second: second))
+    }
+
+    func transferBegins() { running += 1 }
+    func transferEnds() { running -= 1 }
+    var runningTransfers: Int { running }
+}
+
+/// A request, as far as the servers need it.
+struct Request {
+    var method: Substring
+    var path: Substring
+    var fields: [String: Substring] = [:]
+    /// The size of the body.
+    var body = 0
+
+    /// Reads the head of a request. Returns nil if it is not complete.
+    init?(_ head: Substring) {
+        let lines = head.split(separator: "\r\n")
+        let words = lines.first?.split(separator: " ") ?? []
+        guard words.count == 3 else { return nil }
+        (method, path) = (words[0], words[1])
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].drop { $0 == " " }
+        }
+        body = fields["content-length"].flatMap { Int($0) } ?? 0
+    }
+
+    /// The first byte of a range "bytes=N-".
+    var rangeStart: Int64? {
+        guard let range = fields["range"], range.hasPrefix("bytes=") else { return nil }
+        return Int64(range.dropFirst(6).prefix { $0 != "-" })
+    }
+}
+
+/// What a server does with a request.
+enum Answer {
+    case status(Int, fields: String = "")
+    case stored(TaskPlan)
+    case content(TaskPlan, version: UInt64, Request)
+    /// The content ends after this number of bytes: with a reset, or as if it were complete.
+    case broken(TaskPlan, after: Int64, resets: Bool)
+    /// The server never answers.
+    case silence
+    case reset
+    case close
+
+    static func random(_ plan: TaskPlan) -> Answer {
+        switch sim_random() % 12 {
+        case 0: .status(503, fields: "Retry-After: \(sim_random() % 120)\r\n")
+        case 1: .status(500)
+        case 2: .status(502)
+        case 3: .status(429)
+        case 4: .silence
+        case 5: .reset
+        case 6: .close
+        case 7...8 where !plan.isUpload: .broken(plan, after: Int64(sim_random() % UInt64(plan.size + 1)), resets: true)
+        case 9...10 where !plan.isUpload:
+            .broken(plan, after: Int64(sim_random() % UInt64(plan.size + 1)), resets: false)
+        default: .status(504)
+        }
+    }
+}
+
+/// The server's end of a connection.
+final class Peer {
+    private var connection: OpaquePointer?
+    private let servers: Servers
+    private var received: [UInt8] = []
+    /// The bytes of a body that have not arrived yet.
+    private var bodyLeft = 0
+    private var request: Request?
+    /// What is sent next.
+    private var sending: Sending?
+
+    private struct Sending {
+        var task: Int
+        var version: UInt64
+        var position: Int64
+        var end: Int64
+        var isChunked: Bool
+        /// What happens after the last byte: nil, or the end of the connection, with a reset or not.
+        var ends: (resets: Bool, Void)?
+    }
+
+    init(_ connection: OpaquePointer, _ servers: Servers) { (self.connection, self.servers) = (connection, servers) }
+
+    static func of(_ connection: OpaquePointer?) -> Peer? {
+        sim_connection_context(connection).map { Unmanaged<Peer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    func close() {
+        guard let connection else { return }
+        if sending != nil { servers.transferEnds() }
+        (sending, self.connection) = (nil, nil)
+        sim_connection_set_context(connection, nil)
+        Unmanaged.passUnretained(self).release()
+    }
+
+    func receive(_ bytes: UnsafeBufferPointer<UInt8>) {
+        received += bytes
+        while connection != nil, sending == nil, takeRequest() {}
+    }
+
+    /// Takes a complete request from the received bytes, and answers it.
+    private func takeRequest() -> Bool {
+        if request == nil {
+            guard let end = endOfHead() else { return false }
+            request = Request(Substring(String(decoding: received[..<end], as: UTF8.self)))
+            received.removeFirst(end)
+            bodyLeft = request?.body ?? 0
+            if request?.fields["expect"] != nil { send("HTTP/1.1 100 Continue\r\n\r\n") }
+        }
+        let taken = min(bodyLeft, received.count)
+        received.removeFirst(taken)
+        bodyLeft -= taken
+        guard bodyLeft == 0, let request else { return false }
+        self.request = nil
+        perform(servers.answer(request))
+        return true
+    }
+
+    private func endOfHead() -> Int? {
+        guard received.count >= 4 else { return nil }
+        return (4...received.count).first { received[($0 - 4)..<$0].elementsEqual([13, 10, 13, 10]) }
+    }
+
+    private func perform(_ answer: Answer) {
+        switch answer {
+        case .status(let code, let fields):
+            send("HTTP/1.1 \(code) Status\r\n\(fields)Content-Length: 0\r\n\r\n")
+        case .stored(let plan):
+            servers.record(.upload, plan.number)
+            send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
+        case .content(let plan, let version, let request): sendContent(plan, version, request)
+        case .broken(let plan, let after, let resets):
+            let version = plan.resource.version(at: servers.now)
+            let size = Content.size(plan, version: version)
+            send("HTTP/1.1 200 OK\r\n\(validator(plan, version))Content-Length: \(size)\r\n\r\n")
+            begin(
+                Sending(
+                    task: plan.number, version: version, position: 0, end: min(after, size), isChunked: false,
+                    ends: (resets, ())))
+        case .silence: break
+        case .reset: sim_end(connection, 1)
+        case .close: sim_end(connection, 0)
+        }
+    }
+
+    private func validator(_ plan: TaskPlan, _ version: UInt64) -> String {
+        switch plan.resource.validator {
+        case .strong: "ETag: \"v\(version)\"\r\n"
+        case .weak: "ETag: W/\"v\(version)\"\r\n"
+        case .date: "Last-Modified: Mon, 0\(1 + version) Jan 2024 00:00:00 GMT\r\n"
+        case .none: ""
+        }
+    }
+
+    private func sendContent(_ plan: TaskPlan, _ version: UInt64, _ request: Request) {
+        let size = Content.size(plan, version: version)
+        let validator = validator(plan, version)
+        if let start = request.rangeStart, plan.resource.hasRanges, mayContinue(request, validator) {
+            guard start < size else {
+                return send("HTTP/1.1 416 Range\r\nContent-Range: bytes */\(size)\r\nContent-Length: 0\r\n\r\n")
+            }
+            send(
+                "HTTP/1.1 206 Partial\r\n\(validator)Content-Range: bytes \(start)-\(size - 1)/\(size)\r\n"
+                    + "Content-Length: \(size - start)\r\n\r\n")
+            return begin(
+                Sending(
+                    task: plan.number, version: version, position: start, end: size, isChunked: false, ends: nil))
+        }
+        let isChunked = plan.resource.isChunked
+        let ranges = plan.resource.hasRanges ? "Accept-Ranges: bytes\r\n" : ""
+        let length = isChunked ? "Transfer-Encoding: chunked\r\n" : "Content-Length: \(size)\r\n"
+        send("HTTP/1.1 200 OK\r\n\(validator)\(ranges)\(length)\r\n")
+        begin(
+            Sending(
+                task: plan.number, version: version, position: 0, end: size, isChunked: isChunked, ends: nil))
+    }
+
+    /// RFC 9110, section 13.1.5: the range is sent only if the validator in If-Range is the present one.
+    private func mayContinue(_ request: Request, _ validator: String) -> Bool {
+        guard let condition = request.fields["if-range"] else { return true }
+        return validator.contains(": \(condition)\r\n") && !condition.hasPrefix("W/")
+    }
+
+    private func begin(_ sending: Sending) {
+        self.sending = sending
+        servers.transferBegins()
+        continueSending()
+    }
+
+    /// Sends the next part. The server needs some time for each part.
+    private func continueSending() {
+        guard let connection, var sending else { return }
+        let count = Int(min(16_384, sending.end - sending.position))
+        if count > 0 {
+            let bytes = Content.bytes(sending.task, version: sending.version, from: sending.position, count: count)
+            if sending.isChunked { send(String(count, radix: 16) + "\r\n") }
+            bytes.withUnsafeBytes { sim_send(connection, $0.baseAddress, count) }
+            if sending.isChunked { send("\r\n") }
+            sending.position += Int64(count)
+            self.sending = sending
+        }
+        guard sending.position >= sending.end else {
+            // Unsafe: the reference is released in the call-back.
+            sim_after(
+                Int64(sim_random() % 20_000),
+                { Unmanaged<Peer>.fromOpaque($0!).takeRetainedValue().continueSending() },
+                Unmanaged.passRetained(self).toOpaque())
+            return
+        }
+        if sending.isChunked { send("0\r\n\r\n") }
+        self.sending = nil
+        servers.transferEnds()
+        if let ends = sending.ends { sim_end(connection, ends.resets ? 1 : 0) }
+        while self.connection != nil, self.sending == nil, takeRequest() {}
+    }
+
+    private func send(_ text: String) {
+        guard let connection else { return }
+        var text = text
+        text.withUTF8 { sim_send(connection, $0.baseAddress, $0.count) }
+    }
+}

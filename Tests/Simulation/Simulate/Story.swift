@@ -1,0 +1,63 @@
+import CBackhaul
+import Glibc
+
+/// Tells a run in words.
+struct Story {
+    let history: History
+    let journal: Journal
+
+    init(_ history: History, _ journal: Journal) { (self.history, self.journal) = (history, journal) }
+
+    func tell() {
+        for one in journal.all { say(Self.clock(one.time), sentence(one)) }
+    }
+
+    /// A time as hours, minutes, seconds and milliseconds.
+    static func clock(_ time: Int64) -> String {
+        func padded(_ number: Int64, _ digits: Int) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, digits - text.count)) + text
+        }
+        let (hours, minutes, seconds) = (time / hour, time / (60 * second) % 60, time / second % 60)
+        return "\(padded(hours, 2)):\(padded(minutes, 2)):\(padded(seconds, 2)).\(padded(time / 1_000 % 1_000, 3))"
+    }
+
+    static func name(_ status: Int64) -> String { String(cString: bh_status_name(bh_status(status))) }
+
+    private func sentence(_ one: Observation) -> String {
+        let task = "task \(one.task)"
+        return switch one.kind {
+        case .processStarts: "a process starts"
+        case .processIsKilled: "the process is killed"
+        case .powerFails: "the power fails"
+        case .processExits: "the process exits"
+        case .outageBegins: "no server answers"
+        case .outageEnds: "the servers answer again"
+        case .calendarIsSet: "the calendar is set by \(one.first / second) s"
+        case .programPauses: "the program does nothing for \(one.first / second) s"
+        case .taskIsAccepted: "\(task) is accepted as task id \(one.first)"
+        case .enqueueFails: "\(task) is refused: \(Self.name(one.first))"
+        case .taskIsCancelled: "the program cancels \(task)"
+        case .taskSucceeds: "event \(one.first): \(task) has succeeded"
+        case .taskFails: "event \(one.first): \(task) has failed: \(Self.name(one.second))"
+        case .taskWasCancelled: "event \(one.first): \(task) was cancelled"
+        case .sessionFinishes: "event \(one.first): round \(one.second) is finished"
+        case .isAcknowledged: "event \(one.first) is acknowledged"
+        case .callFails: "a call fails: \(Self.name(one.first))"
+        case .request: "a server gets a request for \(task)" + (one.first >= 0 ? " from byte \(one.first)" : "")
+        case .response: "a server answers \(task) with \(one.first)"
+        case .upload: "a server stores the body of \(task)"
+        case .connection, .connectionEnds: "a connection"
+        case .fileIsRight: "the file of \(task) is version \(one.first)"
+        case .fileIsWrong: "the file of \(task) has \(one.first) wrong bytes"
+        case .fileIsMissing: "the file of \(task) is missing"
+        case .allIsDone: "the program is done"
+        }
+    }
+}
+
+/// Writes a line. `print` has a buffer, and each fork of this process would have a copy.
+func say(_ words: String...) {
+    let line = Array((words.joined(separator: " ") + "\n").utf8)
+    _ = line.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+}

@@ -1,0 +1,40 @@
+"""The library in a simulated world (docs/internals/simulation.md)."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def simulate():
+    """Runs the simulator with these arguments. Returns its status and its output."""
+    subprocess.run(["make", "--no-print-directory", "build/bin/simulate"], cwd=PROJECT, check=True)
+
+    def run(*arguments):
+        done = subprocess.run(
+            [PROJECT / "build/bin/simulate", *map(str, arguments)], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+    return run
+
+
+def test_no_history_of_faults_breaks_a_promise(simulate, pytestconfig):
+    status, output = simulate("--seed", 1, "--count", pytestconfig.getoption("--seeds"))
+    assert status == 0, output
+
+
+def test_a_kill_or_a_power_cut_at_any_step_of_a_download_breaks_no_promise(simulate):
+    status, output = simulate("--seed", 1, "--each-step")
+    assert status == 0, output
+
+
+def test_the_same_seed_tells_the_same_story(simulate):
+    assert simulate("--seed", 4, "--count", 5, "--story") == simulate("--seed", 4, "--count", 5, "--story")
+
+
+@pytest.mark.parametrize("what", ["file", "directory"])
+def test_a_disk_that_ignores_syncs_is_found(simulate, what):
+    status, output = simulate("--seed", 1, "--count", 300, f"--ignore-{what}-syncs", "--no-shrinking")
+    assert status == 1, output
