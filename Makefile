@@ -43,8 +43,8 @@ C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
 SIMULATOR := $(BUILD)/bin/simulate
 
-.PHONY: all examples demo test unit-tests quick simulate format lint soak bench site site-test packages packages-test install \
-    uninstall clean help setup-build check-prefix
+.PHONY: all examples demo test unit-tests quick simulate format lint soak bench site site-test packages \
+    packages-test install uninstall clean help setup-build check-prefix
 
 all: $(LIBRARY) $(COMMAND) $(DAEMON) ## build the library, the command line and the daemon
 
@@ -122,8 +122,8 @@ soak: ## the long runs: random kills, hosts that exit in mid-transfer, valgrind,
 
 # The simulator is linked with the library, so it always runs the library that was built last.
 $(SIMULATOR): $(wildcard Tests/Simulation/*.swift Tests/Simulation/*/*) | $(LIBRARY)
-	swift build -c release --package-path Tests/Simulation --scratch-path $(BUILD)/swift/simulation -Xswiftc -static-stdlib \
-	    -Xswiftc -use-ld=lld
+	swift build -c release --package-path Tests/Simulation --scratch-path $(BUILD)/swift/simulation \
+	    -Xswiftc -static-stdlib -Xswiftc -use-ld=lld
 	@mkdir -p $(@D)
 	cp --remove-destination $(BUILD)/swift/simulation/release/simulate $@
 

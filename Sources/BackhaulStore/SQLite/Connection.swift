@@ -70,8 +70,8 @@ final class Connection {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Runs a statement without keeping it prepared, and returns the first column of its first row. The statement runs to
-    /// its end: SQLite may report a failed sync only after the last row.
+    /// Runs a statement without keeping it prepared, and returns the first column of its first row. The statement runs
+    /// to its end: SQLite may report a failed sync only after the last row.
     func pragma(_ sql: String) throws(Failure) -> String? {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v2(database, sql, -1, &statement, nil)

@@ -22,8 +22,8 @@ struct WALCheck {
     private let isLittleEndian: Bool
     private let count: Int
 
-    /// Throws storeDamaged if the log is damaged, because SQLite would ignore the rest of the log without an error. Also
-    /// throws if the log cannot be read or synced.
+    /// Throws storeDamaged if the log is damaged, because SQLite would ignore the rest of the log without an error.
+    /// Also throws if the log cannot be read or synced.
     static func refuseDamage(_ directory: StoreDirectory) throws(Failure) {
         let number = bhl_openat(directory.descriptor.number, Schema.walName, O_RDWR | O_NOFOLLOW, 0)
         guard number >= 0 else { return }
@@ -40,9 +40,9 @@ struct WALCheck {
         }
     }
 
-    /// Writes the log's bytes again, and syncs them. If a sync fails, the kernel may keep bytes in memory that are not on
-    /// the disk, and does not write them in a later sync (fsync(2)). The engine of a failed sync ends. The next engine
-    /// would add frames behind those bytes, and a power loss would leave a gap in the log.
+    /// Writes the log's bytes again, and syncs them. If a sync fails, the kernel may keep bytes in memory that are not
+    /// on the disk, and does not write them in a later sync (fsync(2)). The engine of a failed sync ends. The next
+    /// engine would add frames behind those bytes, and a power loss would leave a gap in the log.
     private static func writeAgain(_ file: Descriptor) throws(SystemError) {
         var bytes = [UInt8](repeating: 0, count: 1 << 18)
         var end: off_t = 0

@@ -1,4 +1,4 @@
-// What the kernel tells a program: random numbers, which the seed decides, and a few files of /dev and /proc.
+// What a program gets from the kernel: random numbers, which the seed decides, and a few files of /dev and /proc.
 
 #define _GNU_SOURCE
 #include "simulated.h"

@@ -180,7 +180,7 @@ void sim_end(sim_connection *connection, int reset) { deliver(connection, NULL, 
 // ---- The functions of sockets
 
 static int make_socket(void) {
-    static uint16_t last_port; // a program tells connections apart by their ports
+    static uint16_t last_port; // a program distinguishes connections by their ports
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) return -1;
     sim_connection *connection = calloc(1, sizeof *connection);

@@ -3,8 +3,8 @@ import Glibc
 
 /// Many runs, and what they have found.
 struct Campaign {
-    /// Whether each run is told in words.
-    var tells = false
+    /// Whether each run is shown in words.
+    var shows = false
     /// Whether a history with a violation is made shorter.
     var shrinks = true
     /// Which syncs have no effect.
@@ -22,7 +22,7 @@ struct Campaign {
         let found = Run(history, journal, folder: folder).perform()
         runs += 1
         simulated += journal.all.last?.time ?? 0
-        if tells { Story(history, journal).tell() }
+        if shows { Story(history, journal).show() }
         guard !found.isEmpty else { return }
         violations += 1
         say("\(name): \(found.joined(separator: "; "))")
@@ -30,14 +30,14 @@ struct Campaign {
         let shortest = Shrinking(journal: journal, folder: folder).shortest(of: history)
         let rest = Run(shortest, journal, folder: folder).perform()
         say("its shortest history: \(rest.joined(separator: "; "))")
-        Story(shortest, journal).tell()
+        Story(shortest, journal).show()
     }
 
-    /// Ends the first process at its first durable step, at its second, and so on, until it has no such step.
-    mutating func performEachStep(_ history: History) {
+    /// Ends the first process at each durable step whose number `distance` divides, until it has no such step.
+    mutating func performSteps(_ history: History, _ distance: UInt64) {
         var history = history
         history.faults = []
-        for step in 1...UInt64.max {
+        for step in stride(from: distance, to: UInt64.max, by: Int(distance)) {
             for isPowerCut in [false, true] {
                 history.end = (step, isPowerCut)
                 perform(history, "seed \(history.seed), \(isPowerCut ? "power cut" : "kill") at step \(step)")

@@ -1,7 +1,7 @@
 import CBackhaul
 
 /// What must hold in each run, whatever happens. This knows nothing of the engine: only the history, what the program
-/// was told, what the servers have seen, and the files.
+/// received, what the servers have seen, and the files.
 struct Checks {
     let history: History
     let folder: String

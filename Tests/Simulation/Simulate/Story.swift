@@ -1,14 +1,14 @@
 import CBackhaul
 import Glibc
 
-/// Tells a run in words.
+/// Shows a run in words.
 struct Story {
     let history: History
     let journal: Journal
 
     init(_ history: History, _ journal: Journal) { (self.history, self.journal) = (history, journal) }
 
-    func tell() {
+    func show() {
         for one in journal.all { say(Self.clock(one.time), sentence(one)) }
     }
 
