@@ -37,7 +37,16 @@ extension SessionCore {
         }
     }
 
+    enum PendingResult {
+        case added
+        /// The delivering thread has taken the pending tasks, and the next use opens a new session.
+        case renewed
+        /// This process will not open another session.
+        case refused
+    }
+
     private func enqueueTask(_ task: BackgroundURLSessionTask) {
+        let renewals = renewals
         do {
             guard isKnown(task) else { throw endError }
             try SessionCore.refuseUnusable(task)
@@ -52,7 +61,13 @@ extension SessionCore {
         } catch let error as BackhaulError {
             // If another program has invalidated the engine's session, the task waits until this session has ended.
             // Then it is enqueued (stored) in a new session of the engine.
-            if error.status == .invalidated || error.status == .notFound, addPending(task) { return }
+            if [.invalidated, .notFound, .invalidHandle].contains(error.status) {
+                switch addPending(task, since: renewals) {
+                case .added: return
+                case .renewed: return enqueueTask(task)
+                case .refused: break
+                }
+            }
             fail(task, urlError(error, task.originalRequest?.url))
         } catch {
             fail(task, error)

@@ -44,6 +44,8 @@ final class SessionCore: @unchecked Sendable {
         /// The tasks that were resumed while the engine's session was ending. They are enqueued (stored) in a new
         /// session of the engine.
         var pending: [BackgroundURLSessionTask] = []
+        /// How often the handle of the engine's session was closed, because the session was removed.
+        var renewals = 0
         var finishedRound: UInt64 = 0
         var isOver = false
         /// The error that ended the session. Nil if the program has ended the session.
@@ -131,6 +133,7 @@ final class SessionCore: @unchecked Sendable {
     var isInvalidating: Bool { inner.with { $0.isInvalidating } }
     var isCancelling: Bool { inner.with { $0.isCancelling } }
     var isEnding: Bool { inner.with { $0.isEnding } }
+    var renewals: Int { inner.with { $0.renewals } }
     var finishedRound: UInt64 {
         get { inner.with { $0.finishedRound } }
         set { inner.with { $0.finishedRound = newValue } }
@@ -323,6 +326,7 @@ final class SessionCore: @unchecked Sendable {
             defer {
                 inner.isEnding = false
                 inner.pending = []
+                inner.renewals += 1
             }
             let lost = inner.tasks.values.filter { $0.engineTaskIdentifier != nil && $0.state != .completed }
             return (inner.pending, lost)
@@ -338,16 +342,17 @@ final class SessionCore: @unchecked Sendable {
     }
 
     /// Stores a task that was resumed while the engine's session was ending, or after it was removed. The task is
-    /// enqueued in a new session of the engine. Returns false if this process will not open another session.
-    func addPending(_ task: BackgroundURLSessionTask) -> Bool {
-        let isAdded = inner.with { inner in
-            guard inner.hasBegun, !inner.isInvalidating, !inner.isOver else { return false }
+    /// enqueued in a new session of the engine. `renewals`: the number of renewals before the task was to be enqueued.
+    func addPending(_ task: BackgroundURLSessionTask, since renewals: Int) -> PendingResult {
+        let result = inner.with { inner -> PendingResult in
+            guard inner.hasBegun, !inner.isInvalidating, !inner.isOver else { return .refused }
+            guard inner.renewals == renewals else { return .renewed }
             inner.isEnding = true
             inner.pending.append(task)
-            return true
+            return .added
         }
-        if isAdded { wait?.wake() }
-        return isAdded
+        if result == .added { wait?.wake() }
+        return result
     }
 
     /// Makes the last delegate call for a task whose session has already ended.
