@@ -13,7 +13,13 @@ struct Campaign {
     private var runs = 0
     private var simulated: Int64 = 0
     private let journal = Journal()
-    private let folder = "/dev/shm/backhaul-simulation-\(getpid())"
+    /// The path is the same in each run, because the engine chooses threads by the hash of a path.
+    private let folder = "/dev/shm/backhaul-simulation"
+
+    init() {
+        // Another program with the same folder ends first. The lock is held until this process ends.
+        flock(open(folder + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600), LOCK_EX)
+    }
 
     /// Performs the run of a history, and reports what must not have happened.
     mutating func perform(_ history: History, _ name: String) {
