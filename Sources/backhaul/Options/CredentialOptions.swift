@@ -75,7 +75,7 @@ struct GivenCredentials {
     /// The option that has given the credentials, for notes.
     var option: String { user == nil ? "--netrc" : "--user" }
 
-    /// The users as whom the command logs in at the servers of these URLs, if the servers ask.
+    /// The users whose names the command sends to the servers of these URLs, if the servers ask.
     func users(for urls: [String]) -> [String] {
         if let user { return [user.name] }
         let hosts = Set(urls.map { GivenCredentials.host(of: ConcernedChallenges.origin(of: $0)) })

@@ -28,7 +28,7 @@ struct Campaign {
         let found = Run(history, journal, folder: folder).perform()
         runs += 1
         simulated += journal.all.last?.time ?? 0
-        if shows { Story(history, journal).show() }
+        if shows { Story(journal).show() }
         guard !found.isEmpty else { return }
         violations += 1
         say("\(name): \(found.joined(separator: "; "))")
@@ -36,7 +36,7 @@ struct Campaign {
         let shortest = Shrinking(journal: journal, folder: folder).shortest(of: history)
         let rest = Run(shortest, journal, folder: folder).perform()
         say("its shortest history: \(rest.joined(separator: "; "))")
-        Story(shortest, journal).show()
+        Story(journal).show()
     }
 
     /// Ends the first process at each durable step whose number `distance` divides, until it has no such step.

@@ -9,7 +9,7 @@ struct Observation: Equatable {
         case taskIsAccepted, enqueueFails, taskIsCancelled
         case taskSucceeds, taskFails, taskWasCancelled, sessionFinishes
         case isAcknowledged, callFails
-        case request, response, upload, connection, connectionEnds
+        case request, upload
         case fileIsRight, fileIsWrong, fileIsMissing
         case allIsDone
     }
@@ -24,8 +24,9 @@ struct Observation: Equatable {
 }
 
 /// The shared memory of a run.
+@dynamicMemberLookup
 struct Journal {
-    private struct Header {
+    struct Header {
         var count: Int
         /// The simulated time at which the last process of the run has ended.
         var time: Int64
@@ -57,25 +58,9 @@ struct Journal {
         header.initialize(to: Header(count: 0, time: 0, calendar: 0, bootTime: -100 * second, boots: 1, nextFault: 0))
     }
 
-    var time: Int64 {
-        get { header.pointee.time }
-        nonmutating set { header.pointee.time = newValue }
-    }
-    var calendar: Int64 {
-        get { header.pointee.calendar }
-        nonmutating set { header.pointee.calendar = newValue }
-    }
-    var bootTime: Int64 {
-        get { header.pointee.bootTime }
-        nonmutating set { header.pointee.bootTime = newValue }
-    }
-    var boots: Int64 {
-        get { header.pointee.boots }
-        nonmutating set { header.pointee.boots = newValue }
-    }
-    var nextFault: Int {
-        get { header.pointee.nextFault }
-        nonmutating set { header.pointee.nextFault = newValue }
+    subscript<Value>(dynamicMember path: WritableKeyPath<Header, Value>) -> Value {
+        get { header.pointee[keyPath: path] }
+        nonmutating set { header.pointee[keyPath: path] = newValue }
     }
 
     func add(_ observation: Observation) {

@@ -9,7 +9,6 @@ final class Servers {
     /// The time of the run at which this process has started.
     private let start: Int64
     private var isOut = false
-    private var running = 0
 
     init(_ history: History, _ journal: Journal, start: Int64) {
         (self.history, self.journal, self.start) = (history, journal, start)
@@ -51,10 +50,6 @@ final class Servers {
     func record(_ kind: Observation.Kind, _ task: Int, _ first: Int64 = 0, _ second: Int64 = 0) {
         journal.add(Observation(time: now, kind: kind, task: task, first: first, second: second))
     }
-
-    func transferBegins() { running += 1 }
-    func transferEnds() { running -= 1 }
-    var runningTransfers: Int { running }
 }
 
 /// A request, as far as the servers need it.
@@ -143,7 +138,6 @@ final class Peer {
 
     func close() {
         guard let connection else { return }
-        if sending != nil { servers.transferEnds() }
         (sending, self.connection) = (nil, nil)
         sim_connection_set_context(connection, nil)
         Unmanaged.passUnretained(self).release()
@@ -239,7 +233,6 @@ final class Peer {
 
     private func begin(_ sending: Sending) {
         self.sending = sending
-        servers.transferBegins()
         continueSending()
     }
 
@@ -265,7 +258,6 @@ final class Peer {
         }
         if sending.isChunked { send("0\r\n\r\n") }
         self.sending = nil
-        servers.transferEnds()
         if let ends = sending.ends { sim_end(connection, ends.resets ? 1 : 0) }
         while self.connection != nil, self.sending == nil, takeRequest() {}
     }

@@ -3,10 +3,9 @@ import Glibc
 
 /// Shows a run in words.
 struct Story {
-    let history: History
     let journal: Journal
 
-    init(_ history: History, _ journal: Journal) { (self.history, self.journal) = (history, journal) }
+    init(_ journal: Journal) { self.journal = journal }
 
     func show() {
         for one in journal.all { say(Self.clock(one.time), sentence(one)) }
@@ -45,9 +44,7 @@ struct Story {
         case .isAcknowledged: "event \(one.first) is acknowledged"
         case .callFails: "a call fails: \(Self.name(one.first))"
         case .request: "a server gets a request for \(task)" + (one.first >= 0 ? " from byte \(one.first)" : "")
-        case .response: "a server answers \(task) with \(one.first)"
         case .upload: "a server stores the body of \(task)"
-        case .connection, .connectionEnds: "a connection"
         case .fileIsRight: "the file of \(task) is version \(one.first)"
         case .fileIsWrong: "the file of \(task) has \(one.first) wrong bytes"
         case .fileIsMissing: "the file of \(task) is missing"
