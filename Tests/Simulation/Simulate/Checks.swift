@@ -13,7 +13,8 @@ struct Checks {
     }
 
     var violations: [String] {
-        history.tasks.flatMap(violations(of:)) + violationsOfRounds + violationsOfCalls + violationsOfEnd
+        history.tasks.flatMap(violations(of:)) + violationsOfRounds + violationsOfCalls + violationsOfLimits
+            + violationsOfEnd
     }
 
     private func violations(of plan: TaskPlan) -> [String] {
@@ -35,6 +36,9 @@ struct Checks {
         }
         expect(!own.contains { $0.kind == .fileIsWrong }, "has succeeded, and its file has wrong bytes")
         expect(!own.contains { $0.kind == .fileIsMissing }, "has succeeded, and its file is missing")
+        expect(!own.contains { $0.kind == .secretIsRevealed }, "has revealed its secret header")
+        expect(!own.contains { $0.kind == .secretIsMissing }, "lacked its secret header")
+        expect(plan.kind != .post || own.count { $0.kind == .request } <= 1, "has sent its POST twice")
         if let end = ends.first {
             expect(end.kind != .taskFails || mayFail(plan, end), "failed with \(Story.name(end.second))")
             expect(end.kind != .taskWasCancelled || plan.cancelled != nil, "was cancelled, and nobody has cancelled it")
@@ -44,7 +48,9 @@ struct Checks {
     }
 
     private func mayFail(_ plan: TaskPlan, _ end: Observation) -> Bool {
-        history.disk.callsPerFailure > 0 || plan.resource.isMissing && end.second == Int64(BH_HTTP_STATUS)
+        // A server may have acted on a request with POST, so it is not repeated (RFC 9110, section 9.2.2).
+        plan.kind == .post || history.disk.callsPerFailure > 0
+            || plan.resource.isMissing && end.second == Int64(BH_HTTP_STATUS)
     }
 
     private func violationsOfFile(_ plan: TaskPlan, _ end: Observation) -> [String] {
@@ -79,6 +85,10 @@ struct Checks {
         observations.filter { $0.kind == .callFails || $0.kind == .enqueueFails }
             .filter { history.disk.callsPerFailure == 0 || $0.first == Int64(BH_STORE_DAMAGED) }
             .map { "a call failed with \(Story.name($0.first)) at \(Story.clock($0.time))" }
+    }
+
+    private var violationsOfLimits: [String] {
+        observations.contains { $0.kind == .limitIsPassed } ? ["the limit of running tasks was passed"] : []
     }
 
     private var violationsOfEnd: [String] {

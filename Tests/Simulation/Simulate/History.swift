@@ -45,10 +45,16 @@ struct TaskPlan: Equatable {
     var time: Int64
     var size: Int64
     var resource: Resource
-    var isUpload: Bool
+    var kind: Kind
     /// When the program cancels it; nil: never.
     var cancelled: Int64?
+    /// While the program suspends it; nil: never.
+    var suspended: ClosedRange<Int64>?
     var priority: Int32
+
+    enum Kind { case download, put, post }
+
+    var isUpload: Bool { kind != .download }
 }
 
 /// What a server has at a path.
@@ -59,6 +65,8 @@ struct Resource: Equatable {
     var validator: Validator
     var hasRanges: Bool
     var isChunked: Bool
+    /// The longest time between two parts of the content.
+    var pace: Int64
     /// The times at which the content changes.
     var changes: [Int64]
     /// For each hundred requests before the last fault, how many are answered with a fault.
@@ -100,7 +108,7 @@ extension History {
         faults = (0..<random.magnitude(0...12)).map { _ in Self.fault(&random) }.sorted { $0.time < $1.time }
         disk = Disk(
             isOrdered: random.chance(60), syncTime: random.chance(50) ? 0 : random.magnitude(100...200_000),
-            callsPerFailure: random.chance(25) ? UInt64(random.magnitude(30...2_000)) : 0)
+            callsPerFailure: random.chance(25) ? UInt64(random.magnitude(200...20_000)) : 0)
         runningLimit = random.chance(50) ? 0 : UInt32(random.int(1...4))
         forgetfulness = random.chance(30) ? random.int(10...80) : 0
     }
@@ -109,14 +117,20 @@ extension History {
         let time = random.chance(60) ? 0 : random.int(0...lastFault)
         let resource = Resource(
             server: UInt32(random.int(1...4)), validator: random.pick(Resource.Validator.allCases),
-            hasRanges: random.chance(80), isChunked: random.chance(15),
+            hasRanges: random.chance(80), isChunked: random.chance(15), pace: random.magnitude(1_000...400_000),
             changes: random.chance(25) ? (0..<random.int(1...3)).map { _ in random.int(0...lastFault) } : [],
             faultPercent: random.chance(50) ? random.int(5...70) : 0, isMissing: random.chance(4))
         return TaskPlan(
             number: number, time: time, size: random.chance(5) ? 0 : random.magnitude(1...3_000_000),
-            resource: resource, isUpload: random.chance(15),
+            resource: resource, kind: random.chance(80) ? .download : random.pick([.put, .post]),
             cancelled: random.chance(6) ? time + random.magnitude(1...600 * second) : nil,
+            suspended: random.chance(8) ? suspension(after: time, &random) : nil,
             priority: random.chance(20) ? Int32(random.int(-100...100)) : 0)
+    }
+
+    private static func suspension(after time: Int64, _ random: inout Random) -> ClosedRange<Int64> {
+        let start = time + random.magnitude(1...600 * second)
+        return start...start + random.magnitude(second...hour)
     }
 
     private static func fault(_ random: inout Random) -> Fault {

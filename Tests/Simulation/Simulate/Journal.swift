@@ -6,10 +6,10 @@ struct Observation: Equatable {
     enum Kind: UInt32 {
         case processStarts, processIsKilled, powerFails, processExits
         case outageBegins, outageEnds, calendarIsSet, programPauses
-        case taskIsAccepted, enqueueFails, taskIsCancelled
+        case taskIsAccepted, enqueueFails, taskIsCancelled, taskIsSuspended, taskIsResumed
         case taskSucceeds, taskFails, taskWasCancelled, sessionFinishes
         case isAcknowledged, callFails
-        case request, upload
+        case request, upload, limitIsPassed, secretIsRevealed, secretIsMissing
         case fileIsRight, fileIsWrong, fileIsMissing
         case allIsDone
     }
@@ -24,7 +24,6 @@ struct Observation: Equatable {
 }
 
 /// The shared memory of a run.
-@dynamicMemberLookup
 struct Journal {
     struct Header {
         var count: Int

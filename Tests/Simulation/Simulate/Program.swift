@@ -35,6 +35,8 @@ struct Program {
     private var error = bh_error()
     private var accepted: [Int: UInt64] = [:]
     private var cancelled: Set<Int> = []
+    private var suspended: Set<Int> = []
+    private var resumed: Set<Int> = []
     private var ended: Set<Int> = []
     private var isFinished = false
     private var random: Random
@@ -47,6 +49,8 @@ struct Program {
             switch one.kind {
             case .taskIsAccepted: (accepted[one.task], isFinished) = (UInt64(one.first), false)
             case .taskIsCancelled: cancelled.insert(one.task)
+            case .taskIsSuspended: suspended.insert(one.task)
+            case .taskIsResumed: resumed.insert(one.task)
             case .taskSucceeds, .taskFails, .taskWasCancelled: ended.insert(one.task)
             case .sessionFinishes: isFinished = true
             default: break
@@ -62,6 +66,7 @@ struct Program {
         while now < History.lastEnd {
             enqueueDueTasks()
             cancelDueTasks()
+            suspendDueTasks()
             if isFinished, ended.count == history.tasks.count { break }
             poll()
             switch world.machine.takeRequest() {
@@ -125,16 +130,21 @@ struct Program {
         request.priority = plan.priority
         let body = Content.bytes(plan.number, version: 0, from: 0, count: plan.isUpload ? Int(plan.size) % 500_000 : 0)
         var results: OpaquePointer?
-        let status = withCStrings(
-            "http://10.0.0.\(plan.resource.server)/\(plan.number)", path(plan.number), "task \(plan.number)"
-        ) { url, destination, key in
-            body.withUnsafeBytes { body in
-                (request.url, request.idempotency_key) = (url, key)
-                if plan.isUpload {
-                    (request.body, request.body_size) = (body.baseAddress, body.count)
-                } else {
-                    request.destination = destination
-                }
+        let url = strdup("http://10.0.0.\(plan.resource.server)/\(plan.number)")
+        let texts = [url, strdup(path(plan.number)), strdup("task \(plan.number)")]
+        let constants = [strdup("POST"), strdup("Authorization"), strdup("secret")]
+        defer { for text in texts + constants { free(text) } }
+        var header = bh_header(name: constants[1], value: constants[2])
+        (request.url, request.idempotency_key) = (UnsafePointer(url), UnsafePointer(texts[2]))
+        if plan.kind == .post { request.method = UnsafePointer(constants[0]) }
+        let status = body.withUnsafeBytes { body in
+            if plan.isUpload {
+                (request.body, request.body_size) = (body.baseAddress, body.count)
+            } else {
+                request.destination = UnsafePointer(texts[1])
+            }
+            return withUnsafePointer(to: &header) { header in
+                (request.headers, request.header_count) = (header, 1)
                 return bh_session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)
             }
         }
@@ -152,14 +162,38 @@ struct Program {
                 cancelled.insert(plan.number).inserted
             else { continue }
             record(.taskIsCancelled, plan.number)
-            var selection = bh_task_selection()
-            bh_init(&selection, MemoryLayout<bh_task_selection>.size)
-            let status = withUnsafePointer(to: id) { ids in
-                (selection.ids, selection.id_count) = (ids, 1)
-                return bh_tasks_cancel(session, &selection, BH_WAIT_DEFAULT, nil, &error)
-            }
-            check(status)
+            select(id, bh_tasks_cancel)
         }
+    }
+
+    private mutating func suspendDueTasks() {
+        for plan in history.tasks {
+            guard let times = plan.suspended, let id = accepted[plan.number] else { continue }
+            if times.lowerBound <= now, suspended.insert(plan.number).inserted {
+                record(.taskIsSuspended, plan.number)
+                select(id, bh_tasks_suspend)
+            }
+            if times.upperBound <= now, resumed.insert(plan.number).inserted {
+                record(.taskIsResumed, plan.number)
+                select(id, bh_tasks_resume)
+            }
+        }
+    }
+
+    private typealias TaskCall = (
+        OpaquePointer?, UnsafePointer<bh_task_selection>?, Int32, UnsafeMutablePointer<UInt64>?,
+        UnsafeMutablePointer<bh_error>?
+    ) -> bh_status
+
+    /// Performs a call for one task.
+    private mutating func select(_ id: UInt64, _ call: TaskCall) {
+        var selection = bh_task_selection()
+        bh_init(&selection, MemoryLayout<bh_task_selection>.size)
+        let status = withUnsafePointer(to: id) { ids in
+            (selection.ids, selection.id_count) = (ids, 1)
+            return call(session, &selection, BH_WAIT_DEFAULT, nil, &error)
+        }
+        check(status)
     }
 
     func path(_ number: Int) -> String { "\(folder)/files/\(number)" }
@@ -214,7 +248,12 @@ struct Program {
         var next = world.machine.nextRequest ?? History.lastEnd
         for plan in history.tasks {
             if accepted[plan.number] == nil { next = min(next, max(plan.time, now + second)) }
-            if let time = plan.cancelled, !cancelled.contains(plan.number) { next = min(next, max(time, now + second)) }
+            let times = [
+                cancelled.contains(plan.number) ? nil : plan.cancelled,
+                suspended.contains(plan.number) ? nil : plan.suspended?.lowerBound,
+                resumed.contains(plan.number) ? nil : plan.suspended?.upperBound,
+            ]
+            for time in times.compactMap(\.self) { next = min(next, max(time, now + second)) }
         }
         return next
     }
@@ -237,11 +276,4 @@ struct Program {
     private func record(_ kind: Observation.Kind, _ task: Int = -1, first: Int64 = 0, second: Int64 = 0) {
         journal.add(Observation(time: now, kind: kind, task: task, first: first, second: second))
     }
-}
-
-private func withCStrings<Result>(
-    _ one: String, _ two: String, _ three: String,
-    _ body: (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafePointer<CChar>) -> Result
-) -> Result {
-    one.withCString { one in two.withCString { two in three.withCString { three in body(one, two, three) } } }
 }

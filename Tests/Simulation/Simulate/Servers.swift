@@ -9,11 +9,14 @@ final class Servers {
     /// The time of the run at which this process has started.
     private let start: Int64
     private var isOut = false
+    /// How many requests the servers answer at this time.
+    private var running = 0
 
     init(_ history: History, _ journal: Journal, start: Int64) {
         (self.history, self.journal, self.start) = (history, journal, start)
         var servers = sim_servers(
-            connects: { connection, _, _, delay in world.servers.connect(connection!, delay!) },
+            connects: { connection, address, _, delay in world.servers.connect(connection!, to: address & 0xff, delay!)
+            },
             received: { connection, bytes, count in
                 guard let peer = Peer.of(connection) else { return }
                 peer.receive(UnsafeBufferPointer(start: bytes, count: count))
@@ -28,19 +31,25 @@ final class Servers {
 
     func setOutage(_ isOut: Bool) { self.isOut = isOut }
 
-    private func connect(_ connection: OpaquePointer, _ delay: UnsafeMutablePointer<Int64>) -> Int32 {
+    private func connect(
+        _ connection: OpaquePointer, to server: UInt32, _ delay: UnsafeMutablePointer<Int64>
+    ) -> Int32 {
         delay.pointee = Int64(sim_random() % 100_000)
         if isOut { return sim_random() % 3 == 0 ? EHOSTUNREACH : -1 }
         if mayFail, sim_random() % 100 < 2 { return ECONNREFUSED }
-        let peer = Peer(connection, self)
+        let peer = Peer(connection, server, self)
         sim_connection_set_context(connection, Unmanaged.passRetained(peer).toOpaque())
         return 0
     }
 
-    /// Chooses the answer to a request.
-    func answer(_ request: Request) -> Answer {
+    /// Chooses the answer of a server to a request.
+    func answer(_ request: Request, at server: UInt32) -> Answer {
         guard let plan = Int(request.path.dropFirst()).flatMap(history.plan) else { return .status(404) }
         record(.request, plan.number, request.rangeStart ?? -1, Int64(request.body))
+        let hasSecret = request.fields["authorization"] != nil
+        if hasSecret != (server == plan.resource.server) {
+            record(hasSecret ? .secretIsRevealed : .secretIsMissing, plan.number)
+        }
         if isOut { return .silence }
         if mayFail, Int64(sim_random() % 100) < plan.resource.faultPercent { return .random(plan) }
         if plan.resource.isMissing { return .status(404) }
@@ -50,6 +59,13 @@ final class Servers {
     func record(_ kind: Observation.Kind, _ task: Int, _ first: Int64 = 0, _ second: Int64 = 0) {
         journal.add(Observation(time: now, kind: kind, task: task, first: first, second: second))
     }
+
+    func answerBegins() {
+        running += 1
+        if history.runningLimit > 0, running > history.runningLimit { record(.limitIsPassed, -1, Int64(running)) }
+    }
+
+    func answerEnds() { running -= 1 }
 }
 
 /// A request, as far as the servers need it.
@@ -93,17 +109,19 @@ enum Answer {
     case close
 
     static func random(_ plan: TaskPlan) -> Answer {
-        switch sim_random() % 12 {
+        switch sim_random() % 13 {
         case 0: .status(503, fields: "Retry-After: \(sim_random() % 120)\r\n")
         case 1: .status(500)
         case 2: .status(502)
         case 3: .status(429)
         case 4: .silence
         case 5: .reset
-        case 6: .close
-        case 7...8 where !plan.isUpload: .broken(plan, after: Int64(sim_random() % UInt64(plan.size + 1)), resets: true)
+        case 12: .close
+        case 6...8 where !plan.isUpload: .broken(plan, after: Int64(sim_random() % UInt64(plan.size + 1)), resets: true)
         case 9...10 where !plan.isUpload:
             .broken(plan, after: Int64(sim_random() % UInt64(plan.size + 1)), resets: false)
+        case 11 where !plan.isUpload:
+            .status(302, fields: "Location: http://10.0.0.\(plan.resource.server % 4 + 1)/\(plan.number)\r\n")
         default: .status(504)
         }
     }
@@ -117,6 +135,14 @@ final class Peer {
     /// The bytes of a body that have not arrived yet.
     private var bodyLeft = 0
     private var request: Request?
+    private let server: UInt32
+    /// Whether a request is being answered.
+    private var isAnswering = false {
+        didSet {
+            if isAnswering, !oldValue { servers.answerBegins() }
+            if !isAnswering, oldValue { servers.answerEnds() }
+        }
+    }
     /// What is sent next.
     private var sending: Sending?
 
@@ -126,11 +152,14 @@ final class Peer {
         var position: Int64
         var end: Int64
         var isChunked: Bool
+        var pace: UInt64
         /// What happens after the last byte: nil, or the end of the connection, with a reset or not.
         var ends: (resets: Bool, Void)?
     }
 
-    init(_ connection: OpaquePointer, _ servers: Servers) { (self.connection, self.servers) = (connection, servers) }
+    init(_ connection: OpaquePointer, _ server: UInt32, _ servers: Servers) {
+        (self.connection, self.server, self.servers) = (connection, server, servers)
+    }
 
     static func of(_ connection: OpaquePointer?) -> Peer? {
         sim_connection_context(connection).map { Unmanaged<Peer>.fromOpaque($0).takeUnretainedValue() }
@@ -138,6 +167,7 @@ final class Peer {
 
     func close() {
         guard let connection else { return }
+        isAnswering = false
         (sending, self.connection) = (nil, nil)
         sim_connection_set_context(connection, nil)
         Unmanaged.passUnretained(self).release()
@@ -162,7 +192,8 @@ final class Peer {
         bodyLeft -= taken
         guard bodyLeft == 0, let request else { return false }
         self.request = nil
-        perform(servers.answer(request))
+        isAnswering = true
+        perform(servers.answer(request, at: server))
         return true
     }
 
@@ -174,9 +205,11 @@ final class Peer {
     private func perform(_ answer: Answer) {
         switch answer {
         case .status(let code, let fields):
+            isAnswering = false
             send("HTTP/1.1 \(code) Status\r\n\(fields)Content-Length: 0\r\n\r\n")
         case .stored(let plan):
             servers.record(.upload, plan.number)
+            isAnswering = false
             send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
         case .content(let plan, let version, let request): sendContent(plan, version, request)
         case .broken(let plan, let after, let resets):
@@ -186,6 +219,7 @@ final class Peer {
             begin(
                 Sending(
                     task: plan.number, version: version, position: 0, end: min(after, size), isChunked: false,
+                    pace: UInt64(plan.resource.pace),
                     ends: (resets, ())))
         case .silence: break
         case .reset: sim_end(connection, 1)
@@ -207,6 +241,7 @@ final class Peer {
         let validator = validator(plan, version)
         if let start = request.rangeStart, plan.resource.hasRanges, mayContinue(request, validator) {
             guard start < size else {
+                isAnswering = false
                 return send("HTTP/1.1 416 Range\r\nContent-Range: bytes */\(size)\r\nContent-Length: 0\r\n\r\n")
             }
             send(
@@ -214,7 +249,8 @@ final class Peer {
                     + "Content-Length: \(size - start)\r\n\r\n")
             return begin(
                 Sending(
-                    task: plan.number, version: version, position: start, end: size, isChunked: false, ends: nil))
+                    task: plan.number, version: version, position: start, end: size, isChunked: false,
+                    pace: UInt64(plan.resource.pace), ends: nil))
         }
         let isChunked = plan.resource.isChunked
         let ranges = plan.resource.hasRanges ? "Accept-Ranges: bytes\r\n" : ""
@@ -222,7 +258,8 @@ final class Peer {
         send("HTTP/1.1 200 OK\r\n\(validator)\(ranges)\(length)\r\n")
         begin(
             Sending(
-                task: plan.number, version: version, position: 0, end: size, isChunked: isChunked, ends: nil))
+                task: plan.number, version: version, position: 0, end: size, isChunked: isChunked,
+                pace: UInt64(plan.resource.pace), ends: nil))
     }
 
     /// RFC 9110, section 13.1.5: the range is sent only if the validator in If-Range is the present one.
@@ -251,13 +288,14 @@ final class Peer {
         guard sending.position >= sending.end else {
             // Unsafe: the reference is released in the call-back.
             sim_after(
-                Int64(sim_random() % 20_000),
+                Int64(sim_random() % sending.pace),
                 { Unmanaged<Peer>.fromOpaque($0!).takeRetainedValue().continueSending() },
                 Unmanaged.passRetained(self).toOpaque())
             return
         }
         if sending.isChunked { send("0\r\n\r\n") }
         self.sending = nil
+        isAnswering = false
         if let ends = sending.ends { sim_end(connection, ends.resets ? 1 : 0) }
         while self.connection != nil, self.sending == nil, takeRequest() {}
     }

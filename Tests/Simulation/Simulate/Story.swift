@@ -44,6 +44,11 @@ struct Story {
         case .isAcknowledged: "event \(one.first) is acknowledged"
         case .callFails: "a call fails: \(Self.name(one.first))"
         case .request: "a server gets a request for \(task)" + (one.first >= 0 ? " from byte \(one.first)" : "")
+        case .limitIsPassed: "\(one.first) tasks run at the same time"
+        case .secretIsRevealed: "the secret header of \(task) is sent to another origin"
+        case .secretIsMissing: "a request for \(task) lacks the secret header"
+        case .taskIsSuspended: "the program suspends \(task)"
+        case .taskIsResumed: "the program resumes \(task)"
         case .upload: "a server stores the body of \(task)"
         case .fileIsRight: "the file of \(task) is version \(one.first)"
         case .fileIsWrong: "the file of \(task) has \(one.first) wrong bytes"
