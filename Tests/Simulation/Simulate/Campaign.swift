@@ -1,54 +1,44 @@
 import CSimulation
-import Glibc
 
 /// Many runs, and what they have found.
 struct Campaign {
+    let runner: Runner
     /// Whether each run is shown in words.
     var shows = false
     /// Whether a history with a violation is made shorter.
     var shrinks = true
-    /// Which syncs have no effect.
-    var ignoredSyncs = SIM_HONEST
     private(set) var violations = 0
     private var runs = 0
     private var simulated: Int64 = 0
-    private let journal = Journal()
-    /// The path is the same in each run, because the engine chooses threads by the hash of a path.
-    private let folder = "/dev/shm/backhaul-simulation"
 
-    init() {
-        // Another program with the same folder ends first. The lock is held until this process ends.
-        flock(open(folder + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600), LOCK_EX)
-    }
+    init(_ runner: Runner) { self.runner = runner }
 
-    /// Performs the run of a history, and reports what must not have happened.
-    mutating func perform(_ history: History, _ name: String) {
-        var history = history
-        history.disk.ignoredSyncs = ignoredSyncs
-        let found = Run(history, journal, folder: folder).perform()
+    /// Performs the run of a choice, and reports what must not have happened.
+    mutating func perform(_ choice: Choice) {
+        let found = runner.perform(choice)
         runs += 1
-        simulated += journal.all.last?.time ?? 0
-        if shows { Story(journal).show() }
+        simulated += runner.journal.all.last?.time ?? 0
+        if shows { Story(runner.journal).show() }
         guard !found.isEmpty else { return }
         violations += 1
-        say("\(name): \(found.joined(separator: "; "))")
+        say("\(choice.arguments): \(found.joined(separator: "; "))")
         guard shrinks else { return }
-        let shortest = Shrinking(journal: journal, folder: folder).shortest(of: history)
-        let rest = Run(shortest, journal, folder: folder).perform()
-        say("its shortest history: \(rest.joined(separator: "; "))")
-        Story(journal).show()
+        let shortest = runner.shortest(of: choice)
+        say("the shortest history, \(shortest.arguments): \(runner.perform(shortest).joined(separator: "; "))")
+        Story(runner.journal).show()
     }
 
     /// Ends the first process at each durable step whose number `distance` divides, until it has no such step.
-    mutating func performSteps(_ history: History, _ distance: UInt64) {
-        var history = history
-        history.faults = []
+    mutating func performSteps(_ choice: Choice, _ distance: UInt64) {
+        var choice = choice
+        choice.leftOutFaults = .max
         for step in stride(from: distance, to: UInt64.max, by: Int(distance)) {
+            choice.lastStep = step
             for isPowerCut in [false, true] {
-                history.end = (step, isPowerCut)
-                perform(history, "seed \(history.seed), \(isPowerCut ? "power cut" : "kill") at step \(step)")
+                choice.isPowerCut = isPowerCut
+                perform(choice)
             }
-            if !journal.all.contains(where: { $0.kind == .powerFails }) { return }
+            if !runner.journal.all.contains(where: { $0.kind == .powerFails }) { return }
         }
     }
 

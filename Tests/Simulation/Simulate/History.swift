@@ -1,14 +1,9 @@
-import CSimulation
-
 /// What happens in the world of one run. The seed decides it before the run begins, so that a part of a history can be
 /// left out and the rest stays the same. All times are in microseconds since the start of the run.
 struct History {
-    var seed: UInt64
     var tasks: [TaskPlan]
     var faults: [Fault]
     var disk: Disk
-    /// The first process ends before this durable step of its disk, by a kill or a power cut; nil: at no step.
-    var end: (step: UInt64, isPowerCut: Bool)?
     /// How many transfers may run at the same time; 0: the engine's default.
     var runningLimit: UInt32
     /// The percentage of polls after which the program acknowledges nothing.
@@ -32,8 +27,6 @@ struct Disk {
     var isOrdered: Bool
     /// How long a sync takes on average.
     var syncTime: Int64
-    /// Syncs of these have no effect. Such a disk shows that the checks can find a loss.
-    var ignoredSyncs = SIM_HONEST
     /// Before the last fault, one of this number of calls on files fails; 0: none.
     var callsPerFailure: UInt64
 }
@@ -100,9 +93,8 @@ struct Fault: Equatable {
 }
 
 extension History {
-    init(seed: UInt64) {
-        var random = Random(seed: seed)
-        self.seed = seed
+    init(_ choice: Choice) {
+        var random = Random(seed: choice.seed)
         let count = random.magnitude(1...40)
         tasks = (0..<Int(count)).map { Self.task($0, &random) }
         faults = (0..<random.magnitude(0...12)).map { _ in Self.fault(&random) }.sorted { $0.time < $1.time }
@@ -111,6 +103,8 @@ extension History {
             callsPerFailure: random.chance(25) ? UInt64(random.magnitude(200...20_000)) : 0)
         runningLimit = random.chance(50) ? 0 : UInt32(random.int(1...4))
         forgetfulness = random.chance(30) ? random.int(10...80) : 0
+        tasks = tasks.filter { choice.leftOutTasks >> UInt64($0.number) & 1 == 0 }
+        faults = faults.enumerated().filter { choice.leftOutFaults >> UInt64($0.offset) & 1 == 0 }.map(\.element)
     }
 
     private static func task(_ number: Int, _ random: inout Random) -> TaskPlan {

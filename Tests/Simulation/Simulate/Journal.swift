@@ -9,7 +9,7 @@ struct Observation: Equatable {
         case taskIsAccepted, enqueueFails, taskIsCancelled, taskIsSuspended, taskIsResumed
         case taskSucceeds, taskFails, taskWasCancelled, sessionFinishes
         case isAcknowledged, callFails
-        case request, upload, limitIsPassed, secretIsRevealed, secretIsMissing
+        case request, requestIsRefused, upload, limitIsPassed, secretIsRevealed, secretIsMissing
         case fileIsRight, fileIsWrong, fileIsMissing
         case allIsDone
     }
@@ -25,7 +25,8 @@ struct Observation: Equatable {
 
 /// The shared memory of a run.
 struct Journal {
-    struct Header {
+    private struct Header {
+        var choice: Choice
         var count: Int
         /// The simulated time at which the last process of the run has ended.
         var time: Int64
@@ -45,7 +46,7 @@ struct Journal {
     init() {
         let size = MemoryLayout<Header>.stride + Self.room * MemoryLayout<Observation>.stride
         memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
-        reset()
+        begin(Choice(seed: 0))
     }
 
     private var header: UnsafeMutablePointer<Header> { memory.assumingMemoryBound(to: Header.self) }
@@ -53,13 +54,33 @@ struct Journal {
         (memory + MemoryLayout<Header>.stride).assumingMemoryBound(to: Observation.self)
     }
 
-    func reset() {
-        header.initialize(to: Header(count: 0, time: 0, calendar: 0, bootTime: -100 * second, boots: 1, nextFault: 0))
+    /// Forgets the last run, and begins the run of a choice.
+    func begin(_ choice: Choice) {
+        header.initialize(
+            to: Header(
+                choice: choice, count: 0, time: 0, calendar: 0, bootTime: -100 * second, boots: 1, nextFault: 0))
     }
 
-    subscript<Value>(dynamicMember path: WritableKeyPath<Header, Value>) -> Value {
-        get { header.pointee[keyPath: path] }
-        nonmutating set { header.pointee[keyPath: path] = newValue }
+    var choice: Choice { header.pointee.choice }
+    var time: Int64 {
+        get { header.pointee.time }
+        nonmutating set { header.pointee.time = newValue }
+    }
+    var calendar: Int64 {
+        get { header.pointee.calendar }
+        nonmutating set { header.pointee.calendar = newValue }
+    }
+    var bootTime: Int64 {
+        get { header.pointee.bootTime }
+        nonmutating set { header.pointee.bootTime = newValue }
+    }
+    var boots: Int64 {
+        get { header.pointee.boots }
+        nonmutating set { header.pointee.boots = newValue }
+    }
+    var nextFault: Int {
+        get { header.pointee.nextFault }
+        nonmutating set { header.pointee.nextFault = newValue }
     }
 
     func add(_ observation: Observation) {

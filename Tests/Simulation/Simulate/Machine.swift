@@ -32,13 +32,13 @@ final class Machine {
 
     /// Arranges the end of this process before a durable step.
     func endAtStep() {
-        guard let end = history.end else { return }
+        guard journal.choice.lastStep > 0 else { return }
         sim_kill_at_step(
-            end.step,
+            journal.choice.lastStep,
             { world.machine.isCutAtStep ? world.machine.cutPower(for: second) : world.machine.kill(for: second) })
     }
 
-    private var isCutAtStep: Bool { history.end?.isPowerCut == true }
+    private var isCutAtStep: Bool { journal.choice.isPowerCut }
 
     func takeRequest() -> Request? { requests.isEmpty ? nil : requests.removeFirst() }
 
@@ -118,7 +118,7 @@ final class Machine {
         sim_set_boot(UInt64(journal.boots))
         sim_files_begin(folder, history.disk.isOrdered ? SIM_ORDERED : SIM_STRICT)
         sim_set_sync_time(history.disk.syncTime)
-        sim_set_lie(history.disk.ignoredSyncs)
+        sim_set_lie(sim_lie(journal.choice.ignoredSyncs))
         if history.disk.callsPerFailure > 0 { sim_set_file_faults { call, _, _ in world.machine.failure(of: call) } }
         let file = open(savedFiles, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return }

@@ -43,7 +43,7 @@ struct Program {
 
     init(_ history: History, _ journal: Journal, folder: String) {
         (self.history, self.journal, self.folder) = (history, journal, folder)
-        random = Random(seed: history.seed &+ UInt64(journal.all.count))
+        random = Random(seed: journal.choice.seed &+ UInt64(journal.all.count))
         bh_init(&error, MemoryLayout<bh_error>.size)
         for one in journal.all {
             switch one.kind {
@@ -156,13 +156,14 @@ struct Program {
         record(.taskIsAccepted, plan.number, first: Int64(result.task_id))
     }
 
+    // A call is recorded after it has succeeded. If the process ends between the two, the next process repeats the call.
     private mutating func cancelDueTasks() {
         for plan in history.tasks {
             guard let time = plan.cancelled, time <= now, let id = accepted[plan.number],
                 cancelled.insert(plan.number).inserted
             else { continue }
-            record(.taskIsCancelled, plan.number)
             select(id, bh_tasks_cancel)
+            record(.taskIsCancelled, plan.number)
         }
     }
 
@@ -170,12 +171,12 @@ struct Program {
         for plan in history.tasks {
             guard let times = plan.suspended, let id = accepted[plan.number] else { continue }
             if times.lowerBound <= now, suspended.insert(plan.number).inserted {
-                record(.taskIsSuspended, plan.number)
                 select(id, bh_tasks_suspend)
+                record(.taskIsSuspended, plan.number)
             }
             if times.upperBound <= now, resumed.insert(plan.number).inserted {
-                record(.taskIsResumed, plan.number)
                 select(id, bh_tasks_resume)
+                record(.taskIsResumed, plan.number)
             }
         }
     }

@@ -51,7 +51,11 @@ final class Servers {
             record(hasSecret ? .secretIsRevealed : .secretIsMissing, plan.number)
         }
         if isOut { return .silence }
-        if mayFail, Int64(sim_random() % 100) < plan.resource.faultPercent { return .random(plan) }
+        if mayFail, Int64(sim_random() % 100) < plan.resource.faultPercent {
+            let answer = Answer.random(plan)
+            if case .status(429, _) = answer { record(.requestIsRefused, plan.number) }
+            return answer
+        }
         if plan.resource.isMissing { return .status(404) }
         return plan.isUpload ? .stored(plan) : .content(plan, version: plan.resource.version(at: now), request)
     }

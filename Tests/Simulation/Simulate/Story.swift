@@ -49,6 +49,7 @@ struct Story {
         case .secretIsMissing: "a request for \(task) lacks the secret header"
         case .taskIsSuspended: "the program suspends \(task)"
         case .taskIsResumed: "the program resumes \(task)"
+        case .requestIsRefused: "a server does not act on the request for \(task) (429)"
         case .upload: "a server stores the body of \(task)"
         case .fileIsRight: "the file of \(task) is version \(one.first)"
         case .fileIsWrong: "the file of \(task) has \(one.first) wrong bytes"

@@ -1,0 +1,22 @@
+/// What decides a run. It has only numbers, so it can be in memory that processes share.
+struct Choice: Equatable {
+    var seed: UInt64
+    /// For each task and fault of the history, a bit says whether it is left out.
+    var leftOutTasks: UInt64 = 0
+    var leftOutFaults: UInt64 = 0
+    /// The first process ends before this durable step of its disk; 0: at no step.
+    var lastStep: UInt64 = 0
+    /// Whether it ends because the power fails, and not by a kill.
+    var isPowerCut = false
+    /// Which syncs have no effect (`sim_lie`).
+    var ignoredSyncs: UInt32 = 0
+
+    /// The arguments of the program for this choice.
+    var arguments: String {
+        var text = "--seed \(seed)"
+        if leftOutTasks != 0 { text += " --without-tasks \(leftOutTasks)" }
+        if leftOutFaults != 0 { text += " --without-faults \(leftOutFaults)" }
+        if lastStep != 0 { text += " \(isPowerCut ? "--power-cut" : "--kill") \(lastStep)" }
+        return text
+    }
+}

@@ -1,0 +1,47 @@
+import CSimulation
+import Glibc
+
+/// The arguments of the program. They are not in the table of the command line's options, because the program is only
+/// for tests.
+struct Options {
+    var choice = Choice(seed: 1)
+    var count: UInt64 = 1
+    var stepDistance: UInt64?
+    var stopsAtFirst = false
+    var shows = false
+    var shrinks = true
+    /// Programs that run at the same time have different slots.
+    let slot = getenv("SIMULATION_SLOT").flatMap { Int(String(cString: $0)) } ?? 0
+
+    mutating func read() {
+        var words = CommandLine.arguments.dropFirst()
+        func number() -> UInt64 { words.popFirst().flatMap { UInt64($0) } ?? 1 }
+        while let word = words.popFirst() {
+            switch word {
+            case "--seed": choice.seed = number()
+            case "--count": count = number()
+            case "--without-tasks": choice.leftOutTasks = number()
+            case "--without-faults": choice.leftOutFaults = number()
+            case "--kill": choice.lastStep = number()
+            case "--power-cut": (choice.lastStep, choice.isPowerCut) = (number(), true)
+            case "--each-step": stepDistance = 1
+            case "--stride": stepDistance = number()
+            case "--stop": stopsAtFirst = true
+            case "--ignore-file-syncs": choice.ignoredSyncs = SIM_IGNORES_FILE_SYNCS.rawValue
+            case "--ignore-directory-syncs": choice.ignoredSyncs = SIM_IGNORES_DIRECTORY_SYNCS.rawValue
+            case "--story": shows = true
+            case "--no-shrinking": shrinks = false
+            default:
+                say(Self.usage)
+                exit(2)
+            }
+        }
+    }
+
+    private static let usage = """
+        usage: simulate [--seed SEED] [--count SEEDS] [--story] [--no-shrinking] [--stop]
+                        [--each-step | --stride STEPS | --kill STEP | --power-cut STEP]
+                        [--without-tasks BITS] [--without-faults BITS]
+                        [--ignore-file-syncs | --ignore-directory-syncs]
+        """
+}
