@@ -11,6 +11,8 @@ struct Runner {
         journal = Journal()
         // The path is the same in each run, because the engine chooses threads by the hash of a path.
         folder = "/dev/shm/backhaul-simulation-\(slot)"
+        // Another program with the same folder ends first. The lock is held until this process ends.
+        flock(open(folder + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600), LOCK_EX)
         zygote = Zygote(journal, folder: folder)
     }
 
