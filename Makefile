@@ -43,8 +43,8 @@ C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
 SIMULATOR := $(BUILD)/bin/simulate
 
-.PHONY: all examples demo test unit-tests quick simulate format lint soak bench site site-test packages \
-    packages-test install uninstall clean help setup-build check-prefix
+.PHONY: all examples demo test unit-tests quick simulate simulate-planted format lint soak bench site site-test \
+    packages packages-test install uninstall clean help setup-build check-prefix
 
 all: $(LIBRARY) $(COMMAND) $(DAEMON) ## build the library, the command line and the daemon
 
@@ -132,6 +132,19 @@ COUNT := 1000
 simulate: ## run the library in a simulated world, with COUNT seeded histories from SEED on
 	@$(MAKE) --no-print-directory $(LIBRARY) $(SIMULATOR)
 	@$(SIMULATOR) --seed $(SEED) --count $(COUNT)
+
+# A library with faults that were planted on purpose, one of which has an effect in each run.
+PLANTED := $(BUILD)/planted/lib/libbackhaul.so.1
+$(PLANTED): $(SWIFT_SOURCES) $(wildcard Tests/Simulation/planted/*) | setup-build
+	Tests/Simulation/planted/plant
+	$(subst $(BUILD)/swift/release,$(BUILD)/planted/swift,$(SWIFT_RELEASE)) --package-path $(BUILD)/planted/source \
+	    $(LIBRARY_LINK) --product BackhaulLibrary
+	@mkdir -p $(@D)
+	cp --remove-destination $(BUILD)/planted/swift/release/libBackhaulLibrary.so $@
+
+simulate-planted: ## search for the histories in which the simulator finds faults that were planted on purpose
+	@$(MAKE) --no-print-directory $(LIBRARY) $(SIMULATOR) $(PLANTED)
+	@Tests/Simulation/planted/search --count $(COUNT)
 
 bench: ## time Backhaul beside curl, aria2c and wget2; chart and figures in build/bench.svg and .json
 	@scripts/setup build test bench
