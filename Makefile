@@ -17,10 +17,14 @@ VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", 
 # for speed or for size. A release build does not check whether two accesses to a variable overlap, because a failed
 # check would end the host's process. Debug builds check this. Debug information would name the folder of the checkout,
 # so two checkouts would have different binaries; debug builds have it.
+# The linker resolves each imported function before main, and makes the table of these functions read-only. Code in C,
+# also the inline functions of the system modules, has canaries and checked copies; Swift has canaries by default.
+C_HARDENING := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --disable-local-rpath \
     -debug-info-format none \
     -Xswiftc -static-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
-    -Xswiftc -enforce-exclusivity=unchecked -Xlinker --gc-sections -Xlinker --icf=all
+    -Xswiftc -enforce-exclusivity=unchecked $(addprefix -Xcc ,$(C_HARDENING)) -Xlinker --gc-sections \
+    -Xlinker --icf=all -Xlinker -z -Xlinker now
 LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.1 \
     -Xlinker -z -Xlinker nodelete
 
@@ -67,7 +71,7 @@ $(COMMAND): $(SWIFT_SOURCES) $(LIBRARY)
 # The daemon finds the library in an installation, and beside it.
 $(DAEMON): Sources/backhauld/main.c $(LIBRARY)
 	@mkdir -p $(@D)
-	$(CC) $(C_FLAGS) -g0 -fPIE -pie -o $@ $< -L$(BUILD)/lib -lbackhaul -Wl,-z,relro,-z,now \
+	$(CC) $(C_FLAGS) $(C_HARDENING) -g0 -fPIE -pie -o $@ $< -L$(BUILD)/lib -lbackhaul -Wl,-z,relro,-z,now \
 	    -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../lib:$$ORIGIN/../../lib64'
 
 $(MANUAL) &: $(COMMAND) $(DAEMON) scripts/make-manual $(wildcard scripts/manual/*.py) scripts/reference/roff.py \

@@ -73,7 +73,7 @@ extension StoreDirectory {
     /// file's text.
     private func write(_ identity: ProcessIdentity, into file: Descriptor) {
         var text = Array("\(identity.processID) \(identity.startTime) \(identity.bootID)\n".utf8)
-        ftruncate(file.number, 0)
+        _ = ftruncate(file.number, 0)
         _ = pwrite(file.number, &text, text.count, 0)
     }
 }
