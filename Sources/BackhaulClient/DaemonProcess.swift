@@ -56,6 +56,7 @@ enum DaemonProcess {
             delayMilliseconds: 1_000, attempts: 5, startLimitIntervalMilliseconds: 60_000,
             restartPreventExitCodes: [1, 2])
         service.stopTimeoutMilliseconds = 10_000
+        service.isSandboxed = true
         // If the manager is missing or refuses, the caller starts a detached process.
         return try? manager.startService(service)
     }

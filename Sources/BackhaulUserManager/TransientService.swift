@@ -25,6 +25,8 @@ public struct TransientService: Equatable, Sendable {
     public var stopTimeoutMilliseconds: UInt64?
     /// The slice in which the manager counts the service's resources, such as `background.slice`; nil for `app.slice`.
     public var slice: String?
+    /// Whether the service has the restrictions of `DaemonSandbox`.
+    public var isSandboxed = false
 
     /// When a failed service is restarted: after `delayMilliseconds`, and at most `attempts` times in
     /// `startLimitIntervalMilliseconds`. If it fails more often in that time, it is not restarted any more.
@@ -89,6 +91,7 @@ public struct TransientService: Equatable, Sendable {
             properties.append(("TimeoutStopUSec", .uint64(microseconds(stopTimeoutMilliseconds))))
         }
         if let slice { properties.append(("Slice", .string(slice))) }
+        if isSandboxed { properties += DaemonSandbox.properties(version: version) }
         return properties
     }
 

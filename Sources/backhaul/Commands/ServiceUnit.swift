@@ -1,3 +1,5 @@
+import BackhaulUserManager
+
 /// The text that starts a store's daemon at boot: a unit file for the user manager, or a line for cron.
 struct ServiceUnit: Equatable {
     /// The absolute path of the daemon's program. The path of the store is absolute, too.
@@ -28,6 +30,7 @@ struct ServiceUnit: Equatable {
         RestartPreventExitStatus=1 2
         RestartSec=2s
         TimeoutStopSec=10s
+        \(DaemonSandbox.unitLines.joined(separator: "\n"))
 
         [Install]
         WantedBy=default.target

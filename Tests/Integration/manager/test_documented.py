@@ -10,8 +10,10 @@ from manager.manager import COMMAND, PROJECT, until
 from manager.test_hosts import DAEMON, is_whole, processes, server  # noqa: F401  (a fixture)
 
 PROGRAM = DAEMON or str(PROJECT / "build" / "libexec" / "backhaul" / "backhauld")
-# Removes the environment variables that a service of the user manager has and a system service does not have.
-SYSTEM = "[Service]\nUnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS\n"
+# Removes the environment variables that a service of the user manager has and a system service does not have. Two
+# settings need files below /run/systemd that only the manager of a system makes.
+SYSTEM = ("[Service]\nUnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS\nProtectKernelLogs=no\n"
+          "ProtectKernelTunables=no\n")
 
 
 def documented():

@@ -2,10 +2,12 @@
 transfers of hosts, which are processes that embed the library. The daemon launches a host when a session needs this
 host."""
 
+import re
 
 import pytest
 
 from manager.manager import until
+from manager.test_hosts import processes
 
 
 @pytest.fixture
@@ -41,6 +43,16 @@ def test_a_launched_program_has_its_own_unit_and_environment(manager, launched, 
     assert environment["BACKHAUL_STORE"] == str(store)
     assert environment["BACKHAUL_LAUNCH"].startswith("1-")
     assert (tmp_path / "directory").read_text().strip() == str(manager.home)
+
+
+def test_the_daemon_is_restricted_and_a_launched_program_is_not(manager, backhaul, launched):
+    def restrictions(unit):
+        [process] = processes(manager, unit)
+        status = manager("cat", f"/proc/{process}/status").stdout
+        return re.findall(r"^(?:NoNewPrivs|Seccomp):\t(\d)", status, re.M)
+
+    assert restrictions(backhaul.json("service", "status", code=3)["unit"]) == ["1", "2"]
+    assert restrictions(launched) == ["0", "0"]
 
 
 def test_a_launched_host_continues_when_the_daemon_is_stopped(manager, backhaul, launched):

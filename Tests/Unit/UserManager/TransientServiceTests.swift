@@ -71,6 +71,17 @@ import Testing
         #expect(properties["KillMode"] == .string("process"))
     }
 
+    @Test(
+        "a sandboxed service has the restrictions of the daemon, if the user manager knows all of them",
+        arguments: [(0, false), (241, false), (242, true), (257, true)])
+    func sandbox(version: Int, isKnown: Bool) {
+        var service = service
+        let without = Set(properties(service, version: version).keys)
+        service.isSandboxed = true
+        let added = Set(properties(service, version: version).keys).subtracting(without)
+        #expect(added == (isKnown ? Set(DaemonSandbox.settings.map { $0.name }) : []))
+    }
+
     @Test("if daemons have different stores, their units have different names")
     func unitName() {
         let name = DaemonService.name(store: "/home/me/.local/state/backhaul")
