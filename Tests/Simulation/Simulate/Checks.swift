@@ -14,7 +14,7 @@ struct Checks {
 
     var violations: [String] {
         history.tasks.flatMap(violations(of:)) + violationsOfRounds + violationsOfCalls + violationsOfLimits
-            + violationsOfEnd
+            + violationsOfEnd + violationsOfReplies + history.tasks.flatMap(violationsOfPauses)
     }
 
     private func violations(of plan: TaskPlan) -> [String] {
@@ -39,7 +39,8 @@ struct Checks {
         expect(!own.contains { $0.kind == .secretIsRevealed }, "has revealed its secret header")
         expect(!own.contains { $0.kind == .secretIsMissing }, "lacked its secret header")
         let requests = own.count { $0.kind == .request } - own.count { $0.kind == .requestIsRefused }
-        expect(plan.kind != .post || requests <= 1, "has sent its POST twice")
+        // A program that suspends and resumes a task decides itself that the request may be repeated.
+        expect(plan.kind != .post || requests <= 1 || plan.suspended != nil, "has sent its POST twice")
         if let end = ends.first {
             expect(end.kind != .taskFails || mayFail(plan, end), "failed with \(Story.name(end.second))")
             expect(end.kind != .taskWasCancelled || plan.cancelled != nil, "was cancelled, and nobody has cancelled it")
@@ -50,7 +51,7 @@ struct Checks {
 
     private func mayFail(_ plan: TaskPlan, _ end: Observation) -> Bool {
         // A server may have acted on a request with POST, so it is not repeated (RFC 9110, section 9.2.2).
-        plan.kind == .post || history.disk.callsPerFailure > 0
+        plan.kind == .post || history.hasDiskFaults
             || plan.resource.isMissing && end.second == Int64(BH_HTTP_STATUS)
     }
 
@@ -84,8 +85,46 @@ struct Checks {
 
     private var violationsOfCalls: [String] {
         observations.filter { $0.kind == .callFails || $0.kind == .enqueueFails }
-            .filter { history.disk.callsPerFailure == 0 || $0.first == Int64(BH_STORE_DAMAGED) }
+            .filter {
+                // A disk that fails explains neither a damaged store nor a call that is never answered.
+                !history.hasDiskFaults || [Int64(BH_STORE_DAMAGED), Int64(BH_TIMEOUT)].contains($0.first)
+            }
             .map { "a call failed with \(Story.name($0.first)) at \(Story.clock($0.time))" }
+    }
+
+    /// The replies to what the program asks beside its work.
+    private var violationsOfReplies: [String] {
+        let limits = Set(observations.filter { $0.kind == .configurationIs }.map(\.first))
+        let contradictions = Set(
+            observations.filter { $0.kind == .listingIsWrong }
+                .compactMap { Inspection.Contradiction(rawValue: $0.second) }.map { "\($0)" })
+        return (limits.count > 1 ? ["the stored configuration has changed: \(limits.sorted())"] : [])
+            + (contradictions.isEmpty ? [] : ["a listing is wrong: \(contradictions.sorted())"])
+            + (observations.contains { $0.kind == .hasSecondConsumer } ? ["a session had two consumers"] : [])
+    }
+
+    /// After a server demanded a pause, the task sends no request before its end, also if another engine continues it.
+    private func violationsOfPauses(_ plan: TaskPlan) -> [String] {
+        // A disk that fails may not have the record of the pause.
+        guard !history.hasDiskFaults else { return [] }
+        let rest = observations.indices.filter { observations[$0].kind == .pauseIsDemanded }
+        return rest.filter { observations[$0].task == plan.number }.compactMap { index in
+            let pause = observations[index]
+            let later = observations[(index + 1)...].prefix { $0.time < pause.first }
+            guard let request = later.first(where: { $0.kind == .request && $0.task == plan.number }) else {
+                return nil
+            }
+            // The pause is forgotten if the machine starts again, or if the program resumes the task. The engine may
+            // not have received the response, or not have recorded it.
+            let isExcused = later.contains {
+                $0.kind == .powerFails || $0.kind == .taskIsResumed && $0.task == plan.number
+                    || [.processIsKilled, .processExits, .outageBegins].contains($0.kind)
+                        && $0.time < pause.time + 10 * second
+            }
+            guard !isExcused else { return nil }
+            return "task \(plan.number) had to wait until \(Story.clock(pause.first)), and sent a request at "
+                + Story.clock(request.time)
+        }
     }
 
     private var violationsOfLimits: [String] {

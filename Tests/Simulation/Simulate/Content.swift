@@ -13,8 +13,10 @@ enum Content {
         }
     }
 
-    /// The size of a version. Versions have different sizes, so a mixture of versions is never accepted by its size.
     static func size(_ plan: TaskPlan, version: UInt64) -> Int64 {
-        plan.size == 0 ? 0 : plan.size + Int64(version) * 7
+        plan.size == 0 || plan.resource.keepsSize ? plan.size : plan.size + Int64(version) * 7
     }
+
+    /// The file that a task replaces.
+    static let replaced = Array("the file that was there before".utf8)
 }

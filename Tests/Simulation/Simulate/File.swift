@@ -6,17 +6,26 @@ enum File {
         /// The file has exactly the content of this version.
         case right(version: UInt64)
         case wrong(size: Int64)
+        /// The task has not made its file: there is no file, or the file that the task replaces.
         case missing
     }
 
     static func version(_ plan: TaskPlan, at path: String) -> Finding {
-        guard let bytes = read(path) else { return .missing }
-        let versions = 0...UInt64(plan.resource.changes.count)
-        let right = versions.first { version in
+        guard let bytes = read(path) else { return plan.replaces ? .wrong(size: 0) : .missing }
+        if plan.replaces, bytes == Content.replaced { return .missing }
+        let right = (0...plan.resource.lastVersion).first { version in
             bytes.count == Content.size(plan, version: version)
                 && bytes == Content.bytes(plan.number, version: version, from: 0, count: bytes.count)
         }
         return right.map { .right(version: $0) } ?? .wrong(size: Int64(bytes.count))
+    }
+
+    /// Makes the file that the task replaces.
+    static func makeReplaced(_ plan: TaskPlan, in folder: String) {
+        guard plan.replaces else { return }
+        let file = open("\(folder)/\(plan.number)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+        write(file, Content.replaced, Content.replaced.count)
+        close(file)
     }
 
     private static func read(_ path: String) -> [UInt8]? {

@@ -8,9 +8,18 @@ struct History {
     var runningLimit: UInt32
     /// The percentage of polls after which the program acknowledges nothing.
     var forgetfulness: Int64
+    /// Whether each process of the program first enqueues the tasks again whose ends it does not know.
+    var repeatsEnqueues: Bool
+    /// Whether polls continue after the last event that the program has seen, and not after those it has acknowledged.
+    var hasCursor: Bool
+
+    /// Whether calls on files fail at some time.
+    var hasDiskFaults: Bool { disk.callsPerFailure > 0 || faults.contains { $0.kind == .fullDisk } }
 
     func plan(_ number: Int) -> TaskPlan? { tasks.first { $0.number == number } }
 
+    /// The calendar at the start of the run, in microseconds since 1970.
+    static let calendar: Int64 = 1_700_000_000 * second
     /// After this time, servers and the machine have no fault any more.
     static let lastFault: Int64 = 2 * hour
     /// By this time, each task must have ended: the retries have at most some hours between them.
@@ -44,6 +53,8 @@ struct TaskPlan: Equatable {
     /// While the program suspends it; nil: never.
     var suspended: ClosedRange<Int64>?
     var priority: Int32
+    /// Whether there is a file of another content, which the task replaces.
+    var replaces: Bool
 
     enum Kind { case download, put, post }
 
@@ -62,12 +73,18 @@ struct Resource: Equatable {
     var pace: Int64
     /// The times at which the content changes.
     var changes: [Int64]
+    /// The content also changes two times after the first request, two times after the second one, and so on: after
+    /// these times. Time-stamps of the content may be of the second of the response.
+    var changesAfterRequests: [Int64]
+    /// Whether all versions of the content have the same size.
+    var keepsSize: Bool
     /// For each hundred requests before the last fault, how many are answered with a fault.
     var faultPercent: Int64
     /// If true, the server always answers with 404.
     var isMissing: Bool
 
-    func version(at time: Int64) -> UInt64 { UInt64(changes.count { $0 <= time }) }
+    /// The greatest number of a version.
+    var lastVersion: UInt64 { UInt64(changes.count + changesAfterRequests.count) }
 }
 
 /// What happens to the machine, to the process and to the network.
@@ -85,6 +102,8 @@ struct Fault: Equatable {
         case calendar
         /// The program does nothing during the duration.
         case pause
+        /// The disk has no space during the duration.
+        case fullDisk
     }
 
     var kind: Kind
@@ -103,6 +122,7 @@ extension History {
             callsPerFailure: random.chance(25) ? UInt64(random.magnitude(200...20_000)) : 0)
         runningLimit = random.chance(50) ? 0 : UInt32(random.int(1...4))
         forgetfulness = random.chance(30) ? random.int(10...80) : 0
+        (repeatsEnqueues, hasCursor) = (random.chance(50), random.chance(30))
         tasks = tasks.filter { choice.leftOutTasks >> UInt64($0.number) & 1 == 0 }
         faults = faults.enumerated().filter { choice.leftOutFaults >> UInt64($0.offset) & 1 == 0 }.map(\.element)
     }
@@ -113,13 +133,19 @@ extension History {
             server: UInt32(random.int(1...4)), validator: random.pick(Resource.Validator.allCases),
             hasRanges: random.chance(80), isChunked: random.chance(15), pace: random.magnitude(1_000...400_000),
             changes: random.chance(25) ? (0..<random.int(1...3)).map { _ in random.int(0...lastFault) } : [],
-            faultPercent: random.chance(50) ? random.int(5...70) : 0, isMissing: random.chance(4))
+            changesAfterRequests: random.chance(20)
+                ? (0..<4).map { _ in random.pick([0, random.magnitude(1...second)]) } : [],
+            keepsSize: random.chance(60), faultPercent: random.chance(50) ? random.int(5...70) : 0,
+            isMissing: random.chance(4))
+        let kind: TaskPlan.Kind = random.chance(80) ? .download : random.pick([.put, .post])
         return TaskPlan(
             number: number, time: time, size: random.chance(5) ? 0 : random.magnitude(1...3_000_000),
-            resource: resource, kind: random.chance(80) ? .download : random.pick([.put, .post]),
-            cancelled: random.chance(6) ? time + random.magnitude(1...600 * second) : nil,
+            resource: resource, kind: kind,
+            // Many requests are answered in the first second, so many tasks are cancelled then.
+            cancelled: random.chance(10) ? time + random.magnitude(1...random.pick([second, 600 * second])) : nil,
             suspended: random.chance(8) ? suspension(after: time, &random) : nil,
-            priority: random.chance(20) ? Int32(random.int(-100...100)) : 0)
+            priority: random.chance(20) ? Int32(random.int(-100...100)) : 0,
+            replaces: kind == .download && random.chance(25))
     }
 
     private static func suspension(after time: Int64, _ random: inout Random) -> ClosedRange<Int64> {
@@ -128,14 +154,14 @@ extension History {
     }
 
     private static func fault(_ random: inout Random) -> Fault {
-        let kinds: [Fault.Kind] = [.kill, .kill, .powerCut, .powerCut, .exit, .outage, .calendar, .pause]
+        let kinds: [Fault.Kind] = [.kill, .kill, .powerCut, .powerCut, .exit, .outage, .calendar, .pause, .fullDisk]
         let kind = random.pick(kinds)
         // Many things happen in the first seconds, so many faults do, too.
         let time = random.magnitude(1...lastFault)
         let duration =
             switch kind {
             case .calendar: random.int(-30 * 24 * hour...30 * 24 * hour)
-            case .outage, .pause: random.magnitude(second...hour)
+            case .outage, .pause, .fullDisk: random.magnitude(second...hour)
             case .kill, .powerCut, .exit: random.magnitude(second...600 * second)
             }
         return Fault(kind: kind, time: time, duration: duration)

@@ -5,13 +5,17 @@ import Glibc
 struct Observation: Equatable {
     enum Kind: UInt32 {
         case processStarts, processIsKilled, powerFails, processExits
-        case outageBegins, outageEnds, calendarIsSet, programPauses
-        case taskIsAccepted, enqueueFails, taskIsCancelled, taskIsSuspended, taskIsResumed
+        case outageBegins, outageEnds, calendarIsSet, programPauses, diskFills
+        case taskIsAccepted, enqueueFails, configurationIs, hasSecondConsumer, listingIsWrong
+        case taskIsCancelled, taskIsSuspended, taskIsResumed
         case taskSucceeds, taskFails, taskWasCancelled, sessionFinishes
         case isAcknowledged, callFails
-        case request, requestIsRefused, upload, limitIsPassed, secretIsRevealed, secretIsMissing
+        case request, requestIsRefused, pauseIsDemanded, upload, limitIsPassed, secretIsRevealed, secretIsMissing
         case fileIsRight, fileIsWrong, fileIsMissing
         case allIsDone
+
+        /// The kinds that are events of the library.
+        static let events: Set<Kind> = [.taskSucceeds, .taskFails, .taskWasCancelled, .sessionFinishes]
     }
 
     var time: Int64

@@ -23,9 +23,11 @@ final class Machine {
     /// Arranges the faults that have not happened yet. The faults of the time between two processes happen at once.
     func begin() {
         for index in journal.nextFault..<history.faults.count {
+            // No engine can know how long a machine was off, so the calendar is set while the machine runs.
+            let delay = history.faults[index].kind == .calendar ? 10 * second : 0
             // Unsafe: the number of the fault is passed as an address, which is never used.
             sim_after(
-                max(0, history.faults[index].time - journal.time),
+                max(delay, history.faults[index].time - journal.time),
                 { world.machine.happen(Int(bitPattern: $0) - 1) }, UnsafeMutableRawPointer(bitPattern: index + 1))
         }
     }
@@ -69,6 +71,9 @@ final class Machine {
             journal.calendar += fault.duration
             sim_step_calendar(fault.duration)
         case .pause: requests.append(.pause(fault.duration))
+        case .fullDisk:
+            record(.diskFills, fault.duration)
+            fullUntil = max(fullUntil, min(fault.time + fault.duration, History.lastFault))
         }
     }
 
@@ -96,7 +101,9 @@ final class Machine {
 
     /// Decides whether a call on a file fails, and with which errno.
     private func failure(of call: sim_file_call) -> Int32 {
-        guard diskMayFail, sim_random() % history.disk.callsPerFailure == 0 else { return 0 }
+        guard diskMayFail else { return 0 }
+        if isFull, [SIM_WRITE, SIM_CREATE, SIM_DIRECTORY].contains(call) { return ENOSPC }
+        guard history.disk.callsPerFailure > 0, sim_random() % history.disk.callsPerFailure == 0 else { return 0 }
         return switch call {
         case SIM_SYNC, SIM_READ: EIO
         case SIM_OPEN: EMFILE
@@ -107,8 +114,12 @@ final class Machine {
 
     /// Whether calls on files may fail now. The program's own calls never fail.
     var diskMayFail: Bool {
-        history.disk.callsPerFailure > 0 && !programReads && world.servers.now < History.lastFault
+        (history.disk.callsPerFailure > 0 || isFull) && !programReads && world.servers.now < History.lastFault
     }
+
+    /// Until when the disk has no space.
+    private var fullUntil: Int64 = 0
+    private var isFull: Bool { world.servers.now < fullUntil }
 
     /// Whether the program itself uses a file.
     var programReads = false
@@ -119,7 +130,11 @@ final class Machine {
         sim_files_begin(folder, history.disk.isOrdered ? SIM_ORDERED : SIM_STRICT)
         sim_set_sync_time(history.disk.syncTime)
         sim_set_lie(sim_lie(journal.choice.ignoredSyncs))
-        if history.disk.callsPerFailure > 0 { sim_set_file_faults { call, _, _ in world.machine.failure(of: call) } }
+        // A disk that was full when the last process ended is still full.
+        for fault in history.faults[..<journal.nextFault] where fault.kind == .fullDisk {
+            fullUntil = max(fullUntil, min(fault.time + fault.duration, History.lastFault))
+        }
+        if history.hasDiskFaults { sim_set_file_faults { call, _, _ in world.machine.failure(of: call) } }
         let file = open(savedFiles, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return }
         sim_files_load(file)

@@ -38,6 +38,10 @@ struct Program {
     private var suspended: Set<Int> = []
     private var resumed: Set<Int> = []
     private var ended: Set<Int> = []
+    /// The greatest id of an event that was handled.
+    private var cursor: UInt64 = 0
+    /// The limit in the stored configuration; nil: it was never read.
+    private var storedLimit: Int64?
     private var isFinished = false
     private var random: Random
 
@@ -53,8 +57,10 @@ struct Program {
             case .taskIsResumed: resumed.insert(one.task)
             case .taskSucceeds, .taskFails, .taskWasCancelled: ended.insert(one.task)
             case .sessionFinishes: isFinished = true
+            case .configurationIs: storedLimit = one.first
             default: break
             }
+            if Observation.Kind.events.contains(one.kind) { cursor = max(cursor, UInt64(one.first)) }
         }
     }
 
@@ -63,12 +69,16 @@ struct Program {
     mutating func run() -> Never {
         record(.processStarts)
         open()
+        inspectSession()
+        listTasks()
+        if history.repeatsEnqueues { repeatEnqueues() }
         while now < History.lastEnd {
             enqueueDueTasks()
             cancelDueTasks()
             suspendDueTasks()
             if isFinished, ended.count == history.tasks.count { break }
             poll()
+            if random.chance(20) { listTasks() }
             switch world.machine.takeRequest() {
             case .exit(let duration)?:
                 close()
@@ -104,7 +114,8 @@ struct Program {
     private mutating func createSession() {
         var configuration = bh_session_configuration()
         bh_init(&configuration, MemoryLayout<bh_session_configuration>.size)
-        configuration.maximum_running_tasks = history.runningLimit
+        // A later version of the program has another limit. The session keeps its stored configuration.
+        configuration.maximum_running_tasks = storedLimit == nil ? history.runningLimit : 7
         let created = "photos".withCString { identifier in
             configuration.identifier = identifier
             return bh_session_create(
@@ -142,6 +153,7 @@ struct Program {
                 (request.body, request.body_size) = (body.baseAddress, body.count)
             } else {
                 request.destination = UnsafePointer(texts[1])
+                if plan.replaces { request.if_exists = bh_if_exists(BH_IF_EXISTS_REPLACE) }
             }
             return withUnsafePointer(to: &header) { header in
                 (request.headers, request.header_count) = (header, 1)
@@ -149,6 +161,12 @@ struct Program {
             }
         }
         defer { bh_batch_release(results) }
+        // The task exists already. If it were enqueued a second time, it would have another id.
+        guard accepted[plan.number] == nil || status != BH_OK else {
+            let id = item(results, 0, BH_ITEM_ENQUEUED, bh_enqueued.self)?.task_id
+            if id != accepted[plan.number] { record(.taskIsAccepted, plan.number, first: Int64(id ?? 0)) }
+            return
+        }
         guard status == BH_OK, let result = item(results, 0, BH_ITEM_ENQUEUED, bh_enqueued.self) else {
             return record(.enqueueFails, plan.number, first: Int64(status))
         }
@@ -156,7 +174,13 @@ struct Program {
         record(.taskIsAccepted, plan.number, first: Int64(result.task_id))
     }
 
-    // A call is recorded after it has succeeded. If the process ends between the two, the next process repeats the call.
+    /// Enqueues the tasks again whose ends the program does not know. Each of them has an idempotency key.
+    private mutating func repeatEnqueues() {
+        for plan in history.tasks where accepted[plan.number] != nil && !ended.contains(plan.number) { enqueue(plan) }
+    }
+
+    // A call is recorded after it has succeeded. If the process ends between the two, the next process repeats the
+    // call.
     private mutating func cancelDueTasks() {
         for plan in history.tasks {
             guard let time = plan.cancelled, time <= now, let id = accepted[plan.number],
@@ -204,7 +228,8 @@ struct Program {
     private mutating func poll() {
         var events: OpaquePointer?
         let wait = max(1, (nextAction - now) / millisecond + 1)
-        let status = bh_session_poll(session, 0, 10, Int32(min(wait, 600_000)), &events, &error)
+        let after = history.hasCursor ? cursor : 0
+        let status = bh_session_poll(session, after, 10, Int32(min(wait, 600_000)), &events, &error)
         defer { bh_batch_release(events) }
         guard status == BH_OK else { return check(status) }
         let forgets = random.chance(history.forgetfulness) && now < History.lastFault
@@ -216,7 +241,13 @@ struct Program {
 
     private mutating func handle(_ event: bh_event, acknowledges: Bool) {
         let isFinish = event.kind == BH_EVENT_SESSION_FINISHED
-        let number = isFinish ? -1 : accepted.first { $0.value == event.task_id }?.key ?? -2
+        let key = event.idempotency_key.map { String(cString: $0) } ?? ""
+        let number = isFinish ? -1 : Int(key.dropFirst("task ".count)) ?? -2
+        // A task also exists if the call failed after its commit, for example because the engine has ended.
+        if !isFinish, accepted[number] == nil {
+            accepted[number] = event.task_id
+            record(.taskIsAccepted, number, first: Int64(event.task_id))
+        }
         let kind: Observation.Kind =
             switch Int(event.task_state) {
             case _ where isFinish: .sessionFinishes
@@ -225,6 +256,7 @@ struct Program {
             default: .taskFails
             }
         record(kind, number, first: Int64(event.id), second: isFinish ? Int64(event.round) : Int64(event.status))
+        cursor = max(cursor, event.id)
         if isFinish { isFinished = true } else { ended.insert(number) }
         if kind == .taskSucceeds, let plan = history.plan(number), !plan.isUpload { checkFile(plan) }
         guard acknowledges else { return }
@@ -254,9 +286,32 @@ struct Program {
                 suspended.contains(plan.number) ? nil : plan.suspended?.lowerBound,
                 resumed.contains(plan.number) ? nil : plan.suspended?.upperBound,
             ]
-            for time in times.compactMap(\.self) { next = min(next, max(time, now + second)) }
+            for time in times.compactMap(\.self) { next = min(next, time > now ? time : now + second) }
         }
         return next
+    }
+
+    // MARK: Inspection
+
+    private mutating func inspectSession() {
+        let inspection = Inspection(application: application, session: session)
+        let (status, limit) = inspection.runningLimit(&error)
+        check(status)
+        storedLimit = Int64(limit)
+        record(.configurationIs, first: Int64(limit))
+        let second = inspection.attachAgain("photos", &error)
+        if second == BH_OK { record(.hasSecondConsumer) } else if second != BH_IN_USE { check(second) }
+    }
+
+    private mutating func listTasks() {
+        let suspended = history.tasks.filter { $0.suspended.map { $0.lowerBound <= now } == true }
+        let ids = Set(suspended.compactMap { accepted[$0.number] })
+        var found: [(UInt64, Inspection.Contradiction)] = []
+        let inspection = Inspection(application: application, session: session)
+        check(inspection.listTasks(suspended: ids, &error) { found.append(($0, $1)) })
+        for (id, contradiction) in found {
+            record(.listingIsWrong, first: Int64(id), second: contradiction.rawValue)
+        }
     }
 
     // MARK: Calls

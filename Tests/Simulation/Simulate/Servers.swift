@@ -11,9 +11,12 @@ final class Servers {
     private var isOut = false
     /// How many requests the servers answer at this time.
     private var running = 0
+    /// The times of the requests for each task, also of earlier processes.
+    private var requests: [Int: [Int64]] = [:]
 
     init(_ history: History, _ journal: Journal, start: Int64) {
         (self.history, self.journal, self.start) = (history, journal, start)
+        for one in journal.all where one.kind == .request { requests[one.task, default: []].append(one.time) }
         var servers = sim_servers(
             connects: { connection, address, _, delay in world.servers.connect(connection!, to: address & 0xff, delay!)
             },
@@ -27,6 +30,8 @@ final class Servers {
     }
 
     var now: Int64 { start + sim_now() }
+    /// The calendar of the servers, which is always right.
+    var calendar: Int64 { History.calendar + now }
     private var mayFail: Bool { now < History.lastFault }
 
     func setOutage(_ isOut: Bool) { self.isOut = isOut }
@@ -46,6 +51,7 @@ final class Servers {
     func answer(_ request: Request, at server: UInt32) -> Answer {
         guard let plan = Int(request.path.dropFirst()).flatMap(history.plan) else { return .status(404) }
         record(.request, plan.number, request.rangeStart ?? -1, Int64(request.body))
+        requests[plan.number, default: []].append(now)
         let hasSecret = request.fields["authorization"] != nil
         if hasSecret != (server == plan.resource.server) {
             record(hasSecret ? .secretIsRevealed : .secretIsMissing, plan.number)
@@ -54,10 +60,19 @@ final class Servers {
         if mayFail, Int64(sim_random() % 100) < plan.resource.faultPercent {
             let answer = Answer.random(plan)
             if case .status(429, _) = answer { record(.requestIsRefused, plan.number) }
+            if case .pause(let seconds) = answer { record(.pauseIsDemanded, plan.number, now + seconds * second) }
             return answer
         }
         if plan.resource.isMissing { return .status(404) }
-        return plan.isUpload ? .stored(plan) : .content(plan, version: plan.resource.version(at: now), request)
+        return plan.isUpload ? .stored(plan) : .content(plan, version(of: plan), request)
+    }
+
+    /// The content of the resource at this time.
+    func version(of plan: TaskPlan) -> Version {
+        let requests = (requests[plan.number] ?? []).flatMap { [$0, $0] }
+        let changes = plan.resource.changes + zip(requests, plan.resource.changesAfterRequests).map(+)
+        let past = changes.filter { $0 <= now }
+        return Version(number: UInt64(past.count), time: History.calendar + (past.max() ?? -24 * hour))
     }
 
     func record(_ kind: Observation.Kind, _ task: Int, _ first: Int64 = 0, _ second: Int64 = 0) {
@@ -100,11 +115,19 @@ struct Request {
     }
 }
 
+/// The content of a resource, and when it began to be this.
+struct Version {
+    var number: UInt64
+    var time: Int64
+}
+
 /// What a server does with a request.
 enum Answer {
     case status(Int, fields: String = "")
+    /// The server demands that the request is not repeated before.
+    case pause(seconds: Int64)
     case stored(TaskPlan)
-    case content(TaskPlan, version: UInt64, Request)
+    case content(TaskPlan, Version, Request)
     /// The content ends after this number of bytes: with a reset, or as if it were complete.
     case broken(TaskPlan, after: Int64, resets: Bool)
     /// The server never answers.
@@ -112,9 +135,12 @@ enum Answer {
     case reset
     case close
 
+    /// The longest pause that a server demands, in seconds.
+    static let longestPause: UInt64 = 3_600
+
     static func random(_ plan: TaskPlan) -> Answer {
         switch sim_random() % 13 {
-        case 0: .status(503, fields: "Retry-After: \(sim_random() % 120)\r\n")
+        case 0: .pause(seconds: Int64(sim_random() % (sim_random() % 2 == 0 ? 120 : longestPause)))
         case 1: .status(500)
         case 2: .status(502)
         case 3: .status(429)
@@ -211,18 +237,19 @@ final class Peer {
         case .status(let code, let fields):
             isAnswering = false
             send("HTTP/1.1 \(code) Status\r\n\(fields)Content-Length: 0\r\n\r\n")
+        case .pause(let seconds): perform(.status(503, fields: "Retry-After: \(seconds)\r\n"))
         case .stored(let plan):
             servers.record(.upload, plan.number)
             isAnswering = false
             send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
         case .content(let plan, let version, let request): sendContent(plan, version, request)
         case .broken(let plan, let after, let resets):
-            let version = plan.resource.version(at: servers.now)
-            let size = Content.size(plan, version: version)
+            let version = servers.version(of: plan)
+            let size = Content.size(plan, version: version.number)
             send("HTTP/1.1 200 OK\r\n\(validator(plan, version))Content-Length: \(size)\r\n\r\n")
             begin(
                 Sending(
-                    task: plan.number, version: version, position: 0, end: min(after, size), isChunked: false,
+                    task: plan.number, version: version.number, position: 0, end: min(after, size), isChunked: false,
                     pace: UInt64(plan.resource.pace),
                     ends: (resets, ())))
         case .silence: break
@@ -231,17 +258,27 @@ final class Peer {
         }
     }
 
-    private func validator(_ plan: TaskPlan, _ version: UInt64) -> String {
-        switch plan.resource.validator {
-        case .strong: "ETag: \"v\(version)\"\r\n"
-        case .weak: "ETag: W/\"v\(version)\"\r\n"
-        case .date: "Last-Modified: Mon, 0\(1 + version) Jan 2024 00:00:00 GMT\r\n"
-        case .none: ""
+    private func validator(_ plan: TaskPlan, _ version: Version) -> String {
+        let date = "Date: \(Self.date(servers.calendar))\r\n"
+        return switch plan.resource.validator {
+        case .strong: date + "ETag: \"v\(version.number)\"\r\n"
+        case .weak: date + "ETag: W/\"v\(version.number)\"\r\n"
+        case .date: date + "Last-Modified: \(Self.date(version.time))\r\n"
+        case .none: date
         }
     }
 
-    private func sendContent(_ plan: TaskPlan, _ version: UInt64, _ request: Request) {
-        let size = Content.size(plan, version: version)
+    /// A time in the form of RFC 9110, section 5.6.7.
+    private static func date(_ time: Int64) -> String {
+        var (seconds, fields) = (time_t(time / second), tm())
+        gmtime_r(&seconds, &fields)
+        return String(unsafeUninitializedCapacity: 40) {
+            $0.withMemoryRebound(to: CChar.self) { strftime($0.baseAddress, 40, "%a, %d %b %Y %H:%M:%S GMT", &fields) }
+        }
+    }
+
+    private func sendContent(_ plan: TaskPlan, _ version: Version, _ request: Request) {
+        let size = Content.size(plan, version: version.number)
         let validator = validator(plan, version)
         if let start = request.rangeStart, plan.resource.hasRanges, mayContinue(request, validator) {
             guard start < size else {
@@ -253,7 +290,7 @@ final class Peer {
                     + "Content-Length: \(size - start)\r\n\r\n")
             return begin(
                 Sending(
-                    task: plan.number, version: version, position: start, end: size, isChunked: false,
+                    task: plan.number, version: version.number, position: start, end: size, isChunked: false,
                     pace: UInt64(plan.resource.pace), ends: nil))
         }
         let isChunked = plan.resource.isChunked
@@ -262,7 +299,7 @@ final class Peer {
         send("HTTP/1.1 200 OK\r\n\(validator)\(ranges)\(length)\r\n")
         begin(
             Sending(
-                task: plan.number, version: version, position: 0, end: size, isChunked: isChunked,
+                task: plan.number, version: version.number, position: 0, end: size, isChunked: isChunked,
                 pace: UInt64(plan.resource.pace), ends: nil))
     }
 

@@ -23,6 +23,10 @@ struct Story {
 
     static func name(_ status: Int64) -> String { String(cString: bh_status_name(bh_status(status))) }
 
+    private static func words(_ contradiction: Int64) -> String {
+        Inspection.Contradiction(rawValue: contradiction).map { "\($0)" } ?? ""
+    }
+
     private func sentence(_ one: Observation) -> String {
         let task = "task \(one.task)"
         return switch one.kind {
@@ -33,9 +37,13 @@ struct Story {
         case .outageBegins: "no server answers"
         case .outageEnds: "the servers answer again"
         case .calendarIsSet: "the calendar is set by \(one.first / second) s"
+        case .diskFills: "the disk has no space for \(one.first / second) s"
         case .programPauses: "the program does nothing for \(one.first / second) s"
         case .taskIsAccepted: "\(task) is accepted as task id \(one.first)"
         case .enqueueFails: "\(task) is refused: \(Self.name(one.first))"
+        case .configurationIs: "\(one.first) tasks may run at the same time, says the configuration"
+        case .hasSecondConsumer: "the session has a second consumer"
+        case .listingIsWrong: "the listing of task id \(one.first) is wrong: \(Self.words(one.second))"
         case .taskIsCancelled: "the program cancels \(task)"
         case .taskSucceeds: "event \(one.first): \(task) has succeeded"
         case .taskFails: "event \(one.first): \(task) has failed: \(Self.name(one.second))"
@@ -50,6 +58,7 @@ struct Story {
         case .taskIsSuspended: "the program suspends \(task)"
         case .taskIsResumed: "the program resumes \(task)"
         case .requestIsRefused: "a server does not act on the request for \(task) (429)"
+        case .pauseIsDemanded: "a server demands a pause until \(Self.clock(one.first)) for \(task)"
         case .upload: "a server stores the body of \(task)"
         case .fileIsRight: "the file of \(task) is version \(one.first)"
         case .fileIsWrong: "the file of \(task) has \(one.first) wrong bytes"

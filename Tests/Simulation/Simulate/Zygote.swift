@@ -51,10 +51,9 @@ struct Zygote {
 
     private static func run(_ journal: Journal, disk: String) -> Never {
         let history = History(journal.choice)
-        let calendar: Int64 = 1_700_000_000 * second
         world = World(history, journal, folder: disk)
         sim_begin(
-            journal.choice.seed &* 31 &+ UInt64(journal.all.count), calendar + journal.time + journal.calendar,
+            journal.choice.seed &* 31 &+ UInt64(journal.all.count), History.calendar + journal.time + journal.calendar,
             journal.time - journal.bootTime)
         world.machine.loadFiles(below: disk)
         if journal.all.isEmpty { world.machine.endAtStep() }

@@ -1,0 +1,84 @@
+import CBackhaul
+import Glibc
+
+/// What a program asks beside its work. The replies must agree with each other, and with what the program has done.
+struct Inspection {
+    let application: OpaquePointer?
+    let session: OpaquePointer?
+
+    /// What is wrong in the listing of a task.
+    enum Contradiction: Int64 {
+        /// The task waits, and no reason or no sentence is given.
+        case noReason = 1
+        /// The next attempt is later than any delay can last.
+        case tooLate
+        /// The last failure is a full disk and the reason is another, or the other way round.
+        case otherFailure
+        /// The task is suspended, and the program has not suspended it.
+        case notSuspended
+    }
+
+    /// Lists the tasks. Calls `found` for each contradiction, with the id of the task. `suspended` has the ids of the
+    /// tasks that the program has suspended. It may not know the result of such a call.
+    func listTasks(
+        suspended: Set<UInt64>, _ error: inout bh_error, found: (UInt64, Contradiction) -> Void
+    ) -> bh_status {
+        var tasks: OpaquePointer?
+        let status = bh_session_tasks(session, nil, 0, 1_000, BH_WAIT_DEFAULT, &tasks, &error)
+        defer { bh_batch_release(tasks) }
+        guard status == BH_OK else { return status }
+        for index in 0..<bh_batch_count(tasks) {
+            guard let info = Self.item(tasks, index, BH_ITEM_TASK, bh_task_info.self) else { continue }
+            if let contradiction = Self.contradiction(in: info, isSuspended: suspended.contains(info.id)) {
+                found(info.id, contradiction)
+            }
+        }
+        return status
+    }
+
+    private static func contradiction(in info: bh_task_info, isSuspended: Bool) -> Contradiction? {
+        let reason = Int(info.reason)
+        if Int(info.state) == BH_TASK_SUSPENDED { return isSuspended ? nil : .notSuspended }
+        guard Int(info.state) == BH_TASK_WAITING else { return nil }
+        guard reason != BH_REASON_NONE, info.reason_text != nil else { return .noReason }
+        let longest: Int64? =
+            switch reason {
+            case BH_REASON_RETRY, BH_REASON_DISK_FULL: longestDelay
+            case BH_REASON_ORIGIN: Int64(Answer.longestPause) * 1_000 + longestDelay
+            default: nil
+            }
+        if let longest, info.next_attempt_ms > now + longest + 1_000 { return .tooLate }
+        let (isFull, saysFull) = (info.status == BH_DISK_FULL, reason == BH_REASON_DISK_FULL)
+        return saysFull != isFull && [BH_REASON_RETRY, BH_REASON_DISK_FULL].contains(reason) ? .otherFailure : nil
+    }
+
+    /// The default of retry.longest_delay_ms.
+    private static let longestDelay: Int64 = 600_000
+
+    private static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    /// Tries to become a second consumer of the session. Returns the status, which must be BH_IN_USE.
+    func attachAgain(_ identifier: String, _ error: inout bh_error) -> bh_status {
+        var second: OpaquePointer?
+        defer { bh_session_close(second) }
+        return bh_session_attach(application, identifier, bh_role(BH_ROLE_CONSUME), BH_WAIT_DEFAULT, &second, &error)
+    }
+
+    /// Returns the limit of running tasks in the stored configuration.
+    func runningLimit(_ error: inout bh_error) -> (status: bh_status, limit: UInt32) {
+        var batch: OpaquePointer?
+        let status = bh_session_get_configuration(session, BH_WAIT_DEFAULT, &batch, &error)
+        defer { bh_batch_release(batch) }
+        let configuration = Self.item(batch, 0, BH_ITEM_CONFIGURATION, bh_session_configuration.self)
+        return (status, configuration?.maximum_running_tasks ?? 0)
+    }
+
+    static func item<Value>(_ batch: OpaquePointer?, _ index: Int, _ kind: Int, _ type: Value.Type) -> Value? {
+        bh_batch_item(batch, index, bh_item_kind(kind), MemoryLayout<Value>.size)?
+            .assumingMemoryBound(to: Value.self).pointee
+    }
+}
