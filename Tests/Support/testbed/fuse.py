@@ -48,7 +48,8 @@ class Fuse:
         options = b"fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other,default_permissions" % self._device
         if LIBC.mount(b"testbed", self.point, b"fuse", 6, options):
             raise OSError(ctypes.get_errno(), "cannot mount a FUSE file system")
-        threading.Thread(target=self._serve, args=(self._device,), daemon=True).start()
+        self._thread = threading.Thread(target=self._serve, args=(self._device,), daemon=True)
+        self._thread.start()
         return self
 
     def unmount(self):
