@@ -1,5 +1,5 @@
-// A library that is preloaded into hosts and daemons. It counts the calls of a process that change files or make changes
-// durable, and kills the process instead of the call with the given number.
+// A library that is preloaded into hosts and daemons. It counts the calls of a process that change files or make
+// changes durable, and kills the process instead of the call with the given number.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -136,7 +136,9 @@ def left_of(writes, fate, chance):
 
 
 def facts_before(record, position):
-    return b"".join(entry.line for entry in record[:position] if isinstance(entry, Fact))
+    """Returns the complete lines. A long write comes in parts."""
+    lines = b"".join(entry.line for entry in record[:position] if isinstance(entry, Fact))
+    return lines[:lines.rfind(b"\n") + 1]
 
 
 def cut(record, position, fate, chance):

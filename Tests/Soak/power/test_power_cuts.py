@@ -47,5 +47,7 @@ def test_a_power_cut_can_tear_a_write_between_sectors():
     assert {tuple(write.offset for write in left) for left in lefts} == {(), (0,), (SECTOR,), (0, SECTOR)}
 
 
-def test_a_power_cut_leaves_the_facts_before_it():
+def test_a_power_cut_leaves_the_complete_facts_before_it():
+    parts = [Fact(b"one\ntw"), Fact(b"o\n")]
+    assert (disk.facts_before(parts, 1), disk.facts_before(parts, 2)) == (b"one\n", b"one\ntwo\n")
     assert (disk.facts_before(RECORD, 2), disk.facts_before(RECORD, 3)) == (b"", b"known\n")

@@ -26,6 +26,8 @@ class ReceivingServer:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        # A client that was killed is no error.
+        self._server.handle_error = lambda *_: None
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
