@@ -32,15 +32,16 @@ public enum ServerFileName {
         // A user cannot see blanks at the start or end of a name, and a leading dot hides the file.
         let start = plain.firstIndex { $0 != "." && !$0.properties.isWhitespace }
         guard let start, let stop = plain.lastIndex(where: { !$0.properties.isWhitespace }) else { return nil }
-        return cut(portable(plain[start...stop]))
+        // After the cut, the name may end with another dot or blank.
+        return portable(cut(portable(String(plain[start...stop]))))
     }
 
-    /// FAT, exFAT and many network shares refuse these characters, and a dot at the end.
+    /// FAT, exFAT and many network shares refuse these characters, and a dot or blank at the end.
     private static let refusedByMany = Set("\"*:<>?|".unicodeScalars)
 
-    private static func portable(_ name: Substring.UnicodeScalarView) -> String {
-        var portable = String.UnicodeScalarView(name.map { refusedByMany.contains($0) ? "_" : $0 })
-        while portable.last == "." { portable.removeLast() }
+    private static func portable(_ name: String) -> String {
+        var portable = String.UnicodeScalarView(name.unicodeScalars.map { refusedByMany.contains($0) ? "_" : $0 })
+        while let last = portable.last, last == "." || last.properties.isWhitespace { portable.removeLast() }
         return String(portable)
     }
 

@@ -48,7 +48,7 @@ struct ServerFileNameTests {
             // Many file systems refuse these characters.
             ("attachment; filename=\"episode: 1?.mp3\"", "episode_ 1_.mp3"),
             ("attachment; filename*=UTF-8''%2A%3C%3E%7C.txt", "____.txt"),
-            ("attachment; filename=\"end..\"", "end"),
+            ("attachment; filename=\"end..\"", "end"), ("attachment; filename=\"end . .\"", "end"),
         ])
     func hostile(_ text: String, _ expected: String) { #expect(name(text) == expected) }
 
