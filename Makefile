@@ -47,8 +47,8 @@ C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
 SIMULATOR := $(BUILD)/bin/simulate
 
-.PHONY: all examples demo test unit-tests quick simulate simulate-planted format lint soak bench site site-test \
-    packages packages-test install uninstall clean help setup-build check-prefix
+.PHONY: all examples demo test unit-tests quick simulate simulate-planted fuzz format lint soak bench site \
+    site-test packages packages-test install uninstall clean help setup-build check-prefix
 
 all: $(LIBRARY) $(COMMAND) $(DAEMON) ## build the library, the command line and the daemon
 
@@ -149,6 +149,11 @@ $(PLANTED): $(SWIFT_SOURCES) $(wildcard Tests/Simulation/planted/*) | setup-buil
 simulate-planted: ## search for the histories in which the simulator finds faults that were planted on purpose
 	@$(MAKE) --no-print-directory $(LIBRARY) $(SIMULATOR) $(PLANTED)
 	@Tests/Simulation/planted/search --count $(COUNT)
+
+TARGET :=
+SECONDS := 60
+fuzz: | setup-build ## fuzz the parsers of foreign bytes: TARGET, or all, for SECONDS each
+	@scripts/fuzz --seconds $(SECONDS) $(TARGET)
 
 bench: ## time Backhaul beside curl, aria2c and wget2; chart and figures in build/bench.svg and .json
 	@scripts/setup build test bench

@@ -179,6 +179,23 @@ let package = Package(
         .testTarget(
             name: "ABITests", dependencies: ["BackhaulABI", "CBackhaul", "BackhaulModel", "BackhaulClient"],
             path: "Tests/Unit/ABI", swiftSettings: strict),
+
+        // The inputs of the fuzzers are also tests. Only the build of scripts/fuzz uses CFuzzer.
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .target(name: "FuzzCalls", dependencies: ["CBackhaul"], path: "Tests/Fuzz/Calls"),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "backhaul", "BackhaulBus", "BackhaulConditions", "BackhaulDisk", "BackhaulModel", "BackhaulPlatform",
+                "BackhaulStore", "BackhaulTransport", "BackhaulWire", "CCurl", "CFuzzer", "CLinux", "CSQLite",
+                "FuzzCalls",
+            ],
+            path: "Tests/Fuzz", exclude: ["CFuzzer", "Calls", "corpus", "fuzzer"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
+
+// scripts/fuzz builds no other tests: with the sanitizers, they take minutes.
+if Context.environment["BACKHAUL_FUZZER"] != nil {
+    package.targets.removeAll { $0.type == .test && $0.name != "FuzzTests" }
+}

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from . import header, manifest, python_constants, python_declarations, python_options, swift_names, swift_options
+from . import (
+    fuzz_calls,
+    header,
+    manifest,
+    python_constants,
+    python_declarations,
+    python_options,
+    swift_names,
+    swift_options,
+)
 
 _PACKAGE = "bindings/python/src/backhaul"
 
@@ -10,6 +19,7 @@ _VALUES = "bindings/swift/Sources/Backhaul/Values"
 
 WRITERS = {
     "Sources/BackhaulABI/Manifest/Constants.swift": manifest.constants,
+    "Tests/Fuzz/Calls/generated.h": fuzz_calls.calls,
     "Sources/CBackhaulTables/layouts.h": manifest.layouts,
     "Sources/CBackhaulTables/words.h": manifest.words,
     f"{_PACKAGE}/_configuration.py": python_options.configuration,

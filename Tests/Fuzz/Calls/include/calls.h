@@ -1,0 +1,8 @@
+// Makes calls of the C API, legal and illegal, as the bytes of an input choose them.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+// Opens the library on a store in `folder`, makes the calls in three threads, and closes everything. Returns NULL, or
+// what was wrong. The caller frees the text.
+char *fuzz_calls(const uint8_t *bytes, size_t size, const char *folder);

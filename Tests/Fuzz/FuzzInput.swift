@@ -1,0 +1,29 @@
+/// Divides the bytes of an input into the values that a target needs. At the end of the bytes, all values are zero or
+/// empty.
+struct FuzzInput {
+    private(set) var rest: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    var isEmpty: Bool { rest.isEmpty }
+
+    mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
+
+    mutating func choice<Element>(_ elements: [Element]) -> Element { elements[Int(byte()) % elements.count] }
+
+    mutating func number() -> UInt64 { (0..<8).reduce(0) { number, _ in number << 8 | UInt64(byte()) } }
+
+    /// The next bytes; the byte before them states their number.
+    mutating func bytes() -> [UInt8] {
+        let count = Int(byte())
+        defer { rest = rest.dropFirst(count) }
+        return Array(rest.prefix(count))
+    }
+
+    mutating func text() -> String { String(decoding: bytes(), as: UTF8.self) }
+
+    /// The parts of the rest between bytes with this value.
+    func parts(_ separator: UInt8 = 0) -> [[UInt8]] {
+        rest.split(separator: separator, omittingEmptySubsequences: false).map { Array($0) }
+    }
+}
