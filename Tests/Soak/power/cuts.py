@@ -114,10 +114,11 @@ def main():
 
 
 if __name__ == "__main__":
-    # All mounts and loop devices end with the process, however it ends.
+    # All processes, mounts and loop devices end with this process, however it ends.
     if os.environ.pop("BACKHAUL_POWER", None) is None:
         os.environ["BACKHAUL_POWER"] = "1"
         # The server that forks the hosts imports this file.
         os.environ["PYTHONPATH"] = f"{Path(__file__).parent}:{os.environ['PYTHONPATH']}"
-        os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", sys.executable, *sys.argv])
+        os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child",
+                              "--mount-proc", sys.executable, *sys.argv])
     sys.exit(main())

@@ -15,7 +15,8 @@ from testbed.fuse import FSYNC, LIBC, File, Fuse
 
 PR_SET_PDEATHSIG = 1
 CLONE_NEWNS = 0x20000
-SECTOR = 512
+#: What a disk writes as a whole. ext4 relies on it: it cannot be mounted with a torn superblock.
+SECTOR = 4096
 
 
 @dataclass(frozen=True)
