@@ -88,8 +88,9 @@ struct ChallengePrompter {
         do {
             try session.run(.respond(challenge.id, response))
         } catch {
-            // The challenge is not open any more, for example because another process has responded.
-            guard error.status == .notFound else { throw error }
+            // The challenge is not open any more, for example because another process has responded, or has removed the
+            // session.
+            guard error.isSessionGone else { throw error }
         }
     }
 

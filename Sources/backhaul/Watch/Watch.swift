@@ -212,8 +212,9 @@ final class Watch {
         do {
             ending.explain(by: try session.run(.attempts(ending.taskID)))
         } catch {
-            // Another process has acknowledged the end, and the history does not have the task any more.
-            guard error.status == .notFound else { throw error }
+            // Another process has acknowledged the end, and the history does not have the task any more. Or it has even
+            // removed the session.
+            guard error.isSessionGone else { throw error }
         }
         return ending
     }
