@@ -126,7 +126,7 @@ soak: ## the long runs: random kills, hosts that exit in mid-transfer, valgrind,
 	@$(MAKE) --no-print-directory all
 	@scripts/test soak
 
-# The simulator is linked with the library, so it always runs the library that was built last.
+# The simulator loads the library, so it always runs the library that was built last.
 $(SIMULATOR): $(wildcard Tests/Simulation/*.swift Tests/Simulation/*/*) | $(LIBRARY)
 	swift build -c release --package-path Tests/Simulation --scratch-path $(BUILD)/swift/simulation \
 	    -Xswiftc -static-stdlib -Xswiftc -use-ld=lld

@@ -3,12 +3,14 @@
 #define _GNU_SOURCE
 #include "simulated.h"
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,6 +35,9 @@ long syscall(long number, ...) {
     for (int i = 0; i < 6; i++) given[i] = va_arg(list, long);
     va_end(list);
     if (number == SYS_getrandom) return getrandom((void *)given[0], (size_t)given[1], (unsigned)given[2]);
+    if (number == SYS_pidfd_open) return sim_pidfd_open((pid_t)given[0]);
+    if (number == SYS_memfd_create)
+        return sim_own_descriptor(memfd_create((char *)given[0], (unsigned)given[1]));
     if (number == SYS_renameat2)
         return renameat2((int)given[0], (char *)given[1], (int)given[2], (char *)given[3], (unsigned)given[4]);
     if (number == SYS_copy_file_range)
@@ -48,18 +53,23 @@ void sim_set_boot(uint64_t number) { boot = number; }
 int sim_open_kernel_file(const char *path) {
     uint8_t bytes[256];
     size_t count = sizeof bytes;
+    int status;
     if (!strcmp(path, "/dev/urandom")) // SQLite seeds its random numbers from this file
         fill(bytes, sizeof bytes);
     else if (!strcmp(path, "/proc/meminfo")) // other programs have no dirty pages
         count = (size_t)sprintf((char *)bytes, "Dirty: 0 kB\n");
     else if (!strcmp(path, "/proc/sys/kernel/random/boot_id"))
         count = (size_t)sprintf((char *)bytes, "00000000-0000-4000-8000-%012llx\n", (unsigned long long)boot);
+    else if ((status = sim_process_status(path, (char *)bytes, sizeof bytes)) >= 0)
+        count = (size_t)status;
     else
         return -1;
     int file = memfd_create("kernel", MFD_CLOEXEC);
     if (file >= 0 && (write(file, bytes, count) < 0 || lseek(file, 0, SEEK_SET) < 0)) return -1;
     return file;
 }
+
+void sim_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 void sim_make_repeatable(char **arguments) {
     // https://github.com/swiftlang/swift/blob/main/stdlib/public/runtime/EnvironmentVariables.def

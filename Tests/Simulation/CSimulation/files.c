@@ -217,7 +217,7 @@ static void truncate_present(const struct place *place) {
     close(file);
 }
 
-static int open_file(int base, const char *path, int flags, mode_t mode) {
+static int open_unowned(int base, const char *path, int flags, mode_t mode) {
     int kernel_file = sim_is_on ? sim_open_kernel_file(path) : -1;
     if (kernel_file >= 0) return kernel_file;
     struct place place = find(base, path);
@@ -230,6 +230,10 @@ static int open_file(int base, const char *path, int flags, mode_t mode) {
     int file = REAL(openat)(base, path, flags, mode);
     if (file >= 0 && creates) add(&place);
     return file;
+}
+
+static int open_file(int base, const char *path, int flags, mode_t mode) {
+    return sim_own_descriptor(open_unowned(base, path, flags, mode));
 }
 
 int openat(int base, const char *path, int flags, ...) {

@@ -182,7 +182,7 @@ void sim_end(sim_connection *connection, int reset) { deliver(connection, NULL, 
 static int make_socket(void) {
     static uint16_t last_port; // a program distinguishes connections by their ports
     int pair[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) return -1;
+    if (REAL(socketpair)(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)) return -1;
     sim_connection *connection = calloc(1, sizeof *connection);
     connection->descriptor = pair[0];
     connection->other = pair[1];
@@ -190,12 +190,13 @@ static int make_socket(void) {
     connection->own = (struct sockaddr_in){
         .sin_family = AF_INET, .sin_port = htons(32768 + last_port++ % 28000), .sin_addr = {0x0100000a}};
     connections[pair[0]] = connection;
-    return pair[0];
+    sim_forget_descriptor(pair[1]);
+    return sim_own_descriptor(pair[0]);
 }
 
 int socket(int family, int type, int protocol) {
     bool is_stream = (type & 0xf) == SOCK_STREAM;
-    if (!sim_is_simulated() || family == AF_UNIX) return REAL(socket)(family, type, protocol);
+    if (!sim_is_simulated() || family == AF_UNIX) return sim_own_descriptor(REAL(socket)(family, type, protocol));
     if (family == AF_INET && is_stream) return make_socket();
     errno = EAFNOSUPPORT;
     return -1;
@@ -228,7 +229,11 @@ static void refuse(void *context) {
 
 int connect(int descriptor, const struct sockaddr *address, socklen_t size) {
     sim_connection *connection = connection_of(descriptor);
-    if (!connection) return REAL(connect)(descriptor, address, size);
+    if (!connection) {
+        int result = REAL(connect)(descriptor, address, size);
+        if (!result && sim_is_simulated()) sim_unix_connected(descriptor);
+        return result;
+    }
     connection->peer = *(const struct sockaddr_in *)(const void *)address;
     int64_t delay = 0;
     int answer =
@@ -238,6 +243,11 @@ int connect(int descriptor, const struct sockaddr *address, socklen_t size) {
     if (answer >= 0) later(connection, delay, answer ? refuse : become_open);
     errno = EINPROGRESS;
     return -1;
+}
+
+int listen(int descriptor, int backlog) {
+    if (sim_is_simulated() && !connection_of(descriptor)) sim_unix_listens();
+    return REAL(listen)(descriptor, backlog);
 }
 
 ssize_t send(int descriptor, const void *bytes, size_t count, int flags) {
@@ -264,8 +274,12 @@ ssize_t recv(int descriptor, void *bytes, size_t count, int flags) {
 
 int getsockopt(int descriptor, int level, int name, void *value, socklen_t *size) {
     sim_connection *connection = connection_of(descriptor);
-    if (!connection || level != SOL_SOCKET || name != SO_ERROR)
-        return connection && level == IPPROTO_TCP ? 0 : REAL(getsockopt)(descriptor, level, name, value, size);
+    if (!connection || level != SOL_SOCKET || name != SO_ERROR) {
+        if (connection && level == IPPROTO_TCP) return 0;
+        int result = REAL(getsockopt)(descriptor, level, name, value, size);
+        if (!result && level == SOL_SOCKET && name == SO_PEERCRED) sim_set_peer(descriptor, value);
+        return result;
+    }
     *(int *)value = connection->error;
     connection->error = 0;
     return 0;
@@ -293,6 +307,7 @@ int getsockname(int descriptor, struct sockaddr *address, socklen_t *size) {
 
 int close(int descriptor) {
     sim_connection *connection = connection_of(descriptor);
+    sim_forget_descriptor(descriptor);
     if (!connection) return REAL(close)(descriptor);
     connections[descriptor] = NULL;
     if (connection->context) servers.closed(connection);

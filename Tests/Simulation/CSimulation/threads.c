@@ -27,6 +27,7 @@ struct thread {
     struct pollfd *descriptors;
     size_t descriptor_count;
     pthread_t handle;
+    int process;
     void *(*body)(void *);
     void *argument;
 };
@@ -58,6 +59,7 @@ void *sim_real(const char *name) {
 }
 
 bool sim_is_simulated(void) { return sim_is_on && self && !is_in_event; }
+int sim_process(void) { return self && !is_in_event ? self->process : 0; }
 
 // SplitMix64, a generator of random numbers with a state of 64 bits (Steele, Lea and Flood, 2014).
 uint64_t sim_next_random(uint64_t *state) {
@@ -206,6 +208,9 @@ static void make_ready(enum state state, const void *object, bool all) {
 }
 
 static void sleep_until(int64_t until) { wait_in(SLEEPS, NULL, until); }
+void sim_sleep(void) {
+    for (;;) sleep_until(-1);
+}
 
 void sim_wait_for(struct pollfd *descriptors, size_t count, int64_t until) {
     self->descriptors = descriptors;
@@ -230,11 +235,12 @@ static void *run_thread(void *argument) {
     return result;
 }
 
-int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
-    if (!sim_is_simulated()) return REAL(pthread_create)(handle, attributes, body, argument);
+static int start_thread(pthread_t *handle, const pthread_attr_t *attributes, void *(*body)(void *), void *argument,
+                        int process) {
     if (thread_count == MAXIMUM_THREADS) return EAGAIN;
     struct thread *made = calloc(1, sizeof *made);
     made->until = -1;
+    made->process = process;
     made->body = body;
     made->argument = argument;
     int result = REAL(pthread_create)(handle, attributes, run_thread, made);
@@ -242,6 +248,29 @@ int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*
     made->handle = *handle;
     threads[thread_count++] = made;
     return 0;
+}
+
+int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
+    if (!sim_is_simulated()) return REAL(pthread_create)(handle, attributes, body, argument);
+    return start_thread(handle, attributes, body, argument, self->process);
+}
+
+void sim_start_thread(int process, void *(*body)(void *), void *argument) {
+    pthread_t handle;
+    if (start_thread(&handle, NULL, body, argument, process)) abort();
+}
+
+// The threads of an ended process are never chosen again.
+void sim_end_threads(int process) {
+    size_t count = 0;
+    for (size_t i = 0; i < thread_count; i++)
+        if (threads[i]->process != process) threads[count++] = threads[i];
+    thread_count = count;
+}
+
+void sim_stop_thread(void) {
+    give_turn(choose());
+    for (;;) await_turn(self);
 }
 
 int pthread_join(pthread_t handle, void **result) {

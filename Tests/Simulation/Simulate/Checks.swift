@@ -53,6 +53,24 @@ struct Checks {
         // A server may have acted on a request with POST, so it is not repeated (RFC 9110, section 9.2.2).
         plan.kind == .post || history.hasDiskFaults
             || plan.resource.isMissing && end.second == Int64(BH_HTTP_STATUS)
+            || end.second == Int64(BH_RESOURCE_TIMEOUT) && longestOff > 6 * 24 * hour
+    }
+
+    /// The longest time for which the machine was off, as its calendar says. A machine that was off has only the
+    /// calendar to know for how long.
+    private var longestOff: Int64 {
+        var (longest, off) = (Int64(0), Int64(0))
+        var isOff = false
+        for one in observations {
+            switch one.kind {
+            case .powerFails: (isOff, off) = (true, 0)
+            case .processStarts: isOff = false
+            case .calendarIsSet where isOff: off += one.first
+            default: break
+            }
+            longest = max(longest, off)
+        }
+        return longest
     }
 
     private func violationsOfFile(_ plan: TaskPlan, _ end: Observation) -> [String] {
@@ -73,7 +91,7 @@ struct Checks {
         var found: [String] = []
         // When a round ends, each task that was accepted before has an event.
         for round in rounds {
-            let before = observations.prefix { $0 != round }
+            let before = observations.prefix { $0 != round }.filter { $0.program == round.program }
             let accepted = Set(before.filter { $0.kind == .taskIsAccepted }.map(\.task))
             let ended = Set(
                 before.filter { [.taskSucceeds, .taskFails, .taskWasCancelled].contains($0.kind) }.map(\.task))
@@ -132,6 +150,9 @@ struct Checks {
     }
 
     private var violationsOfEnd: [String] {
-        observations.contains { $0.kind == .allIsDone } ? [] : ["the program did not come to its end"]
+        (1...history.programs).compactMap { program in
+            let isDone = observations.contains { $0.kind == .allIsDone && $0.program == program }
+            return isDone ? nil : "program \(program) did not come to its end"
+        }
     }
 }

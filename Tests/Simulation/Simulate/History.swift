@@ -1,12 +1,14 @@
 /// What happens in the world of one run. The seed decides it before the run begins, so that a part of a history can be
 /// left out and the rest stays the same. All times are in microseconds since the start of the run.
 struct History {
+    /// How many programs use the store. They are numbered from 1.
+    var programs: Int
     var tasks: [TaskPlan]
     var faults: [Fault]
     var disk: Disk
-    /// How many transfers may run at the same time; 0: the engine's default.
+    /// How many transfers of a program may run at the same time; 0: the engine's default.
     var runningLimit: UInt32
-    /// The percentage of polls after which the program acknowledges nothing.
+    /// The percentage of polls after which a program acknowledges nothing.
     var forgetfulness: Int64
     /// Whether each process of the program first enqueues the tasks again whose ends it does not know.
     var repeatsEnqueues: Bool
@@ -40,10 +42,11 @@ struct Disk {
     var callsPerFailure: UInt64
 }
 
-/// A task that the program enqueues.
+/// A task that a program enqueues.
 struct TaskPlan: Equatable {
     /// The number of the task, and of its resource and its file.
     var number: Int
+    var program: Int
     var time: Int64
     var size: Int64
     var resource: Resource
@@ -87,10 +90,10 @@ struct Resource: Equatable {
     var lastVersion: UInt64 { UInt64(changes.count + changesAfterRequests.count) }
 }
 
-/// What happens to the machine, to the process and to the network.
+/// What happens to the machine, to a program and to the network.
 struct Fault: Equatable {
     enum Kind: Equatable {
-        /// The process is killed, and started again after the duration.
+        /// The program is killed, and started again after the duration.
         case kill
         /// The power fails, and the machine starts again after the duration.
         case powerCut
@@ -107,6 +110,7 @@ struct Fault: Equatable {
     }
 
     var kind: Kind
+    var program: Int
     var time: Int64
     var duration: Int64
 }
@@ -114,9 +118,12 @@ struct Fault: Equatable {
 extension History {
     init(_ choice: Choice) {
         var random = Random(seed: choice.seed)
+        let programs = random.chance(50) ? 1 : Int(random.int(2...3))
         let count = random.magnitude(1...40)
-        tasks = (0..<Int(count)).map { Self.task($0, &random) }
-        faults = (0..<random.magnitude(0...12)).map { _ in Self.fault(&random) }.sorted { $0.time < $1.time }
+        self.programs = programs
+        tasks = (0..<Int(count)).map { Self.task($0, of: programs, &random) }
+        faults = (0..<random.magnitude(0...12)).map { _ in Self.fault(of: programs, &random) }
+            .sorted { $0.time < $1.time }
         disk = Disk(
             isOrdered: random.chance(60), syncTime: random.chance(50) ? 0 : random.magnitude(100...200_000),
             callsPerFailure: random.chance(25) ? UInt64(random.magnitude(200...20_000)) : 0)
@@ -127,7 +134,7 @@ extension History {
         faults = faults.enumerated().filter { choice.leftOutFaults >> UInt64($0.offset) & 1 == 0 }.map(\.element)
     }
 
-    private static func task(_ number: Int, _ random: inout Random) -> TaskPlan {
+    private static func task(_ number: Int, of programs: Int, _ random: inout Random) -> TaskPlan {
         let time = random.chance(60) ? 0 : random.int(0...lastFault)
         let resource = Resource(
             server: UInt32(random.int(1...4)), validator: random.pick(Resource.Validator.allCases),
@@ -139,8 +146,8 @@ extension History {
             isMissing: random.chance(4))
         let kind: TaskPlan.Kind = random.chance(80) ? .download : random.pick([.put, .post])
         return TaskPlan(
-            number: number, time: time, size: random.chance(5) ? 0 : random.magnitude(1...3_000_000),
-            resource: resource, kind: kind,
+            number: number, program: 1 + number % programs, time: time,
+            size: random.chance(5) ? 0 : random.magnitude(1...3_000_000), resource: resource, kind: kind,
             // Many requests are answered in the first second, so many tasks are cancelled then.
             cancelled: random.chance(10) ? time + random.magnitude(1...random.pick([second, 600 * second])) : nil,
             suspended: random.chance(8) ? suspension(after: time, &random) : nil,
@@ -153,7 +160,7 @@ extension History {
         return start...start + random.magnitude(second...hour)
     }
 
-    private static func fault(_ random: inout Random) -> Fault {
+    private static func fault(of programs: Int, _ random: inout Random) -> Fault {
         let kinds: [Fault.Kind] = [.kill, .kill, .powerCut, .powerCut, .exit, .outage, .calendar, .pause, .fullDisk]
         let kind = random.pick(kinds)
         // Many things happen in the first seconds, so many faults do, too.
@@ -164,6 +171,6 @@ extension History {
             case .outage, .pause, .fullDisk: random.magnitude(second...hour)
             case .kill, .powerCut, .exit: random.magnitude(second...600 * second)
             }
-        return Fault(kind: kind, time: time, duration: duration)
+        return Fault(kind: kind, program: Int(random.int(1...Int64(programs))), time: time, duration: duration)
     }
 }

@@ -1,8 +1,10 @@
 import CBackhaul
+import CSimulation
 import Glibc
 
 /// What a program asks beside its work. The replies must agree with each other, and with what the program has done.
 struct Inspection {
+    let library: sim_library
     let application: OpaquePointer?
     let session: OpaquePointer?
 
@@ -24,11 +26,11 @@ struct Inspection {
         suspended: Set<UInt64>, _ error: inout bh_error, found: (UInt64, Contradiction) -> Void
     ) -> bh_status {
         var tasks: OpaquePointer?
-        let status = bh_session_tasks(session, nil, 0, 1_000, BH_WAIT_DEFAULT, &tasks, &error)
-        defer { bh_batch_release(tasks) }
+        let status = library.session_tasks(session, nil, 0, 1_000, BH_WAIT_DEFAULT, &tasks, &error)
+        defer { library.batch_release(tasks) }
         guard status == BH_OK else { return status }
-        for index in 0..<bh_batch_count(tasks) {
-            guard let info = Self.item(tasks, index, BH_ITEM_TASK, bh_task_info.self) else { continue }
+        for index in 0..<library.batch_count(tasks) {
+            guard let info = item(tasks, index, BH_ITEM_TASK, bh_task_info.self) else { continue }
             if let contradiction = Self.contradiction(in: info, isSuspended: suspended.contains(info.id)) {
                 found(info.id, contradiction)
             }
@@ -64,21 +66,21 @@ struct Inspection {
     /// Tries to become a second consumer of the session. Returns the status, which must be BH_IN_USE.
     func attachAgain(_ identifier: String, _ error: inout bh_error) -> bh_status {
         var second: OpaquePointer?
-        defer { bh_session_close(second) }
-        return bh_session_attach(application, identifier, bh_role(BH_ROLE_CONSUME), BH_WAIT_DEFAULT, &second, &error)
+        defer { library.session_close(second) }
+        return library.session_attach(application, identifier, bh_role(BH_ROLE_CONSUME), BH_WAIT_DEFAULT, &second, &error)
     }
 
     /// Returns the limit of running tasks in the stored configuration.
     func runningLimit(_ error: inout bh_error) -> (status: bh_status, limit: UInt32) {
         var batch: OpaquePointer?
-        let status = bh_session_get_configuration(session, BH_WAIT_DEFAULT, &batch, &error)
-        defer { bh_batch_release(batch) }
-        let configuration = Self.item(batch, 0, BH_ITEM_CONFIGURATION, bh_session_configuration.self)
+        let status = library.session_get_configuration(session, BH_WAIT_DEFAULT, &batch, &error)
+        defer { library.batch_release(batch) }
+        let configuration = item(batch, 0, BH_ITEM_CONFIGURATION, bh_session_configuration.self)
         return (status, configuration?.maximum_running_tasks ?? 0)
     }
 
-    static func item<Value>(_ batch: OpaquePointer?, _ index: Int, _ kind: Int, _ type: Value.Type) -> Value? {
-        bh_batch_item(batch, index, bh_item_kind(kind), MemoryLayout<Value>.size)?
+    func item<Value>(_ batch: OpaquePointer?, _ index: Int, _ kind: Int, _ type: Value.Type) -> Value? {
+        library.batch_item(batch, index, bh_item_kind(kind), MemoryLayout<Value>.size)?
             .assumingMemoryBound(to: Value.self).pointee
     }
 }

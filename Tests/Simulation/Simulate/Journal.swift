@@ -20,11 +20,13 @@ struct Observation: Equatable {
 
     var time: Int64
     var kind: Kind
-    /// The number of the task in the history.
-    var task: Int
+    /// The number of the program; 0: none.
+    var program = 0
+    /// The number of the task in the history; -1: none.
+    var task = -1
     /// More numbers. `Story` says what they mean for each kind.
-    var first: Int64
-    var second: Int64
+    var first: Int64 = 0
+    var second: Int64 = 0
 }
 
 /// The shared memory of a run.

@@ -3,16 +3,8 @@ import Glibc
 
 /// What happens to the machine: the faults of the history, at their times.
 final class Machine {
-    enum Request {
-        case exit(Int64)
-        case pause(Int64)
-    }
-
     private let history: History
     private let journal: Journal
-    /// Faults that the program performs itself.
-    private var requests: [Request] = []
-
     /// The file with what is not on the disk yet.
     private let savedFiles: String
 
@@ -37,26 +29,25 @@ final class Machine {
         guard journal.choice.lastStep > 0 else { return }
         sim_kill_at_step(
             journal.choice.lastStep,
-            { world.machine.isCutAtStep ? world.machine.cutPower(for: second) : world.machine.kill(for: second) })
+            { world.machine.isCutAtStep ? world.machine.cutPower(for: second) : world.machine.killAll(for: second) })
     }
 
     private var isCutAtStep: Bool { journal.choice.isPowerCut }
 
-    func takeRequest() -> Request? { requests.isEmpty ? nil : requests.removeFirst() }
-
     /// The time of the next fault that the program performs itself.
-    var nextRequest: Int64? {
-        if !requests.isEmpty { return 0 }
-        return history.faults[journal.nextFault...].first { [.exit, .pause].contains($0.kind) }?.time
+    func nextRequest(_ program: Int) -> Int64? {
+        if world.programs.hasRequest(program) { return 0 }
+        return history.faults[journal.nextFault...]
+            .first { [.exit, .pause].contains($0.kind) && $0.program == program }?.time
     }
 
     private func happen(_ index: Int) {
         let fault = history.faults[index]
         journal.nextFault = index + 1
         switch fault.kind {
-        case .kill: kill(for: fault.duration)
+        case .kill: world.programs.kill(fault.program, for: fault.duration)
         case .powerCut: cutPower(for: fault.duration)
-        case .exit: requests.append(.exit(fault.duration))
+        case .exit: world.programs.add(.exit(fault.duration), for: fault.program)
         case .outage:
             record(.outageBegins)
             world.servers.setOutage(true)
@@ -70,19 +61,19 @@ final class Machine {
             record(.calendarIsSet, fault.duration)
             journal.calendar += fault.duration
             sim_step_calendar(fault.duration)
-        case .pause: requests.append(.pause(fault.duration))
+        case .pause: world.programs.add(.pause(fault.duration), for: fault.program)
         case .fullDisk:
             record(.diskFills, fault.duration)
             fullUntil = max(fullUntil, min(fault.time + fault.duration, History.lastFault))
         }
     }
 
-    func kill(for duration: Int64) -> Never {
+    private func killAll(for duration: Int64) -> Never {
         record(.processIsKilled)
         end(after: duration)
     }
 
-    func cutPower(for duration: Int64) -> Never {
+    private func cutPower(for duration: Int64) -> Never {
         record(.powerFails)
         journal.boots += 1
         journal.bootTime = world.servers.now + duration - 20 * second
@@ -90,7 +81,7 @@ final class Machine {
         end(after: duration)
     }
 
-    /// Ends this process. The next one starts after the duration.
+    /// Ends all processes. The next ones start after the duration.
     func end(after duration: Int64) -> Never {
         journal.time = world.servers.now + duration
         let file = open(savedFiles, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -101,7 +92,7 @@ final class Machine {
 
     /// Decides whether a call on a file fails, and with which errno.
     private func failure(of call: sim_file_call) -> Int32 {
-        guard diskMayFail else { return 0 }
+        guard diskMayFail, !programReads else { return 0 }
         if isFull, [SIM_WRITE, SIM_CREATE, SIM_DIRECTORY].contains(call) { return ENOSPC }
         guard history.disk.callsPerFailure > 0, sim_random() % history.disk.callsPerFailure == 0 else { return 0 }
         return switch call {
@@ -112,16 +103,16 @@ final class Machine {
         }
     }
 
-    /// Whether calls on files may fail now. The program's own calls never fail.
+    /// Whether calls on files may fail now.
     var diskMayFail: Bool {
-        (history.disk.callsPerFailure > 0 || isFull) && !programReads && world.servers.now < History.lastFault
+        (history.disk.callsPerFailure > 0 || isFull) && world.servers.now < History.lastFault
     }
 
     /// Until when the disk has no space.
     private var fullUntil: Int64 = 0
     private var isFull: Bool { world.servers.now < fullUntil }
 
-    /// Whether the program itself uses a file.
+    /// Whether a program itself uses a file. Its calls never fail.
     var programReads = false
 
     /// Continues with the files that the last process has left.
@@ -142,6 +133,6 @@ final class Machine {
     }
 
     private func record(_ kind: Observation.Kind, _ first: Int64 = 0) {
-        journal.add(Observation(time: world.servers.now, kind: kind, task: -1, first: first, second: 0))
+        journal.add(Observation(time: world.servers.now, kind: kind, first: first))
     }
 }

@@ -13,23 +13,30 @@ enum ProcessEnd {
 final class World {
     let servers: Servers
     let machine: Machine
+    let programs: Programs
 
     init(_ history: History, _ journal: Journal, folder: String) {
         servers = Servers(history, journal, start: journal.time)
         machine = Machine(history, journal, folder: folder)
+        programs = Programs(history, journal, folder: folder)
     }
 }
 
 // Unsafe: one thread runs at a time.
 nonisolated(unsafe) var world: World!
 
-/// One process of a run: a program that uses the library as its documentation says. It enqueues the tasks of the
+/// One process of a program that uses the library as its documentation says. It enqueues the tasks of the
 /// history, reads the events and acknowledges them. It remembers in the journal what it has done, as a program would in
 /// its own database.
 struct Program {
+    let number: Int
     let history: History
     let journal: Journal
     let folder: String
+    /// The copy of the library in this process.
+    let library: sim_library
+    /// The tasks of this program.
+    private let tasks: [TaskPlan]
     private var application: OpaquePointer?
     private var session: OpaquePointer?
     private var error = bh_error()
@@ -45,11 +52,13 @@ struct Program {
     private var isFinished = false
     private var random: Random
 
-    init(_ history: History, _ journal: Journal, folder: String) {
-        (self.history, self.journal, self.folder) = (history, journal, folder)
+    init(_ number: Int, _ history: History, _ journal: Journal, folder: String, library: sim_library) {
+        (self.number, self.history, self.journal, self.folder) = (number, history, journal, folder)
+        self.library = library
+        tasks = history.tasks.filter { $0.program == number }
         random = Random(seed: journal.choice.seed &+ UInt64(journal.all.count))
-        bh_init(&error, MemoryLayout<bh_error>.size)
-        for one in journal.all {
+        library.`init`(&error, MemoryLayout<bh_error>.size)
+        for one in journal.all where one.program == number {
             switch one.kind {
             case .taskIsAccepted: (accepted[one.task], isFinished) = (UInt64(one.first), false)
             case .taskIsCancelled: cancelled.insert(one.task)
@@ -76,35 +85,38 @@ struct Program {
             enqueueDueTasks()
             cancelDueTasks()
             suspendDueTasks()
-            if isFinished, ended.count == history.tasks.count { break }
+            if isDone { break }
             poll()
             if random.chance(20) { listTasks() }
-            switch world.machine.takeRequest() {
+            switch world.programs.takeRequest(number) {
             case .exit(let duration)?:
                 close()
                 record(.processExits)
-                world.machine.end(after: duration)
+                world.programs.exit(number, for: duration)
             case .pause(let duration)?:
                 record(.programPauses, first: duration)
                 usleep(UInt32(duration))
             case nil: break
             }
         }
-        if isFinished, ended.count == history.tasks.count { record(.allIsDone) }
+        if !isDone { _exit(ProcessEnd.done) }
         close()
-        _exit(ProcessEnd.done)
+        record(.allIsDone)
+        world.programs.exit(number, for: nil)
     }
+
+    private var isDone: Bool { (isFinished || tasks.isEmpty) && ended.count == tasks.count }
 
     private mutating func open() {
         var options = bh_application_options()
-        bh_init(&options, MemoryLayout<bh_application_options>.size)
+        library.`init`(&options, MemoryLayout<bh_application_options>.size)
         options.hosting = bh_hosting(BH_HOSTING_EMBEDDED)
         let store = folder + "/store"
         let opened = "org.example.simulation".withCString { identifier in
             store.withCString { store in
                 options.identifier = identifier
                 options.store = store
-                return bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error)
+                return library.application_open(&options, BH_WAIT_DEFAULT, &application, &error)
             }
         }
         check(opened)
@@ -113,31 +125,31 @@ struct Program {
 
     private mutating func createSession() {
         var configuration = bh_session_configuration()
-        bh_init(&configuration, MemoryLayout<bh_session_configuration>.size)
+        library.`init`(&configuration, MemoryLayout<bh_session_configuration>.size)
         // A later version of the program has another limit. The session keeps its stored configuration.
         configuration.maximum_running_tasks = storedLimit == nil ? history.runningLimit : 7
-        let created = "photos".withCString { identifier in
+        let created = sessionIdentifier.withCString { identifier in
             configuration.identifier = identifier
-            return bh_session_create(
+            return library.session_create(
                 application, &configuration, bh_role(BH_ROLE_CONSUME), BH_WAIT_DEFAULT, &session, nil, &error)
         }
         check(created)
     }
 
     private func close() {
-        bh_session_close(session)
-        bh_application_close(application)
+        library.session_close(session)
+        library.application_close(application)
     }
 
     // MARK: Tasks
 
     private mutating func enqueueDueTasks() {
-        for plan in history.tasks where plan.time <= now && accepted[plan.number] == nil { enqueue(plan) }
+        for plan in tasks where plan.time <= now && accepted[plan.number] == nil { enqueue(plan) }
     }
 
     private mutating func enqueue(_ plan: TaskPlan) {
         var request = bh_request()
-        bh_init(&request, MemoryLayout<bh_request>.size)
+        library.`init`(&request, MemoryLayout<bh_request>.size)
         request.priority = plan.priority
         let body = Content.bytes(plan.number, version: 0, from: 0, count: plan.isUpload ? Int(plan.size) % 500_000 : 0)
         var results: OpaquePointer?
@@ -157,10 +169,10 @@ struct Program {
             }
             return withUnsafePointer(to: &header) { header in
                 (request.headers, request.header_count) = (header, 1)
-                return bh_session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)
+                return library.session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)
             }
         }
-        defer { bh_batch_release(results) }
+        defer { library.batch_release(results) }
         // The task exists already. If it were enqueued a second time, it would have another id.
         guard accepted[plan.number] == nil || status != BH_OK else {
             let id = item(results, 0, BH_ITEM_ENQUEUED, bh_enqueued.self)?.task_id
@@ -176,30 +188,30 @@ struct Program {
 
     /// Enqueues the tasks again whose ends the program does not know. Each of them has an idempotency key.
     private mutating func repeatEnqueues() {
-        for plan in history.tasks where accepted[plan.number] != nil && !ended.contains(plan.number) { enqueue(plan) }
+        for plan in tasks where accepted[plan.number] != nil && !ended.contains(plan.number) { enqueue(plan) }
     }
 
     // A call is recorded after it has succeeded. If the process ends between the two, the next process repeats the
     // call.
     private mutating func cancelDueTasks() {
-        for plan in history.tasks {
+        for plan in tasks {
             guard let time = plan.cancelled, time <= now, let id = accepted[plan.number],
                 cancelled.insert(plan.number).inserted
             else { continue }
-            select(id, bh_tasks_cancel)
+            select(id, library.tasks_cancel)
             record(.taskIsCancelled, plan.number)
         }
     }
 
     private mutating func suspendDueTasks() {
-        for plan in history.tasks {
+        for plan in tasks {
             guard let times = plan.suspended, let id = accepted[plan.number] else { continue }
             if times.lowerBound <= now, suspended.insert(plan.number).inserted {
-                select(id, bh_tasks_suspend)
+                select(id, library.tasks_suspend)
                 record(.taskIsSuspended, plan.number)
             }
             if times.upperBound <= now, resumed.insert(plan.number).inserted {
-                select(id, bh_tasks_resume)
+                select(id, library.tasks_resume)
                 record(.taskIsResumed, plan.number)
             }
         }
@@ -213,13 +225,15 @@ struct Program {
     /// Performs a call for one task.
     private mutating func select(_ id: UInt64, _ call: TaskCall) {
         var selection = bh_task_selection()
-        bh_init(&selection, MemoryLayout<bh_task_selection>.size)
+        library.`init`(&selection, MemoryLayout<bh_task_selection>.size)
         let status = withUnsafePointer(to: id) { ids in
             (selection.ids, selection.id_count) = (ids, 1)
             return call(session, &selection, BH_WAIT_DEFAULT, nil, &error)
         }
         check(status)
     }
+
+    private var sessionIdentifier: String { "photos \(number)" }
 
     func path(_ number: Int) -> String { "\(folder)/files/\(number)" }
 
@@ -229,11 +243,11 @@ struct Program {
         var events: OpaquePointer?
         let wait = max(1, (nextAction - now) / millisecond + 1)
         let after = history.hasCursor ? cursor : 0
-        let status = bh_session_poll(session, after, 10, Int32(min(wait, 600_000)), &events, &error)
-        defer { bh_batch_release(events) }
+        let status = library.session_poll(session, after, 10, Int32(min(wait, 600_000)), &events, &error)
+        defer { library.batch_release(events) }
         guard status == BH_OK else { return check(status) }
         let forgets = random.chance(history.forgetfulness) && now < History.lastFault
-        for index in 0..<bh_batch_count(events) {
+        for index in 0..<library.batch_count(events) {
             guard let event = item(events, index, BH_ITEM_EVENT, bh_event.self) else { continue }
             handle(event, acknowledges: !forgets)
         }
@@ -261,7 +275,7 @@ struct Program {
         if kind == .taskSucceeds, let plan = history.plan(number), !plan.isUpload { checkFile(plan) }
         guard acknowledges else { return }
         var id = event.id
-        let status = bh_session_acknowledge(session, &id, 1, BH_WAIT_DEFAULT, nil, &error)
+        let status = library.session_acknowledge(session, &id, 1, BH_WAIT_DEFAULT, nil, &error)
         guard status == BH_OK else { return check(status) }
         record(.isAcknowledged, number, first: Int64(id))
     }
@@ -278,8 +292,8 @@ struct Program {
 
     /// When the program must act next.
     private var nextAction: Int64 {
-        var next = world.machine.nextRequest ?? History.lastEnd
-        for plan in history.tasks {
+        var next = world.machine.nextRequest(number) ?? History.lastEnd
+        for plan in tasks {
             if accepted[plan.number] == nil { next = min(next, max(plan.time, now + second)) }
             let times = [
                 cancelled.contains(plan.number) ? nil : plan.cancelled,
@@ -294,20 +308,20 @@ struct Program {
     // MARK: Inspection
 
     private mutating func inspectSession() {
-        let inspection = Inspection(application: application, session: session)
+        let inspection = Inspection(library: library, application: application, session: session)
         let (status, limit) = inspection.runningLimit(&error)
         check(status)
         storedLimit = Int64(limit)
         record(.configurationIs, first: Int64(limit))
-        let second = inspection.attachAgain("photos", &error)
+        let second = inspection.attachAgain(sessionIdentifier, &error)
         if second == BH_OK { record(.hasSecondConsumer) } else if second != BH_IN_USE { check(second) }
     }
 
     private mutating func listTasks() {
-        let suspended = history.tasks.filter { $0.suspended.map { $0.lowerBound <= now } == true }
+        let suspended = tasks.filter { $0.suspended.map { $0.lowerBound <= now } == true }
         let ids = Set(suspended.compactMap { accepted[$0.number] })
         var found: [(UInt64, Inspection.Contradiction)] = []
-        let inspection = Inspection(application: application, session: session)
+        let inspection = Inspection(library: library, application: application, session: session)
         check(inspection.listTasks(suspended: ids, &error) { found.append(($0, $1)) })
         for (id, contradiction) in found {
             record(.listingIsWrong, first: Int64(id), second: contradiction.rawValue)
@@ -320,16 +334,17 @@ struct Program {
         guard status != BH_OK else { return }
         record(.callFails, first: Int64(status))
         // A program whose engine has ended can start again. Another failure is a violation, and the run is over.
-        if world.machine.diskMayFail, status != BH_STORE_DAMAGED { world.machine.end(after: 10 * second) }
+        if world.machine.diskMayFail, status != BH_STORE_DAMAGED { world.programs.exit(number, for: 60 * second) }
         _exit(ProcessEnd.done)
     }
 
     private func item<Value>(_ batch: OpaquePointer?, _ index: Int, _ kind: Int, _ type: Value.Type) -> Value? {
-        bh_batch_item(batch, index, bh_item_kind(kind), MemoryLayout<Value>.size)?
+        library.batch_item(batch, index, bh_item_kind(kind), MemoryLayout<Value>.size)?
             .assumingMemoryBound(to: Value.self).pointee
     }
 
     private func record(_ kind: Observation.Kind, _ task: Int = -1, first: Int64 = 0, second: Int64 = 0) {
-        journal.add(Observation(time: now, kind: kind, task: task, first: first, second: second))
+        journal.add(
+            Observation(time: now, kind: kind, program: number, task: task, first: first, second: second))
     }
 }

@@ -13,6 +13,7 @@ struct Runner {
         folder = "/dev/shm/backhaul-simulation-\(slot)"
         // Another program with the same folder ends first. The lock is held until this process ends.
         flock(open(folder + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600), LOCK_EX)
+        loadLibraries(folder + ".libraries")
         zygote = Zygote(journal, folder: folder)
     }
 

@@ -9,8 +9,8 @@ final class Servers {
     /// The time of the run at which this process has started.
     private let start: Int64
     private var isOut = false
-    /// How many requests the servers answer at this time.
-    private var running = 0
+    /// How many requests of each program the servers answer at this time.
+    private var running: [Int: Int] = [:]
     /// The times of the requests for each task, also of earlier processes.
     private var requests: [Int: [Int64]] = [:]
 
@@ -49,7 +49,7 @@ final class Servers {
 
     /// Chooses the answer of a server to a request.
     func answer(_ request: Request, at server: UInt32) -> Answer {
-        guard let plan = Int(request.path.dropFirst()).flatMap(history.plan) else { return .status(404) }
+        guard let plan = plan(request) else { return .status(404) }
         record(.request, plan.number, request.rangeStart ?? -1, Int64(request.body))
         requests[plan.number, default: []].append(now)
         let hasSecret = request.fields["authorization"] != nil
@@ -79,12 +79,16 @@ final class Servers {
         journal.add(Observation(time: now, kind: kind, task: task, first: first, second: second))
     }
 
-    func answerBegins() {
-        running += 1
-        if history.runningLimit > 0, running > history.runningLimit { record(.limitIsPassed, -1, Int64(running)) }
+    func answerBegins(_ program: Int) {
+        let count = running[program, default: 0] + 1
+        running[program] = count
+        if history.runningLimit > 0, count > history.runningLimit { record(.limitIsPassed, -1, Int64(count)) }
     }
 
-    func answerEnds() { running -= 1 }
+    func answerEnds(_ program: Int) { running[program, default: 0] -= 1 }
+
+    /// The task that the path of a request names.
+    func plan(_ request: Request) -> TaskPlan? { Int(request.path.dropFirst()).flatMap(history.plan) }
 }
 
 /// A request, as far as the servers need it.
@@ -166,11 +170,11 @@ final class Peer {
     private var bodyLeft = 0
     private var request: Request?
     private let server: UInt32
-    /// Whether a request is being answered.
-    private var isAnswering = false {
+    /// The program whose request is being answered.
+    private var answering: Int? {
         didSet {
-            if isAnswering, !oldValue { servers.answerBegins() }
-            if !isAnswering, oldValue { servers.answerEnds() }
+            if let oldValue { servers.answerEnds(oldValue) }
+            if let answering { servers.answerBegins(answering) }
         }
     }
     /// What is sent next.
@@ -197,7 +201,7 @@ final class Peer {
 
     func close() {
         guard let connection else { return }
-        isAnswering = false
+        answering = nil
         (sending, self.connection) = (nil, nil)
         sim_connection_set_context(connection, nil)
         Unmanaged.passUnretained(self).release()
@@ -222,7 +226,7 @@ final class Peer {
         bodyLeft -= taken
         guard bodyLeft == 0, let request else { return false }
         self.request = nil
-        isAnswering = true
+        answering = servers.plan(request)?.program
         perform(servers.answer(request, at: server))
         return true
     }
@@ -235,12 +239,12 @@ final class Peer {
     private func perform(_ answer: Answer) {
         switch answer {
         case .status(let code, let fields):
-            isAnswering = false
+            answering = nil
             send("HTTP/1.1 \(code) Status\r\n\(fields)Content-Length: 0\r\n\r\n")
         case .pause(let seconds): perform(.status(503, fields: "Retry-After: \(seconds)\r\n"))
         case .stored(let plan):
             servers.record(.upload, plan.number)
-            isAnswering = false
+            answering = nil
             send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
         case .content(let plan, let version, let request): sendContent(plan, version, request)
         case .broken(let plan, let after, let resets):
@@ -282,7 +286,7 @@ final class Peer {
         let validator = validator(plan, version)
         if let start = request.rangeStart, plan.resource.hasRanges, mayContinue(request, validator) {
             guard start < size else {
-                isAnswering = false
+                answering = nil
                 return send("HTTP/1.1 416 Range\r\nContent-Range: bytes */\(size)\r\nContent-Length: 0\r\n\r\n")
             }
             send(
@@ -336,7 +340,7 @@ final class Peer {
         }
         if sending.isChunked { send("0\r\n\r\n") }
         self.sending = nil
-        isAnswering = false
+        answering = nil
         if let ends = sending.ends { sim_end(connection, ends.resets ? 1 : 0) }
         while self.connection != nil, self.sending == nil, takeRequest() {}
     }

@@ -1,4 +1,5 @@
 import CBackhaul
+import CSimulation
 import Glibc
 
 /// Shows a run in words.
@@ -8,7 +9,9 @@ struct Story {
     init(_ journal: Journal) { self.journal = journal }
 
     func show() {
-        for one in journal.all { say(Self.clock(one.time), sentence(one)) }
+        for one in journal.all {
+            say(Self.clock(one.time), one.program > 0 ? "program \(one.program):" : "world:", sentence(one))
+        }
     }
 
     /// A time as hours, minutes, seconds and milliseconds.
@@ -21,7 +24,9 @@ struct Story {
         return "\(padded(hours, 2)):\(padded(minutes, 2)):\(padded(seconds, 2)).\(padded(time / 1_000 % 1_000, 3))"
     }
 
-    static func name(_ status: Int64) -> String { String(cString: bh_status_name(bh_status(status))) }
+    static func name(_ status: Int64) -> String {
+        libraries[1].status_name(bh_status(status)).map { String(cString: $0) } ?? "status \(status)"
+    }
 
     private static func words(_ contradiction: Int64) -> String {
         Inspection.Contradiction(rawValue: contradiction).map { "\($0)" } ?? ""
@@ -31,20 +36,20 @@ struct Story {
         let task = "task \(one.task)"
         return switch one.kind {
         case .processStarts: "a process starts"
-        case .processIsKilled: "the process is killed"
+        case .processIsKilled: "it is killed" + (one.program > 0 ? "" : ", as each program")
         case .powerFails: "the power fails"
-        case .processExits: "the process exits"
+        case .processExits: "it exits"
         case .outageBegins: "no server answers"
         case .outageEnds: "the servers answer again"
         case .calendarIsSet: "the calendar is set by \(one.first / second) s"
         case .diskFills: "the disk has no space for \(one.first / second) s"
-        case .programPauses: "the program does nothing for \(one.first / second) s"
+        case .programPauses: "it does nothing for \(one.first / second) s"
         case .taskIsAccepted: "\(task) is accepted as task id \(one.first)"
         case .enqueueFails: "\(task) is refused: \(Self.name(one.first))"
         case .configurationIs: "\(one.first) tasks may run at the same time, says the configuration"
         case .hasSecondConsumer: "the session has a second consumer"
         case .listingIsWrong: "the listing of task id \(one.first) is wrong: \(Self.words(one.second))"
-        case .taskIsCancelled: "the program cancels \(task)"
+        case .taskIsCancelled: "it cancels \(task)"
         case .taskSucceeds: "event \(one.first): \(task) has succeeded"
         case .taskFails: "event \(one.first): \(task) has failed: \(Self.name(one.second))"
         case .taskWasCancelled: "event \(one.first): \(task) was cancelled"
@@ -55,15 +60,15 @@ struct Story {
         case .limitIsPassed: "\(one.first) tasks run at the same time"
         case .secretIsRevealed: "the secret header of \(task) is sent to another origin"
         case .secretIsMissing: "a request for \(task) lacks the secret header"
-        case .taskIsSuspended: "the program suspends \(task)"
-        case .taskIsResumed: "the program resumes \(task)"
+        case .taskIsSuspended: "it suspends \(task)"
+        case .taskIsResumed: "it resumes \(task)"
         case .requestIsRefused: "a server does not act on the request for \(task) (429)"
         case .pauseIsDemanded: "a server demands a pause until \(Self.clock(one.first)) for \(task)"
         case .upload: "a server stores the body of \(task)"
         case .fileIsRight: "the file of \(task) is version \(one.first)"
         case .fileIsWrong: "the file of \(task) has \(one.first) wrong bytes"
         case .fileIsMissing: "the file of \(task) is missing"
-        case .allIsDone: "the program is done"
+        case .allIsDone: "it is done"
         }
     }
 }

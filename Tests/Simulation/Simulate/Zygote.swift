@@ -36,9 +36,11 @@ struct Zygote {
 
     private static func serve(_ requests: Int32, _ results: Int32, _ journal: Journal, _ folder: String) -> Never {
         var status: Int32 = 0
+        sim_end_with_parent()
         while read(requests, &status, 1) == 1 {
             let process = fork()
             if process == 0 {
+                sim_end_with_parent()
                 close(requests)
                 close(results)
                 run(journal, disk: folder + "/disk")
@@ -58,7 +60,7 @@ struct Zygote {
         world.machine.loadFiles(below: disk)
         if journal.all.isEmpty { world.machine.endAtStep() }
         world.machine.begin()
-        var program = Program(history, journal, folder: disk)
-        program.run()
+        world.programs.begin()
+        sim_sleep()
     }
 }

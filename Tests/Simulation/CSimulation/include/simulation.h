@@ -2,12 +2,14 @@
 // time, in an order that a seed decides; time passes only when each thread waits; and connections lead to simulated
 // servers. So a program runs in the same way each time it gets the same seed, and as fast as it can compute.
 //
-// The functions are replaced for all libraries that are linked dynamically, because the dynamic linker finds a symbol
-// in the program first (ld.so(8)). The program that is tested contains nothing for the simulation.
+// The functions are replaced for all libraries that are loaded dynamically, because the dynamic linker finds a symbol
+// in the program first (ld.so(8)). The library that is tested contains nothing for the simulation.
 
 #ifndef SIMULATION_H
 #define SIMULATION_H
 
+#include <backhaul.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +18,9 @@
 // Starts this program again, so that it has the same addresses in each run, and the hashes of Swift's collections have
 // no random part. In the second program, returns without an effect. Call it first.
 void sim_make_repeatable(char **arguments);
+
+// Ends this process when its parent ends.
+void sim_end_with_parent(void);
 
 // Begins the simulation. The calling thread becomes the first simulated thread. Times are in microseconds: `calendar`
 // since 1970, `boot` since the start of the machine.
@@ -35,6 +40,54 @@ void sim_after(int64_t microseconds, void (*body)(void *), void *context);
 
 // How often a thread was chosen to run.
 uint64_t sim_switches(void);
+
+// ---- Processes
+
+// How many processes there can be. Process 0 is the simulation itself.
+enum { SIM_PROCESSES = 8 };
+
+// Starts a process with a number from 1 to SIM_PROCESSES. A number is used once.
+void sim_start_process(int process, void *(*body)(void *), void *argument);
+bool sim_is_running(int process);
+
+// Ends a process at once, as SIGKILL does. Call it while no thread runs.
+void sim_end_process(int process);
+
+// Ends the calling process.
+_Noreturn void sim_exit(void);
+
+// Lets the other threads run. The calling thread never runs again.
+_Noreturn void sim_sleep(void);
+
+// The functions of the library that a program calls.
+#define SIM_FUNCTIONS(FUNCTION)                                                                                        \
+    FUNCTION(init)                                                                                                     \
+    FUNCTION(status_name)                                                                                              \
+    FUNCTION(application_open)                                                                                         \
+    FUNCTION(application_close)                                                                                        \
+    FUNCTION(session_create)                                                                                           \
+    FUNCTION(session_attach)                                                                                           \
+    FUNCTION(session_close)                                                                                            \
+    FUNCTION(session_get_configuration)                                                                                \
+    FUNCTION(session_tasks)                                                                                            \
+    FUNCTION(session_enqueue)                                                                                          \
+    FUNCTION(session_poll)                                                                                             \
+    FUNCTION(session_acknowledge)                                                                                      \
+    FUNCTION(tasks_cancel)                                                                                             \
+    FUNCTION(tasks_suspend)                                                                                            \
+    FUNCTION(tasks_resume)                                                                                             \
+    FUNCTION(batch_count)                                                                                              \
+    FUNCTION(batch_item)                                                                                               \
+    FUNCTION(batch_release)
+
+struct sim_library {
+#define SIM_MEMBER(name) __typeof__(&bh_##name) name;
+    SIM_FUNCTIONS(SIM_MEMBER)
+#undef SIM_MEMBER
+};
+
+// Loads the copy of the library for a process. `file` is the library, and `folder` gets files for a moment.
+struct sim_library sim_load_library(const char *file, const char *folder, int process);
 
 // ---- Network
 

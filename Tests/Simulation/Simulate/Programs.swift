@@ -1,0 +1,91 @@
+import CSimulation
+import Glibc
+
+/// The programs of a run, each with the process that runs it. A process needs a copy of the library that no process has
+/// used. If there is none, all processes end, and the run goes on in another process of this system.
+final class Programs {
+    private let history: History
+    private let journal: Journal
+    private let folder: String
+    /// The processes of the programs that run.
+    private var running: [Int: Int32] = [:]
+    private var lastProcess: Int32 = 0
+    /// Faults that the programs perform themselves.
+    private var requests: [Int: [Request]] = [:]
+
+    enum Request {
+        case exit(Int64)
+        case pause(Int64)
+    }
+
+    init(_ history: History, _ journal: Journal, folder: String) {
+        (self.history, self.journal, self.folder) = (history, journal, folder)
+    }
+
+    private var numbers: ClosedRange<Int> { 1...history.programs }
+
+    private func isDone(_ program: Int) -> Bool {
+        journal.all.contains { $0.kind == .allIsDone && $0.program == program }
+    }
+
+    /// Starts all programs that are not done, at about the same time.
+    func begin() {
+        for program in numbers where !isDone(program) { start(program, after: Int64(sim_random() % 100_000)) }
+        endIfAllAreDone()
+    }
+
+    /// Starts a program after the duration.
+    private func start(_ program: Int, after duration: Int64) {
+        // Unsafe: the number of the program is passed as an address, which is never used.
+        sim_after(
+            duration, { world.programs.start(Int(bitPattern: $0)) }, UnsafeMutableRawPointer(bitPattern: program))
+    }
+
+    private func start(_ program: Int) {
+        lastProcess += 1
+        running[program] = lastProcess
+        sim_start_process(
+            lastProcess, { world.programs.run(Int(bitPattern: $0)) }, UnsafeMutableRawPointer(bitPattern: program))
+    }
+
+    private func run(_ number: Int) -> Never {
+        var program = Program(
+            number, history, journal, folder: folder, library: libraries[Int(running[number] ?? 0)])
+        program.run()
+    }
+
+    /// Ends the process of a program. It starts again after the duration.
+    func kill(_ program: Int, for duration: Int64) {
+        guard let process = running.removeValue(forKey: program) else { return }
+        journal.add(Observation(time: world.servers.now, kind: .processIsKilled, program: program))
+        requests[program] = nil
+        if lastProcess == SIM_PROCESSES { world.machine.end(after: duration) }
+        sim_end_process(process)
+        start(program, after: duration)
+    }
+
+    /// Ends the calling process. Its program starts again after the duration; nil: it is done.
+    func exit(_ program: Int, for duration: Int64?) -> Never {
+        running[program] = nil
+        if let duration {
+            if lastProcess == SIM_PROCESSES { world.machine.end(after: duration) }
+            start(program, after: duration)
+        }
+        endIfAllAreDone()
+        sim_exit()
+    }
+
+    private func endIfAllAreDone() {
+        if numbers.allSatisfy(isDone) { _exit(ProcessEnd.done) }
+    }
+
+    func add(_ request: Request, for program: Int) { requests[program, default: []].append(request) }
+
+    func takeRequest(_ program: Int) -> Request? {
+        guard let first = requests[program]?.first else { return nil }
+        requests[program]?.removeFirst()
+        return first
+    }
+
+    func hasRequest(_ program: Int) -> Bool { requests[program]?.isEmpty == false }
+}
