@@ -1,7 +1,9 @@
 """Which errors are retried, how often and when. The session has a policy for retries. A task's own policy overrides the
 session's policy."""
 
+import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 
 import pytest
@@ -159,3 +161,32 @@ def test_if_a_policy_contradicts_its_session_the_error_message_names_both_fields
     retry = RetryPolicy(first_delay_ms=20_000, longest_delay_ms=20_000)
     one.download(url, downloads / "a", policy=Policy(retry=retry))
     assert only_end(one).state is TaskState.SUCCEEDED
+
+
+def test_a_post_is_sent_once_if_a_reused_connection_is_lost_and_a_new_one_cannot_be_made(host, downloads):
+    """libcurl then tries a new connection by itself, so the attempt ends with the failure of the new connection."""
+    requests = []
+
+    def serve(listener):
+        connection, _ = listener.accept()
+        listener.close()
+        with connection, connection.makefile("rb") as stream:
+            for answer in (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", None):
+                head = list(iter(lambda: stream.readline().strip().lower(), b""))
+                stream.read(int(dict(line.split(b": ") for line in head[1:]).get(b"content-length", 0)))
+                requests.append(head[0].split()[0])
+                if answer:
+                    connection.sendall(answer)
+
+    one = host()
+    one.session(**SOON, maximum_attempts=3)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with ThreadPoolExecutor(1) as pool:
+            served = pool.submit(serve, listener)
+            one.download(f"{url}/a", downloads / "a")
+            assert only_end(one).state == TaskState.SUCCEEDED
+            [task] = one.enqueue([Request(f"{url}/b", method="POST", body=b"order")])
+            served.result()
+            [ended] = [event for event in one.wait_for() if event.task_id == task.task_id]
+    assert (requests, ended.state, ended.attempts) == ([b"get", b"post"], TaskState.FAILED, 1)

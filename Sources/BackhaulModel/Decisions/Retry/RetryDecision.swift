@@ -231,16 +231,13 @@ extension Failure {
         status == .tlsTruncated || status == .unexpectedType || status == .connectionLost && domain == .http
     }
 
-    /// Whether the failure alone shows that no server has acted on the request. Either there was no connection, or the
-    /// status shows it. With 408 the request was incomplete (RFC 9110, section 15.5.9). With 421 the request reached
-    /// the wrong server (section 15.5.20). With 425 the request came too early (RFC 8470, section 5.2). With 429 it
-    /// was one of too many (RFC 6585, section 4). With 511 a portal responded in place of the server.
+    /// Whether the HTTP status shows that no server has acted on the request. With 408 the request was incomplete
+    /// (RFC 9110, section 15.5.9). With 421 the request reached the wrong server (section 15.5.20). With 425 the
+    /// request came too early (RFC 8470, section 5.2). With 429 it was one of too many (RFC 6585, section 4). With 511
+    /// a portal responded in place of the server. A failed connection does not show it: perhaps the request was sent
+    /// over an earlier connection, which was lost.
     fileprivate var impliesUnprocessed: Bool {
-        switch status {
-        case .nameNotResolved, .connectionFailed, .tlsFailed: true
-        case .httpStatus: [408, 421, 425, 429].contains(detail) || isFromCaptivePortal
-        default: false
-        }
+        status == .httpStatus && ([408, 421, 425, 429].contains(detail) || isFromCaptivePortal)
     }
 }
 

@@ -209,9 +209,16 @@ struct RetryDecisionTests {
             RetryRow("PUT, lost", lost, becomes: first) { $0.method = "PUT" },
             RetryRow("DELETE, lost", lost, becomes: first) { $0.method = "DELETE" },
             RetryRow("HEAD, lost", lost, becomes: first) { $0.method = "HEAD" },
-            RetryRow("POST, no connection", connection, becomes: first) { $0.method = "POST" },
-            RetryRow("POST, no name", name, becomes: first) { $0.method = "POST" },
-            RetryRow("POST, no handshake", handshake, becomes: first) { $0.method = "POST" },
+            RetryRow("POST, no connection", connection, becomes: first) {
+                ($0.method, $0.isUnprocessed) = ("POST", true)
+            },
+            RetryRow("POST, no name", name, becomes: first) { ($0.method, $0.isUnprocessed) = ("POST", true) },
+            RetryRow("POST, no handshake", handshake, becomes: first) {
+                ($0.method, $0.isUnprocessed) = ("POST", true)
+            },
+            RetryRow("POST, no connection after one that was lost", connection, becomes: refusal) {
+                $0.method = "POST"
+            },
             RetryRow("POST, 503", status(503), becomes: refusal) { $0.method = "POST" },
             RetryRow("POST, 408: the server did not get all bytes", status(408), becomes: first) { $0.method = "POST" },
             RetryRow("POST, time-out before the request was sent", silence, becomes: first) {
@@ -376,8 +383,8 @@ struct RetryDecisionTests {
                 $0.maximumAttempts = 1
             },
             RetryRow("POST", connection, becomes: .whenReachable) {
+                ($0.method, $0.isUnprocessed) = ("POST", true)
                 $0.hasNoRoute = true
-                $0.method = "POST"
             },
             RetryRow("if the policy does not retry this error", connection, becomes: refusal) {
                 $0.hasNoRoute = true
