@@ -63,8 +63,8 @@ struct Inspection {
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Tries to become a second consumer of the session. Returns the status, which must be BH_IN_USE.
-    func attachAgain(_ identifier: String, _ error: inout bh_error) -> bh_status {
+    /// Tries to become the consumer of a session. Returns the status, and closes the session.
+    func attach(_ identifier: String, _ error: inout bh_error) -> bh_status {
         var second: OpaquePointer?
         defer { library.session_close(second) }
         return library.session_attach(application, identifier, bh_role(BH_ROLE_CONSUME), BH_WAIT_DEFAULT, &second, &error)

@@ -68,7 +68,7 @@ final class Machine {
         }
     }
 
-    private func killAll(for duration: Int64) -> Never {
+    func killAll(for duration: Int64) -> Never {
         record(.processIsKilled)
         end(after: duration)
     }

@@ -88,6 +88,7 @@ struct Program {
             if isDone { break }
             poll()
             if random.chance(20) { listTasks() }
+            if random.chance(20) { attachToOther() }
             switch world.programs.takeRequest(number) {
             case .exit(let duration)?:
                 close()
@@ -121,6 +122,7 @@ struct Program {
         }
         check(opened)
         createSession()
+        world.programs.sessionIsOpen(number)
     }
 
     private mutating func createSession() {
@@ -137,6 +139,7 @@ struct Program {
     }
 
     private func close() {
+        world.programs.sessionIsClosed(number)
         library.session_close(session)
         library.application_close(application)
     }
@@ -233,7 +236,8 @@ struct Program {
         check(status)
     }
 
-    private var sessionIdentifier: String { "photos \(number)" }
+    private var sessionIdentifier: String { Self.sessionIdentifier(number) }
+    private static func sessionIdentifier(_ program: Int) -> String { "photos \(program)" }
 
     func path(_ number: Int) -> String { "\(folder)/files/\(number)" }
 
@@ -313,8 +317,22 @@ struct Program {
         check(status)
         storedLimit = Int64(limit)
         record(.configurationIs, first: Int64(limit))
-        let second = inspection.attachAgain(sessionIdentifier, &error)
+        let second = inspection.attach(sessionIdentifier, &error)
         if second == BH_OK { record(.hasSecondConsumer) } else if second != BH_IN_USE { check(second) }
+    }
+
+    /// Tries to become the consumer of another program's session. That program is alive, so it keeps the session, even
+    /// if the engine ends meanwhile.
+    private mutating func attachToOther() {
+        let other = Int(random.int(1...Int64(history.programs)))
+        guard other != number, let consumer = world.programs.consumer(other) else { return }
+        let inspection = Inspection(library: library, application: application, session: session)
+        let status = inspection.attach(Self.sessionIdentifier(other), &error)
+        if status == BH_OK {
+            if world.programs.consumer(other) == consumer { record(.hasSecondConsumer) }
+        } else if status != BH_IN_USE {
+            check(status)
+        }
     }
 
     private mutating func listTasks() {

@@ -10,6 +10,8 @@ final class Programs {
     /// The processes of the programs that run.
     private var running: [Int: Int32] = [:]
     private var lastProcess: Int32 = 0
+    /// The processes that have their program's session open.
+    private var sessions: [Int: Int32] = [:]
     /// Faults that the programs perform themselves.
     private var requests: [Int: [Request]] = [:]
 
@@ -42,6 +44,7 @@ final class Programs {
     }
 
     private func start(_ program: Int) {
+        if lastProcess == SIM_PROCESSES { world.machine.killAll(for: second) }
         lastProcess += 1
         running[program] = lastProcess
         sim_start_process(
@@ -59,7 +62,7 @@ final class Programs {
         guard let process = running.removeValue(forKey: program) else { return }
         journal.add(Observation(time: world.servers.now, kind: .processIsKilled, program: program))
         requests[program] = nil
-        if lastProcess == SIM_PROCESSES { world.machine.end(after: duration) }
+        sessions[program] = nil
         sim_end_process(process)
         start(program, after: duration)
     }
@@ -67,13 +70,17 @@ final class Programs {
     /// Ends the calling process. Its program starts again after the duration; nil: it is done.
     func exit(_ program: Int, for duration: Int64?) -> Never {
         running[program] = nil
-        if let duration {
-            if lastProcess == SIM_PROCESSES { world.machine.end(after: duration) }
-            start(program, after: duration)
-        }
+        sessions[program] = nil
+        if let duration { start(program, after: duration) }
         endIfAllAreDone()
         sim_exit()
     }
+
+    func sessionIsOpen(_ program: Int) { sessions[program] = running[program] }
+    func sessionIsClosed(_ program: Int) { sessions[program] = nil }
+
+    /// The process that has the session of a program open; nil: none.
+    func consumer(_ program: Int) -> Int32? { sessions[program] }
 
     private func endIfAllAreDone() {
         if numbers.allSatisfy(isDone) { _exit(ProcessEnd.done) }
