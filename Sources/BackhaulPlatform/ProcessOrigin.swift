@@ -20,7 +20,7 @@ public enum ProcessOrigin {
     private static func performOnNewThread(_ body: () -> Void) {
         // The compiler puts the path of this file into the code that checks the closure. Without a folder in this path,
         // two checkouts have the same binaries.
-        #sourceLocation(file: "ForkedCall.swift", line: 24)
+        #sourceLocation(file:"ForkedCall.swift",line:24)
         withoutActuallyEscaping(body) { body in
             // Unsafe: the closure is used only until the call returns.
             withUnsafePointer(to: body) { pointer in

@@ -36,8 +36,7 @@ long syscall(long number, ...) {
     va_end(list);
     if (number == SYS_getrandom) return getrandom((void *)given[0], (size_t)given[1], (unsigned)given[2]);
     if (number == SYS_pidfd_open) return sim_pidfd_open((pid_t)given[0]);
-    if (number == SYS_memfd_create)
-        return sim_own_descriptor(memfd_create((char *)given[0], (unsigned)given[1]));
+    if (number == SYS_memfd_create) return sim_own_descriptor(memfd_create((char *)given[0], (unsigned)given[1]));
     if (number == SYS_renameat2)
         return renameat2((int)given[0], (char *)given[1], (int)given[2], (char *)given[3], (unsigned)given[4]);
     if (number == SYS_copy_file_range)

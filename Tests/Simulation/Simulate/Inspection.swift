@@ -67,7 +67,8 @@ struct Inspection {
     func attach(_ identifier: String, _ error: inout bh_error) -> bh_status {
         var second: OpaquePointer?
         defer { library.session_close(second) }
-        return library.session_attach(application, identifier, bh_role(BH_ROLE_CONSUME), BH_WAIT_DEFAULT, &second, &error)
+        return library.session_attach(
+            application, identifier, bh_role(BH_ROLE_CONSUME), BH_WAIT_DEFAULT, &second, &error)
     }
 
     /// Returns the limit of running tasks in the stored configuration.
