@@ -16,8 +16,8 @@ VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", 
 # removes unused functions and merges identical functions. Package.swift chooses for each module whether it is optimized
 # for speed or for size. A release build does not check whether two accesses to a variable overlap, because a failed
 # check would end the host's process. Debug builds check this. Debug information would name the folder of the checkout,
-# so two checkouts would have different binaries; debug builds have it. For the same reason the compiler must not put the
-# hash of each module's code into the binary, which it does to save work in incremental builds.
+# so two checkouts would have different binaries; debug builds have it. For the same reason the compiler must not put
+# the hash of each module's code into the binary, which it does to save work in incremental builds.
 # The linker resolves each imported function before main, and makes the table of these functions read-only. Code in C,
 # also the inline functions of the system modules, has canaries and checked copies; Swift has canaries by default.
 C_HARDENING := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong

@@ -2,7 +2,7 @@ import CSimulation
 import Glibc
 
 /// The programs of a run, each with the process that runs it. A process needs a copy of the library that no process has
-/// used. If there is none, all processes end, and the run goes on in another process of this system.
+/// used. If there is none, all processes end, and the run continues in another process of this system.
 final class Programs {
     private let history: History
     private let journal: Journal

@@ -212,18 +212,11 @@ struct RetryDecisionTests {
             RetryRow("POST, no connection", connection, becomes: first) {
                 ($0.method, $0.isUnprocessed) = ("POST", true)
             },
-            RetryRow("POST, no name", name, becomes: first) { ($0.method, $0.isUnprocessed) = ("POST", true) },
-            RetryRow("POST, no handshake", handshake, becomes: first) {
-                ($0.method, $0.isUnprocessed) = ("POST", true)
-            },
-            RetryRow("POST, no connection after one that was lost", connection, becomes: refusal) {
-                $0.method = "POST"
-            },
+            RetryRow("POST, no connection after a lost one", connection, becomes: refusal) { $0.method = "POST" },
             RetryRow("POST, 503", status(503), becomes: refusal) { $0.method = "POST" },
             RetryRow("POST, 408: the server did not get all bytes", status(408), becomes: first) { $0.method = "POST" },
             RetryRow("POST, time-out before the request was sent", silence, becomes: first) {
-                $0.method = "POST"
-                $0.isUnprocessed = true
+                ($0.method, $0.isUnprocessed) = ("POST", true)
             },
             RetryRow("POST, lost, unsafe methods allowed", lost, becomes: first) {
                 $0.method = "POST"
