@@ -36,6 +36,8 @@ long syscall(long number, ...) {
     va_end(list);
     if (number == SYS_getrandom) return getrandom((void *)given[0], (size_t)given[1], (unsigned)given[2]);
     if (number == SYS_pidfd_open) return sim_pidfd_open((pid_t)given[0]);
+    if (number == SYS_pidfd_send_signal) return sim_pidfd_signal((int)given[0], (int)given[1]);
+    if (number == SYS_wait4 && sim_is_simulated()) return given[0]; // for the end of an intermediate process
     if (number == SYS_memfd_create) return sim_own_descriptor(memfd_create((char *)given[0], (unsigned)given[1]));
     if (number == SYS_renameat2)
         return renameat2((int)given[0], (char *)given[1], (int)given[2], (char *)given[3], (unsigned)given[4]);
@@ -70,12 +72,18 @@ int sim_open_kernel_file(const char *path) {
 
 void sim_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
-void sim_make_repeatable(char **arguments) {
+void sim_make_repeatable(char **arguments, const char *store) {
     // https://github.com/swiftlang/swift/blob/main/stdlib/public/runtime/EnvironmentVariables.def
     static const char deterministic[] = "SWIFT_DETERMINISTIC_HASHING";
     if (getenv(deterministic)) return;
     setenv(deterministic, "1", 1);
+    char joined[4096] = "";
+    for (arguments++; *arguments && strlen(joined) + strlen(*arguments) + 2 < sizeof joined; arguments++)
+        strcat(strcat(joined, *arguments), " ");
+    setenv("SIMULATION_ARGUMENTS", joined, 1);
+    setenv("HOME", "/nonexistent", 1); // no run may change the user's files
+    unsetenv("XDG_STATE_HOME");
     personality(ADDR_NO_RANDOMIZE);
-    execv("/proc/self/exe", arguments);
+    execl("/proc/self/exe", "backhauld", "--store", store, NULL);
     abort();
 }

@@ -58,5 +58,6 @@ struct sim_library sim_load_library(const char *file, const char *folder, int pr
 #define FIND(name)                                                                                                     \
     if (!(functions.name = (__typeof__(functions.name))dlsym(library, "bh_" #name))) fail("bh_" #name);
     SIM_FUNCTIONS(FIND)
+    if (!(functions.run_daemon = (int (*)(void))dlsym(library, "bhd_run"))) fail("bhd_run");
     return functions;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 struct chunk {
@@ -230,6 +231,12 @@ static void refuse(void *context) {
 int connect(int descriptor, const struct sockaddr *address, socklen_t size) {
     sim_connection *connection = connection_of(descriptor);
     if (!connection) {
+        // Not to the message buses and the journal of this system.
+        const struct sockaddr_un *path = (const void *)address;
+        if (sim_is_simulated() && strncmp(path->sun_path, "/proc/self/fd/", 14)) {
+            errno = ECONNREFUSED;
+            return -1;
+        }
         int result = REAL(connect)(descriptor, address, size);
         if (!result && sim_is_simulated()) sim_unix_connected(descriptor);
         return result;

@@ -6,6 +6,7 @@
 #include "simulated.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,6 +44,7 @@ static int64_t machine_time(void) {
 
 void sim_start_process(int process, void *(*body)(void *), void *argument) {
     processes[process] = (struct process){machine_time(), true};
+    optind = 0; // getopt_long(3) begins again
     sim_start_thread(process, body, argument);
 }
 
@@ -124,14 +126,29 @@ pid_t getpid(void) {
     return process ? FIRST_NUMBER + process : REAL(getpid)();
 }
 
-int kill(pid_t number, int signal) {
-    int process = sim_is_simulated() ? process_of(number) : 0;
-    if (!process) return REAL(kill)(number, signal);
-    if (signal) abort(); // the library sends signals only to programs that it has started
-    if (processes[process].is_running) return 0;
+static void end_later(void *process) {
+    if (processes[(intptr_t)process].is_running) sim_end_process((int)(intptr_t)process);
+}
+
+// SIGTERM and SIGKILL are the only signals. A program of the simulation ends at once with each of them.
+static int send_signal(int process, int signal) {
+    if (process && processes[process].is_running) {
+        if (signal) sim_after(0, end_later, (void *)(intptr_t)process);
+        return 0;
+    }
     errno = ESRCH;
     return -1;
 }
+
+int kill(pid_t number, int signal) {
+    int process = sim_is_simulated() ? process_of(number) : 0;
+    if (!process) return REAL(kill)(number, signal);
+    return send_signal(process, signal);
+}
+
+int sim_pidfd_signal(int descriptor, int signal) { return send_signal(watched[descriptor], signal); }
+
+pid_t sim_process_number(int process) { return FIRST_NUMBER + process; }
 
 int sim_pidfd_open(pid_t number) {
     int process = process_of(number);

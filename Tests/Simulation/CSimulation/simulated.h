@@ -43,6 +43,8 @@ void sim_forget_descriptor(int descriptor);
 void sim_load_as(int process);
 
 int sim_pidfd_open(pid_t number);
+int sim_pidfd_signal(int descriptor, int signal);
+pid_t sim_process_number(int process);
 
 // Writes what /proc/PID/stat has. Returns the size, 0 if the process has ended, or -1 if this is another path.
 int sim_process_status(const char *path, char *text, size_t size);

@@ -3,6 +3,8 @@
 struct History {
     /// How many programs use the store. They are numbered from 1.
     var programs: Int
+    /// Whether the programs use a daemon. Otherwise one of them is the engine.
+    var hasDaemon: Bool
     var tasks: [TaskPlan]
     var faults: [Fault]
     var disk: Disk
@@ -95,6 +97,8 @@ struct Fault: Equatable {
     enum Kind: Equatable {
         /// The program is killed, and started again after the duration.
         case kill
+        /// The daemon is killed, if there is one.
+        case killDaemon
         /// The power fails, and the machine starts again after the duration.
         case powerCut
         /// The program ends by itself, and is started again after the duration.
@@ -121,6 +125,7 @@ extension History {
         let programs = random.chance(50) ? 1 : Int(random.int(2...3))
         let count = random.magnitude(1...40)
         self.programs = programs
+        hasDaemon = random.chance(40)
         tasks = (0..<Int(count)).map { Self.task($0, of: programs, &random) }
         faults = (0..<random.magnitude(0...12)).map { _ in Self.fault(of: programs, &random) }
             .sorted { $0.time < $1.time }
@@ -161,7 +166,7 @@ extension History {
     }
 
     private static func fault(of programs: Int, _ random: inout Random) -> Fault {
-        let kinds: [Fault.Kind] = [.kill, .kill, .powerCut, .powerCut, .exit, .outage, .calendar, .pause, .fullDisk]
+        let kinds: [Fault.Kind] = [.kill, .kill, .killDaemon, .powerCut, .powerCut, .exit, .outage, .calendar, .pause, .fullDisk]
         let kind = random.pick(kinds)
         // Many things happen in the first seconds, so many faults do, too.
         let time = random.magnitude(1...lastFault)
@@ -169,7 +174,7 @@ extension History {
             switch kind {
             case .calendar: random.int(-30 * 24 * hour...30 * 24 * hour)
             case .outage, .pause, .fullDisk: random.magnitude(second...hour)
-            case .kill, .powerCut, .exit: random.magnitude(second...600 * second)
+            case .kill, .killDaemon, .powerCut, .exit: random.magnitude(second...600 * second)
             }
         return Fault(kind: kind, program: Int(random.int(1...Int64(programs))), time: time, duration: duration)
     }

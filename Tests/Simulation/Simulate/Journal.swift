@@ -5,6 +5,7 @@ import Glibc
 struct Observation: Equatable {
     enum Kind: UInt32 {
         case processStarts, processIsKilled, powerFails, processExits
+        case daemonStarts, daemonIsKilled
         case outageBegins, outageEnds, calendarIsSet, programPauses, diskFills
         case taskIsAccepted, enqueueFails, configurationIs, hasSecondConsumer, listingIsWrong
         case taskIsCancelled, taskIsSuspended, taskIsResumed

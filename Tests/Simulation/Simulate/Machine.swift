@@ -46,6 +46,7 @@ final class Machine {
         journal.nextFault = index + 1
         switch fault.kind {
         case .kill: world.programs.kill(fault.program, for: fault.duration)
+        case .killDaemon: world.programs.killDaemon()
         case .powerCut: cutPower(for: fault.duration)
         case .exit: world.programs.add(.exit(fault.duration), for: fault.program)
         case .outage:
@@ -87,7 +88,7 @@ final class Machine {
         let file = open(savedFiles, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         sim_files_save(file)
         close(file)
-        _exit(ProcessEnd.restart)
+        sim_end_run(ProcessEnd.restart)
     }
 
     /// Decides whether a call on a file fails, and with which errno.

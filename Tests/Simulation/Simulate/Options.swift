@@ -11,10 +11,11 @@ struct Options {
     var shows = false
     var shrinks = true
     /// Programs that run at the same time have different slots.
-    let slot = getenv("SIMULATION_SLOT").flatMap { Int(String(cString: $0)) } ?? 0
+    static let slot = getenv("SIMULATION_SLOT").flatMap { Int(String(cString: $0)) } ?? 0
 
     mutating func read() {
-        var words = CommandLine.arguments.dropFirst()
+        let given = getenv("SIMULATION_ARGUMENTS").map { String(cString: $0) } ?? ""
+        var words = given.split(separator: " ")[...]
         func number() -> UInt64 { words.popFirst().flatMap { UInt64($0) } ?? 1 }
         while let word = words.popFirst() {
             switch word {

@@ -100,7 +100,7 @@ struct Program {
             case nil: break
             }
         }
-        if !isDone { _exit(ProcessEnd.done) }
+        if !isDone { sim_end_run(ProcessEnd.done) }
         close()
         record(.allIsDone)
         world.programs.exit(number, for: nil)
@@ -111,8 +111,12 @@ struct Program {
     private mutating func open() {
         var options = bh_application_options()
         library.`init`(&options, MemoryLayout<bh_application_options>.size)
-        options.hosting = bh_hosting(BH_HOSTING_EMBEDDED)
+        options.hosting = bh_hosting(history.hasDaemon ? BH_HOSTING_DAEMON : BH_HOSTING_EMBEDDED)
         let store = folder + "/store"
+        // The path of any program: `Programs` starts the daemon.
+        let daemon = history.hasDaemon ? strdup("/bin/true") : nil
+        defer { free(daemon) }
+        options.daemon = UnsafePointer(daemon)
         let opened = "org.example.simulation".withCString { identifier in
             store.withCString { store in
                 options.identifier = identifier
@@ -353,7 +357,7 @@ struct Program {
         record(.callFails, first: Int64(status))
         // A program whose engine has ended can start again. Another failure is a violation, and the run is over.
         if world.machine.diskMayFail, status != BH_STORE_DAMAGED { world.programs.exit(number, for: 60 * second) }
-        _exit(ProcessEnd.done)
+        sim_end_run(ProcessEnd.done)
     }
 
     private func item<Value>(_ batch: OpaquePointer?, _ index: Int, _ kind: Int, _ type: Value.Type) -> Value? {

@@ -10,6 +10,8 @@ final class Programs {
     /// The processes of the programs that run.
     private var running: [Int: Int32] = [:]
     private var lastProcess: Int32 = 0
+    /// The process of the last daemon.
+    private var daemon: Int32 = 0
     /// The processes that have their program's session open.
     private var sessions: [Int: Int32] = [:]
     /// Faults that the programs perform themselves.
@@ -22,6 +24,7 @@ final class Programs {
 
     init(_ history: History, _ journal: Journal, folder: String) {
         (self.history, self.journal, self.folder) = (history, journal, folder)
+        sim_set_start { _ in world.programs.startDaemon() }
     }
 
     private var numbers: ClosedRange<Int> { 1...history.programs }
@@ -49,6 +52,29 @@ final class Programs {
         running[program] = lastProcess
         sim_start_process(
             lastProcess, { world.programs.run(Int(bitPattern: $0)) }, UnsafeMutableRawPointer(bitPattern: program))
+    }
+
+    /// Starts the daemon, as a program asks.
+    func startDaemon() -> Int32 {
+        if lastProcess == SIM_PROCESSES { world.machine.killAll(for: second) }
+        lastProcess += 1
+        daemon = lastProcess
+        journal.add(Observation(time: world.servers.now, kind: .daemonStarts))
+        // Unsafe: the number of the process is passed as an address, which is never used.
+        sim_start_process(
+            lastProcess,
+            {
+                _ = libraries[Int(bitPattern: $0)].run_daemon()
+                sim_exit()
+            }, UnsafeMutableRawPointer(bitPattern: Int(lastProcess)))
+        return lastProcess
+    }
+
+    /// Ends the daemon. The programs start the next one.
+    func killDaemon() {
+        guard daemon > 0, sim_is_running(daemon) else { return }
+        journal.add(Observation(time: world.servers.now, kind: .daemonIsKilled))
+        sim_end_process(daemon)
     }
 
     private func run(_ number: Int) -> Never {
@@ -83,7 +109,7 @@ final class Programs {
     func consumer(_ program: Int) -> Int32? { sessions[program] }
 
     private func endIfAllAreDone() {
-        if numbers.allSatisfy(isDone) { _exit(ProcessEnd.done) }
+        if numbers.allSatisfy(isDone) { sim_end_run(ProcessEnd.done) }
     }
 
     func add(_ request: Request, for program: Int) { requests[program, default: []].append(request) }

@@ -10,12 +10,14 @@ struct Runner {
     init(slot: Int) {
         journal = Journal()
         // The path is the same in each run, because the engine chooses threads by the hash of a path.
-        folder = "/dev/shm/backhaul-simulation-\(slot)"
+        folder = Self.folder(slot: slot)
         // Another program with the same folder ends first. The lock is held until this process ends.
         flock(open(folder + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600), LOCK_EX)
         loadLibraries(folder + ".libraries")
         zygote = Zygote(journal, folder: folder)
     }
+
+    static func folder(slot: Int) -> String { "/dev/shm/backhaul-simulation-\(slot)" }
 
     /// Performs the run of a choice. Returns sentences about what must not have happened.
     func perform(_ choice: Choice) -> [String] {

@@ -39,6 +39,8 @@ struct Story {
         case .processIsKilled: "it is killed" + (one.program > 0 ? "" : ", as each program")
         case .powerFails: "the power fails"
         case .processExits: "it exits"
+        case .daemonStarts: "the daemon starts"
+        case .daemonIsKilled: "the daemon is killed"
         case .outageBegins: "no server answers"
         case .outageEnds: "the servers answer again"
         case .calendarIsSet: "the calendar is set by \(one.first / second) s"

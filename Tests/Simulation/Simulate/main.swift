@@ -1,9 +1,9 @@
 import CSimulation
 import Glibc
 
-sim_make_repeatable(CommandLine.unsafeArgv)
+sim_make_repeatable(CommandLine.unsafeArgv, Runner.folder(slot: Options.slot) + "/disk/store")
 var options = Options()
-var campaign = Campaign(Runner(slot: options.slot))
+var campaign = Campaign(Runner(slot: Options.slot))
 options.read()
 (campaign.shows, campaign.shrinks) = (options.shows, options.shrinks)
 for seed in options.choice.seed..<options.choice.seed + options.count {

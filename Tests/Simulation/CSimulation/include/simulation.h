@@ -16,8 +16,10 @@
 // ---- Time and chance
 
 // Starts this program again, so that it has the same addresses in each run, and the hashes of Swift's collections have
-// no random part. In the second program, returns without an effect. Call it first.
-void sim_make_repeatable(char **arguments);
+// no random part. In the second program, returns without an effect. Call it first. The second program has the arguments
+// of the daemon of this store: a daemon reads the arguments of the whole process. The environment variable
+// SIMULATION_ARGUMENTS has the given arguments.
+void sim_make_repeatable(char **arguments, const char *store);
 
 // Ends this process when its parent ends.
 void sim_end_with_parent(void);
@@ -44,7 +46,7 @@ uint64_t sim_switches(void);
 // ---- Processes
 
 // How many processes there can be. Process 0 is the simulation itself.
-enum { SIM_PROCESSES = 8 };
+enum { SIM_PROCESSES = 12 };
 
 // Starts a process with a number from 1 to SIM_PROCESSES. A number is used once.
 void sim_start_process(int process, void *(*body)(void *), void *argument);
@@ -53,8 +55,14 @@ bool sim_is_running(int process);
 // Ends a process at once, as SIGKILL does. Call it while no thread runs.
 void sim_end_process(int process);
 
-// Ends the calling process.
+// Ends the calling process; _exit(2) does the same.
 _Noreturn void sim_exit(void);
+
+// Ends the process of this system, and so all simulated processes.
+_Noreturn void sim_end_run(int status);
+
+// Sets what happens when the library starts a program: a process is started, and its number returned.
+void sim_set_start(int (*start)(const char *const *arguments));
 
 // Lets the other threads run. The calling thread never runs again.
 _Noreturn void sim_sleep(void);
@@ -84,6 +92,7 @@ struct sim_library {
 #define SIM_MEMBER(name) __typeof__(&bh_##name) name;
     SIM_FUNCTIONS(SIM_MEMBER)
 #undef SIM_MEMBER
+    int (*run_daemon)(void); // the program of the daemon
 };
 
 // Loads the copy of the library for a process. `file` is the library, and `folder` gets files for a moment.
