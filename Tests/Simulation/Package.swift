@@ -10,7 +10,8 @@ let package = Package(
     targets: [
         // The functions of the C library that are replaced.
         .target(
-            name: "CSimulation", path: "CSimulation", cSettings: [.unsafeFlags(["-I\(checkout)/include", "-I\(checkout)/Sources/CLinux"])]),
+            name: "CSimulation", path: "CSimulation",
+            cSettings: [.unsafeFlags(["-I\(checkout)/include", "-I\(checkout)/Sources/CLinux"])]),
         // The histories, the servers, the program that uses the library, and the checks.
         .executableTarget(
             name: "simulate", dependencies: ["CSimulation"], path: "Simulate",

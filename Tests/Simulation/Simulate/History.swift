@@ -166,7 +166,9 @@ extension History {
     }
 
     private static func fault(of programs: Int, _ random: inout Random) -> Fault {
-        let kinds: [Fault.Kind] = [.kill, .kill, .killDaemon, .powerCut, .powerCut, .exit, .outage, .calendar, .pause, .fullDisk]
+        let kinds: [Fault.Kind] = [
+            .kill, .kill, .killDaemon, .powerCut, .powerCut, .exit, .outage, .calendar, .pause, .fullDisk,
+        ]
         let kind = random.pick(kinds)
         // Many things happen in the first seconds, so many faults do, too.
         let time = random.magnitude(1...lastFault)
