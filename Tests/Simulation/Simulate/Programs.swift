@@ -47,17 +47,20 @@ final class Programs {
     }
 
     private func start(_ program: Int) {
-        if lastProcess == SIM_PROCESSES { world.machine.killAll(for: second) }
-        lastProcess += 1
+        takeProcess()
         running[program] = lastProcess
         sim_start_process(
             lastProcess, { world.programs.run(Int(bitPattern: $0)) }, UnsafeMutableRawPointer(bitPattern: program))
     }
 
-    /// Starts the daemon, as a program asks.
-    func startDaemon() -> Int32 {
+    private func takeProcess() {
         if lastProcess == SIM_PROCESSES { world.machine.killAll(for: second) }
         lastProcess += 1
+    }
+
+    /// Starts the daemon, as a program asks.
+    func startDaemon() -> Int32 {
+        takeProcess()
         daemon = lastProcess
         journal.add(Observation(time: world.servers.now, kind: .daemonStarts))
         // Unsafe: the number of the process is passed as an address, which is never used.
