@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from limits.upload_sink import UploadSink
 from servers.nginx import Nginx
+from servers.receiving import ReceivingServer
 from testbed.work_dirs import make_place
 
 #: Names and sizes of the files that nginx serves.
@@ -34,5 +34,5 @@ def large(request, nginx, certificates):
 
 @pytest.fixture
 def upload_sink():
-    with UploadSink() as running:
+    with ReceivingServer() as running:
         yield running
