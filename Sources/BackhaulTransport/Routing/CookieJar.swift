@@ -35,7 +35,7 @@ public final class CookieJar {
 
     /// Adds cookies, in the format of `lines()`. Expired cookies are ignored.
     public func add(_ lines: [String]) {
-        for line in lines where line.utf8.count <= CookieJar.lineLimit {
+        for line in lines.compactMap(CookieLine.readable) where line.utf8.count <= CookieJar.lineLimit {
             bhl_easy_set_string(jarHandle, CURLOPT_COOKIELIST, line)
         }
     }
@@ -44,7 +44,7 @@ public final class CookieJar {
     /// domains with the most cookies lose their oldest cookies.
     public func lines() -> [String] {
         let now = Clock.wallMilliseconds / 1_000
-        let all = list().filter { !CookieLine.hasExpired($0, now: now) }
+        let all = list().compactMap(CookieLine.readable).filter { !CookieLine.hasExpired($0, now: now) }
         let kept = CookieLimits.kept(of: all)
         if kept.count < all.count {
             bhl_easy_set_string(jarHandle, CURLOPT_COOKIELIST, "ALL")
@@ -83,6 +83,16 @@ public enum CookieLine {
     static func hasExpired(_ line: String, now: Int64) -> Bool {
         guard let expiry = field(line, 4).flatMap({ Int64($0) }), expiry != 0 else { return false }
         return expiry <= now
+    }
+
+    /// Returns a line for the same cookie that libcurl can read; nil if no host has the cookie's domain. libcurl skips
+    /// empty fields, and takes the path `TRUE` or `FALSE` for the next field. It sends a cookie with such a path to all
+    /// paths.
+    static func readable(_ line: String) -> String? {
+        var fields = line.split(separator: "\t", omittingEmptySubsequences: false)
+        guard let first = domain(line).trimmingPrefix(".").first, first != ".", first != "#" else { return nil }
+        if fields.count > 2, ["", "TRUE", "FALSE"].contains(fields[2]) { fields[2] = "/" }
+        return fields.joined(separator: "\t")
     }
 
     static func domain(_ line: String) -> Substring {
