@@ -1,13 +1,13 @@
 import BackhaulPlatform
 import Glibc
 
-/// A new folder for the files of a target.
+/// A new folder for the files of a target. It is in memory, because the syncs of a disk would take most of the time.
 struct Scratch {
     let path: String
 
     init() throws {
-        var template = Array("/tmp/backhaul-fuzz-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Violation(description: "/tmp has no room for a folder") }
+        var template = Array("/dev/shm/backhaul-fuzz-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Violation(description: "/dev/shm has no room for a folder") }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 

@@ -191,19 +191,30 @@ static void *make_calls(void *argument) {
     return NULL;
 }
 
-static void open_all(const char *folder) {
+bh_application *fuzz_open(const char *folder) {
     bh_application_options options = BH_INIT(bh_application_options);
-    bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_error error = BH_INIT(bh_error);
     bh_application *application = NULL;
-    bh_session *session = NULL;
     options.identifier = "org.example.fuzz";
     options.store = folder;
     options.hosting = BH_HOSTING_EMBEDDED;
+    if (bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error)) {
+        violate("the application cannot be opened: %s", error.message);
+    }
+    return application;
+}
+
+void fuzz_close(bh_application *application) { bh_application_close(application); }
+
+static void open_all(const char *folder) {
+    bh_session_configuration configuration = BH_INIT(bh_session_configuration);
+    bh_error error = BH_INIT(bh_error);
+    bh_application *application = fuzz_open(folder);
+    bh_session *session = NULL;
     configuration.identifier = "gallery";
-    if (bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error) ||
+    if (application &&
         bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, NULL, &error)) {
-        violate("the library cannot be opened: %s", error.message);
+        violate("the session cannot be created: %s", error.message);
     }
     kept[APPLICATION][0] = application;
     kept[SESSION][0] = session;

@@ -3,6 +3,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+typedef struct bh_application bh_application;
+
+// Opens the library on a store in `folder`, so that its engine runs until fuzz_close.
+bh_application *fuzz_open(const char *folder);
+void fuzz_close(bh_application *application);
+
 // Opens the library on a store in `folder`, makes the calls in three threads, and closes everything. Returns NULL, or
 // what was wrong. The caller frees the text.
 char *fuzz_calls(const uint8_t *bytes, size_t size, const char *folder);
