@@ -36,7 +36,8 @@ int clone(int (*body)(void *), void *stack, int flags, void *argument, ...) {
 char *getenv(const char *name) {
     char **list = sim_is_simulated() ? environments[sim_process()] : NULL;
     size_t size = strlen(name);
-    if (!list) return REAL(getenv)(name);
+    // A planted fault has an effect in each process.
+    if (!list || !strcmp(name, "BACKHAUL_PLANTED")) return REAL(getenv)(name);
     for (; *list; list++)
         if (!strncmp(*list, name, size) && (*list)[size] == '=') return *list + size + 1;
     return NULL;

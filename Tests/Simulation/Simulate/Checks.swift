@@ -14,7 +14,7 @@ struct Checks {
 
     var violations: [String] {
         history.tasks.flatMap(violations(of:)) + violationsOfRounds + violationsOfCalls + violationsOfLimits
-            + violationsOfEnd + violationsOfReplies + history.tasks.flatMap(violationsOfPauses)
+            + violationsOfEnd + violationsOfReplies + history.tasks.flatMap(violationsOfPauses) + violationsOfLaunches
     }
 
     private func violations(of plan: TaskPlan) -> [String] {
@@ -118,7 +118,45 @@ struct Checks {
                 .compactMap { Inspection.Contradiction(rawValue: $0.second) }.map { "\($0)" })
         return (limits.count > 1 ? ["the stored configuration has changed: \(limits.sorted())"] : [])
             + (contradictions.isEmpty ? [] : ["a listing is wrong: \(contradictions.sorted())"])
+            + (wrongLaunches.isEmpty ? [] : ["a launch is wrong: \(wrongLaunches.sorted())"])
             + (observations.contains { $0.kind == .hasSecondConsumer } ? ["a session had two consumers"] : [])
+    }
+
+    private var wrongLaunches: Set<String> {
+        Set(
+            observations.filter { $0.kind == .launchIsWrong }
+                .compactMap { WrongLaunch(rawValue: $0.first) }.map { "\($0)" })
+    }
+
+    /// If a program is away for hours and its round ends, the daemon launches it.
+    private var violationsOfLaunches: [String] {
+        // A daemon whose disk fails may end.
+        guard history.hasLaunches, !history.hasDiskFaults else { return [] }
+        return observations.indices.compactMap { index in
+            let start = observations[index]
+            guard start.kind == .processStarts, let away = timeAway(before: index),
+                away.allSatisfy({ ![.programIsLaunched, .daemonIsKilled, .powerFails].contains($0.kind) })
+            else { return nil }
+            let own = observations[index...].filter { $0.program == start.program && $0.time < start.time + second }
+            // The event of a round that the program finds at its start.
+            let found = own.prefix { $0.kind != .taskIsAccepted }.contains { $0.kind == .sessionFinishes }
+            let isOld = !observations[..<index].contains {
+                history.plan($0.task)?.program == start.program && $0.time > start.time - hour
+            }
+            guard found, isOld else { return nil }
+            return "program \(start.program) was not launched before \(Story.clock(start.time))"
+        }
+    }
+
+    /// What was observed before a process of a program started and after the last one ended, if the daemon was running.
+    private func timeAway(before index: Int) -> ArraySlice<Observation>? {
+        let start = observations[index]
+        let end = observations[..<index].lastIndex {
+            [.processExits, .processIsKilled].contains($0.kind) && [0, start.program].contains($0.program)
+        }
+        guard let end, observations[end].program == start.program else { return nil }
+        let daemon = observations[..<end].last { [.daemonStarts, .daemonIsKilled].contains($0.kind) }
+        return daemon?.kind == .daemonStarts ? observations[end..<index] : nil
     }
 
     /// After a server demanded a pause, the task sends no request before its end, also if another engine continues it.

@@ -5,6 +5,8 @@ struct History {
     var programs: Int
     /// Whether the programs use a daemon. Otherwise one of them is the engine.
     var hasDaemon: Bool
+    /// Whether the daemon launches the programs.
+    var hasLaunches: Bool
     var tasks: [TaskPlan]
     var faults: [Fault]
     var disk: Disk
@@ -126,6 +128,7 @@ extension History {
         let count = random.magnitude(1...40)
         self.programs = programs
         hasDaemon = random.chance(40)
+        hasLaunches = hasDaemon && random.chance(50)
         tasks = (0..<Int(count)).map { Self.task($0, of: programs, &random) }
         faults = (0..<random.magnitude(0...12)).map { _ in Self.fault(of: programs, &random) }
             .sorted { $0.time < $1.time }

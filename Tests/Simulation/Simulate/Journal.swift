@@ -6,6 +6,7 @@ struct Observation: Equatable {
     enum Kind: UInt32 {
         case processStarts, processIsKilled, powerFails, processExits
         case daemonStarts, daemonIsKilled
+        case programIsLaunched, launchIsWrong, sessionIsCompleted
         case outageBegins, outageEnds, calendarIsSet, programPauses, diskFills
         case taskIsAccepted, enqueueFails, configurationIs, hasSecondConsumer, listingIsWrong
         case taskIsCancelled, taskIsSuspended, taskIsResumed

@@ -36,25 +36,32 @@ struct Program {
     /// The copy of the library in this process.
     let library: sim_library
     /// The tasks of this program.
-    private let tasks: [TaskPlan]
-    private var application: OpaquePointer?
-    private var session: OpaquePointer?
-    private var error = bh_error()
-    private var accepted: [Int: UInt64] = [:]
+    let tasks: [TaskPlan]
+    private(set) var application: OpaquePointer?
+    private(set) var session: OpaquePointer?
+    var error = bh_error()
+    private(set) var accepted: [Int: UInt64] = [:]
     private var cancelled: Set<Int> = []
     private var suspended: Set<Int> = []
     private var resumed: Set<Int> = []
-    private var ended: Set<Int> = []
+    private(set) var ended: Set<Int> = []
     /// The greatest id of an event that was handled.
     private var cursor: UInt64 = 0
     /// The limit in the stored configuration; nil: it was never read.
     private var storedLimit: Int64?
-    private var isFinished = false
-    private var random: Random
+    var isFinished = false
+    /// Whether the daemon has launched this process, and the launch is not over.
+    var isLaunched: Bool
+    /// The events that were acknowledged.
+    private var acknowledged: Set<Int64> = []
+    private var events: Set<Int64> = []
+    var random: Random
 
-    init(_ number: Int, _ history: History, _ journal: Journal, folder: String, library: sim_library) {
+    init(
+        _ number: Int, _ history: History, _ journal: Journal, folder: String, library: sim_library, isLaunched: Bool
+    ) {
         (self.number, self.history, self.journal, self.folder) = (number, history, journal, folder)
-        self.library = library
+        (self.library, self.isLaunched) = (library, isLaunched)
         tasks = history.tasks.filter { $0.program == number }
         random = Random(seed: journal.choice.seed &+ UInt64(journal.all.count))
         library.`init`(&error, MemoryLayout<bh_error>.size)
@@ -69,11 +76,14 @@ struct Program {
             case .configurationIs: storedLimit = one.first
             default: break
             }
-            if Observation.Kind.events.contains(one.kind) { cursor = max(cursor, UInt64(one.first)) }
+            if one.kind == .isAcknowledged { acknowledged.insert(one.first) }
+            guard Observation.Kind.events.contains(one.kind) else { continue }
+            events.insert(one.first)
+            cursor = max(cursor, UInt64(one.first))
         }
     }
 
-    private var now: Int64 { world.servers.now }
+    var now: Int64 { world.servers.now }
 
     mutating func run() -> Never {
         record(.processStarts)
@@ -87,13 +97,13 @@ struct Program {
             suspendDueTasks()
             if isDone { break }
             poll()
+            if isDone { break }
+            completeIfAllHasEnded()
+            exitUntilLaunch()
             if random.chance(20) { listTasks() }
             if random.chance(20) { attachToOther() }
             switch world.programs.takeRequest(number) {
-            case .exit(let duration)?:
-                close()
-                record(.processExits)
-                world.programs.exit(number, for: duration)
+            case .exit(let duration)?: exit(for: world.programs.restart(after: duration))
             case .pause(let duration)?:
                 record(.programPauses, first: duration)
                 usleep(UInt32(duration))
@@ -101,12 +111,20 @@ struct Program {
             }
         }
         if !isDone { sim_end_run(ProcessEnd.done) }
+        completeIfAllHasEnded()
         close()
         record(.allIsDone)
         world.programs.exit(number, for: nil)
     }
 
-    private var isDone: Bool { (isFinished || tasks.isEmpty) && ended.count == tasks.count }
+    /// Exits, and starts again after the duration.
+    mutating func exit(for duration: Int64) -> Never {
+        close()
+        record(.processExits)
+        world.programs.exit(number, for: duration)
+    }
+
+    var isDone: Bool { (isFinished || tasks.isEmpty) && ended.count == tasks.count }
 
     private mutating func open() {
         var options = bh_application_options()
@@ -117,14 +135,20 @@ struct Program {
         let daemon = history.hasDaemon ? strdup("/bin/true") : nil
         defer { free(daemon) }
         options.daemon = UnsafePointer(daemon)
-        let opened = "org.example.simulation".withCString { identifier in
+        let opened = applicationIdentifier.withCString { identifier in
             store.withCString { store in
                 options.identifier = identifier
                 options.store = store
-                return library.application_open(&options, BH_WAIT_DEFAULT, &application, &error)
+                return withLaunchCommand { command in
+                    options.launch = command
+                    return library.application_open(&options, BH_WAIT_DEFAULT, &application, &error)
+                }
             }
         }
         check(opened)
+        world.programs.isConnected(number)
+        waitBeforeSession()
+        readLaunch()
         createSession()
         world.programs.sessionIsOpen(number)
     }
@@ -142,8 +166,10 @@ struct Program {
         check(created)
     }
 
-    private func close() {
-        world.programs.sessionIsClosed(number)
+    func close() {
+        // If the disk fails, a task may exist although the program does not know it.
+        let hasLeftEvents = !isFinished || !events.isSubset(of: acknowledged) || history.hasDiskFaults
+        world.programs.sessionIsClosed(number, hasLeftEvents: hasLeftEvents)
         library.session_close(session)
         library.application_close(application)
     }
@@ -277,6 +303,7 @@ struct Program {
             case Int(BH_TASK_CANCELLED): .taskWasCancelled
             default: .taskFails
             }
+        events.insert(Int64(event.id))
         record(kind, number, first: Int64(event.id), second: isFinish ? Int64(event.round) : Int64(event.status))
         cursor = max(cursor, event.id)
         if isFinish { isFinished = true } else { ended.insert(number) }
@@ -285,6 +312,7 @@ struct Program {
         var id = event.id
         let status = library.session_acknowledge(session, &id, 1, BH_WAIT_DEFAULT, nil, &error)
         guard status == BH_OK else { return check(status) }
+        acknowledged.insert(Int64(id))
         record(.isAcknowledged, number, first: Int64(id))
     }
 
@@ -299,7 +327,7 @@ struct Program {
     }
 
     /// When the program must act next.
-    private var nextAction: Int64 {
+    var nextAction: Int64 {
         var next = world.machine.nextRequest(number) ?? History.lastEnd
         for plan in tasks {
             if accepted[plan.number] == nil { next = min(next, max(plan.time, now + second)) }
@@ -330,6 +358,8 @@ struct Program {
     private mutating func attachToOther() {
         let other = Int(random.int(1...Int64(history.programs)))
         guard other != number, let consumer = world.programs.consumer(other) else { return }
+        // The sessions of another application cannot be attached.
+        guard !history.hasLaunches else { return }
         let inspection = Inspection(library: library, application: application, session: session)
         let status = inspection.attach(Self.sessionIdentifier(other), &error)
         if status == BH_OK {
@@ -352,7 +382,7 @@ struct Program {
 
     // MARK: Calls
 
-    private func check(_ status: bh_status) {
+    func check(_ status: bh_status) {
         guard status != BH_OK else { return }
         record(.callFails, first: Int64(status))
         // A program whose engine has ended can start again. Another failure is a violation, and the run is over.
@@ -360,12 +390,12 @@ struct Program {
         sim_end_run(ProcessEnd.done)
     }
 
-    private func item<Value>(_ batch: OpaquePointer?, _ index: Int, _ kind: Int, _ type: Value.Type) -> Value? {
+    func item<Value>(_ batch: OpaquePointer?, _ index: Int, _ kind: Int, _ type: Value.Type) -> Value? {
         library.batch_item(batch, index, bh_item_kind(kind), MemoryLayout<Value>.size)?
             .assumingMemoryBound(to: Value.self).pointee
     }
 
-    private func record(_ kind: Observation.Kind, _ task: Int = -1, first: Int64 = 0, second: Int64 = 0) {
+    func record(_ kind: Observation.Kind, _ task: Int = -1, first: Int64 = 0, second: Int64 = 0) {
         journal.add(
             Observation(time: now, kind: kind, program: number, task: task, first: first, second: second))
     }

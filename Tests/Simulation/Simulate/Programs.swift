@@ -14,6 +14,9 @@ final class Programs {
     private var daemon: Int32 = 0
     /// The processes that have their program's session open.
     private var sessions: [Int: Int32] = [:]
+    /// The processes that the daemon has launched.
+    private var launched: Set<Int32> = []
+    private var launches = Launches()
     /// Faults that the programs perform themselves.
     private var requests: [Int: [Request]] = [:]
 
@@ -24,7 +27,11 @@ final class Programs {
 
     init(_ history: History, _ journal: Journal, folder: String) {
         (self.history, self.journal, self.folder) = (history, journal, folder)
-        sim_set_start { _ in world.programs.startDaemon() }
+        sim_set_start { arguments in
+            // The arguments of the daemon are "--store PATH", and those of a launched program are its number.
+            let number = arguments?[1].flatMap { Int(String(cString: $0)) }
+            return number.map(world.programs.launch) ?? world.programs.startDaemon()
+        }
     }
 
     private var numbers: ClosedRange<Int> { 1...history.programs }
@@ -47,10 +54,16 @@ final class Programs {
     }
 
     private func start(_ program: Int) {
+        // Perhaps it was launched.
+        guard running[program] == nil, !isDone(program) else { return }
         takeProcess()
-        running[program] = lastProcess
+        run(program, as: lastProcess)
+    }
+
+    private func run(_ program: Int, as process: Int32) {
+        running[program] = process
         sim_start_process(
-            lastProcess, { world.programs.run(Int(bitPattern: $0)) }, UnsafeMutableRawPointer(bitPattern: program))
+            process, { world.programs.run(Int(bitPattern: $0)) }, UnsafeMutableRawPointer(bitPattern: program))
     }
 
     private func takeProcess() {
@@ -58,8 +71,28 @@ final class Programs {
         lastProcess += 1
     }
 
+    /// Launches a program, as the daemon asks. Returns the number of the process.
+    private func launch(_ program: Int) -> Int32 {
+        let time = world.servers.now
+        journal.add(Observation(time: time, kind: .programIsLaunched, program: program))
+        if let wrong = launches.wrong(with: program, by: daemon, at: time) {
+            journal.add(Observation(time: time, kind: .launchIsWrong, program: program, first: wrong.rawValue))
+        }
+        takeProcess()
+        // Some processes end before they open their session. A second process of a program always does, and so does a
+        // process of a program that is done, but has left events.
+        guard running[program] == nil, !isDone(program), sim_random() % 4 > 0 else {
+            launches.failed(program, at: time)
+            sim_start_process(lastProcess, { _ in sim_exit() }, nil)
+            return lastProcess
+        }
+        launched.insert(lastProcess)
+        run(program, as: lastProcess)
+        return lastProcess
+    }
+
     /// Starts the daemon, as a program asks.
-    func startDaemon() -> Int32 {
+    private func startDaemon() -> Int32 {
         takeProcess()
         daemon = lastProcess
         journal.add(Observation(time: world.servers.now, kind: .daemonStarts))
@@ -82,7 +115,8 @@ final class Programs {
 
     private func run(_ number: Int) -> Never {
         var program = Program(
-            number, history, journal, folder: folder, library: libraries[Int(running[number] ?? 0)])
+            number, history, journal, folder: folder, library: libraries[Int(running[number] ?? 0)],
+            isLaunched: launched.contains(running[number] ?? 0))
         program.run()
     }
 
@@ -92,21 +126,37 @@ final class Programs {
         journal.add(Observation(time: world.servers.now, kind: .processIsKilled, program: program))
         requests[program] = nil
         sessions[program] = nil
+        launches.ended(program)
         sim_end_process(process)
-        start(program, after: duration)
+        start(program, after: restart(after: duration))
     }
 
     /// Ends the calling process. Its program starts again after the duration; nil: it is done.
     func exit(_ program: Int, for duration: Int64?) -> Never {
         running[program] = nil
         sessions[program] = nil
+        launches.ended(program)
         if let duration { start(program, after: duration) }
         endIfAllAreDone()
         sim_exit()
     }
 
+    /// When a program starts again that has ended. If the daemon launches programs, it often has hours to do so.
+    func restart(after duration: Int64) -> Int64 {
+        history.hasLaunches && sim_random() % 2 == 0 ? duration + 3 * hour : duration
+    }
+
     func sessionIsOpen(_ program: Int) { sessions[program] = running[program] }
-    func sessionIsClosed(_ program: Int) { sessions[program] = nil }
+
+    /// The program is about to close its session and its application.
+    func sessionIsClosed(_ program: Int, hasLeftEvents: Bool) {
+        sessions[program] = nil
+        launches.ended(program)
+        if !hasLeftEvents { launches.handledAllEvents(program) }
+    }
+
+    /// The program has opened its application, and so it is connected to the daemon.
+    func isConnected(_ program: Int) { launches.connected(program, to: daemon) }
 
     /// The process that has the session of a program open; nil: none.
     func consumer(_ program: Int) -> Int32? { sessions[program] }

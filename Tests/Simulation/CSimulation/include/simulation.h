@@ -75,6 +75,8 @@ _Noreturn void sim_sleep(void);
     FUNCTION(application_close)                                                                                        \
     FUNCTION(session_create)                                                                                           \
     FUNCTION(session_attach)                                                                                           \
+    FUNCTION(application_current_launch)                                                                               \
+    FUNCTION(session_complete)                                                                                         \
     FUNCTION(session_close)                                                                                            \
     FUNCTION(session_get_configuration)                                                                                \
     FUNCTION(session_tasks)                                                                                            \
