@@ -94,9 +94,15 @@ def many_bodies(program, nginx, tmp_path, request):
     shutil.rmtree(tmp_path, ignore_errors=True)
 
 
+# Valgrind 3.19 does not know ioctl_ns(2), which the engine calls when the kernel reports an event of a device.
+UNKNOWN_IOCTL = re.compile(
+    "Warning: noted but unhandled ioctl 0xb701|   This could cause spurious|   See README_MISSING_SYSCALL_OR_IOCTL")
+
+
 def expect_no_report(log):
     # Lines that do not begin with "==PID==" are about debug information that valgrind does not know.
-    report = re.findall(r"^==\d+== (.*)", log.read_text(errors="replace"), flags=re.M)
+    lines = re.findall(r"^==\d+== (.*)", log.read_text(errors="replace"), flags=re.M)
+    report = [line for line in lines if not UNKNOWN_IOCTL.match(line)]
     assert not report, "\n".join(report[:100])
 
 
