@@ -44,6 +44,18 @@ struct FileSystem: Sendable {
         Descriptor(owning: try call(.openDirectory) { bhl_open(path, O_RDONLY | O_DIRECTORY, 0) })
     }
 
+    /// Opens one step of a path: a directory, or, if `isLink` is true, a symbolic link itself.
+    func openPlace(in directory: Int32, _ name: String, isLink: Bool) throws(SystemError) -> Descriptor {
+        Descriptor(owning: try call(.openDirectory) { bhl_open_place(directory, name, isLink ? 1 : 0) })
+    }
+
+    /// Returns the path to which a symbolic link leads. `link` is a descriptor from `openPlace`.
+    func target(ofLink link: Int32) throws(SystemError) -> String {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = try call(.status) { readlinkat(link, "", &bytes, bytes.count) }
+        return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     func open(in directory: Int32, _ name: String) throws(SystemError) -> Descriptor {
         // O_NONBLOCK is set, so that a pipe with this name does not block the thread.
         Descriptor(owning: try call(.open) { bhl_openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0) })

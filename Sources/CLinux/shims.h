@@ -59,6 +59,11 @@ static inline int bhl_open(const char *path, int flags, mode_t mode) { return op
 static inline int bhl_openat(int directory, const char *path, int flags, mode_t mode) {
     return openat(directory, path, flags | O_CLOEXEC, mode);
 }
+// Opens a directory, or a symbolic link itself, without rights to read it (O_PATH of open(2)).
+static inline int bhl_open_place(int directory, const char *name, int is_link) {
+    const int path_only = 010000000;
+    return openat(directory, name, path_only | O_NOFOLLOW | O_CLOEXEC | (is_link ? 0 : O_DIRECTORY));
+}
 static inline int bhl_fcntl_int(int descriptor, int command, int argument) {
     return fcntl(descriptor, command, argument);
 }

@@ -19,6 +19,7 @@ struct DirectoryCache {
     /// file system of the enqueue is unknown, throws if this process sees another directory than the host.
     mutating func directory(of destination: Destination) throws(Failure) -> OpenDirectory {
         let directory = try openDirectory(of: destination)
+        if directory.status.inode != destination.directoryInode { try Self.checkLinks(to: directory, files) }
         if let expected = destination.fileSystem {
             guard let present = directory.identity, present != expected else { return directory }
             // Another mount of the same file system may have the same directory, such as a bind mount.

@@ -46,6 +46,24 @@ import Testing
         #expect(names("old") == ["file"])
     }
 
+    @Test(
+        "a link of another user in place of a directory is not followed",
+        .enabled(if: geteuid() == 0), arguments: ["a/b", "a"])
+    func strangeLink(replaced: String) async throws {
+        mkdir(scratch.path("a"), 0o700)
+        mkdir(scratch.path("victim"), 0o700)
+        mkdir(scratch.path("victim/b"), 0o700)
+        let location = try await location(in: "a/b")
+        #expect(rename(scratch.path(replaced), scratch.path("old")) == 0)
+        #expect(symlink(scratch.path(replaced == "a" ? "victim" : "victim/b"), scratch.path(replaced)) == 0)
+        #expect(lchown(scratch.path(replaced), 12_345, 12_345) == 0)
+        let part = threads.partFile(location)
+        let failure = await #expect(throws: Failure.self) { try await part.append([1]) }
+        #expect(failure?.status == .destinationUnavailable)
+        #expect(failure?.message.contains("symbolic link of the user 12345") == true)
+        #expect(names("victim/b").isEmpty)
+    }
+
     @Test("a missing directory is away, and the message names it")
     func missing() async throws {
         let location = try await location(in: "a")
