@@ -19,6 +19,7 @@ struct Daemon {
     func run() -> Int32 {
         umask(0o077)
         ProcessLimits.raise()
+        CoreDumps.disable()
         ProcessMemory.prepare()
         ProcessSQLite.prepare()
         let directory: StoreDirectory

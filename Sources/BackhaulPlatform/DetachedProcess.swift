@@ -39,13 +39,17 @@ public struct DetachedProcess: Sendable {
         let directory = CStrings([workingDirectory])
         let argumentList = CStrings([program] + arguments)
         let environmentList = CStrings(environment)
-        withExtendedLifetime((path, directory, argumentList, environmentList, errors)) {
+        let core = CoreDumps.limitForPrograms
+        withUnsafePointer(to: core ?? rlimit()) { limit in
+            start.core = core == nil ? nil : limit
             start.program = UnsafePointer(path.list[0])
             start.directory = UnsafePointer(directory.list[0])
             start.arguments = UnsafePointer(argumentList.list)
             start.environment = UnsafePointer(environmentList.list)
             start.umask = mode_t(umask & 0o777)
-            bhl_start_detached(&start)
+            withExtendedLifetime((path, directory, argumentList, environmentList, errors)) {
+                bhl_start_detached(&start)
+            }
         }
         guard start.error == 0 else {
             throw SystemError(code: start.error, messageStart: messageStart(start.step, program, workingDirectory))

@@ -40,7 +40,8 @@ struct bhl_detached {
     char *const *environment; // ends with NULL
     const char *directory;
     mode_t umask;
-    int errors; // the program's stderr, a descriptor above 2; or -1 for /dev/null
+    const struct rlimit *core; // the program's limit for core dumps; NULL for the limit of this process
+    int errors;                // the program's stderr, a descriptor above 2; or -1 for /dev/null
     // The results. The child processes write them to the shared memory.
     pid_t process;
     int descriptor; // a pidfd, or -1 if the kernel does not support pidfds
@@ -89,6 +90,7 @@ BHL_NO_SANITIZE static int bhl_detached_program(void *argument) {
     unsigned long long none = 0;
     for (int number = 1; number <= 64; number++) syscall(SYS_rt_sigaction, number, by_default, NULL, 8);
     umask(start->umask);
+    if (start->core) setrlimit(RLIMIT_CORE, start->core);
     start->step = BHL_STEP_DIRECTORY;
     if (chdir(start->directory) != 0) goto failed;
     start->step = BHL_STEP_NULL_DEVICE;

@@ -1,6 +1,7 @@
 """Secrets of transfers appear in no listing, report, log or command line, and no other user can read them."""
 
 import re
+import resource
 import subprocess
 from pathlib import Path
 
@@ -55,3 +56,16 @@ def test_the_log_and_the_command_line_and_environment_of_the_daemon_have_no_secr
 def test_only_the_user_can_read_the_files_that_have_secrets(busy, tmp_path):
     holders = [path for path in tmp_path.rglob("*") if path.is_file() and b"needle" in path.read_bytes()]
     assert holders and all(path.stat().st_mode & 0o077 == 0 for path in holders)
+
+
+@pytest.mark.hosting("daemon")
+def test_a_crash_of_the_daemon_leaves_no_core_dump_with_secrets(backhaul, tmp_path):
+    """The daemon would inherit the limit of the command that starts it."""
+    limits = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (limits[1], limits[1]))
+    try:
+        backhaul("add", "--retry-delay", "600", "http://127.0.0.1:9/a")
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, limits)
+    [process] = daemons_of(tmp_path)
+    assert resource.prlimit(process, resource.RLIMIT_CORE)[0] == 0
