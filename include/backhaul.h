@@ -347,7 +347,8 @@ BH_API const char *bh_abi_json(void);
     X(BODY_CHANGED, 59, "a file of the request's body was changed after the enqueue")                                  \
     X(TLS_TRUNCATED, 60, "the TLS connection ended without close_notify, so the body may be truncated")                \
     X(STORAGE_AWAY, 61, "the directory or the file system of the task's file is away")\
-    X(UNEXPECTED_TYPE, 62, "the response has a media type that is not accepted, or is a page in place of the file")
+    X(UNEXPECTED_TYPE, 62, "the response has a media type that is not accepted, or is a page in place of the file")    \
+    X(ADDRESS_REFUSED, 63, "the server's address is private, and the request refuses private addresses")
 
 /* The result of a call, or the reason why a task failed. */
 BH_ENUM(bh_status) {
@@ -689,7 +690,12 @@ typedef struct bh_transfer_rules {
                                       the type application/octet-stream. Default: all types, except for pages that come
                                       in place of the file (docs/http.md) or of the response to an upload
                                       (docs/uploads.md) */
-    uint64_t reserved[1];
+    bh_choice refuses_private_addresses; /* BH_YES: no connection is made to a private address (this machine, its local
+                                      networks, addresses of a cloud's metadata), also after a redirect. The task fails
+                                      with BH_ADDRESS_REFUSED. The engine checks the address of each connection, so a
+                                      name that later resolves to another address is no way around the check. A proxy
+                                      makes its connections itself (docs/transport.md). Default: BH_NO */
+    uint32_t reserved_number;
 } bh_transfer_rules;
 
 /* A predefined set of constraints (see bh_constraints). If the host also sets the field of a constraint, the value of

@@ -7,6 +7,9 @@ extension Transfer {
     /// the hop sends.
     func resolveRoute() throws(Failure) -> (ProxyRoute?, HopCredentials) {
         let route = try ProxySelector.route(to: origin, request.proxy)
+        if route != nil, request.refusesPrivateAddresses, NetworkAddress.isPrivate(server: origin.server) {
+            throw TransferFailure.refused(origin.server, of: origin.text)
+        }
         exchange.proxy = route?.origin
         let server = request.credentials?.credential(server: origin.text, url: target.url)
         let proxy = route?.origin.flatMap { request.credentials?.credential(proxy: $0) }

@@ -156,6 +156,10 @@ public final class Transfer {
         exchange.timing.requestBegan(easy.negotiatedTLS, connections: easy.connectionCount)
         curl?.use(stack.handles.socket(endpoints))
         noteActivity()
+        // A connection of another request may lead to any address.
+        if easy.refuses(endpoints.remote) {
+            return stop(.violation(TransferFailure.refused(endpoints.remote, of: origin.text), headIsWhole: false))
+        }
         guard isConnectionUsable(easy, stack.identity) else { return false }
         if exchange.isOverHTTP2, exchange.timing.isFirstOnConnection, let socket = curl?.socket {
             stack.guardAgainstFlood(easy, socket)

@@ -15,6 +15,8 @@ public struct TransferRequest: Sendable {
     public var httpVersion = HTTPVersion.standard
     public var redirects = RedirectPolicy.follow
     public var maximumRedirects: Int
+    /// Whether no connection may be made to a private address. Over a proxy, only the server in the URL is checked.
+    public var refusesPrivateAddresses = false
     /// The path of a PEM file with the certificate authorities to trust instead of the system's.
     public var caFile: String?
     public var tls = TLSConfiguration()
@@ -74,6 +76,7 @@ public struct TransferRequest: Sendable {
             maximumRedirects: Int(policy.maximumRedirects), origin: origin, credentials: credentials)
         httpVersion = policy.httpVersion
         redirects = policy.redirects
+        refusesPrivateAddresses = policy.refusesPrivateAddresses
         toleratesMissingCloseNotify = policy.tolerances.contains(.missingCloseNotify)
         tls = session.tls
         proxy = session.proxy

@@ -153,6 +153,8 @@ public final class Transport {
             try easy.prepare(
                 url: target.url, version: version, isEncrypted: target.origin.scheme == "https",
                 timeoutMilliseconds: request.requestTimeoutMilliseconds, bypassesDNSCache: request.bypassesDNSCache,
+                // The user has chosen the address of the proxy, and the proxy chooses the address of the server.
+                refusesPrivateAddresses: request.refusesPrivateAddresses && route == nil,
                 needsNewConnection: transfer.exchange.needsNewConnection,
                 headers: transfer.headerLines(with: credentials), credentials: credentials, nonceOwner: nonceOwner,
                 receiver: receiver)
@@ -278,6 +280,9 @@ public final class Transport {
             report, server: origin.text, headIsWhole: exchange.headIsWhole, hasReceived: exchange.hasReceived)
         failureContext.isNotYetValid = report.isNotYetValid
         failureContext.triedAddress = transfer.curl?.easy.triedAddress ?? ""
+        if let address = transfer.curl?.easy.refusedAddress, failureContext.triedAddress.isEmpty {
+            return .failed(TransferFailure.refused(address, of: origin.text), isTransient: false, failureContext)
+        }
         if failure.status == .tlsFailed { certificateLoader.expireAll() }
         return .failed(failure, isTransient: isTransient, failureContext)
     }

@@ -65,6 +65,7 @@ def test_session_options_are_shown_and_stored(backhaul):
         "--retry", "6", "--retry-delay", "0.5", "--retry-max-delay", "60", "--retry-jitter", "7", "--retry-errors",
         "name,lost", "--retry-status", "503", "--accept-status", "200,404", "--retry-unsafe", "--request-timeout", "8",
         "--max-time", "9", "--http1.1", "--redirects", "same_origin", "--max-redirs", "10", "--max-filesize", "1.5k",
+        "--refuse-private-addresses",
         "--limit-rate", "2M", "-H", "X-Secret: hidden word", "--tolerate", "missing-close-notify,early-response")
     expected = with_changes(standard, {
         "identifier": "default",
@@ -75,6 +76,7 @@ def test_session_options_are_shown_and_stored(backhaul):
         "rules": {
             "request_timeout_ms": 8_000, "http_version": "http1.1", "resource_timeout_ms": 9_000,
             "redirects": "same_origin", "maximum_redirects": 10, "accepted_statuses": "200,404", "maximum_size": 1_536,
+            "refuses_private_addresses": True,
         },
         "tls": {
             "ca_file": f"{backhaul.here}/ca.pem", "client_certificate": f"{backhaul.here}/c.pem",

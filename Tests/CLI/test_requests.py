@@ -77,6 +77,13 @@ def test_a_transfer_fails_at_a_redirect_if_the_command_disables_redirects(backha
     assert got(backhaul)
 
 
+def test_a_private_address_is_refused_if_the_command_excludes_private_addresses(backhaul, server):
+    url = server.serve("/a", CONTENT)
+    errors = backhaul("get", "--refuse-private-addresses", url, code=1).stderr
+    assert "has the private address 127.0.0.1, which --refuse-private-addresses excludes" in errors
+    assert server.log() == []
+
+
 def test_a_file_above_the_maximum_size_is_refused(backhaul, server):
     errors = backhaul("get", "--max-filesize", "10k", server.serve("/a", CONTENT), code=1).stderr
     assert "TOO_LARGE" in errors

@@ -55,6 +55,7 @@ enum HeaderConstants {
         ("BH_TLS_TRUNCATED", "60"),
         ("BH_STORAGE_AWAY", "61"),
         ("BH_UNEXPECTED_TYPE", "62"),
+        ("BH_ADDRESS_REFUSED", "63"),
 
         ("BH_DOMAIN_NONE", "0"),
         ("BH_DOMAIN_SYSTEM", "1"),

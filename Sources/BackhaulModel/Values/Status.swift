@@ -53,6 +53,7 @@ public enum Status: Int32, Sendable, CaseIterable {
     case tlsTruncated = 60
     case storageAway = 61
     case unexpectedType = 62
+    case addressRefused = 63
 }
 
 /// The kind of code in `Failure.detail`: `BH_DOMAIN_…`.

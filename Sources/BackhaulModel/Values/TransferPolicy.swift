@@ -67,6 +67,8 @@ public struct TaskPolicy: Equatable, Sendable {
     public var maximumSize: UInt64?
     /// The accepted media types of a file. Nil in a session: all types.
     public var acceptedTypes: String?
+    /// Whether a connection to a private address fails, such as an address of this machine or of a local network.
+    public var refusesPrivateAddresses: Bool?
     /// In a request, the rate limit of its task. In a session, the limit of all its tasks together. Both limits apply.
     public var bytesPerSecond: UInt64?
     /// A request does not replace the session's constraints: of two values, the stricter one applies.
@@ -93,6 +95,7 @@ public struct TaskPolicy: Equatable, Sendable {
         try visitor.field(&maximumRedirects, "rules.maximum_redirects", default: 20, 1...100)
         try visitor.field(&maximumSize, "rules.maximum_size")
         try visitor.field(&acceptedTypes, "rules.accepted_types")
+        try visitor.field(&refusesPrivateAddresses, "rules.refuses_private_addresses", default: false)
         try visitor.field(&bytesPerSecond, "bytes_per_second")
     }
 

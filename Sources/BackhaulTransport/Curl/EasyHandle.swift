@@ -20,6 +20,10 @@ final class EasyHandle {
     private var jar: CookieJar?
     /// The numeric address for which the request has last opened a socket, or an empty string.
     var triedAddress = ""
+    /// Whether the request makes no connection to a private address.
+    private(set) var refusesPrivateAddresses = false
+    /// The private address for which the request has last opened no socket; nil if there was none.
+    var refusedAddress: String?
 
     init(_ sockets: SocketTable, _ identity: ConnectionIdentity) throws(Failure) {
         guard let handle = curl_easy_init() else { throw Failure(.outOfResources, "no memory is left for a transfer") }
@@ -42,12 +46,15 @@ final class EasyHandle {
     /// the handle.
     func prepare(
         url: String, version: HTTPVersion, isEncrypted: Bool, timeoutMilliseconds: UInt32, bypassesDNSCache: Bool,
-        needsNewConnection: Bool, headers lines: [String], credentials: HopCredentials, nonceOwner: String? = nil,
+        refusesPrivateAddresses: Bool, needsNewConnection: Bool, headers lines: [String], credentials: HopCredentials,
+        nonceOwner: String? = nil,
         receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
         bhl_easy_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
         reasonText[0] = 0
         triedAddress = ""
+        self.refusesPrivateAddresses = refusesPrivateAddresses
+        refusedAddress = nil
         if let nonceOwner { self.nonceOwner = nonceOwner }
         let list = try Self.list(of: lines)
         bhl_easy_set_headers(handle, list)
@@ -71,6 +78,14 @@ final class EasyHandle {
         set(credentials.belongsToConnection ? .http1 : version, isEncrypted: isEncrypted)
         bhl_easy_set_long(handle, CURLOPT_VERBOSE, 0)
         bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 1)
+    }
+
+    /// Whether the request must not use a connection to the address. Records the refused address.
+    /// - text: an address as made by inet_ntop(3). Any other text is refused.
+    func refuses(_ text: String) -> Bool {
+        guard refusesPrivateAddresses, NetworkAddress(text)?.isPrivate ?? true else { return false }
+        refusedAddress = text
+        return true
     }
 
     // MARK: - While the request has a connection

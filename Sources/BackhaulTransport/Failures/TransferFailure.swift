@@ -86,6 +86,13 @@ enum TransferFailure {
                 + "that, set tolerances to BH_TOLERATE_MISSING_CLOSE_NOTIFY")
     }
 
+    /// Returns the failure for a server to whose address no connection may be made.
+    static func refused(_ address: String, of server: String) -> Failure {
+        Failure(
+            .addressRefused,
+            "\(server) has the private address \(address), which refuses_private_addresses excludes")
+    }
+
     static func unmarkedEnd(_ server: String) -> Failure {
         Failure(
             .connectionLost,

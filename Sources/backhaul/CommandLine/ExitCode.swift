@@ -63,7 +63,7 @@ extension ExitCode {
             case .cancelled, .nameNotResolved, .connectionFailed, .connectionLost, .requestTimeout,
                 .resourceTimeout, .tlsFailed, .tlsTruncated, .httpStatus, .redirectRefused,
                 .badResponse, .diskFailed, .tooLarge, .authenticationRequired, .checksumMismatch,
-                .sizeMismatch, .unexpectedType, .bodyChanged:
+                .sizeMismatch, .unexpectedType, .bodyChanged, .addressRefused:
                 .transferFailed
             default: .libraryFailed
             }

@@ -62,6 +62,9 @@ extension Setting {
         .bytes(
             "rules.maximum_size", \.rules.maximumSize, "max-filesize",
             "fail for larger files, such as 500k, 10M or 2G"),
+        .flag(
+            "rules.refuses_private_addresses", \.rules.refusesPrivateAddresses, "refuse-private-addresses",
+            "make no connection to this machine or to a local network, also after redirects"),
     ]
 
     private static let constraints: [Setting] = [

@@ -86,8 +86,8 @@ private final class Reader {
         let receiver = Unmanaged.passUnretained(self).toOpaque()
         try easy.prepare(
             url: "http://127.0.0.1:1/", version: .http1, isEncrypted: false, timeoutMilliseconds: 10_000,
-            bypassesDNSCache: false, needsNewConnection: true, headers: [], credentials: HopCredentials(),
-            receiver: receiver)
+            bypassesDNSCache: false, refusesPrivateAddresses: false, needsNewConnection: true, headers: [],
+            credentials: HopCredentials(), receiver: receiver)
         bhl_easy_set_string(easy.handle, CURLOPT_ABSTRACT_UNIX_SOCKET, listener.name)
         setCallbacks()
         let code = curl_easy_perform(easy.handle)

@@ -183,6 +183,7 @@ extension TransferPolicy {
         case .requestTimeout: self.retryErrors.contains(.timeout)
         case .tlsFailed: self.retryErrors.contains(.tls)
         case .badResponse: self.retryErrors.contains(.badResponse)
+        case .addressRefused: false
         case .httpStatus:
             self.retryErrors.contains(.status) && self.retryStatuses.contains(Int32(clamping: failure.detail))
         default: !self.retryErrors.contains(.nothing)

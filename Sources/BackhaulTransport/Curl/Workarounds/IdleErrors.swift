@@ -27,7 +27,10 @@ let openSocket: curl_opensocket_callback = { easy, _, address in
     guard let easy, let address else { return -1 }
     let handle = Unmanaged<EasyHandle>.fromOpaque(easy).takeUnretainedValue()
     handle.recordReason()
-    handle.triedAddress = ConnectionEndpoints.text(address) ?? ""
+    let text = ConnectionEndpoints.text(address) ?? ""
+    // libcurl then tries the next address of the server.
+    if handle.refuses(text) { return -1 }
+    handle.triedAddress = text
     return handle.sockets.open(
         address.pointee.family, address.pointee.socktype, address.pointee.protocol)
 }

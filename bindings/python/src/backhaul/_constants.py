@@ -115,6 +115,8 @@ class Status(StatusNames):
     STORAGE_AWAY = 61
     #: The response has a media type that is not accepted, or is a page in place of the file.
     UNEXPECTED_TYPE = 62
+    #: The server's address is private, and the request refuses private addresses.
+    ADDRESS_REFUSED = 63
 
 
 class Domain(OpenEnum):

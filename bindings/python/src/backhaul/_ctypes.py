@@ -162,7 +162,8 @@ class bh_transfer_rules(Structure):
         ("accepted_statuses", c_char_p),
         ("maximum_size", c_uint64),
         ("accepted_types", c_char_p),
-        ("reserved", c_uint64 * 1),
+        ("refuses_private_addresses", c_int32),
+        ("reserved_number", c_uint32),
     ]
 
 

@@ -210,6 +210,7 @@ _FAMILIES: dict[str, type[BackhaulError]] = {
     "BH_TLS_TRUNCATED": TransferError,
     "BH_STORAGE_AWAY": TransferError,
     "BH_UNEXPECTED_TYPE": TransferError,
+    "BH_ADDRESS_REFUSED": TransferError,
 }
 
 

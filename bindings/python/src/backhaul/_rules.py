@@ -66,6 +66,11 @@ class TransferRules:
     #: application/octet-stream. Default: all types, except for pages that come in place of the file (docs/http.md) or
     #: of the response to an upload (docs/uploads.md).
     accepted_types: str | None = None
+    #: True: no connection is made to a private address (this machine, its local networks, addresses of a cloud's
+    #: metadata), also after a redirect. The task fails with Status.ADDRESS_REFUSED. The engine checks the address of
+    #: each connection, so a name that later resolves to another address is no way around the check. A proxy makes its
+    #: connections itself (docs/transport.md). Default: False.
+    refuses_private_addresses: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

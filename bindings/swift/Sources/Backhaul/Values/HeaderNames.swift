@@ -123,6 +123,7 @@ let headerNames: [String: String] = [
     "pinned_public_keys": "pinnedPublicKeys",
     "quality_of_service": "qualityOfService",
     "quiet_hours": "quietHours",
+    "refuses_private_addresses": "refusesPrivateAddresses",
     "request_timeout_ms": "requestTimeout",
     "requires_external_power": "requiresExternalPower",
     "requires_unmetered": "requiresUnmetered",

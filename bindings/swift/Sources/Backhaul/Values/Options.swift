@@ -77,6 +77,11 @@ public struct TransferRules: Hashable, Sendable {
     /// application/octet-stream. Default: all types, except for pages that come in place of the file (docs/http.md) or
     /// of the response to an upload (docs/uploads.md).
     public var acceptedTypes: String?
+    /// `true`: no connection is made to a private address (this machine, its local networks, addresses of a cloud's
+    /// metadata), also after a redirect. The task fails with `Status.addressRefused`. The engine checks the address of
+    /// each connection, so a name that later resolves to another address is no way around the check. A proxy makes its
+    /// connections itself (docs/transport.md). Default: `false`.
+    public var refusesPrivateAddresses: Bool?
 
     /// Makes a value in which all properties stand for the default.
     public init() {}
@@ -91,6 +96,7 @@ public struct TransferRules: Hashable, Sendable {
         acceptedStatuses = text(value.accepted_statuses)
         maximumSize = nonzero(value.maximum_size)
         acceptedTypes = text(value.accepted_types)
+        refusesPrivateAddresses = choice(value.refuses_private_addresses)
     }
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_transfer_rules {
@@ -103,6 +109,7 @@ public struct TransferRules: Hashable, Sendable {
         value.accepted_statuses = try arena.optionalString(acceptedStatuses, "acceptedStatuses")
         value.maximum_size = maximumSize ?? 0
         value.accepted_types = try arena.optionalString(acceptedTypes, "acceptedTypes")
+        value.refuses_private_addresses = choice(refusesPrivateAddresses)
         return value
     }
 }

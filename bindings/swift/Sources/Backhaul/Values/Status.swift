@@ -124,6 +124,8 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let storageAway = Status(BH_STORAGE_AWAY)
     /// The response has a media type that is not accepted, or is a page in place of the file.
     public static let unexpectedType = Status(BH_UNEXPECTED_TYPE)
+    /// The server's address is private, and the request refuses private addresses.
+    public static let addressRefused = Status(BH_ADDRESS_REFUSED)
 
     private init(_ constant: Int) { rawValue = Int32(constant) }
 }

@@ -20,7 +20,7 @@ private func code(_ status: Status) -> URLError.Code {
     switch status {
     case .cancelled: .cancelled
     case .nameNotResolved: .cannotFindHost
-    case .connectionFailed: .cannotConnectToHost
+    case .connectionFailed, .addressRefused: .cannotConnectToHost
     case .connectionLost, .tlsTruncated: .networkConnectionLost
     case .requestTimeout, .resourceTimeout: .timedOut
     case .tlsFailed: .secureConnectionFailed
