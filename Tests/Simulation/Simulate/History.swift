@@ -1,3 +1,5 @@
+import CSimulation
+
 /// What happens in the world of one run. The seed decides it before the run begins, so that a part of a history can be
 /// left out and the rest stays the same. All times are in microseconds since the start of the run.
 struct History {
@@ -8,6 +10,8 @@ struct History {
     /// Whether the daemon launches the programs.
     var hasLaunches: Bool
     var tasks: [TaskPlan]
+    /// The network delivers at the multiples of this time, as radio does that sleeps meanwhile; 0: at any time.
+    var beat: Int64
     var faults: [Fault]
     var disk: Disk
     /// How many transfers of a program may run at the same time; 0: the engine's default.
@@ -20,7 +24,7 @@ struct History {
     var hasCursor: Bool
 
     /// Whether calls on files fail at some time.
-    var hasDiskFaults: Bool { disk.callsPerFailure > 0 || faults.contains { $0.kind == .fullDisk } }
+    var hasDiskFaults: Bool { disk.mayFail || faults.contains { $0.kind == .fullDisk } }
 
     func plan(_ number: Int) -> TaskPlan? { tasks.first { $0.number == number } }
 
@@ -44,6 +48,14 @@ struct Disk {
     var syncTime: Int64
     /// Before the last fault, one of this number of calls on files fails; 0: none.
     var callsPerFailure: UInt64
+    /// Before the last fault, one of this number of calls of one kind fails; 0: none. For example, many disks report at
+    /// syncs what they could not write.
+    var weakCallsPerFailure: UInt64
+    var weakCall: sim_file_call
+    /// Whether the store is on another disk, which has no weak call.
+    var hasOtherStore: Bool
+
+    var mayFail: Bool { callsPerFailure > 0 || weakCallsPerFailure > 0 }
 }
 
 /// A task that a program enqueues.
@@ -57,6 +69,8 @@ struct TaskPlan: Equatable {
     var kind: Kind
     /// When the program cancels it; nil: never.
     var cancelled: Int64?
+    /// The task that transfers the same, for example from a mirror. When it has ended, the program cancels this one.
+    var rival: Int?
     /// While the program suspends it; nil: never.
     var suspended: ClosedRange<Int64>?
     var priority: Int32
@@ -66,6 +80,13 @@ struct TaskPlan: Equatable {
     enum Kind { case download, put, post }
 
     var isUpload: Bool { kind != .download }
+    var mayBeCancelled: Bool { cancelled != nil || rival != nil }
+
+    mutating func compete(with rival: TaskPlan) {
+        (self.rival, time, size, kind) = (rival.number, rival.time, rival.size, rival.kind)
+        replaces = replaces && !isUpload
+        resource.pace = rival.resource.pace
+    }
 }
 
 /// What a server has at a path.
@@ -85,6 +106,8 @@ struct Resource: Equatable {
     var changesAfterRequests: [Int64]
     /// Whether all versions of the content have the same size.
     var keepsSize: Bool
+    /// Whether the first content that is sent breaks off. A server that gets a new content may be started again, too.
+    var breaksFirst: Bool
     /// For each hundred requests before the last fault, how many are answered with a fault.
     var faultPercent: Int64
     /// If true, the server always answers with 404.
@@ -130,29 +153,48 @@ extension History {
         hasDaemon = random.chance(40)
         hasLaunches = hasDaemon && random.chance(50)
         tasks = (0..<Int(count)).map { Self.task($0, of: programs, &random) }
+        for index in programs..<max(programs, tasks.count) {
+            let rival = tasks[index - programs]
+            if random.chance(rival.rival == nil ? 10 : 60) { tasks[index].compete(with: rival) }
+        }
+        beat = random.chance(30) ? random.magnitude(10_000...300_000) : 0
         faults = (0..<random.magnitude(0...12)).map { _ in Self.fault(of: programs, &random) }
             .sorted { $0.time < $1.time }
         disk = Disk(
-            isOrdered: random.chance(60), syncTime: random.chance(50) ? 0 : random.magnitude(100...200_000),
-            callsPerFailure: random.chance(25) ? UInt64(random.magnitude(200...20_000)) : 0)
+            isOrdered: random.chance(60), syncTime: random.chance(40) ? 0 : random.magnitude(100...200_000),
+            callsPerFailure: random.chance(25) ? UInt64(random.magnitude(200...20_000)) : 0,
+            weakCallsPerFailure: random.chance(20) ? UInt64(random.magnitude(4...1_000)) : 0,
+            weakCall: random.pick([SIM_SYNC, SIM_SYNC, SIM_WRITE, SIM_READ, SIM_OPEN, SIM_RENAME]),
+            hasOtherStore: random.chance(60))
         runningLimit = random.chance(50) ? 0 : UInt32(random.int(1...4))
         forgetfulness = random.chance(30) ? random.int(10...80) : 0
         (repeatsEnqueues, hasCursor) = (random.chance(50), random.chance(30))
+        if random.chance(30) { cancelHalf(at: random.magnitude(1...2 * second), &random) }
         tasks = tasks.filter { choice.leftOutTasks >> UInt64($0.number) & 1 == 0 }
         faults = faults.enumerated().filter { choice.leftOutFaults >> UInt64($0.offset) & 1 == 0 }.map(\.element)
     }
 
+    /// The programs cancel about a half of their tasks at once, as a user does who clears a list.
+    private mutating func cancelHalf(at time: Int64, _ random: inout Random) {
+        for index in tasks.indices where tasks[index].time <= time && random.chance(50) {
+            tasks[index].cancelled = time
+        }
+    }
+
     private static func task(_ number: Int, of programs: Int, _ random: inout Random) -> TaskPlan {
         let time = random.chance(60) ? 0 : random.int(0...lastFault)
+        let changesAfterRequests =
+            random.chance(20)
+            ? (0..<random.pick([2, 4])).map { _ in random.pick([0, random.magnitude(1...second)]) } : []
         let resource = Resource(
             server: UInt32(random.int(1...4)), validator: random.pick(Resource.Validator.allCases),
             hasRanges: random.chance(80), isChunked: random.chance(15), pace: random.magnitude(1_000...400_000),
             changes: random.chance(25) ? (0..<random.int(1...3)).map { _ in random.int(0...lastFault) } : [],
-            changesAfterRequests: random.chance(20)
-                ? (0..<4).map { _ in random.pick([0, random.magnitude(1...second)]) } : [],
-            keepsSize: random.chance(60), faultPercent: random.chance(50) ? random.int(5...70) : 0,
+            changesAfterRequests: changesAfterRequests, keepsSize: random.chance(60),
+            breaksFirst: random.chance(changesAfterRequests.isEmpty ? 5 : 50),
+            faultPercent: random.chance(50) ? random.int(5...70) : 0,
             isMissing: random.chance(4))
-        let kind: TaskPlan.Kind = random.chance(80) ? .download : random.pick([.put, .post])
+        let kind: TaskPlan.Kind = random.chance(75) ? .download : random.pick([.put, .post])
         return TaskPlan(
             number: number, program: 1 + number % programs, time: time,
             size: random.chance(5) ? 0 : random.magnitude(1...3_000_000), resource: resource, kind: kind,

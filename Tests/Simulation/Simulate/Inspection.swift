@@ -63,12 +63,17 @@ struct Inspection {
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Tries to become the consumer of a session. Returns the status, and closes the session.
-    func attach(_ identifier: String, _ error: inout bh_error) -> bh_status {
+    /// Tries to become the consumer of a session. Waits for so many milliseconds until it has no other consumer; nil:
+    /// does not wait. Returns the status, and closes the session.
+    func attach(_ identifier: String, waiting milliseconds: Int32? = nil, _ error: inout bh_error) -> bh_status {
         var second: OpaquePointer?
-        defer { library.session_close(second) }
+        defer {
+            library.session_close(second)
+            library.ticket_release(error.ticket)
+        }
+        let role = milliseconds == nil ? BH_ROLE_CONSUME : BH_ROLE_CONSUME_WHEN_FREE
         return library.session_attach(
-            application, identifier, bh_role(BH_ROLE_CONSUME), BH_WAIT_DEFAULT, &second, &error)
+            application, identifier, bh_role(role), milliseconds ?? BH_WAIT_DEFAULT, &second, &error)
     }
 
     /// Returns the limit of running tasks in the stored configuration.

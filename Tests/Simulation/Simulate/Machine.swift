@@ -74,6 +74,13 @@ final class Machine {
         end(after: duration)
     }
 
+    /// Ends the run. The power fails: what the programs know to be done must be on the disk.
+    func endRun() -> Never {
+        record(.powerFails)
+        sim_power_cut(sim_random(), -1)
+        sim_end_run(ProcessEnd.done)
+    }
+
     private func cutPower(for duration: Int64) -> Never {
         record(.powerFails)
         journal.boots += 1
@@ -92,10 +99,13 @@ final class Machine {
     }
 
     /// Decides whether a call on a file fails, and with which errno.
-    private func failure(of call: sim_file_call) -> Int32 {
+    private func failure(of call: sim_file_call, on name: String) -> Int32 {
         guard diskMayFail, !programReads else { return 0 }
         if isFull, [SIM_WRITE, SIM_CREATE, SIM_DIRECTORY].contains(call) { return ENOSPC }
-        guard history.disk.callsPerFailure > 0, sim_random() % history.disk.callsPerFailure == 0 else { return 0 }
+        let disk = history.disk
+        let isWeak = disk.weakCall == call && (!disk.hasOtherStore || Self.isInFiles(name))
+        let failures = [disk.callsPerFailure, isWeak ? disk.weakCallsPerFailure : 0]
+        guard failures.contains(where: { $0 > 0 && sim_random() % $0 == 0 }) else { return 0 }
         return switch call {
         case SIM_SYNC, SIM_READ: EIO
         case SIM_OPEN: EMFILE
@@ -104,9 +114,14 @@ final class Machine {
         }
     }
 
+    /// Whether this is the name of a file that a task makes, of its part file, or the path of their directory.
+    private static func isInFiles(_ name: String) -> Bool {
+        Int(name) != nil || name.hasPrefix(".backhaul-") || name.hasSuffix("/files")
+    }
+
     /// Whether calls on files may fail now.
     var diskMayFail: Bool {
-        (history.disk.callsPerFailure > 0 || isFull) && world.servers.now < History.lastFault
+        (history.disk.mayFail || isFull) && world.servers.now < History.lastFault
     }
 
     /// Until when the disk has no space.
@@ -126,7 +141,11 @@ final class Machine {
         for fault in history.faults[..<journal.nextFault] where fault.kind == .fullDisk {
             fullUntil = max(fullUntil, min(fault.time + fault.duration, History.lastFault))
         }
-        if history.hasDiskFaults { sim_set_file_faults { call, _, _ in world.machine.failure(of: call) } }
+        if history.hasDiskFaults {
+            sim_set_file_faults { call, name, _ in
+                world.machine.failure(of: call, on: name.map { String(cString: $0) } ?? "")
+            }
+        }
         let file = open(savedFiles, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return }
         sim_files_load(file)

@@ -158,10 +158,15 @@ struct Program {
         library.`init`(&configuration, MemoryLayout<bh_session_configuration>.size)
         // A later version of the program has another limit. The session keeps its stored configuration.
         configuration.maximum_running_tasks = storedLimit == nil ? history.runningLimit : 7
-        let created = sessionIdentifier.withCString { identifier in
-            configuration.identifier = identifier
-            return library.session_create(
-                application, &configuration, bh_role(BH_ROLE_CONSUME), BH_WAIT_DEFAULT, &session, nil, &error)
+        var created = bh_status(BH_IN_USE)
+        // Another program may be the consumer for a moment, after it has waited for the session (`attachToOther`).
+        for _ in 0..<60 where created == BH_IN_USE {
+            created = sessionIdentifier.withCString { identifier in
+                configuration.identifier = identifier
+                return library.session_create(
+                    application, &configuration, bh_role(BH_ROLE_CONSUME), BH_WAIT_DEFAULT, &session, nil, &error)
+            }
+            if created == BH_IN_USE { usleep(UInt32(second)) }
         }
         check(created)
     }
@@ -227,11 +232,14 @@ struct Program {
     // A call is recorded after it has succeeded. If the process ends between the two, the next process repeats the
     // call.
     private mutating func cancelDueTasks() {
-        for plan in tasks {
-            guard let time = plan.cancelled, time <= now, let id = accepted[plan.number],
-                cancelled.insert(plan.number).inserted
-            else { continue }
-            select(id, library.tasks_cancel)
+        let due = tasks.filter { plan in
+            let isDue = plan.cancelled.map { $0 <= now } == true || plan.rival.map(ended.contains) == true
+            return isDue && accepted[plan.number] != nil && !cancelled.contains(plan.number)
+        }
+        guard !due.isEmpty else { return }
+        select(due.compactMap { accepted[$0.number] }, library.tasks_cancel)
+        for plan in due {
+            cancelled.insert(plan.number)
             record(.taskIsCancelled, plan.number)
         }
     }
@@ -240,11 +248,11 @@ struct Program {
         for plan in tasks {
             guard let times = plan.suspended, let id = accepted[plan.number] else { continue }
             if times.lowerBound <= now, suspended.insert(plan.number).inserted {
-                select(id, library.tasks_suspend)
+                select([id], library.tasks_suspend)
                 record(.taskIsSuspended, plan.number)
             }
             if times.upperBound <= now, resumed.insert(plan.number).inserted {
-                select(id, library.tasks_resume)
+                select([id], library.tasks_resume)
                 record(.taskIsResumed, plan.number)
             }
         }
@@ -255,12 +263,12 @@ struct Program {
         UnsafeMutablePointer<bh_error>?
     ) -> bh_status
 
-    /// Performs a call for one task.
-    private mutating func select(_ id: UInt64, _ call: TaskCall) {
+    /// Performs a call for tasks.
+    private mutating func select(_ ids: [UInt64], _ call: TaskCall) {
         var selection = bh_task_selection()
         library.`init`(&selection, MemoryLayout<bh_task_selection>.size)
-        let status = withUnsafePointer(to: id) { ids in
-            (selection.ids, selection.id_count) = (ids, 1)
+        let status = ids.withUnsafeBufferPointer { ids in
+            (selection.ids, selection.id_count) = (ids.baseAddress, ids.count)
             return call(session, &selection, BH_WAIT_DEFAULT, nil, &error)
         }
         check(status)
@@ -307,6 +315,7 @@ struct Program {
         record(kind, number, first: Int64(event.id), second: isFinish ? Int64(event.round) : Int64(event.status))
         cursor = max(cursor, event.id)
         if isFinish { isFinished = true } else { ended.insert(number) }
+        if !isFinish { cancelDueTasks() }
         if kind == .taskSucceeds, let plan = history.plan(number), !plan.isUpload { checkFile(plan) }
         guard acknowledges else { return }
         var id = event.id
@@ -361,10 +370,11 @@ struct Program {
         // The sessions of another application cannot be attached.
         guard !history.hasLaunches else { return }
         let inspection = Inspection(library: library, application: application, session: session)
-        let status = inspection.attach(Self.sessionIdentifier(other), &error)
+        let wait = random.chance(50) ? Int32(random.magnitude(60_000...3_600_000)) : nil
+        let status = inspection.attach(Self.sessionIdentifier(other), waiting: wait, &error)
         if status == BH_OK {
             if world.programs.consumer(other) == consumer { record(.hasSecondConsumer) }
-        } else if status != BH_IN_USE {
+        } else if status != (wait == nil ? BH_IN_USE : BH_TIMEOUT) {
             check(status)
         }
     }

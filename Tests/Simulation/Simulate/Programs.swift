@@ -162,7 +162,7 @@ final class Programs {
     func consumer(_ program: Int) -> Int32? { sessions[program] }
 
     private func endIfAllAreDone() {
-        if numbers.allSatisfy(isDone) { sim_end_run(ProcessEnd.done) }
+        if numbers.allSatisfy(isDone) { world.machine.endRun() }
     }
 
     func add(_ request: Request, for program: Int) { requests[program, default: []].append(request) }

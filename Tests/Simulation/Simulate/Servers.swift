@@ -25,7 +25,7 @@ final class Servers {
                 peer.receive(UnsafeBufferPointer(start: bytes, count: count))
             },
             closed: { connection in Peer.of(connection)?.close() },
-            latency: { _ in Int64(sim_random() % 40_000) + 200 })
+            latency: { _ in world.servers.latency })
         sim_set_servers(&servers)
     }
 
@@ -33,6 +33,12 @@ final class Servers {
     /// The calendar of the servers, which is always right.
     var calendar: Int64 { History.calendar + now }
     private var mayFail: Bool { now < History.lastFault }
+
+    /// The time until bytes arrive that are sent now.
+    private var latency: Int64 {
+        let latency = Int64(sim_random() % 40_000) + 200
+        return history.beat == 0 ? latency : latency + history.beat - 1 - (now + latency - 1) % history.beat
+    }
 
     func setOutage(_ isOut: Bool) { self.isOut = isOut }
 
@@ -57,6 +63,9 @@ final class Servers {
             record(hasSecret ? .secretIsRevealed : .secretIsMissing, plan.number)
         }
         if isOut { return .silence }
+        if mayFail, plan.resource.breaksFirst, requests[plan.number]?.count == 1, !plan.isUpload {
+            return .broken(plan, after: Int64(sim_random() % UInt64(plan.size + 1)), resets: sim_random() % 2 == 0)
+        }
         if mayFail, Int64(sim_random() % 100) < plan.resource.faultPercent {
             let answer = Answer.random(plan)
             if case .status(429, _) = answer { record(.requestIsRefused, plan.number) }

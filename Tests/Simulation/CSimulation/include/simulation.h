@@ -88,7 +88,8 @@ _Noreturn void sim_sleep(void);
     FUNCTION(tasks_resume)                                                                                             \
     FUNCTION(batch_count)                                                                                              \
     FUNCTION(batch_item)                                                                                               \
-    FUNCTION(batch_release)
+    FUNCTION(batch_release)                                                                                            \
+    FUNCTION(ticket_release)
 
 struct sim_library {
 #define SIM_MEMBER(name) __typeof__(&bh_##name) name;
