@@ -39,10 +39,17 @@ public final class StoreDirectory: Sendable {
         if hasPartRecords { throw lostFailure("\(partJournalPath) knows of downloads that were under way") }
     }
 
-    /// Throws when a log exists but the database is missing or empty, because SQLite would remove the log.
+    /// Throws when a log exists but the database is missing or empty, because SQLite would remove the log. Also throws
+    /// when the disk cannot report whether the files exist.
     func refuseWALWithoutDatabase() throws(Failure) {
-        guard sizeOfFile(Schema.fileName) ?? 0 == 0, sizeOfFile(Schema.walName) ?? 0 > 0 else { return }
+        guard try sizeOrZero(Schema.fileName) == 0, try sizeOrZero(Schema.walName) > 0 else { return }
         throw lostFailure("its log \(path)/\(Schema.walName) has commits")
+    }
+
+    private func sizeOrZero(_ name: String) throws(Failure) -> Int {
+        if let size = sizeOfFile(name) { return size }
+        guard bhl_errno() == ENOENT else { throw fileFailure(name) }
+        return 0
     }
 
     private func lostFailure(_ what: String) -> Failure {

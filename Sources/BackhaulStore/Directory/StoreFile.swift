@@ -39,7 +39,7 @@ extension StoreDirectory {
     /// the store is renamed.
     func reachablePath(of name: String) -> String { "/proc/self/fd/\(descriptor.number)/\(name)" }
 
-    /// Returns the size of a file of the store in bytes, or nil if the file does not exist.
+    /// Returns the size of a file of the store in bytes, or nil if the file does not exist or has no readable status.
     public func sizeOfFile(_ name: String) -> Int? {
         var status = stat()
         guard fstatat(descriptor.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }
