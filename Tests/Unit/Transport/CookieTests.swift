@@ -83,6 +83,29 @@ struct CookieTests {
         }
     }
 
+    @Test(
+        "a cookie keeps its value when it is stored, whatever its path",
+        arguments: ["TRUE", "FALSE", "", "\"/x\"", "x"])
+    func paths(_ path: String) async throws {
+        try await withServer(Self.server(["/set": ["a=1; Max-Age=1000; Path=\(path)"]])) { server, transferClient in
+            let (jar, later) = (CookieBox(), CookieBox())
+            _ = await Self.fetch(transferClient, server.url + "/set", jar)
+            let lines = await transferClient.lines(of: jar)
+            await transferClient.add(lines, to: later)
+            #expect(await transferClient.lines(of: later) == lines)
+            #expect(await Self.fetch(transferClient, server.url + "/x", later) == "Cookie: a=1")
+        }
+    }
+
+    @Test(
+        "a cookie with a domain that no host has is not stored",
+        arguments: ["\t", ".\t", "..a\t", ".#\t", "#HttpOnly_.\t"])
+    func domainOfNoHost(_ domain: String) async throws {
+        let jar = try CookieJar()
+        jar.add(["\(domain)FALSE\t/\tFALSE\t0\ta\t1", "example.org\tFALSE\t/\tFALSE\t0\tb\t2"])
+        #expect(jar.lines() == ["example.org\tFALSE\t/\tFALSE\t0\tb\t2"])
+    }
+
     @Test("a domain with too many cookies loses its oldest cookies, and other domains lose none")
     func bounded() {
         let flood = (0..<5_000).map { ".evil.example\tTRUE\t/\tFALSE\t0\tc\($0)\tx" }
