@@ -30,6 +30,11 @@ def test_a_kill_or_a_power_cut_at_any_step_breaks_no_promise(simulate, pytestcon
     assert status == 0, output
 
 
+def test_a_failure_of_any_call_on_the_system_breaks_no_promise(simulate, pytestconfig):
+    status, output = simulate("--seed", 13, "--call-stride", 7 * pytestconfig.getoption("--stride"))
+    assert status == 0, output
+
+
 def test_the_same_seed_gives_the_same_story(simulate):
     assert simulate("--seed", 4, "--count", 3, "--story") == simulate("--seed", 4, "--count", 3, "--story")
 

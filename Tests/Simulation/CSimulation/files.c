@@ -45,6 +45,8 @@ static int begin(enum sim_file_call call, const char *name) {
     return FAILED;
 }
 
+bool sim_call_fails(enum sim_file_call call) { return begin(call, "") == FAILED; }
+
 static struct node *node_of(int file) {
     struct stat status;
     if (!durable.is_on || file < 0) return NULL;

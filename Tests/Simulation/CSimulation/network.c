@@ -197,6 +197,7 @@ static int make_socket(void) {
 
 int socket(int family, int type, int protocol) {
     bool is_stream = (type & 0xf) == SOCK_STREAM;
+    if (sim_call_fails(SIM_SOCKET)) return -1;
     if (!sim_is_simulated() || family == AF_UNIX) return sim_own_descriptor(REAL(socket)(family, type, protocol));
     if (family == AF_INET && is_stream) return make_socket();
     errno = EAFNOSUPPORT;

@@ -35,6 +35,9 @@ void sim_start_thread(int process, void *(*body)(void *), void *argument);
 void sim_end_threads(int process);
 _Noreturn void sim_stop_thread(void);
 
+// Decides whether a call fails that is not a call on a file. Sets errno.
+bool sim_call_fails(enum sim_file_call call);
+
 // Notes that the process of the calling thread owns a new descriptor, and returns the descriptor.
 int sim_own_descriptor(int descriptor);
 void sim_forget_descriptor(int descriptor);

@@ -252,6 +252,7 @@ static int start_thread(pthread_t *handle, const pthread_attr_t *attributes, voi
 
 int pthread_create(pthread_t *handle, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
     if (!sim_is_simulated()) return REAL(pthread_create)(handle, attributes, body, argument);
+    if (sim_call_fails(SIM_THREAD)) return errno;
     return start_thread(handle, attributes, body, argument, self->process);
 }
 

@@ -42,5 +42,16 @@ struct Campaign {
         }
     }
 
+    /// Lets each call of the first process fail whose number `distance` divides, until it has no such call.
+    mutating func performCalls(_ choice: Choice, _ distance: UInt64) {
+        var choice = choice
+        choice.leftOutFaults = .max
+        for call in stride(from: distance, to: UInt64.max, by: Int(distance)) {
+            choice.failedCall = call
+            perform(choice)
+            if !runner.journal.all.contains(where: { $0.kind == .systemCallFails }) { return }
+        }
+    }
+
     func report() { say("\(runs) runs, \(simulated / hour) simulated hours, \(violations) with a violation") }
 }

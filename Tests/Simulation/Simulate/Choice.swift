@@ -8,6 +8,8 @@ struct Choice: Equatable {
     var lastStep: UInt64 = 0
     /// Whether it ends because the power fails, and not by a kill.
     var isPowerCut = false
+    /// The number of the call on the system that fails in the first process; 0: none.
+    var failedCall: UInt64 = 0
     /// Which syncs have no effect (`sim_lie`).
     var ignoredSyncs: UInt32 = 0
 
@@ -17,6 +19,7 @@ struct Choice: Equatable {
         if leftOutTasks != 0 { text += " --without-tasks \(leftOutTasks)" }
         if leftOutFaults != 0 { text += " --without-faults \(leftOutFaults)" }
         if lastStep != 0 { text += " \(isPowerCut ? "--power-cut" : "--kill") \(lastStep)" }
+        if failedCall != 0 { text += " --fail \(failedCall)" }
         return text
     }
 }

@@ -23,8 +23,11 @@ struct History {
     /// Whether polls continue after the last event that the program has seen, and not after those it has acknowledged.
     var hasCursor: Bool
 
-    /// Whether calls on files fail at some time.
-    var hasDiskFaults: Bool { disk.mayFail || faults.contains { $0.kind == .fullDisk } }
+    /// The number of the call on the system that fails, in place of the faults of the disk; 0: none.
+    var failedCall: UInt64
+
+    /// Whether calls on the system fail at some time.
+    var hasDiskFaults: Bool { failedCall > 0 || disk.mayFail || faults.contains { $0.kind == .fullDisk } }
 
     func plan(_ number: Int) -> TaskPlan? { tasks.first { $0.number == number } }
 
@@ -166,6 +169,7 @@ extension History {
             weakCallsPerFailure: random.chance(20) ? UInt64(random.magnitude(4...1_000)) : 0,
             weakCall: random.pick([SIM_SYNC, SIM_SYNC, SIM_WRITE, SIM_READ, SIM_OPEN, SIM_RENAME]),
             hasOtherStore: random.chance(60))
+        failedCall = choice.failedCall
         runningLimit = random.chance(50) ? 0 : UInt32(random.int(1...4))
         forgetfulness = random.chance(30) ? random.int(10...80) : 0
         (repeatsEnqueues, hasCursor) = (random.chance(50), random.chance(30))

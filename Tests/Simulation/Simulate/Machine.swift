@@ -101,14 +101,27 @@ final class Machine {
     /// Decides whether a call on a file fails, and with which errno.
     private func failure(of call: sim_file_call, on name: String) -> Int32 {
         guard diskMayFail, !programReads else { return 0 }
+        if history.failedCall > 0 {
+            calls += 1
+            guard calls == history.failedCall, isFirstProcess else { return 0 }
+            let code = code(for: call)
+            record(.systemCallFails, Int64(calls), Int64(code))
+            return code
+        }
+        guard ![SIM_SOCKET, SIM_THREAD].contains(call) else { return 0 }
         if isFull, [SIM_WRITE, SIM_CREATE, SIM_DIRECTORY].contains(call) { return ENOSPC }
         let disk = history.disk
         let isWeak = disk.weakCall == call && (!disk.hasOtherStore || Self.isInFiles(name))
         let failures = [disk.callsPerFailure, isWeak ? disk.weakCallsPerFailure : 0]
         guard failures.contains(where: { $0 > 0 && sim_random() % $0 == 0 }) else { return 0 }
-        return switch call {
+        return code(for: call)
+    }
+
+    private func code(for call: sim_file_call) -> Int32 {
+        switch call {
         case SIM_SYNC, SIM_READ: EIO
-        case SIM_OPEN: EMFILE
+        case SIM_OPEN, SIM_SOCKET: EMFILE
+        case SIM_THREAD: EAGAIN
         case SIM_WRITE where sim_random() % 4 == 0: Int32(SIM_SHORT)
         default: [ENOSPC, EIO, EDQUOT, EROFS][Int(sim_random() % 4)]
         }
@@ -121,12 +134,16 @@ final class Machine {
 
     /// Whether calls on files may fail now.
     var diskMayFail: Bool {
-        (history.disk.mayFail || isFull) && world.servers.now < History.lastFault
+        (history.disk.mayFail || history.failedCall > 0 || isFull) && world.servers.now < History.lastFault
     }
 
     /// Until when the disk has no space.
     private var fullUntil: Int64 = 0
     private var isFull: Bool { world.servers.now < fullUntil }
+
+    /// The calls of this process until now, and whether it is the first process of the run.
+    private var calls: UInt64 = 0
+    private var isFirstProcess: Bool { journal.time == 0 }
 
     /// Whether a program itself uses a file. Its calls never fail.
     var programReads = false
@@ -152,7 +169,7 @@ final class Machine {
         close(file)
     }
 
-    private func record(_ kind: Observation.Kind, _ first: Int64 = 0) {
-        journal.add(Observation(time: world.servers.now, kind: kind, first: first))
+    private func record(_ kind: Observation.Kind, _ first: Int64 = 0, _ second: Int64 = 0) {
+        journal.add(Observation(time: world.servers.now, kind: kind, first: first, second: second))
     }
 }

@@ -7,6 +7,7 @@ struct Options {
     var choice = Choice(seed: 1)
     var count: UInt64 = 1
     var stepDistance: UInt64?
+    var callDistance: UInt64?
     var stopsAtFirst = false
     var shows = false
     var shrinks = true
@@ -25,7 +26,10 @@ struct Options {
             case "--without-faults": choice.leftOutFaults = number()
             case "--kill": choice.lastStep = number()
             case "--power-cut": (choice.lastStep, choice.isPowerCut) = (number(), true)
+            case "--fail": choice.failedCall = number()
             case "--each-step": stepDistance = 1
+            case "--each-call": callDistance = 1
+            case "--call-stride": callDistance = number()
             case "--stride": stepDistance = number()
             case "--stop": stopsAtFirst = true
             case "--ignore-file-syncs": choice.ignoredSyncs = SIM_IGNORES_FILE_SYNCS.rawValue
@@ -42,6 +46,7 @@ struct Options {
     private static let usage = """
         usage: simulate [--seed SEED] [--count SEEDS] [--story] [--no-shrinking] [--stop]
                         [--each-step | --stride STEPS | --kill STEP | --power-cut STEP]
+                        [--each-call | --call-stride CALLS | --fail CALL]
                         [--without-tasks BITS] [--without-faults BITS]
                         [--ignore-file-syncs | --ignore-directory-syncs]
         """

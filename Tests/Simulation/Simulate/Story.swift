@@ -48,6 +48,7 @@ struct Story {
         case .outageEnds: "the servers answer again"
         case .calendarIsSet: "the calendar is set by \(one.first / second) s"
         case .diskFills: "the disk has no space for \(one.first / second) s"
+        case .systemCallFails: "call \(one.first) of the process fails with errno \(one.second)"
         case .programPauses: "it does nothing for \(one.first / second) s"
         case .taskIsAccepted: "\(task) is accepted as task id \(one.first)"
         case .enqueueFails: "\(task) is refused: \(Self.name(one.first))"

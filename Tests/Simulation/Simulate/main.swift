@@ -9,7 +9,13 @@ options.read()
 for seed in options.choice.seed..<options.choice.seed + options.count {
     var choice = options.choice
     choice.seed = seed
-    if let distance = options.stepDistance { campaign.performSteps(choice, distance) } else { campaign.perform(choice) }
+    if let distance = options.stepDistance {
+        campaign.performSteps(choice, distance)
+    } else if let distance = options.callDistance {
+        campaign.performCalls(choice, distance)
+    } else {
+        campaign.perform(choice)
+    }
     if options.stopsAtFirst, campaign.violations > 0 { break }
 }
 campaign.report()

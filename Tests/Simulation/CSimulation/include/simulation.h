@@ -160,6 +160,8 @@ void sim_power_cut(uint64_t seed, int story);
 
 // The kinds of calls. Those from SIM_CREATE on are durable steps: they change what a disk has to keep.
 enum sim_file_call {
+    SIM_SOCKET,
+    SIM_THREAD, // pthread_create
     SIM_OPEN,
     SIM_READ,
     SIM_CREATE,
