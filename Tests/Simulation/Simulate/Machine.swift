@@ -43,7 +43,8 @@ final class Machine {
 
     private func happen(_ index: Int) {
         let fault = history.faults[index]
-        journal.nextFault = index + 1
+        // A calendar that is set later (`begin`) does not bring back the faults that have happened meanwhile.
+        journal.nextFault = max(journal.nextFault, index + 1)
         switch fault.kind {
         case .kill: world.programs.kill(fault.program, for: fault.duration)
         case .killDaemon: world.programs.killDaemon()
