@@ -88,8 +88,8 @@ extension Program {
         record(.launchIsWrong, first: WrongLaunch.namesNoSession.rawValue)
     }
 
-    /// A launched program completes its session when it has handled the events. If further tasks are due later, it exits
-    /// until then.
+    /// A launched program completes its session when it has handled the events. If tasks are due later, it exits until
+    /// then.
     mutating func completeIfAllHasEnded() {
         guard isLaunched, isFinished, ended.count == accepted.count else { return }
         let status = library.session_complete(session, BH_WAIT_DEFAULT, &error)
