@@ -40,6 +40,7 @@ struct TransferTests: EmbeddedTests {
         given.rules.redirects = .sameOrigin
         given.rules.maximumRedirects = 9
         given.rules.maximumSize = 10
+        given.rules.refusesPrivateAddresses = true
         given.bytesPerSecond = 11
         given.sendsLaunchEvents = false
         given.asksForCredentials = true
