@@ -47,7 +47,7 @@ def test_every_setting_of_a_session_is_stored(host):
                           statuses="503,520-529"),
         rules=TransferRules(request_timeout_ms=6, resource_timeout_ms=7, accepted_statuses="200,404",
                             http_version=HTTPVersion.HTTP_1_1, redirects=Redirects.SAME_ORIGIN, maximum_redirects=10,
-                            maximum_size=11, accepted_types="image/*, application/zip"),
+                            maximum_size=11, accepted_types="image/*, application/zip", refuses_private_addresses=True),
         tls=TLS(minimum_version=TLSVersion.TLS_1_3, client_certificate="/c.pem", client_key="/k.pem",
                 pinned_public_keys=PIN + ";" + PIN),
         proxy=Proxy(url="socks5h://proxy.example:1080", user="me", password="secret", bypass="localhost,10.0.0.0/8"),
