@@ -114,11 +114,9 @@ def main():
 
 
 if __name__ == "__main__":
-    # All processes, mounts and loop devices end with this process, however it ends.
     if os.environ.pop("BACKHAUL_POWER", None) is None:
         os.environ["BACKHAUL_POWER"] = "1"
         # The server that forks the hosts imports this file.
         os.environ["PYTHONPATH"] = f"{Path(__file__).parent}:{os.environ['PYTHONPATH']}"
-        os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child",
-                              "--mount-proc", sys.executable, *sys.argv])
+        os.execvp(disk.NAMESPACES[0], [*disk.NAMESPACES, sys.executable, *sys.argv])
     sys.exit(main())

@@ -174,6 +174,10 @@ KINDS = {
 }
 
 
+#: All processes, mounts and loop devices end with the process that these words start, however it ends.
+NAMESPACES = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+
 def missing_tool(kind):
     """Returns why this machine cannot have such a disk, or None."""
     if os.geteuid() != 0:
@@ -184,6 +188,8 @@ def missing_tool(kind):
     with open("/proc/filesystems") as file:
         if kind not in file.read().split():
             return f"the kernel has no {kind}"
+    if subprocess.run([*NAMESPACES, "true"], check=False, capture_output=True).returncode:
+        return "unshare cannot make namespaces, for example because the root is no mount"
     program = KINDS[kind][1][0]
     return None if shutil.which(program) else f"{program} is not installed"
 
