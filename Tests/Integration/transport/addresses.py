@@ -12,6 +12,8 @@ SERVER, SERVER_6 = "198.51.100.1", "2001:db8:1::1"
 #: No packet to these addresses gets a reply, as behind a firewall that drops packets.
 SILENT = tuple(f"198.51.100.{number}" for number in (101, 102, 103, 104))
 SILENT_6 = "2001:db8:1::101"
+#: Environment variables with which the resolver returns all addresses of a name in /etc/hosts (host.conf(5)).
+RESOLVE_ALL = {"RESOLV_MULTI": "on"}
 
 
 class SilentNetwork(Network):

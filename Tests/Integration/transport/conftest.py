@@ -13,7 +13,9 @@ from backhaul import Hosting
 from servers.content import Content
 from servers.misbehaving import MisbehavingServer
 from testbed.host import Host
+from testbed.network import Unavailable
 from testbed.work_dirs import new_place
+from transport.addresses import SERVER, SilentNetwork
 
 #: Short delays between attempts.
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
@@ -63,6 +65,27 @@ def serve():
             return server
 
         yield start
+
+
+@pytest.fixture
+def network(place):
+    """Two network namespaces. Servers listen in the first namespace. Hosts start in the second namespace, and know the
+    server names of the test."""
+    try:
+        made = SilentNetwork(place)
+    except Unavailable as reason:
+        pytest.skip(f"no network can be made: {reason}")
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def distant_server(network):
+    """A server whose address belongs neither to this machine nor to a local network."""
+    made = MisbehavingServer(address=SERVER)
+    network.there(made.__enter__)
+    yield made
+    made.__exit__()
 
 
 class SharedHosts:

@@ -7,10 +7,8 @@ from backhaul import Policy, Status, TaskState, TransferRules
 
 from servers.behaviour import Behaviour, redirect
 from servers.content import Content
-from servers.misbehaving import MisbehavingServer
 from testbed.host import until
-from testbed.network import Unavailable
-from transport.addresses import SERVER, SilentNetwork
+from transport.addresses import RESOLVE_ALL, SERVER
 from transport.conftest import QUICK
 
 REFUSED = {"refuses_private_addresses": True}
@@ -52,61 +50,42 @@ def test_a_proxy_may_have_a_private_address_and_resolves_the_names_itself(fetch,
 
 
 @pytest.fixture
-def network(place):
-    try:
-        made = SilentNetwork(place)
-    except Unavailable as reason:
-        pytest.skip(f"no network can be made: {reason}")
-    yield made
-    made.end()
-
-
-@pytest.fixture
 def one(host, network):
-    made = host(prefix=network.prefix, environment={"RESOLV_MULTI": "on"})
+    made = host(prefix=network.prefix, environment=RESOLVE_ALL)
     made.session(**QUICK, **REFUSED)
     return made
-
-
-@pytest.fixture
-def public(network):
-    """A server whose address is not private."""
-    made = MisbehavingServer(address=SERVER)
-    network.there(made.__enter__)
-    yield made
-    made.__exit__()
 
 
 def ends(one):
     return [event for event in one.wait_for() if event.task_id]
 
 
-def test_a_redirect_to_a_private_address_is_not_followed(one, network, public, downloads):
+def test_a_redirect_to_a_private_address_is_not_followed(one, network, distant_server, downloads):
     network.name({"inside.example.org": ["127.0.0.1"]})
     targets = ["http://127.0.0.1:9/", "http://inside.example.org:9/", "http://[::1]:9/"]
     for number, target in enumerate(targets):
-        one.download(public.serve(f"/{number}", Content(10), [redirect(target)]), downloads / f"{number}")
+        one.download(distant_server.serve(f"/{number}", Content(10), [redirect(target)]), downloads / f"{number}")
     assert [(event.status, event.attempts) for event in ends(one)] == [(Status.ADDRESS_REFUSED, 1)] * len(targets)
 
 
-def test_a_redirect_between_public_addresses_is_followed(one, public, downloads):
-    public.serve("/b", Content(10))
-    one.download(public.serve("/a", Content(10), [redirect("/b")]), downloads / "a")
+def test_a_redirect_between_public_addresses_is_followed(one, distant_server, downloads):
+    distant_server.serve("/b", Content(10))
+    one.download(distant_server.serve("/a", Content(10), [redirect("/b")]), downloads / "a")
     assert [event.state for event in ends(one)] == [TaskState.SUCCEEDED]
 
 
-def test_a_name_that_becomes_private_at_a_later_resolution_is_refused(one, network, public, downloads):
+def test_a_name_that_becomes_private_at_a_later_resolution_is_refused(one, network, distant_server, downloads):
     network.name({NAME: [SERVER]})
-    public.serve("/a", Content(10), otherwise=Behaviour(status=503, headers={"Connection": "close"}))
-    one.download(f"http://{NAME}:{public.port}/a", downloads / "a")
-    until(public.log, lambda requests: requests)
+    distant_server.serve("/a", Content(10), otherwise=Behaviour(status=503, headers={"Connection": "close"}))
+    one.download(f"http://{NAME}:{distant_server.port}/a", downloads / "a")
+    until(distant_server.log, lambda requests: requests)
     network.name({NAME: ["127.0.0.1"]})
     [event] = ends(one)
     assert event.status is Status.ADDRESS_REFUSED and "127.0.0.1" in event.error_message, event.error_message
 
 
-def test_only_the_public_addresses_of_a_name_are_used(one, network, public, downloads):
+def test_only_the_public_addresses_of_a_name_are_used(one, network, distant_server, downloads):
     network.name({NAME: ["127.0.0.1", SERVER, "10.9.8.7"]})
-    public.serve("/a", Content(10))
-    one.download(f"http://{NAME}:{public.port}/a", downloads / "a")
+    distant_server.serve("/a", Content(10))
+    one.download(f"http://{NAME}:{distant_server.port}/a", downloads / "a")
     assert [event.state for event in ends(one)] == [TaskState.SUCCEEDED]

@@ -9,10 +9,8 @@ from backhaul import Status, TaskState
 
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
-from servers.misbehaving import MisbehavingServer
 from testbed.host import Host, until
-from testbed.network import Unavailable
-from transport.addresses import SERVER, SERVER_6, SILENT, SILENT_6, SilentNetwork
+from transport.addresses import RESOLVE_ALL, SERVER, SERVER_6, SILENT, SILENT_6
 from transport.conftest import QUICK
 from transport.dripping import DrippingServer
 
@@ -21,33 +19,11 @@ SHORT, LONG = Content(20_000), Content(400_000)
 #: At this pace, a response with `LONG` takes four seconds. The engine checks its sockets every second, so it checks
 #: them several times during such a response.
 PACE = Behaviour(pace=100_000)
-#: Environment variables with which the resolver returns all addresses of a name in /etc/hosts (host.conf(5)).
-RESOLVE_ALL = {"RESOLV_MULTI": "on"}
-
-
-@pytest.fixture
-def network(place):
-    """Two network namespaces. Servers listen in the first namespace. Hosts start in the second namespace, and know the
-    server names of the test."""
-    try:
-        made = SilentNetwork(place)
-    except Unavailable as reason:
-        pytest.skip(f"no network can be made: {reason}")
-    yield made
-    made.end()
 
 
 @pytest.fixture
 def one(host, network):
     return host(prefix=network.prefix, environment=RESOLVE_ALL)
-
-
-@pytest.fixture
-def server(network):
-    made = MisbehavingServer(address=SERVER)
-    network.there(made.__enter__)
-    yield made
-    made.__exit__()
 
 
 @pytest.fixture
@@ -108,7 +84,7 @@ NAMES = {
 }
 
 
-def test_a_file_arrives_if_one_address_of_the_host_name_responds(network, place, library, server, downloads):
+def test_a_file_arrives_if_one_address_of_the_host_name_responds(network, place, library, distant_server, downloads):
     """All cases run at the same time, but each case has its own engine. An engine with the sockets of several transfers
     runs libcurl more often than an engine with one transfer. So a shared engine would not show how one transfer
     behaves."""
@@ -122,15 +98,15 @@ def test_a_file_arrives_if_one_address_of_the_host_name_responds(network, place,
         for one in hosts.values():
             one.open().session(request_timeout_ms=4_000, **ONE_TRY)
         for case, one in hosts.items():
-            server.serve(f"/{case}", cases[case], otherwise=PACE)
-            one.download(f"http://{case.partition('.')[2]}:{server.port}/{case}", downloads / case)
+            distant_server.serve(f"/{case}", cases[case], otherwise=PACE)
+            one.download(f"http://{case.partition('.')[2]}:{distant_server.port}/{case}", downloads / case)
         for one in hosts.values():
             one.begin("wait_for")
         ends = {case: [event for event in one.finish() if event.task_id] for case, one in hosts.items()}
     found = {case: [(event.state, event.attempts) for event in events] for case, events in ends.items()}
     assert found == dict.fromkeys(cases, [(TaskState.SUCCEEDED, 1)]), ends
     assert {case: sha256_of(downloads / case) for case in cases} == {case: cases[case].sha256 for case in cases}
-    assert {case: len(server.log(f"/{case}")) for case in cases} == dict.fromkeys(cases, 1)
+    assert {case: len(distant_server.log(f"/{case}")) for case in cases} == dict.fromkeys(cases, 1)
 
 
 def test_a_task_fails_at_the_timeout_if_no_address_of_the_host_name_responds(one, network, downloads):
