@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import IntEnum, IntFlag
-from typing import SupportsIndex
 
 from ._words import WORDS
 
@@ -27,7 +26,7 @@ class OpenEnum(IntEnum):
     def __format__(self, specification: str) -> str:
         return _formatted(self, specification)
 
-    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[type[OpenEnum], tuple[int]]:
+    def __reduce_ex__(self, protocol: object) -> tuple[type[OpenEnum], tuple[int]]:
         # Python 3.11.0 to 3.11.3 copies a member by its name, and an unknown member has no attribute with its name.
         return type(self), (int(self),)
 
