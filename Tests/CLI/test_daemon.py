@@ -12,11 +12,11 @@ import pytest
 from command_line import until
 from daemons import daemons_of, end_daemons
 from servers.hung import FreezingDisk
+from testbed.namespaces import PROCESS_NAMESPACE, can_run
 
 pytestmark = pytest.mark.hosting("daemon")
 
 CONTENT = bytes(range(256)) * 4000
-PID_NAMESPACE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
 
 def test_a_file_arrives_after_the_add_command_has_exited(backhaul, serve):
@@ -28,16 +28,15 @@ def test_a_file_arrives_after_the_add_command_has_exited(backhaul, serve):
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
 
 
-@pytest.mark.skipif(subprocess.run([*PID_NAMESPACE, "true"], check=False, capture_output=True).returncode != 0,
-                    reason="needs the right to make a PID namespace, and a root that is a mount")
+@pytest.mark.skipif(not can_run(PROCESS_NAMESPACE), reason="no process namespace can be made here")
 def test_a_command_in_a_pid_namespace_uses_the_daemon_outside_and_not_the_other_way_round(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=100_000)
     options = {"env": backhaul.environment, "capture_output": True, "text": True, "check": False, "timeout": 60}
     backhaul("add", f"{server.url}/a")
-    assert "/a" in subprocess.run([*PID_NAMESPACE, *backhaul.arguments("tasks")], **options).stdout
+    assert "/a" in subprocess.run([*PROCESS_NAMESPACE, *backhaul.arguments("tasks")], **options).stdout
     end_daemons(backhaul.folder)
     # The command that ends the daemon's PID namespace also ends the daemon.
-    with subprocess.Popen([*PID_NAMESPACE, *backhaul.arguments("wait")], env=backhaul.environment) as other:
+    with subprocess.Popen([*PROCESS_NAMESPACE, *backhaul.arguments("wait")], env=backhaul.environment) as other:
         try:
             until(lambda: daemons_of(backhaul.folder), "the daemon")
             refused = subprocess.run(backhaul.arguments("tasks"), **options)

@@ -10,8 +10,7 @@ import pytest
 
 from manager.manager import COMMAND, LIMIT, until
 from manager.test_hosts import DAEMON, is_whole, server  # noqa: F401  (a fixture)
-
-INSIDE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+from testbed.namespaces import PROCESS_NAMESPACE, can_run
 
 EMBEDDED = """
 import sys
@@ -27,14 +26,15 @@ with Application("org.example.photos", store, hosting=Hosting.EMBEDDED) as appli
 
 @pytest.fixture
 def container(tmp_path, server):  # noqa: F811
-    if subprocess.run([*INSIDE, "true"], capture_output=True, check=False).returncode:
+    if not can_run(PROCESS_NAMESPACE):
         pytest.skip("no process namespace can be made here")
 
     @contextmanager
     def run(*words):
         environment = {"HOME": str(tmp_path), **{name: value for name, value in os.environ.items() if name in (
             "PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "BACKHAUL_LIBRARY", "BACKHAUL_DAEMON")}}
-        with subprocess.Popen([*INSIDE, *map(str, words)], env=environment, stdin=subprocess.DEVNULL) as process:
+        with subprocess.Popen([*PROCESS_NAMESPACE, *map(str, words)], env=environment,
+                              stdin=subprocess.DEVNULL) as process:
             yield process
             process.kill()
 

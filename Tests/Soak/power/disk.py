@@ -12,6 +12,7 @@ import subprocess
 from dataclasses import dataclass
 
 from testbed.fuse import FSYNC, LIBC, File, Fuse
+from testbed.namespaces import PROCESS_NAMESPACE, can_run
 
 PR_SET_PDEATHSIG = 1
 CLONE_NEWNS = 0x20000
@@ -174,8 +175,8 @@ KINDS = {
 }
 
 
-#: All processes, mounts and loop devices end with the process that these words start, however it ends.
-NAMESPACES = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc"]
+#: All processes, mounts and loop devices end with the process that these words start.
+NAMESPACES = [*PROCESS_NAMESPACE, "--mount", "--propagation", "private"]
 
 
 def missing_tool(kind):
@@ -188,8 +189,8 @@ def missing_tool(kind):
     with open("/proc/filesystems") as file:
         if kind not in file.read().split():
             return f"the kernel has no {kind}"
-    if subprocess.run([*NAMESPACES, "true"], check=False, capture_output=True).returncode:
-        return "unshare cannot make namespaces, for example because the root is no mount"
+    if not can_run(NAMESPACES):
+        return "no namespaces can be made here"
     program = KINDS[kind][1][0]
     return None if shutil.which(program) else f"{program} is not installed"
 
