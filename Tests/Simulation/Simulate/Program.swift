@@ -49,12 +49,11 @@ struct Program {
     private var cursor: UInt64 = 0
     /// The limit in the stored configuration; nil: it was never read.
     private var storedLimit: Int64?
-    var isFinished = false
-    /// Whether the daemon has launched this process, and the launch is not over.
-    var isLaunched: Bool
-    /// The events that were acknowledged.
-    private var acknowledged: Set<Int64> = []
-    private var events: Set<Int64> = []
+    private(set) var isFinished = false
+    /// Whether the daemon has launched this process.
+    let isLaunched: Bool
+    /// The events that were handled and not acknowledged.
+    private var unacknowledged: Set<Int64> = []
     var random: Random
 
     init(
@@ -76,9 +75,9 @@ struct Program {
             case .configurationIs: storedLimit = one.first
             default: break
             }
-            if one.kind == .isAcknowledged { acknowledged.insert(one.first) }
+            if one.kind == .isAcknowledged { unacknowledged.remove(one.first) }
             guard Observation.Kind.events.contains(one.kind) else { continue }
-            events.insert(one.first)
+            unacknowledged.insert(one.first)
             cursor = max(cursor, UInt64(one.first))
         }
     }
@@ -146,7 +145,7 @@ struct Program {
             }
         }
         check(opened)
-        world.programs.isConnected(number)
+        world.programs.applicationIsOpen(number)
         waitBeforeSession()
         readLaunch()
         createSession()
@@ -173,7 +172,7 @@ struct Program {
 
     func close() {
         // If the disk fails, a task may exist although the program does not know it.
-        let hasLeftEvents = !isFinished || !events.isSubset(of: acknowledged) || history.hasDiskFaults
+        let hasLeftEvents = !isFinished || !unacknowledged.isEmpty || history.hasDiskFaults
         world.programs.sessionIsClosed(number, hasLeftEvents: hasLeftEvents)
         library.session_close(session)
         library.application_close(application)
@@ -311,17 +310,21 @@ struct Program {
             case Int(BH_TASK_CANCELLED): .taskWasCancelled
             default: .taskFails
             }
-        events.insert(Int64(event.id))
+        unacknowledged.insert(Int64(event.id))
         record(kind, number, first: Int64(event.id), second: isFinish ? Int64(event.round) : Int64(event.status))
         cursor = max(cursor, event.id)
-        if isFinish { isFinished = true } else { ended.insert(number) }
-        if !isFinish { cancelDueTasks() }
+        if isFinish {
+            isFinished = true
+        } else {
+            ended.insert(number)
+            cancelDueTasks()
+        }
         if kind == .taskSucceeds, let plan = history.plan(number), !plan.isUpload { checkFile(plan) }
         guard acknowledges else { return }
         var id = event.id
         let status = library.session_acknowledge(session, &id, 1, BH_WAIT_DEFAULT, nil, &error)
         guard status == BH_OK else { return check(status) }
-        acknowledged.insert(Int64(id))
+        unacknowledged.remove(Int64(id))
         record(.isAcknowledged, number, first: Int64(id))
     }
 

@@ -125,8 +125,7 @@ final class Programs {
         guard let process = running.removeValue(forKey: program) else { return }
         journal.add(Observation(time: world.servers.now, kind: .processIsKilled, program: program))
         requests[program] = nil
-        sessions[program] = nil
-        launches.ended(program)
+        forget(program)
         sim_end_process(process)
         start(program, after: restart(after: duration))
     }
@@ -134,8 +133,7 @@ final class Programs {
     /// Ends the calling process. Its program starts again after the duration; nil: it is done.
     func exit(_ program: Int, for duration: Int64?) -> Never {
         running[program] = nil
-        sessions[program] = nil
-        launches.ended(program)
+        forget(program)
         if let duration { start(program, after: duration) }
         endIfAllAreDone()
         sim_exit()
@@ -150,13 +148,18 @@ final class Programs {
 
     /// The program is about to close its session and its application.
     func sessionIsClosed(_ program: Int, hasLeftEvents: Bool) {
-        sessions[program] = nil
-        launches.ended(program)
+        forget(program)
         if !hasLeftEvents { launches.handledAllEvents(program) }
     }
 
+    /// The session and the application of the program are not open any more.
+    private func forget(_ program: Int) {
+        sessions[program] = nil
+        launches.ended(program)
+    }
+
     /// The program has opened its application, and so it is connected to the daemon.
-    func isConnected(_ program: Int) { launches.connected(program, to: daemon) }
+    func applicationIsOpen(_ program: Int) { launches.connected(program, to: daemon) }
 
     /// The process that has the session of a program open; nil: none.
     func consumer(_ program: Int) -> Int32? { sessions[program] }
