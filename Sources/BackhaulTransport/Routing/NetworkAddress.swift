@@ -69,7 +69,6 @@ extension NetworkAddress {
     /// - server: a server in lower case, with an IPv6 address in brackets.
     static func isPrivate(server: String) -> Bool {
         if let address = NetworkAddress(server) { return address.isPrivate }
-        let name = server.last == "." ? server.dropLast() : Substring(server)
-        return name == "localhost" || name.hasSuffix(".localhost")
+        return Connectivity.isLoopback(server.last == "." ? String(server.dropLast()) : server)
     }
 }
