@@ -23,7 +23,7 @@ struct DirectoryCache {
         if let expected = destination.fileSystem {
             guard let present = directory.identity, present != expected else { return directory }
             // Another mount of the same file system may have the same directory, such as a bind mount.
-            let isSameSystem = Self.withoutRoot(present) == Self.withoutRoot(expected)
+            let isSameSystem = FileSystemIdentities.areOfSameSystem(present, expected)
             if isSameSystem, directory.status.inode == destination.directoryInode { return directory }
             throw .away(destination.directory, from: expected)
         }
@@ -33,11 +33,6 @@ struct DirectoryCache {
             [0, directory.status.device].contains(destination.directoryDevice)
         else { throw DirectoryCache.replacedFailure(destination.directory) }
         return directory
-    }
-
-    /// The identity of a file system without the directory that is mounted.
-    private static func withoutRoot(_ identity: String) -> Substring {
-        identity[..<(identity.lastIndex(of: " ") ?? identity.endIndex)]
     }
 
     private mutating func openDirectory(of destination: Destination) throws(Failure) -> OpenDirectory {

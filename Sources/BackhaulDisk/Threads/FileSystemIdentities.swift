@@ -22,6 +22,8 @@ final class FileSystemIdentities: Sendable {
     private static let limit = 1_024
     /// File systems of disks that machines start from, and whose UUID may be unknown.
     private static let rootTypes: Set<String> = ["xfs", "f2fs", "jfs", "nilfs2", "bcachefs", "ubifs"]
+    /// In place of the type and the mounted part, if the list of mounts does not have the mount.
+    private static let unlisted = "?"
 
     /// Nil if the list of mounts cannot be read, as in a chroot without /proc. Then no identity is known.
     private let changes = try? MountChanges()
@@ -50,14 +52,28 @@ final class FileSystemIdentities: Sendable {
 
     private static func read(_ directory: Int32) -> String? {
         let mount = bhl_mount_id(directory)
-        guard mount >= 0, let entry = MountTable.entry(mount, in: MountTable.text) else { return nil }
+        guard mount >= 0 else { return nil }
+        let entry = MountTable.entry(mount, in: MountTable.text)
         var uuid = [CChar](repeating: 0, count: 40)
-        let hasUUID = bhl_file_system_uuid(directory, &uuid) == 0
-        let name =
-            hasUUID
-            ? String(decoding: uuid.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : entry.source
+        if bhl_file_system_uuid(directory, &uuid) == 0 {
+            let name = String(decoding: uuid.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            // In a chroot, the list of mounts does not have the mount of the root directory (proc_pid_mountinfo(5)).
+            return entry.map { "\($0.type) \(name) \($0.root)" } ?? "\(unlisted) \(name) \(unlisted)"
+        }
         // The directory below the mount point of such a file system may have the same type.
-        guard !name.isEmpty || !Self.rootTypes.contains(entry.type) else { return nil }
-        return "\(entry.type) \(name) \(entry.root)"
+        guard let entry, !entry.source.isEmpty || !rootTypes.contains(entry.type) else { return nil }
+        return "\(entry.type) \(entry.source) \(entry.root)"
+    }
+
+    /// Whether two identities are of the same file system. Another part of it may be mounted.
+    static func areOfSameSystem(_ one: String, _ other: String) -> Bool {
+        let (one, other) = (parts(one), parts(other))
+        return one.name == other.name && (one.type == other.type || one.type == unlisted || other.type == unlisted)
+    }
+
+    private static func parts(_ identity: String) -> (type: Substring, name: Substring) {
+        let type = identity.prefix { $0 != " " }
+        let end = identity.lastIndex(of: " ") ?? identity.endIndex
+        return (type, identity[type.endIndex..<max(type.endIndex, end)])
     }
 }
