@@ -46,6 +46,7 @@ public struct ControlOperations {
         if change.count > 0 {
             change.lanes = try tables.selectedTasks.lanes()
             if case .setConstraints(let stated) = control {
+                try waits.recordSharedOfSelected(session, count: change.tasks.count, now: clock.calendar)
                 change.restated = try constraints.restateSelected(stated, of: session)
             }
             try write(control, to: &change, now: now, clock)

@@ -31,6 +31,13 @@ public struct WaitOperations {
         if try tables.waits.insertSuspensionsOfSelected(now: now) { try trim(of: session) }
     }
 
+    /// Records the waits that the selected tasks share with all tasks of their constraints. The caller gives the selected
+    /// tasks other constraints afterwards. For more than `suspensionLimit` tasks, nothing is recorded.
+    func recordSharedOfSelected(_ session: SessionID, count: Int, now: Int64) throws(Failure) {
+        guard count <= Self.suspensionLimit else { return }
+        if try tables.waits.insertSharedOfSelected(now: now) { try trim(of: session) }
+    }
+
     /// Records how long the tasks have waited for the challenge. The caller closes the challenge afterwards. For more
     /// than `suspensionLimit` tasks, nothing is recorded.
     func recordCredentialWaits(_ challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) {
@@ -57,7 +64,8 @@ public struct WaitOperations {
     /// Returns the newest `Limits.waitCount` waits (times in which the task waited) of a task, oldest first. The task
     /// may be in the session's history (its list of ended tasks). Returns nil when neither the session nor its history
     /// has the task. The result lacks waits that are known only to the engine and not to the store. A call may end the
-    /// suspensions of many tasks, their waits for a challenge, or (by a reschedule) their waits for an earliest start.
+    /// suspensions of many tasks, their waits for a challenge, (by a reschedule) their waits for an earliest start, or
+    /// (by other constraints) all their waits for constraints.
     /// If it does so for more than `suspensionLimit` tasks, the result lacks these waits as well. The last time that
     /// was measured for an attempt counts as the attempt's end.
     public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [WaitRecord]? {

@@ -24,6 +24,12 @@ struct WaitTable {
         return connection.changes > 0
     }
 
+    /// Copies the shared records of their constraints for the selected tasks. Returns whether there are such records.
+    func insertSharedOfSelected(now: Int64) throws(Failure) -> Bool {
+        try connection.run(Self.insertShared, .integer(now))
+        return connection.changes > 0
+    }
+
     /// Inserts one record for each task that waits for the challenge. Returns whether there are such tasks.
     func insertCredentialWaits(for challenge: Challenge, now: Int64) throws(Failure) -> Bool {
         try connection.run(
@@ -88,6 +94,15 @@ struct WaitTable {
         SELECT session_id, tasks.id, \(WaitReason.suspended.sql), ?2, suspended_since_ms, ?1
         FROM selected CROSS JOIN tasks ON tasks.id = selected.id
         WHERE state = \(TaskState.suspended.sql) AND suspended_since_ms < ?1
+        """)
+    private static let insertShared = Query(
+        """
+        INSERT INTO waits (session_id, task_id, reason, sentence, began_ms, ended_ms)
+        SELECT waits.session_id, tasks.id, reason, sentence, max(began_ms, enqueued_ms), min(ifnull(waits.ended_ms, ?1), ?1)
+        FROM selected CROSS JOIN tasks ON tasks.id = selected.id CROSS JOIN waits ON waits.session_id = tasks.session_id
+            AND waits.task_id IS NULL AND waits.constraints_id = tasks.constraints_id
+            AND (waits.lane_id IS NULL OR waits.lane_id = tasks.lane_id)
+        WHERE began_ms < ?1 AND ifnull(waits.ended_ms, ?1) > enqueued_ms
         """)
     private static let insertCredentialWaits = Query(
         """

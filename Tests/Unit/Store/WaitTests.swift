@@ -56,6 +56,20 @@ struct WaitTests {
         #expect(try waits(store, other, plain, now: 1) == nil)
     }
 
+    @Test("a task keeps the records of its old constraints when it gets other constraints")
+    func otherConstraints() throws {
+        let task = try store.enqueue([.stating(2, .overnight)], in: session)[0]
+        let constraints = try #require(try store.run { try $0.tasks.find(task) }).task.constraints
+        try wait(store, WaitScope(session, constraints: constraints), .metered, from: 1_000, to: 20_000)
+        try wait(store, WaitScope(session, constraints: constraints), .quietHours, from: 30_000)
+        try store.run {
+            _ = try $0.control.apply(
+                .setConstraints(Constraints()), to: TaskSelection(), of: session, running: [], now: 40_000)
+        }
+        #expect(
+            try waits(store, session, task, now: 90_000) == ["metered 2000-20000", "quietHours 30000-40000"])
+    }
+
     @Test("a wait because of a preset is listed only up to the task's latest start")
     func latestStart() throws {
         let made = try store.run { transaction in
