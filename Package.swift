@@ -99,7 +99,7 @@ let package = Package(
             name: "BackhaulDaemon",
             dependencies: [
                 "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulStore",
-                "BackhaulEngine", "BackhaulUserManager",
+                "BackhaulTransport", "BackhaulEngine", "BackhaulUserManager",
             ],
             swiftSettings: small),
         // The functions that include/backhaul.h declares.

@@ -24,11 +24,7 @@ struct Daemon {
         ProcessSQLite.prepare()
         let directory: StoreDirectory
         do throws(Failure) {
-            if let store = options.store {
-                directory = try StoreDirectory.open(path: store)
-            } else {
-                directory = try StoreDirectory.open(path: try DefaultStore.path())
-            }
+            directory = try options.openStore()
         } catch {
             return failed(error, nil)
         }

@@ -1,3 +1,5 @@
+import BackhaulModel
+import BackhaulStore
 import CLinux
 import Glibc
 
@@ -5,6 +7,7 @@ import Glibc
 struct Options {
     enum Parsed {
         case run(Options)
+        case repair(Options)
         case help
         case version
         case invalid(String)
@@ -18,6 +21,7 @@ struct Options {
 
     static let help = """
         Usage: backhauld [--store PATH] [--linger MILLISECONDS]
+               backhauld --repair [--store PATH]
 
         Runs the transfers of one user's programs. The library libbackhaul starts it when it is needed, and it continues
         when these programs end. It exits by itself when nothing is left to do. If another engine serves the store
@@ -26,6 +30,7 @@ struct Options {
           --store PATH           the store's directory, an absolute path
                                  (default: $BACKHAUL_STORE, $XDG_STATE_HOME/backhaul or ~/.local/state/backhaul)
           --linger MILLISECONDS  exit after this long without anything to do (default: 2000)
+          --repair               save what can be read of a damaged database, report what is lost, and exit
           --version              show the version
           --help                 show this help
 
@@ -35,7 +40,7 @@ struct Options {
         """
 
     static func parse(_ words: [String]) -> Parsed {
-        var options = Options()
+        var (options, repairs) = (Options(), false)
         // Unsafe: the copies live as long as the process, as argv itself does. getopt_long reorders the copies.
         let arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count + 1)
         for (index, word) in words.enumerated() { (arguments + index).initialize(to: strdup(word)) }
@@ -45,6 +50,7 @@ struct Options {
             option(name: strdup("linger"), has_arg: required_argument, flag: nil, val: 2),
             option(name: strdup("version"), has_arg: no_argument, flag: nil, val: 3),
             option(name: strdup("help"), has_arg: no_argument, flag: nil, val: 4),
+            option(name: strdup("repair"), has_arg: no_argument, flag: nil, val: 5),
             option(),
         ]
         while true {
@@ -63,13 +69,19 @@ struct Options {
                 options.lingerMilliseconds = number
             case 3: return .version
             case 4: return .help
+            case 5: repairs = true
             case -1:
                 guard Int(found.next) == words.count else {
                     return .invalid("backhauld takes only options; '\(words[Int(found.next)])' is not one")
                 }
-                return .run(options)
+                return repairs ? .repair(options) : .run(options)
             default: return .invalid("")
             }
         }
+    }
+
+    func openStore() throws(Failure) -> StoreDirectory {
+        if let store { return try StoreDirectory.open(path: store) }
+        return try StoreDirectory.open(path: try DefaultStore.path())
     }
 }

@@ -17,6 +17,8 @@ public enum Program {
         switch Options.parse(words) {
         case .run(let options):
             return Daemon(options: options, signals: signals).run()
+        case .repair(let options):
+            return Repair(options: options).run()
         case .help:
             return printText(Options.help)
         case .version:

@@ -12,6 +12,7 @@ struct Database {
     /// Opens the database. Tests pass `laterMigrations`, which run after `Schema.migrations`.
     init(directory: StoreDirectory, laterMigrations: [String] = []) throws(Failure) {
         let migrations = Schema.migrations + laterMigrations
+        try directory.refuseUnfinishedRepair()
         try directory.refuseWALWithoutDatabase()
         // The file is made before SQLite opens it, so that its mode does not depend on the umask. SQLite gives the same
         // mode to the log.
@@ -59,7 +60,7 @@ struct Database {
         return lock
     }
 
-    private static func configure(_ connection: Connection) throws(Failure) {
+    static func configure(_ connection: Connection) throws(Failure) {
         connection.configure(SQLITE_DBCONFIG_DEFENSIVE, true)
         connection.configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, false)
         connection.configure(SQLITE_DBCONFIG_ENABLE_VIEW, false)
@@ -143,6 +144,9 @@ struct Database {
             try tables.meta.beginBoot(boot)
         }
     }
+
+    /// Runs `body` in one transaction.
+    func change(_ body: () throws(Failure) -> Void) throws(Failure) { try Self.inTransaction(connection, body) }
 
     private static func inTransaction(_ connection: Connection, _ body: () throws(Failure) -> Void) throws(Failure) {
         try connection.execute("BEGIN IMMEDIATE")

@@ -46,6 +46,15 @@ public final class StoreDirectory: Sendable {
         throw lostFailure("its log \(path)/\(Schema.walName) has commits")
     }
 
+    /// Throws when a repair has moved the damaged database away, and has not put the new one in its place.
+    func refuseUnfinishedRepair() throws(Failure) {
+        guard hasUnfinishedRepair else { return }
+        throw Failure(
+            .storeDamaged, "the repair of the store's database did not end; run `backhaul doctor --repair` again")
+    }
+
+    var hasUnfinishedRepair: Bool { sizeOfFile(Schema.fileName) == nil && sizeOfFile(StoreRepair.newName) != nil }
+
     private func sizeOrZero(_ name: String) throws(Failure) -> Int {
         if let size = sizeOfFile(name) { return size }
         guard bhl_errno() == ENOENT else { throw fileFailure(name) }

@@ -161,6 +161,25 @@ private struct Header {
     }
 }
 
+// MARK: Pages of a repair
+
+extension CheckedFile {
+    /// Whether the checksum of a page in the form that it has on the disk matches.
+    static func isValid(_ page: inout [UInt8], number: Int) -> Bool {
+        page.withUnsafeMutableBytes { bytes in
+            Page(bytes, offset: Int64((number - 1) * bytes.count))?.isValid ?? false
+        }
+    }
+
+    /// Writes the size of the database into its first page.
+    static func setPageCount(_ count: Int, inFirst page: inout [UInt8]) {
+        page.withUnsafeMutableBytes { bytes in
+            bytes.storeBytes(of: UInt32(clamping: count).bigEndian, toByteOffset: 28, as: UInt32.self)
+            Page(bytes, offset: 0)?.seal()
+        }
+    }
+}
+
 // MARK: Reading and writing
 
 extension CheckedFile {

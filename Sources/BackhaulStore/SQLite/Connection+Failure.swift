@@ -46,8 +46,8 @@ extension Failure {
     static func damaged(_ reason: String) -> Failure {
         Failure(
             .storeDamaged,
-            "the store's database is damaged (\(reason)); put back a copy, or move the store's directory away to begin "
-                + "an empty one")
+            "the store's database is damaged (\(reason)); put back a copy, let `backhaul doctor --repair` save what "
+                + "can be read, or move the store's directory away to begin an empty one")
     }
 
     /// Whether the store refuses all work after this failure, and its engine must end. True if the connection's memory

@@ -98,6 +98,10 @@ final class Connection {
     }
 
     func each(_ query: Query, _ values: Value..., body: (inout Row) throws(Failure) -> Void) throws(Failure) {
+        try each(query, values, body: body)
+    }
+
+    func each(_ query: Query, _ values: [Value], body: (inout Row) throws(Failure) -> Void) throws(Failure) {
         let statement = try begin(query, values)
         defer { end(statement) }
         while try step(statement) {

@@ -87,6 +87,19 @@ struct Row {
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))))
     }
 
+    /// The value of the next column, whatever its type is.
+    mutating func value() -> Value {
+        guard let statement else { return .null }
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: return .integer(integer())
+        case SQLITE_TEXT: return .text(text())
+        case SQLITE_BLOB: return .optional(optionalBlob())
+        default:
+            column += 1
+            return .null
+        }
+    }
+
     mutating func sessionID(_ name: String = "") -> SessionID { SessionID(rawValue: number(name)) }
     mutating func taskID(_ name: String = "") -> TaskID { TaskID(rawValue: number(name)) }
     mutating func eventID(_ name: String = "") -> EventID { EventID(rawValue: number(name)) }

@@ -3,6 +3,7 @@ a host or in a daemon. A store is the directory with the database and the files 
 
 import random
 import shutil
+import subprocess
 
 import pytest
 
@@ -11,6 +12,7 @@ from backhaul import BackhaulError, Request, Status, StoreError
 from servers.content import Content
 from servers.paced import PacedServer
 from testbed.host import until
+from killed_host import PROJECT
 from wal import page_size
 
 DATABASE = "backhaul.sqlite3"
@@ -163,22 +165,27 @@ def store_with_tasks(host, store, downloads):
     return (store / DATABASE).read_bytes()
 
 
-def tasks_or_damage(host, store, content):
-    """Returns the URLs of the tasks that a host finds in a database with this content. Returns None if the host reports
-    a damaged store."""
+def put(store, content):
+    """Makes a store whose database has this content."""
     for path in store.iterdir():
         if path.is_file() and path.name != "lock":
             path.unlink()
     (store / DATABASE).write_bytes(content)
     (store / DATABASE).chmod(0o600)
+
+
+def tasks_or_damage(host, store, content, status=Status.STORE_DAMAGED):
+    """Returns the URLs of the tasks that a host finds in a database with this content. Returns None if the host reports
+    a damaged store, or an error with `status`."""
+    put(store, content)
     one = host(opened=False)
     try:
         one.open()
         one.attach()
         return [info.url for info in one.tasks()]
     except BackhaulError as error:
-        assert error.status is Status.STORE_DAMAGED, error
-        assert "put back a copy" in str(error)
+        assert error.status is status, error
+        assert "put back a copy" in str(error) or status is not Status.STORE_DAMAGED
         return None
     finally:
         one.end()
@@ -194,6 +201,45 @@ def test_with_random_bytes_in_the_database_a_host_reports_damage_or_finds_all_ta
             content[chosen.randrange(len(content))] ^= chosen.randrange(1, 256)
         found = tasks_or_damage(host, store, content)
         assert found in (None, [f"http://127.0.0.1:9/{number}" for number in range(260)]), f"seed {seed}"
+
+
+def repair(store):
+    """Returns the exit code of the command line and the lines that it prints."""
+    done = subprocess.run([PROJECT / "build" / "bin" / "backhaul", "doctor", "--repair", "--store", store],
+                          check=False, capture_output=True, text=True)
+    return done.returncode, done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("count", [1, 16])
+def test_after_random_bytes_in_the_database_a_repair_keeps_each_task_or_reports_its_loss(
+        host, store, store_with_tasks, count, pytestconfig):
+    for seed in range(pytestconfig.getoption("--damages") // 4):
+        chosen = random.Random(seed)
+        content = bytearray(store_with_tasks)
+        for _ in range(count):
+            content[chosen.randrange(len(content))] ^= chosen.randrange(1, 256)
+        put(store, content)
+        code, lines = repair(store)
+        assert code in (0, 1), f"seed {seed}"
+        found = tasks_or_damage(host, store, (store / DATABASE).read_bytes(), Status.NOT_FOUND)
+        lost = set(range(260)) - {int(url.rpartition("/")[2]) for url in found or []}
+        assert all(reports(lines, number + 1) for number in lost), f"seed {seed}: {sorted(lost)}, {lines}"
+        assert code == 1 or not lost, f"seed {seed}"
+
+
+def reports(lines, task):
+    """Whether the output of a repair names the task, a range of tasks that has it, or the loss of the session."""
+    if any(line.startswith(f"warning: task {task} ") for line in lines):
+        return True
+    for line in lines:
+        if "of the table `sessions`" in line:
+            return True
+        if "of the table `tasks`" in line:
+            numbers = [[int(word) for word in part.replace("and higher", "1000000").split() if word.isdigit()]
+                       for part in line.split(",")]
+            if any(range_ and range_[0] <= task <= range_[-1] for range_ in numbers):
+                return True
+    return False
 
 
 def test_the_error_for_a_damaged_store_names_the_damaged_page(host, store, store_with_tasks, hosting):
