@@ -46,11 +46,14 @@ if [ "$action" = install ]; then
     [ -z "$problem" ] || fail "$problem"
     bin/backhaul --version >/dev/null || fail 'bin/backhaul does not run here'
 fi
+[ "$action" = install ] || [ -f "$prefix/share/backhaul/installed" ] ||
+    fail "there is no installation below $prefix; name its folder with --prefix"
 existing=$prefix
 while [ ! -e "$existing" ]; do existing=$(dirname "$existing"); done
 [ -w "$existing" ] || fail "$existing is not writable for $(id -un); run this as root, or choose another --prefix"
 packaging/place "$action" "$prefix" "$prefix/lib" "$(cat packaging/version)" <packaging/table
 packaging/reload-ld "$action" "$prefix/lib"
 [ "$action" = uninstall ] ||
-    printf '%s\n' "Installed. Try: $prefix/bin/backhaul --help" \
-        'Keep this folder: install.sh --uninstall in it removes the files.'
+    printf '%s\n' "Installed. Try: $(packaging/quote "$prefix/bin/backhaul") --help" \
+        'Keep this folder. This command removes the files:' \
+        "    $(packaging/quote "$PWD/install.sh") --uninstall --prefix $(packaging/quote "$prefix")"

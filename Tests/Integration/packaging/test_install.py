@@ -122,7 +122,8 @@ def test_a_relative_prefix_is_refused(target, given):
 
 def test_make_install_prints_how_programs_find_the_library_in_another_folder(prefix):
     printed = make("install", f"PREFIX={prefix}")
-    assert f"-Wl,-rpath,{prefix}/lib" in printed and f"LD_LIBRARY_PATH={prefix}/lib" in printed
+    folder = shlex.quote(f"{prefix}/lib")
+    assert f"-Wl,-rpath,{folder}. " in printed and f"LD_LIBRARY_PATH={folder}, " in printed
     variables = environment(PYTHONPATH=str(PROJECT / "bindings" / "python" / "src"), LD_LIBRARY_PATH=f"{prefix}/lib")
     assert output(sys.executable, "-c", VERSION, env=variables)
 
