@@ -117,3 +117,32 @@ def test_the_wait_command_with_a_task_follows_it_while_another_command_reads_the
     output, errors = waiting.communicate(timeout=60)
     assert (waiting.returncode, output) == (0, f"{backhaul.here}/slow\n"), errors
     assert reader.wait(60) == 0
+
+
+def kinds(backhaul):
+    return [event["kind"] for event in backhaul.json("events")]
+
+
+def test_the_wait_command_without_tasks_acknowledges_the_ends_of_groups(backhaul, serve):
+    server = serve({"/a": CONTENT, "/b": CONTENT})
+    backhaul("add", "--group", "album", f"{server.url}/a", f"{server.url}/b")
+    backhaul("wait")
+    assert kinds(backhaul) == []
+
+
+def test_the_get_command_acknowledges_the_end_of_the_group_of_its_transfers(backhaul, serve):
+    server = serve({"/a": CONTENT, "/b": CONTENT})
+    backhaul("get", "--group", "album", f"{server.url}/a", f"{server.url}/b")
+    assert kinds(backhaul) == []
+
+
+def test_the_end_of_a_group_stays_until_the_end_of_its_last_transfer_is_acknowledged(backhaul, serve):
+    server = serve({"/a": CONTENT, "/b": CONTENT, "/c": CONTENT})
+    one, two = (one["task_id"] for one in backhaul.json(
+        "add", "--group", "album", f"{server.url}/a", f"{server.url}/b"))
+    until(lambda: "group_finished" in kinds(backhaul), "the group's end")
+    backhaul("get", f"{server.url}/c")
+    backhaul("wait", one)
+    assert "group_finished" in kinds(backhaul)
+    backhaul("wait", two)
+    assert kinds(backhaul) == []

@@ -41,6 +41,8 @@ final class Watch {
     private var knownSizes: [TaskID: UInt64] = [:]
     private let wallTimeAtStart = Clock.wallMilliseconds
     private var roundsOutOfScope: Set<UInt64> = []
+    /// The groups of the ended transfers that are in the scope, and of those that are not.
+    private var groups: (inScope: Set<String>, outOfScope: Set<String>) = ([], [])
     private(set) var tally = Tally()
     private var hasReportedConsumer = false
     private var prompter: ChallengePrompter
@@ -147,7 +149,10 @@ final class Watch {
                 case .taskEnded(let ending) where isInScope(ending.taskID):
                     if reported.insert(ending.taskID).inserted { endings.append(Ending(ending)) }
                     acknowledged.append(event.id)
-                case .taskEnded(let ending): roundsOutOfScope.insert(ending.round)
+                    if let group = ending.group { groups.inScope.insert(group) }
+                case .taskEnded(let ending):
+                    roundsOutOfScope.insert(ending.round)
+                    if let group = ending.group { groups.outOfScope.insert(group) }
                 case .sessionFinished(let ending):
                     if !roundsOutOfScope.contains(ending.round) { acknowledged.append(event.id) }
                 case .challenge:
@@ -155,7 +160,8 @@ final class Watch {
                     // After the event is acknowledged, the challenge stays open until a program responds to it.
                     if case .session = scope { acknowledged.append(event.id) }
                 case .activity(let due): if case .session = scope { noteDueActivity(due) }
-                case .groupFinished, .unknown: break
+                case .groupFinished(let ending): if concernsScope(ending) { acknowledged.append(event.id) }
+                case .unknown: break
                 }
             }
             // The events are acknowledged after the report. If the report fails, a later poll returns the events again.
@@ -167,6 +173,12 @@ final class Watch {
 
     private func isInScope(_ task: TaskID) -> Bool {
         if case .tasks = scope { transfer(task) != nil } else { true }
+    }
+
+    /// Whether the end of a group is only about transfers in the scope, as far as the events show it.
+    private func concernsScope(_ ending: GroupEnding) -> Bool {
+        guard case .tasks = scope else { return true }
+        return groups.inScope.contains(ending.group) && !groups.outOfScope.contains(ending.group)
     }
 
     /// Finds ended tasks in the list of tasks, without events.
