@@ -142,3 +142,12 @@ def test_the_doctor_command_warns_if_a_launched_program_has_not_completed_the_se
     assert "cannot be started: it is not executable" in backhaul("doctor").stdout
     failing.unlink()
     assert "No such file" in backhaul("doctor").stdout
+
+
+def test_a_program_that_exits_at_once_has_no_process_0(backhaul, serve, script):
+    server = serve({"/a": CONTENT})
+    backhaul("register", "--maximum-launches", "1", script("exit 1"))
+    backhaul("add", f"{server.url}/a")
+    listings = []
+    until(lambda: listings.append(backhaul("launches").stdout) or "given up" in listings[-1], "the failure")
+    assert not [text for text in listings if "process 0" in text]

@@ -34,7 +34,8 @@ extension LaunchInfo {
         case .notNeeded: "nothing to do"
         case .due: "due " + Text.time(until: nextLaunchMilliseconds ?? 0) + failed
         case .running:
-            "runs as process \(processID ?? 0)" + (startedMilliseconds.map { " since \(Text.time(since: $0))" } ?? "")
+            (processID.map { "runs as process \($0)" } ?? "starts, or has exited at once,")
+                + (startedMilliseconds.map { " since \(Text.time(since: $0))" } ?? "")
         case .gaveUp: "given up" + failed + "; start the program by hand"
         }
     }
