@@ -119,3 +119,12 @@ def test_a_file_with_a_secret_must_be_private(backhaul, configure, line, is_secr
     file.chmod(0o600)
     backhaul("limits")
 
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    ("directory ~/downloads", "'=' is missing after directory; write directory = DIRECTORY"),
+    ("header\tAccept: a=b", "'=' is missing after header; write header = "),
+    ("skip-existing yes", "skip-existing takes no value; write skip-existing alone")])
+def test_a_line_without_its_equals_sign_is_refused_with_the_correct_line(backhaul, configure, line, message):
+    file = configure(f"[get]\n{line}\n")
+    assert f"{file}:2: {message}" in backhaul("limits", code=2).stderr

@@ -112,6 +112,12 @@ struct ConfigurationFile {
         let options = command?.allOptions ?? OptionDescription.common
         guard name != "help", name != option.name else { throw .usage("\(name) can only be on the command line") }
         if let option = options.first(where: { $0.name == name && $0.isShown }) { return option }
+        let first = name.prefix { $0 != " " && $0 != "\t" }
+        if let option = options.first(where: { $0.name == first && $0.isShown }) {
+            throw .usage(
+                option.argument.map { "'=' is missing after \(first); write \(first) = \($0)" }
+                    ?? "\(first) takes no value; write \(first) alone")
+        }
         let owner = command.map { "`\($0.name)` has no option '\(name)'" } ?? "'\(name)' is no option of every command"
         if let user = Commands.all.first(where: { $0.has(name) }) {
             throw .usage("\(owner); write it below the names of its commands, such as [\(user.description.name)]")
