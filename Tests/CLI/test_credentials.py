@@ -39,14 +39,14 @@ def test_a_server_that_asks_gets_the_user_and_the_password_of_the_command(backha
     assert fetched(backhaul) and "credential" not in ended.stderr
 
 
-@pytest.mark.parametrize("option", ["--user", "--netrc"])
+@pytest.mark.parametrize("option", ["--user", "--netrc", "--netrc-file"])
 def test_a_command_for_another_user_does_not_send_the_credential_of_an_earlier_command(
         backhaul, guarded, netrc, option):
     server = guarded({"/a": CONTENT})
     backhaul("get", "--user", "ann:secret word", f"{server.url}/a")
     netrc("machine 127.0.0.1 login bob password guess")
-    words = ["--user", "bob:guess"] if option == "--user" else ["--netrc"]
-    ended = backhaul("get", *words, "-o", "b", f"{server.url}/a", code=8)
+    words = {"--user": ["bob:guess"], "--netrc": [], "--netrc-file": [f"{backhaul.folder}/.netrc"]}[option]
+    ended = backhaul("get", option, *words, "-o", "b", f"{server.url}/a", code=8)
     assert f"{option} applies only to the transfers of this command." in ended.stderr
     assert [challenge["failures"] for challenge in backhaul.json("challenges")] == [1]
     assert not (backhaul.here / "b").exists()

@@ -150,3 +150,9 @@ def test_a_url_that_is_no_command_is_shown_without_its_password(backhaul):
 def test_the_put_command_refuses_a_folder(backhaul):
     errors = backhaul("put", "/", URL, code=2).stderr
     assert "/ is no regular file" in errors
+
+
+@pytest.mark.parametrize(("program", "path"), [("photos", "/usr/bin/photos"), ("bin/photos", "{here}/bin/photos")])
+def test_a_program_without_an_absolute_path_is_refused_with_its_probable_path(backhaul, program, path):
+    ended = backhaul("register", program, code=2)
+    assert f"such as '{path.format(here=backhaul.here)}'" in ended.stderr

@@ -34,7 +34,8 @@ struct Register: DescribedCommand {
             throw .usage("`register` needs a program: `backhaul register /usr/bin/photos`")
         }
         guard name.hasPrefix("/") else {
-            throw .usage("the program needs its absolute path, such as '/usr/bin/\(name)'; PATH is not searched")
+            let path = try name.contains("/") ? Paths.absolute(name) : "/usr/bin/\(name)"
+            throw .usage("the program needs its absolute path, such as '\(path)'; PATH is not searched")
         }
         var program = LaunchCommand(program: name, arguments: Array(arguments.operands.dropFirst()))
         for text in arguments.all("environment") {

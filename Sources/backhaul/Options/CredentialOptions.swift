@@ -25,6 +25,8 @@ struct CredentialOptions {
     /// The password of the user. Nil if the command asks for it.
     private let password: String?
     private let netrc: NetrcFile?
+    /// The option that has given the credentials.
+    private let option: String
 
     init(_ arguments: Arguments) throws(CommandError) {
         let netrcOption = CredentialOptions.netrcOptions.map(\.name).first(where: arguments.has)
@@ -35,6 +37,7 @@ struct CredentialOptions {
         }
         let words = arguments.value("user")?.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         user = words.map { String($0[0]) }
+        self.option = "--" + (netrcOption ?? "user")
         if user == "" { throw .usage("--user has no name; write --user NAME") }
         let file = arguments.value("password-file")
         if file != nil && words?.count != 1 { throw .usage("--password-file goes with --user that has no password") }
@@ -58,22 +61,22 @@ struct CredentialOptions {
 
     /// The credentials of the options. Asks for the password at the terminal, if it is not given.
     func credentials(_ signals: Signals) throws(CommandError) -> GivenCredentials {
-        guard let user else { return GivenCredentials(user: nil, netrc: netrc) }
+        guard let user else { return GivenCredentials(user: nil, netrc: netrc, option: option) }
         let password = if let password { password } else { try Prompt.password(of: user, signals) }
-        return GivenCredentials(user: (user, password), netrc: nil)
+        return GivenCredentials(user: (user, password), netrc: nil, option: option)
     }
 }
 
 /// Credentials that the user has given before a server asks for one.
 struct GivenCredentials {
-    static let none = GivenCredentials(user: nil, netrc: nil)
+    static let none = GivenCredentials(user: nil, netrc: nil, option: "--user")
 
     let user: (name: String, password: String)?
     let netrc: NetrcFile?
+    /// The option that has given the credentials, for notes.
+    let option: String
 
     var isEmpty: Bool { user == nil && netrc == nil }
-    /// The option that has given the credentials, for notes.
-    var option: String { user == nil ? "--netrc" : "--user" }
 
     /// The users whose names the command sends to the servers of these URLs, if the servers ask.
     func users(for urls: [String]) -> [String] {
