@@ -28,10 +28,19 @@ def test_silent_means_quiet(backhaul):
     (["-R"], "the time of its download"), (["--out", "b"], "--output FILE"), (["-P", "b"], "--directory"),
     (["--split=5"], "one connection"), (["-x16"], "--connections"), (["-j5"], "--parallel-max"),
     (["--max-overall-download-limit=1M"], "backhaul limits set"), (["--tries=3"], "--retry"),
+    (["--recursive"], "--input FILE"), (["--mirror"], "--input FILE"), (["--resume"], "where they stopped"),
+    (["--output-document=b"], "--output FILE"), (["--input-file", "b"], "--input FILE"), (["--dir=b"], "--directory"),
+    (["--timestamping"], "--if-changed"), (["--allow-overwrite=true"], "--if-exists replace"),
+    (["--max-tries=3"], "--retry NUMBER"), (["--http-user=ann"], "--user"), (["--post-data", "a=b"], "--data-binary"),
+    (["--background"], "backhaul add"),
     (["--no-check-certificate"], "--cacert FILE"), (["--all-proxy", "a"], "--proxy")])
 def test_other_words_are_refused_with_advice(backhaul, words, advice):
     assert advice in backhaul("get", *words, URL, code=2).stderr
     assert not backhaul.store.exists()
+
+
+def test_the_recursive_option_of_wget_that_takes_the_url_as_its_value_is_refused_with_advice(backhaul):
+    assert "files are fetched whole" in backhaul("get", "-r", URL, code=2).stderr
 
 
 def test_the_data_option_of_an_upload_is_refused_with_advice(backhaul):

@@ -38,6 +38,7 @@ struct Put: DescribedCommand {
     private let waits: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
+        try CurlOptions.check(arguments)
         guard let url = arguments.operands.last else { throw .usage("`put` needs a URL: `backhaul put FILE URL`") }
         let files = arguments.operands.dropLast() + arguments.all("upload-file")
         // For `curl -T`, a file with the name "-" means standard input. `put` refuses this name.

@@ -15,10 +15,10 @@ enum CurlOptions {
     /// Options that are refused, with what to do instead.
     private static let refused = [
         option("insecure", "k", advice: "certificates are always verified; --cacert FILE trusts your own"),
-        option("head", "I", advice: "`backhaul attempts TASK` shows the responses of a transfer"),
+        option("head", "I", advice: "`backhaul attempts TASK` shows the status of each response"),
         option("verbose", "v", advice: "`backhaul attempts TASK` and `backhaul why TASK` explain a transfer"),
-        option("include", advice: "`backhaul attempts TASK` shows the responses of a transfer"),
-        option("dump-header", "D", "FILE", advice: "`backhaul attempts TASK` shows the responses of a transfer"),
+        option("include", advice: "`backhaul attempts TASK` shows the status of each response"),
+        option("dump-header", "D", "FILE", advice: "`backhaul attempts TASK` shows the status of each response"),
         option("write-out", "w", "FORMAT", advice: "--json prints the result for programs"),
         option("user-agent", "A", "NAME", advice: "write -H 'User-Agent: NAME'"),
         option("referer", "e", "URL", advice: "write -H 'Referer: URL'"),
@@ -41,6 +41,8 @@ enum CurlOptions {
         option("remote-time", "R", advice: "a file has the time of its download"),
         option("resolve", nil, "HOST:PORT:ADDRESS", advice: "write the address into /etc/hosts"),
     ]
+    private static let onlyURLs = "only the given URLs are fetched; --input FILE reads many of them from a list"
+
     /// The same for options of wget and aria2.
     private static let refusedOfOthers = [
         option("out", nil, "FILE", advice: "write --output FILE"),
@@ -56,6 +58,32 @@ enum CurlOptions {
         option(
             "max-overall-download-limit", nil, "BYTES", advice: "write `backhaul limits set --limit-rate BYTES`"),
         option("tries", "t", "NUMBER", advice: "--retry NUMBER limits the retries"),
+        option("max-tries", nil, "NUMBER", advice: "--retry NUMBER limits the retries"),
+        option("retry-wait", nil, "SECONDS", advice: "write --retry-delay SECONDS"),
+        option("waitretry", nil, "SECONDS", advice: "write --retry-delay SECONDS"),
+        option("recursive", advice: onlyURLs), option("mirror", advice: onlyURLs),
+        option("page-requisites", advice: onlyURLs), option("level", nil, "NUMBER", advice: onlyURLs),
+        option("no-parent", advice: onlyURLs), option("accept", nil, "LIST", advice: onlyURLs),
+        option("reject", nil, "LIST", advice: onlyURLs),
+        option("resume", advice: "transfers continue where they stopped; `backhaul resume` ends a suspension"),
+        option("timestamping", advice: "write --if-changed"),
+        option("conditional-get", nil, "BOOLEAN", advice: "write --if-changed"),
+        option("allow-overwrite", nil, "BOOLEAN", advice: "write --if-exists replace"),
+        option("auto-file-renaming", nil, "BOOLEAN", advice: "existing files stay; see --if-exists"),
+        option("content-disposition", advice: "write --remote-header-name"),
+        option("output-document", nil, "FILE", advice: "write --output FILE"),
+        option("input-file", nil, "FILE", advice: "write --input FILE"),
+        option("dir", nil, "DIRECTORY", advice: "write --directory DIRECTORY"),
+        option("load-cookies", nil, "FILE", advice: "write -H 'Cookie: NAME=VALUE'; see also --cookie-jar"),
+        option("save-cookies", nil, "FILE", advice: "--cookie-jar sets where the session's cookies live"),
+        option("post-data", nil, "DATA", advice: "write --data-binary DATA"),
+        option("post-file", nil, "FILE", advice: "write --data-binary @FILE"),
+        option("http-user", nil, "NAME", advice: "write --user NAME"),
+        option("http-password", nil, "PASSWORD", advice: "write --user NAME; the password is asked for"),
+        option("http-passwd", nil, "PASSWORD", advice: "write --user NAME; the password is asked for"),
+        option("lowest-speed-limit", nil, "BYTES", advice: "--minimum-rate pauses slower transfers"),
+        option("background", advice: "`backhaul add` enqueues downloads and does not wait for them"),
+        option("spider", advice: "every transfer fetches its file; curl -I only asks for it"),
     ]
 
     static let descriptions = accepted + refused

@@ -49,6 +49,7 @@ struct DownloadOptions {
 
     /// - Parameter urls: The URLs. Nil means that the operands are the URLs.
     init(_ arguments: Arguments, urls given: [String]? = nil, startsSuspended: Bool = false) throws(CommandError) {
+        try CurlOptions.check(arguments)
         var items = (given ?? arguments.operands).map { DownloadItem(url: $0) }
         for file in arguments.all("input") {
             let list = try InputList(file)

@@ -25,7 +25,6 @@ struct RequestOptions {
     private let start: StartOptions
 
     init(_ arguments: Arguments) throws(CommandError) {
-        try CurlOptions.check(arguments)
         method = arguments.value("request")
         var headers: [Header] = []
         for text in arguments.all("header") { headers.append(try InputFile.header(text)) }
