@@ -313,6 +313,26 @@ def test_an_existing_file_with_the_right_checksum_is_not_fetched_again(backhaul,
     assert (ended["task_state"], ended["attempts"], ended["path"]) == ("succeeded", 0, f"{backhaul.here}/a")
 
 
+def test_the_wait_command_follows_only_the_transfers_of_the_group(backhaul, serve):
+    server = serve({"/a": b"one", "/b": b"two"})
+    backhaul("add", "--suspended", f"{server.url}/never")
+    backhaul("add", "--group", "photos", f"{server.url}/a")
+    backhaul("add", "--group", "photos", "--limit-rate", "1M", "--parallel-max", "1", f"{server.url}/b")
+    ended = backhaul("wait", "--group", "photos")
+    assert sorted(ended.stdout.splitlines()) == [f"{backhaul.here}/a", f"{backhaul.here}/b"]
+
+
+def test_the_wait_command_for_a_group_without_transfers_fails_with_advice(backhaul):
+    backhaul("add", "--suspended", URL)
+    ended = backhaul("wait", "--group", "absent", code=3)
+    assert "there is no transfer in the group 'absent'; `backhaul tasks --json` lists" in ended.stderr
+    assert "--group is an empty string" in backhaul("wait", "--group", "", code=2).stderr
+
+
+def test_the_wait_command_takes_either_tasks_or_a_group(backhaul):
+    assert "either the numbers of tasks, or --group" in backhaul("wait", "--group", "photos", "1", code=2).stderr
+
+
 def test_the_events_command_shows_the_end_of_a_group(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("add", "--group", "photos", f"{server.url}/a")

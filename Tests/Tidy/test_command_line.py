@@ -72,7 +72,8 @@ PHRASES = {
 }
 
 #: The structs that are part of a path such as `proxy.url` in messages.
-PREFIXES = ["retry", "proxy", "tls", "response", "configuration", "activity", "options", "network", "launch"]
+PREFIXES = [
+    "retry", "proxy", "tls", "response", "configuration", "activity", "options", "network", "launch", "selection"]
 
 
 def text():

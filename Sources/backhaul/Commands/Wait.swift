@@ -2,16 +2,21 @@ import Backhaul
 
 struct Wait: DescribedCommand {
     static let description = CommandDescription(
-        name: "wait", operands: "[TASK...]", summary: "follow transfers of a session until they have ended",
-        examples: ["backhaul wait", "backhaul wait 3 4", "backhaul wait --session photos --timeout 3600"],
+        name: "wait", operands: "[TASK... | --group NAME]",
+        summary: "follow transfers of a session until they have ended",
+        examples: [
+            "backhaul wait", "backhaul wait 3 4", "backhaul wait --group album",
+            "backhaul wait --session photos --timeout 3600",
+        ],
         options: CredentialOptions.netrcOptions + [
             Watch.timeoutOption,
+            OptionDescription("group", nil, "NAME", "follow the present transfers of this group", kind: .group),
             OptionDescription(
                 "when-free", nil, nil,
                 "if another process reads the session's events, ask it to stop, and wait until it has stopped"),
         ],
         details: """
-            Without numbers of tasks, the command follows all transfers of the session.
+            Without numbers of tasks and --group, the command follows all transfers of the session.
 
             Prints the path of each complete file, and acknowledges the end of each transfer, even if the transfer ended
             before this command. With --json, prints one line for each transfer when it has ended. The exit code is 5
@@ -21,12 +26,17 @@ struct Wait: DescribedCommand {
 
     private let credentials: CredentialOptions
     private let timeout: Int64?
-    /// The tasks to follow. Empty for all tasks of the session.
-    private let ids: [TaskID]
+    /// The tasks to follow. Nil for all tasks of the session.
+    private let selection: TaskSelection?
     private let role: Role
 
     init(_ arguments: Arguments) throws(CommandError) {
-        ids = try arguments.taskIDs()
+        let ids = try arguments.taskIDs()
+        let group = arguments.value("group")
+        guard ids.isEmpty || group == nil else {
+            throw .usage("`wait` takes either the numbers of tasks, or --group")
+        }
+        selection = ids.isEmpty && group == nil ? nil : TaskSelection(ids: ids.isEmpty ? nil : ids, group: group)
         credentials = try CredentialOptions(arguments)
         timeout = try Watch.timeout(arguments)
         role = arguments.has("when-free") ? .consumeWhenFree : .consume
@@ -35,7 +45,7 @@ struct Wait: DescribedCommand {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let deadline = timeout.map { Clock.milliseconds + $0 }
-            if !ids.isEmpty { return try followTasks(application, context, until: deadline) }
+            if let selection { return try follow(selection, application, context, until: deadline) }
             var codes: Set<ExitCode> = []
             var errors: [CommandError] = []
             // The sessions are followed one after the other. Meanwhile, the transfers of all of them continue.
@@ -71,15 +81,15 @@ struct Wait: DescribedCommand {
         return codes.count > 1 ? .transferFailed : codes.first ?? .done
     }
 
-    /// Follows the given tasks, which may be tasks of the session's variants.
-    private func followTasks(
-        _ application: Application, _ context: Context, until deadline: Int64?
+    /// Follows the selected tasks, which may be tasks of the session's variants.
+    private func follow(
+        _ selection: TaskSelection, _ application: Application, _ context: Context, until deadline: Int64?
     ) throws(CommandError) -> ExitCode {
-        var missing = Set(ids)
+        var missing = Set(selection.ids ?? [])
         var found: [(session: String, tasks: [TaskID: Transfer], ended: [Ending])] = []
         try context.forEachSession(application, role: .observe) { (session) throws(CommandError) in
             var tasks: [TaskID: Transfer] = [:]
-            try session.forEachPage(.ids(ids)) { page in
+            try session.forEachPage(selection) { page in
                 for task in page { tasks[task.id] = Transfer(task) }
                 return true
             }
@@ -90,6 +100,12 @@ struct Wait: DescribedCommand {
             }
             missing.subtract(ended.map(\.taskID))
             if !tasks.isEmpty || !ended.isEmpty { found.append((context.sessionName, tasks, ended)) }
+        }
+        if found.isEmpty, let group = selection.group {
+            throw .stopped(
+                .notFound,
+                "there is no transfer in the group '\(group)'; `backhaul tasks --json` lists the transfers with their "
+                    + "groups")
         }
         // The call reports the error of the engine.
         if let id = missing.min() { _ = try application.attach(context.sessionName, role: .observe).task(id) }

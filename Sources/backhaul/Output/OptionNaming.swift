@@ -37,6 +37,7 @@ enum OptionNaming {
             ("BH_REQUEST_IF_CHANGED", "--if-changed"), ("BH_REQUEST_NAMED_BY_SERVER", "--remote-header-name"),
             ("media_type", ";type"), ("file_name", ";filename"),
             ("launch.working_directory", "--working-directory"), ("launch.program", "the program"),
+            ("selection.group", "--group"),
         ] + settings, uniquingKeysWith: { first, _ in first })
 
     /// Fields whose names are ordinary words. They are replaced only if they are the subject of the message.
