@@ -333,3 +333,24 @@ def test_the_get_command_without_a_terminal_reports_each_wait_only_one_time(back
     errors = backhaul("get", "--external-power", "yes", f"{server.url}/a", "--timeout", "4", code=5).stderr
     assert errors.count("waits for external power: ") == 1
     assert "What to do: backhaul why 1 --store " in errors
+
+
+@pytest.mark.parametrize(("own", "session", "store", "words"), [
+    ("100k", "3M", "4M", ["rate", "0"]), ("3M", "100k", "4M", ["configure", "--limit-rate", "0"]),
+    ("4M", "3M", "100k", ["limits", "set", "--limit-rate", "0"])])
+def test_the_why_command_names_the_smallest_limit_of_bytes_per_second(backhaul, serve, own, session, store, words):
+    server = serve({"/a": b"x" * 20_000_000})
+    backhaul("limits", "set", "--limit-rate", store)
+    backhaul("add", "--suspended", f"{server.url}/a")
+    backhaul("configure", "--limit-rate", session)
+    backhaul("rate", own, "--all")
+    backhaul("resume", "--all")
+    [task] = backhaul.json("tasks")
+
+    def explained():
+        [explained] = backhaul.json("why", task["id"])
+        return explained if explained["task"]["reason"] == "rate" else None
+    [advice] = until(explained, "a wait for the limit")["advice"]
+    command = shlex.split(advice["command"])
+    assert [word for word in words if word in command] == words
+    assert "102.4 kB/s is used up" in " ".join(backhaul("why", task["id"]).stdout.split())

@@ -38,6 +38,18 @@ final class RateLimiter {
 
     func isWaiting(_ task: TaskID) -> Bool { budget.isWaiting(task) }
 
+    /// The sentence about the limit for which a task waits.
+    func reason(of task: TaskID) -> String? {
+        guard let (level, rate) = budget.narrowestLimit(of: task) else { return WaitReason.rate.text }
+        let owner: RateLimitOwner =
+            switch level {
+            case .engine: .engine
+            case .session: .session
+            case .task: .task
+            }
+        return owner.sentence(rate)
+    }
+
     /// Whether a byte may be received or sent now. If not, a later effect `.resume` names the task.
     func mayMove(_ task: TaskID, of session: SessionID) -> Bool {
         if budget.isUnlimited || budget.mayMove(task, of: session, now: runtime.now) { return true }

@@ -124,6 +124,8 @@ final class RunningAttempt {
 
     var waitsForRate: Bool { services.traffic.rates.isWaiting(task.id) }
 
+    var rateReason: String? { services.traffic.rates.reason(of: task.id) }
+
     func takeFromRate(_ count: Int) { services.traffic.rates.moved(count, by: task.id, of: task.session) }
 
     /// Continues a paused transfer.

@@ -43,7 +43,7 @@ extension TransferRunner {
         if let finishing { return (.finishing, finishing) }
         let origin = attempt.task.origin.text
         if hasNoResponse { return (.connecting, "\(origin) has not responded yet") }
-        if attempt.waitsForRate { return (.rate, WaitReason.rate.text) }
+        if attempt.waitsForRate { return (.rate, attempt.rateReason) }
         let silence = (attempt.services.runtime.now - attempt.exchange.lastByte) / 1_000
         if silence >= 2 { return (.stalled, "\(origin) has \(silenceDescription) for \(silence) seconds") }
         return (.none, nil)

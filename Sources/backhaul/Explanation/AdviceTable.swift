@@ -1,4 +1,5 @@
 import Backhaul
+import enum BackhaulModel.RateLimitOwner
 
 /// The advice for each reason why a transfer waits. Each command in the advice either ends the wait, or shows more
 /// about the wait.
@@ -111,20 +112,24 @@ struct AdviceTable {
         return advice
     }
 
+    /// Advice to remove the limit that the engine's sentence names, or all limits if it names none.
     private var rate: [Advice] {
+        let owner = RateLimitOwner(in: waitExplanation.text ?? "")
+        let own = Advice("Remove the transfer's own limit:", ofTransfers("rate", "0"))
+        if owner == .task { return [own] }
         var advice: [Advice] = []
-        if let rate = facts.requirements.bytesPerSecond {
+        if owner != .engine, let rate = facts.requirements.bytesPerSecond {
             advice.append(
                 Advice(
                     "Remove the limit of all transfers of the session, \(Text.size(rate)) a second:",
                     command(["configure", "--limit-rate", "0"])))
         }
-        if let rate = facts.storeRate {
+        if owner != .session, let rate = facts.storeRate {
             advice.append(
                 Advice(
                     "Remove the limit for all sessions together, \(Text.size(rate)) a second:",
                     command(["limits", "set", "--limit-rate", "0"])))
         }
-        return advice.isEmpty ? [Advice("Remove the transfer's own limit:", ofTransfers("rate", "0"))] : advice
+        return advice.isEmpty ? [own] : advice
     }
 }

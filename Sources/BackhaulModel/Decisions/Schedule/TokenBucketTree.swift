@@ -64,6 +64,18 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
 
     public func isWaiting(_ task: Task) -> Bool { accounts[task]?.isWaiting ?? false }
 
+    /// The limit that leaves the fewest bytes per second to this task, if the tasks of each level share its limit
+    /// equally. Nil if the task has not moved or requested bytes under a limit.
+    public func narrowestLimit(of task: Task) -> (level: Level, rate: UInt64)? {
+        guard let session = accounts[task]?.session else { return nil }
+        let sharing = sharing()
+        let shares = limited(task, session).map { level in
+            let rate = buckets[level]?.rate ?? 0
+            return (level: level, rate: rate, share: rate / Double(max(1, sharing[level] ?? 1)))
+        }
+        return shares.min { $0.share < $1.share }.map { ($0.level, UInt64(exactly: $0.rate) ?? .max) }
+    }
+
     /// Sets the rate limit of a level. `rate`: bytes per second. If it is nil or 0, there is no limit. The next
     /// `release` applies the new rate to waiting tasks.
     public mutating func setRate(_ rate: UInt64?, of level: Level, now: Int64) {
@@ -178,14 +190,19 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
 
     /// The quantum at each level, which is equal for all tasks that share the level.
     private func quanta() -> [Level: Double] {
+        sharing().reduce(into: [:]) { quanta, level in
+            let bytes = (buckets[level.key]?.rate ?? 0) * Self.sliceSeconds / Double(level.value)
+            quanta[level.key] = min(max(bytes, Self.quantumBytes.lowerBound), Self.quantumBytes.upperBound)
+        }
+    }
+
+    /// The number of tasks that share each level.
+    private func sharing() -> [Level: Int] {
         var sharing: [Level: Int] = [:]
         for (task, account) in accounts {
             for level in limited(task, account.session) { sharing[level, default: 0] += 1 }
         }
-        return sharing.reduce(into: [:]) { quanta, level in
-            let bytes = (buckets[level.key]?.rate ?? 0) * Self.sliceSeconds / Double(level.value)
-            quanta[level.key] = min(max(bytes, Self.quantumBytes.lowerBound), Self.quantumBytes.upperBound)
-        }
+        return sharing
     }
 
     private func limited(_ task: Task, _ session: Session) -> [Level] {

@@ -205,12 +205,26 @@ struct TokenBucketTreeTests {
             budget.setRate(rate, of: .engine, now: 0)
             _ = budget.mayMove(1, of: "a", now: 1)
             budget.moved(.max, by: 1, of: "a")
+            #expect(budget.narrowestLimit(of: 1)?.rate == rate)
             _ = budget.mayMove(1, of: "a", now: 2)
             _ = budget.millisecondsToWait(now: .max)
             _ = budget.release(now: .max)
             budget.setRate(7, of: .engine, now: .max)
             _ = budget.millisecondsToWait(now: .max)
         }
+    }
+
+    @Test("the limit that leaves a task the fewest bytes is the narrowest, if the tasks of a level share its limit")
+    func narrowest() {
+        var budget = Budget()
+        budget.setRate(3_000, of: .engine, now: 0)
+        budget.setRate(1_000, of: .task(1), now: 0)
+        #expect(budget.narrowestLimit(of: 1) == nil)
+        for (task, expected) in [(1, Budget.Level.task(1)), (2, .engine), (3, .engine), (4, .engine)] {
+            _ = budget.mayMove(task, of: "a", now: 0)
+            #expect(budget.narrowestLimit(of: task)?.level == expected)
+        }
+        #expect(budget.narrowestLimit(of: 1)?.level == .engine)
     }
 
     @Test("a rate limit pauses a fast transfer at most sixty times a second")
