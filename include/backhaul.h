@@ -1401,7 +1401,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_respond(bh_session *session, uint64_
 
 /* Why a task does not progress. */
 BH_ENUM(bh_reason) {
-    BH_REASON_NONE = 0,      /* the task runs, or has ended */
+    BH_REASON_NONE = 0,      /* nothing holds the task back, or it has ended */
     BH_REASON_SLOT = 1,      /* the limits of connections or running tasks are reached, and other tasks run first */
     BH_REASON_SUSPENDED = 2, /* the task is suspended until the host resumes it */
     BH_REASON_RETRY = 3,     /* an error occurred, and the next attempt is at next_attempt_ms */

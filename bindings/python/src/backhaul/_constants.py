@@ -543,7 +543,7 @@ class ChallengeResponseFlags(OpenFlag):
 class Reason(OpenEnum):
     """Why a task does not progress."""
 
-    #: The task runs, or has ended.
+    #: Nothing holds the task back, or it has ended.
     NONE = 0
     #: The limits of connections or running tasks are reached, and other tasks run first.
     SLOT = 1

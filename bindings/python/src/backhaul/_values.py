@@ -20,9 +20,9 @@ class TaskInfo:
     round: int
     #: The state. An ended task succeeded, failed or was cancelled.
     state: TaskState
-    #: The reason why the task does not run.
+    #: The reason why the task does not progress.
     reason: Reason
-    #: The reason in one sentence. None if the task runs or has ended.
+    #: The reason in one sentence. None if ``reason`` is NONE.
     reason_text: str | None
     #: The time of the next attempt (run of the task), in Unix milliseconds. If the task waits for a condition, this is
     #: the time of the next check of the condition. 0 if there is no such time.
@@ -100,7 +100,7 @@ class Progress(NamedTuple):
     task_id: int
     #: The state of the task.
     state: TaskState
-    #: The reason why the task does not run.
+    #: The reason why the task does not progress.
     reason: Reason
     #: The number of the file's bytes that are stored.
     offset: int
