@@ -1,7 +1,8 @@
 """A small program that downloads the files of a list. Backhaul's engine makes the transfers inside this program.
 
-photos.py STORE LIST   enqueues the files of LIST and waits for them. Each line is "URL<tab>destination" photos.py STORE
-attaches to the session of an earlier run, and waits for the remaining files
+photos.py STORE LIST   enqueues the files of LIST and waits for them. Each line is "URL<tab>destination"
+
+photos.py STORE   attaches to the session of an earlier run, and waits for the remaining files
 
 If the program is killed and started again, no file is lost, and none is downloaded twice. After all files have
 arrived, a run with the same list downloads the files that have changed.
