@@ -5,9 +5,7 @@
 import asyncio
 import time
 from datetime import datetime
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 from backhaul import (
     TLS,

@@ -63,16 +63,16 @@ def test_a_restarted_program_reads_the_events_of_each_session_and_stops_when_not
     assert capsys.readouterr().out == f"{tmp_path / 'my-large.bin'} is complete\n"
 
 
-def arrives(folder, url):
-    replaced = {"http://127.0.0.1:8000/1.jpg": url}
-    run("testing", "test_the_file_arrives", replaced=replaced)["test_the_file_arrives"](folder)
+def arrives(folder, url, name):
+    folder.mkdir()
+    run("testing", "test_the_file_arrives", replaced={"1.jpg": name})["test_the_file_arrives"](folder, url)
 
 
 def test_the_test_of_the_guide_passes_if_the_file_arrives(tmp_path, server):
     server.release()
-    arrives(tmp_path, f"{server.url}/large.bin")
+    arrives(tmp_path / "files", server.url, "large.bin")
 
 
 def test_the_test_of_the_guide_fails_if_the_server_does_not_have_the_file(tmp_path, server):
     with pytest.raises(AssertionError):
-        arrives(tmp_path, f"{server.url}/no-such-file")
+        arrives(tmp_path / "files", server.url, "no-such-file")
