@@ -4,7 +4,8 @@ internal import CBackhaul
 public enum Event: Sendable, Identifiable {
     /// A task has ended. Each task has one event of this kind.
     case taskEnded(TaskEnding)
-    /// A round has ended (see `RoundEnding`): all tasks of the session have ended.
+    /// A round has ended (see `RoundEnding`): all tasks of the session have ended. If a task is added before the host
+    /// acknowledges this event, the event is withdrawn. Another one follows when that task has ended.
     case sessionFinished(RoundEnding)
     /// A challenge was opened: a demand for a credential, new headers or a new URL. After the host has acknowledged the
     /// event, the challenge stays open.
