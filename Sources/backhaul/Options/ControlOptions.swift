@@ -8,7 +8,8 @@ struct ControlOptions {
         OptionDescription("group", nil, "NAME", "all transfers of this group", kind: .group),
     ]
     static let details = """
-        Transfers that have ended, or are in this state already, are skipped. With --json one document:
+        Transfers that have ended, or are in this state already, are skipped. An ended transfer whose event was
+        acknowledged is no task of the session any more: its number ends the command with 3. With --json one document:
         {"affected": NUMBER}.
         """
 

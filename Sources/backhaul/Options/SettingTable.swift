@@ -13,7 +13,7 @@ extension Setting {
                 OptionDescription("retry", nil, "NUMBER", "give up after this number of retries without progress"),
                 OptionDescription(
                     "attempts", nil, "NUMBER",
-                    "the same, but with the first attempt: --attempts 1 is --retry 0; 0: no limit"),
+                    "give up after this number of attempts without progress; --attempts 1 is --retry 0; 0: no limit"),
             ], parse: attempts, json: { .number($0) }
         ).called("the number of attempts (--retry, --attempts)"),
         .seconds(
