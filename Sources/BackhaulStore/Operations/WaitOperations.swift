@@ -31,8 +31,8 @@ public struct WaitOperations {
         if try tables.waits.insertSuspensionsOfSelected(now: now) { try trim(of: session) }
     }
 
-    /// Records the waits that the selected tasks share with all tasks of their constraints. The caller gives the selected
-    /// tasks other constraints afterwards. For more than `suspensionLimit` tasks, nothing is recorded.
+    /// Records the waits that the selected tasks share with all tasks of their constraints. The caller gives the
+    /// selected tasks other constraints afterwards. For more than `suspensionLimit` tasks, nothing is recorded.
     func recordSharedOfSelected(_ session: SessionID, count: Int, now: Int64) throws(Failure) {
         guard count <= Self.suspensionLimit else { return }
         if try tables.waits.insertSharedOfSelected(now: now) { try trim(of: session) }

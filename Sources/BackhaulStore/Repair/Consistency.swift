@@ -86,7 +86,8 @@ struct Consistency {
             row.taskID()
         }
         for task in suspended {
-            reportLoss("task \(task.rawValue) has lost its conditions, and is suspended: `backhaul resume` continues it")
+            reportLoss(
+                "task \(task.rawValue) has lost its conditions, and is suspended; `backhaul resume` continues it")
         }
     }
 

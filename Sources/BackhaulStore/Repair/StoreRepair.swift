@@ -80,8 +80,8 @@ public struct StoreRepair {
         }
     }
 
-    /// Copies all rows that can be read to a new database, and makes them consistent. Returns whether the old database is
-    /// damaged.
+    /// Copies all rows that can be read to a new database, and makes them consistent. Returns whether the old database
+    /// is damaged.
     private func makeDatabase() throws(Failure) -> Bool {
         let new = try StoreDirectory.open(path: "\(work)/new")
         try Database(directory: new).connection.close()

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The tables of the database. Apart from the schema and pragmas, only files in Tables/ contain SQL.
+/// The tables of the database. Apart from the schema and pragmas, only files in Tables/ and Repair/ contain SQL.
 ///
 /// - Each table belongs to one file. A large table belongs to one folder. Only the table's file or folder contains
 ///   statements that change the table.

@@ -98,7 +98,8 @@ struct WaitTable {
     private static let insertShared = Query(
         """
         INSERT INTO waits (session_id, task_id, reason, sentence, began_ms, ended_ms)
-        SELECT waits.session_id, tasks.id, reason, sentence, max(began_ms, enqueued_ms), min(ifnull(waits.ended_ms, ?1), ?1)
+        SELECT waits.session_id, tasks.id, reason, sentence, max(began_ms, enqueued_ms),
+            min(ifnull(waits.ended_ms, ?1), ?1)
         FROM selected CROSS JOIN tasks ON tasks.id = selected.id CROSS JOIN waits ON waits.session_id = tasks.session_id
             AND waits.task_id IS NULL AND waits.constraints_id = tasks.constraints_id
             AND (waits.lane_id IS NULL OR waits.lane_id = tasks.lane_id)

@@ -22,7 +22,9 @@ struct RepairTests {
         }
     }
 
-    @Test("after damage at random places, the same holds, or the repair says that nothing can be saved", arguments: 0..<25)
+    @Test(
+        "after damage at random places, the same holds, or the repair says that nothing can be saved",
+        arguments: 0..<25)
     func randomBytes(round: Int) throws {
         let filled = try BusyStore.shared.get()
         var random = SeededGenerator(seed: UInt64(round))
@@ -110,7 +112,8 @@ struct RepairTests {
         var bytes = FilledStore.file("\(path)/\(Schema.fileName)")
         bytes[1_000] ^= 1
         try FilledStore.write(bytes, to: path)
-        #expect(try repair(path).filter { $0.level != .ok }.map(\.text) == ["the schema of the database could not be read"])
+        #expect(
+            try repair(path).filter { $0.level != .ok }.map(\.text) == ["the schema of the database could not be read"])
         #expect(try TestStore(path).events(of: session).count == 1)
     }
 
