@@ -1,8 +1,8 @@
 /// Whose limit of bytes per second makes a task wait.
 public enum RateLimitOwner: String, CaseIterable, Sendable {
-    case task = "the transfer's own limit of"
-    case session = "its share of the session's limit of"
-    case engine = "its share of the store's limit of"
+    case task = "the transfer's own rate limit of"
+    case session = "its share of the session's rate limit of"
+    case engine = "its share of the store's rate limit of"
 
     /// The owner that a sentence names. `sentence(_:)` has made the sentence.
     public init?(in sentence: String) {
