@@ -31,7 +31,7 @@ struct Consistency {
 
     /// Reports the downloaded files whose tasks are lost. The folder has one file for each task, named by its number.
     func reportFilesWithoutTask(in folder: String) throws(Failure) {
-        for name in (try? DirectoryReader.textNames(in: folder)) ?? [] {
+        for name in (try? DirectoryReader.textNames(in: folder)) ?? [] where UInt64(name) != nil {
             let isKnown = try connection.first(Self.hasTask, .text(name)) { row throws(Failure) in row.flag() }
             if isKnown != true { reportLoss("the task of the file \(folder)/\(name) is lost; move the file away") }
         }
@@ -124,7 +124,8 @@ struct Consistency {
 
     // MARK: -
 
-    private static let hasTask = Query("SELECT EXISTS (SELECT 1 FROM tasks WHERE id = ?)")
+    private static let hasTask = Query(
+        "SELECT EXISTS (SELECT 1 FROM tasks WHERE id = ?1) OR EXISTS (SELECT 1 FROM leftovers WHERE task_id = ?1)")
     private static let incompleteTasks = Query(
         """
         SELECT ids.id, url, destination, CASE

@@ -32,6 +32,7 @@ public struct StoreRepair {
 
     private var path: String { directory.path }
     private var work: String { "\(path)/\(Self.folder)" }
+    private var building: String { "\(work)/building" }
 
     /// - origin: returns the scheme, server and port of a URL, or nil if the URL cannot be read.
     /// - report: gets the findings, in the order in which they are made.
@@ -46,8 +47,7 @@ public struct StoreRepair {
     /// storeDamaged if nothing can be saved. If it throws, the store is unchanged.
     public func run() throws(Failure) {
         if !directory.hasUnfinishedRepair {
-            try copyDatabase()
-            guard try makeDatabase() else {
+            guard try makeDatabaseOrCleanUp() else {
                 removeWork()
                 return report(Finding(level: .ok, text: "the database has no damage; nothing was changed"))
             }
@@ -59,9 +59,22 @@ public struct StoreRepair {
 
     // MARK: The new database
 
+    private func makeDatabaseOrCleanUp() throws(Failure) -> Bool {
+        do throws(Failure) {
+            try copyDatabase()
+            let isDamaged = try makeDatabase()
+            // Only a complete database has the name that a later repair looks for.
+            guard rename(building, "\(work)/new") == 0 else { throw directory.fileFailure(Self.folder) }
+            return isDamaged
+        } catch {
+            removeWork()
+            throw error
+        }
+    }
+
     private func copyDatabase() throws(Failure) {
         removeWork()
-        for folder in [work, "\(work)/new"] where mkdir(folder, 0o700) != 0 { throw directory.fileFailure(folder) }
+        for folder in [work, building] where mkdir(folder, 0o700) != 0 { throw directory.fileFailure(folder) }
         try copy(Schema.fileName)
         if directory.sizeOfFile(Schema.walName) != nil { try copy(Schema.walName) }
     }
@@ -83,7 +96,7 @@ public struct StoreRepair {
     /// Copies all rows that can be read to a new database, and makes them consistent. Returns whether the old database
     /// is damaged.
     private func makeDatabase() throws(Failure) -> Bool {
-        let new = try StoreDirectory.open(path: "\(work)/new")
+        let new = try StoreDirectory.open(path: building)
         try Database(directory: new).connection.close()
         var losses = 0
         func reportLoss(_ sentence: String) {
@@ -102,13 +115,19 @@ public struct StoreRepair {
         let database = try Database(directory: new)
         defer { database.connection.close() }
         try database.change { () throws(Failure) in
+            // The values of this boot do not belong to the old rows.
+            try database.connection.execute("DELETE FROM meta")
             let damaged = try RowSalvage(source: source, target: database.connection).copyAll()
             for loss in damaged { reportLoss(loss.sentence) }
             let consistency = Consistency(
                 tables: Tables(connection: database.connection, directory: directory),
                 damaged: Set(damaged.map(\.table)), origin: origin, reportLoss: reportLoss)
             try consistency.restore(now: Clock.wallMilliseconds)
-            try consistency.reportFilesWithoutTask(in: directory.keptPath)
+            if losses > 0 { try consistency.reportFilesWithoutTask(in: directory.keptPath) }
+        }
+        database.connection.checkpoint(truncating: true)
+        guard database.connection.walSize == 0 else {
+            throw Failure(.storeFull, "the new database cannot be written; free some space, and repeat the repair")
         }
         if let found = try database.connection.pragma("PRAGMA integrity_check(1)"), found != "ok" {
             throw Failure(.internal, "the new database is not consistent (\(found)); please report it")
@@ -150,7 +169,7 @@ public struct StoreRepair {
     }
 
     private func removeWork() {
-        for folder in ["\(work)/new", work] {
+        for folder in ["\(work)/new", building, work] {
             for name in (try? DirectoryReader.textNames(in: folder)) ?? [] { unlink("\(folder)/\(name)") }
             rmdir(folder)
         }
