@@ -17,11 +17,15 @@ struct Consistency {
 
     func restore(now: Int64) throws(Failure) {
         try removeIncompleteTasks()
+        try removeIncompleteActivities()
         try removeOrphans()
+        try connection.run(Self.removeConsumedOfLostTasks)
         try restoreLanes()
         try suspendTasksWithoutConstraints(now: now)
         try leaveLostGroups()
         try connection.run(Self.releaseParked)
+        try connection.run(Self.removeUnusedChallenges)
+        try connection.run(Self.removeEventsOfLostRows)
         try connection.run(Self.insertEnds, .integer(now))
         if damaged.contains("events") { try insertLostEvents(now: now) }
         try connection.run(Self.countInSessions)
@@ -40,32 +44,45 @@ struct Consistency {
     // MARK: Tasks
 
     private func removeIncompleteTasks() throws(Failure) {
-        try tables.selection.clear()
         let lost = try connection.all(Self.incompleteTasks) { row throws(Failure) in
             let task = row.taskID("ids.id")
             let (url, path, what) = (row.optionalText("url"), row.optionalText("destination"), row.text("lost"))
-            let request = [url, path].compactMap { $0 }.joined(separator: " to ")
-            return (task, "task \(task.rawValue) is lost, because \(what) cannot be read; it was: \(request)")
+            return (task, Self.sentence("task \(task.rawValue)", what, url, path))
         }
-        for (_, sentence) in lost { reportLoss(sentence) }
-        try tables.selection.select(lost.map(\.0))
-        for statement in Self.removeSelected { try connection.run(statement) }
-        try connection.run(Self.removeEventsOfLostTasks)
+        for (task, sentence) in lost {
+            reportLoss(sentence)
+            try connection.run(Self.removeTask, .id(task))
+        }
     }
 
-    /// Removes rows that refer to a lost session, client, lane, launch or activity.
+    /// Without a part of its request, an activity could transfer something else than the host has asked for, or on a
+    /// network that the host does not allow.
+    private func removeIncompleteActivities() throws(Failure) {
+        let lost = try connection.all(Self.removeIncompleteActivities) { row throws(Failure) in
+            let name = "the activity \(row.text("identifier"))"
+            return Self.sentence(
+                name, "a part of its request", row.optionalText("url"), row.optionalText("destination"))
+        }
+        for sentence in lost { reportLoss(sentence) }
+    }
+
+    private static func sentence(_ name: String, _ what: String, _ url: String?, _ path: String?) -> String {
+        let request = [url, path].compactMap { $0 }.joined(separator: " to ")
+        return "\(name) is lost, because \(what) cannot be read" + (request.isEmpty ? "" : "; it was: \(request)")
+    }
+
+    /// Removes rows that refer to a lost row of another table, such as a lane. The lost tasks were reported before.
     private func removeOrphans() throws(Failure) {
-        let list = Query(
-            """
-            SELECT tables.name, "from", "table", keys.name AS key
-            FROM pragma_table_list AS tables, pragma_foreign_key_list(tables.name), pragma_table_info("table") AS keys
-            WHERE tables.schema = 'main' AND keys.pk = 1
-            """)
-        let references = try connection.all(list) { row throws(Failure) in
+        for table in Self.ownedByTasks {
+            try connection.execute("DELETE FROM \(table) WHERE task_id > 0 AND task_id NOT IN (SELECT id FROM tasks)")
+        }
+        let references = try connection.all(Self.references) { row throws(Failure) in
             (row.text("tables.name"), row.text("\"from\""), row.text("\"table\""), row.text("key"))
         }
-        for (table, column, parent, key) in references {
-            try connection.execute("DELETE FROM \(table) WHERE \(column) NOT IN (SELECT \(key) FROM \(parent))")
+        for (table, column, owner, key) in references {
+            try connection.execute("DELETE FROM \(table) WHERE \(column) NOT IN (SELECT \(key) FROM \(owner))")
+            guard connection.changes > 0 else { continue }
+            reportLoss("rows of the table `\(table)` are lost with their rows of the table `\(owner)`")
         }
     }
 
@@ -126,6 +143,17 @@ struct Consistency {
 
     private static let hasTask = Query(
         "SELECT EXISTS (SELECT 1 FROM tasks WHERE id = ?1) OR EXISTS (SELECT 1 FROM leftovers WHERE task_id = ?1)")
+    /// The tables whose rows exist only as long as their tasks. A negative task_id of a checkpoint is no task.
+    private static let ownedByTasks = [
+        "requests", "request_options", "body_parts", "checkpoints", "intents", "responses", "claims",
+        "refreshed_requests", "events",
+    ]
+    private static let references = Query(
+        """
+        SELECT tables.name, "from", "table", keys.name AS key
+        FROM pragma_table_list AS tables, pragma_foreign_key_list(tables.name), pragma_table_info("table") AS keys
+        WHERE tables.schema = 'main' AND keys.pk = 1
+        """)
     private static let incompleteTasks = Query(
         """
         SELECT ids.id, url, destination, CASE
@@ -133,24 +161,36 @@ struct Consistency {
             WHEN sessions.id IS NULL THEN 'its session'
             WHEN requests.task_id IS NULL THEN 'its request'
             WHEN has_options AND request_options.task_id IS NULL THEN 'a part of its request'
-            WHEN tasks.ended_ms IS NULL AND body_source IS NOT NULL AND body IS NULL AND NOT EXISTS (
-                SELECT 1 FROM body_parts WHERE body_parts.task_id = ids.id) THEN 'its body'
+            WHEN tasks.ended_ms IS NULL AND body_part_count <> (
+                SELECT count(*) FROM body_parts WHERE body_parts.task_id = ids.id) THEN 'its body'
             END AS lost
-        FROM (SELECT id FROM tasks UNION SELECT task_id FROM requests) AS ids
+        FROM (SELECT id FROM tasks
+            \(ownedByTasks.map { "UNION SELECT task_id FROM \($0) WHERE task_id > 0" }.joined(separator: " "))) AS ids
             LEFT JOIN tasks ON tasks.id = ids.id LEFT JOIN requests ON requests.task_id = ids.id
             LEFT JOIN request_options ON request_options.task_id = ids.id
             LEFT JOIN sessions ON sessions.id = tasks.session_id
         WHERE lost IS NOT NULL
         """)
-    private static let removeSelected =
-        ["requests", "request_options", "body_parts", "checkpoints", "intents"].map {
-            Query("DELETE FROM \($0) WHERE task_id IN selected")
-        } + [Query("DELETE FROM tasks WHERE id IN selected")]
+    private static let removeTask = Query("DELETE FROM tasks WHERE id = ?")
+    private static let removeIncompleteActivities = Query(
+        """
+        DELETE FROM activities
+        WHERE constraints_id <> 0 AND constraints_id NOT IN (SELECT id FROM constraints)
+            OR has_options AND id NOT IN (SELECT activity_id FROM activity_options)
+        RETURNING identifier, url, destination
+        """)
+    /// Otherwise the engine would remove the files of the lost uploads.
+    private static let removeConsumedOfLostTasks = Query(
+        """
+        DELETE FROM consumed WHERE path NOT IN (SELECT file FROM body_parts WHERE file IS NOT NULL)
+            AND path NOT IN (SELECT path FROM bodies_to_return)
+        """)
+    private static let removeUnusedChallenges = Query("DELETE FROM challenges WHERE NOT \(TaskTable.waitsForChallenge)")
     // NULL is not in an empty set, so a condition with NOT IN excludes NULL.
-    private static let removeEventsOfLostTasks = Query(
+    private static let removeEventsOfLostRows = Query(
         """
         DELETE FROM events WHERE session_id NOT IN (SELECT id FROM sessions)
-            OR task_id IS NOT NULL AND task_id NOT IN (SELECT id FROM tasks)
+            OR challenge_id IS NOT NULL AND challenge_id NOT IN (SELECT id FROM challenges)
         """)
     private static let tasksWithoutLane = Query(
         """

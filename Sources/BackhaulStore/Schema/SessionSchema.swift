@@ -27,7 +27,9 @@ extension Schema {
         -- NULL: the request has no body.
         body_source INTEGER,
         body_size INTEGER,
-        body BLOB
+        body BLOB,
+        -- How many rows of body_parts the body has.
+        body_part_count INTEGER NOT NULL DEFAULT 0
         """
 
     /// The tables of sessions and of what belongs to the whole store.
@@ -236,6 +238,8 @@ extension Schema {
             headers BLOB,
             user_data BLOB,
             constraints_id INTEGER NOT NULL,
+            -- Whether the request has a row in activity_options.
+            has_options INTEGER NOT NULL,
             UNIQUE (session_id, identifier)
         ) STRICT;
         CREATE INDEX activities_by_time ON activities (next_ms);

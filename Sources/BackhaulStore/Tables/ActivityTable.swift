@@ -201,6 +201,7 @@ extension Activity {
         row.set("headers", .optional(HeaderBlob.pack(request?.headers ?? [])))
         row.set("user_data", .optional(request?.userData))
         row.set("constraints_id", .id(constraints))
+        row.set("has_options", .flag(request?.hasOptions ?? false))
     }
 }
 

@@ -119,17 +119,24 @@ extension RequestOptions {
     fileprivate func write(to row: inout NewRow) {
         var options = self
         options.visitFields(with: &row)
+        var parts = 0
         switch body {
         case nil:
             row.set("body_source", .null)
             row.set("body", .null)
-        case .file(_, let source), .form(_, let source):
+        case .file(_, let source):
             row.set("body_source", .number(source.rawValue))
             row.set("body", .null)
+            parts = 1
+        case .form(let form, let source):
+            row.set("body_source", .number(source.rawValue))
+            row.set("body", .null)
+            parts = form.count
         case .bytes(let bytes):
             row.set("body_source", .number(BodySource.reference.rawValue))
             row.set("body", .blob(bytes))
         }
         row.set("body_size", .bits(body?.size))
+        row.set("body_part_count", .number(parts))
     }
 }

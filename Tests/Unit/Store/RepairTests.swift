@@ -91,8 +91,8 @@ struct RepairTests {
         let filled = try BusyStore.shared.get()
         let path = scratch.path
         try FilledStore.write(filled.bytes, to: path)
-        try filled.run(path, "DELETE FROM constraints")
-        try filled.run(path, "DELETE FROM lanes; DELETE FROM groups")
+        try run(path, "DELETE FROM constraints")
+        try run(path, "DELETE FROM lanes; DELETE FROM groups")
         #expect(try repair(path).filter { $0.text.contains("has lost its conditions") }.count > 0)
         let store = try TestStore(path)
         for task in try store.tasks(of: filled.sessions[0]) where task.url.utf8.reduce(0, { $0 + Int($1) }) % 5 == 0 {
@@ -108,7 +108,7 @@ struct RepairTests {
         try store.end(try #require(try store.enqueue([.numbered(1)], in: session).first))
         try store.acknowledge(session, .through(try #require(try store.events(of: session).first).id))
         store.close()
-        try BusyStore.shared.get().run(path, "DELETE FROM lanes")
+        try run(path, "DELETE FROM lanes")
         var bytes = FilledStore.file("\(path)/\(Schema.fileName)")
         bytes[1_000] ^= 1
         try FilledStore.write(bytes, to: path)
@@ -149,12 +149,27 @@ struct RepairTests {
 }
 
 /// Repairs the database, and returns the findings.
-private func repair(_ path: String) throws -> [StoreRepair.Finding] {
+@discardableResult
+func repair(_ path: String, report: (StoreRepair.Finding) -> Void = { _ in }) throws -> [StoreRepair.Finding] {
     let directory = try StoreDirectory.open(path: path)
     let lock = try #require(try directory.acquireLock())
     var findings: [StoreRepair.Finding] = []
-    try StoreRepair(directory, lock, origin: { _ in .example }, report: { findings.append($0) }).run()
+    try withoutActuallyEscaping(report) { report in
+        try StoreRepair(directory, lock, origin: { _ in .example }) {
+            findings.append($0)
+            report($0)
+        }.run()
+    }
     return findings
+}
+
+/// Runs statements in a closed database, and returns the first value of the first row.
+@discardableResult
+func run(_ path: String, _ sql: String, _ query: String = "SELECT 1") throws -> String {
+    let database = try Database(directory: try StoreDirectory.open(path: path))
+    defer { database.connection.close() }
+    try database.connection.execute(sql)
+    return try database.connection.pragma(query) ?? ""
 }
 
 /// A closed database with two sessions, and tasks with all that may belong to a task.
@@ -205,12 +220,6 @@ private struct BusyStore {
         var bytes = bytes
         bytes[bytes.count - 3 * Schema.pageSize + 1_000] ^= 1
         return bytes
-    }
-
-    func run(_ path: String, _ sql: String) throws {
-        let database = try Database(directory: try StoreDirectory.open(path: path))
-        try database.connection.execute(sql)
-        database.connection.close()
     }
 
     func expectRepair(of bytes: [UInt8], at path: String, _ what: Comment) throws {

@@ -1,0 +1,100 @@
+import BackhaulModel
+import BackhaulPlatform
+import Glibc
+import TestSupport
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("The repair of a database that has lost certain rows or pages")
+struct LossRepairTests {
+    let scratch = Scratch()
+    private var path: String { scratch.path }
+
+    /// Makes a closed store with a session.
+    private func makeStore(_ body: (TestStore, SessionID) throws -> Void) throws {
+        let store = try TestStore(path)
+        try body(store, try store.session())
+        store.close()
+    }
+
+    /// Changes the bytes of the database.
+    private func change(_ body: (inout [UInt8]) -> Void) throws {
+        var bytes = FilledStore.file("\(path)/\(Schema.fileName)")
+        body(&bytes)
+        try FilledStore.write(bytes, to: path)
+    }
+
+    private func damageRoot(of name: String) throws {
+        let root = try #require(Int(try run(path, "", "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'")))
+        try change { $0[(root - 1) * Schema.pageSize + 1_000] ^= 1 }
+    }
+
+    // MARK: Rows
+
+    @Test("an activity that has lost its conditions or its options is removed, and reported")
+    func lostActivities() throws {
+        var options: [String: (inout Request) -> Void] = [:]
+        options["conditions"] = { $0.options.policy.constraints.requiresUnmetered = true }
+        options["options"] = { $0.options.ignoresDigests = true }
+        options["whole"] = { $0.options.isOnlyIfChanged = true }
+        options["plain"] = { _ in }
+        try makeStore { store, session in
+            for (name, change) in options {
+                var activity = Activity(identifier: name, intervalMilliseconds: 3_600_000)
+                activity.request = .numbered(1, change)
+                let made = activity
+                try store.run { try $0.activities.set(made, origin: .example, in: session, now: 1) }
+            }
+        }
+        try run(
+            path,
+            """
+            DELETE FROM constraints;
+            DELETE FROM activity_options WHERE activity_id = (SELECT id FROM activities WHERE identifier = 'options')
+            """)
+        let texts = try repair(path).map(\.text)
+        for name in ["conditions", "options"] {
+            #expect(texts.contains { $0.hasPrefix("the activity \(name) is lost") })
+        }
+        #expect(
+            try run(path, "", "SELECT group_concat(identifier) FROM (SELECT * FROM activities ORDER BY 3)")
+                == "plain,whole")
+    }
+
+    @Test("an upload of a form that has lost a part is lost")
+    func lostPart() throws {
+        try makeStore { store, session in
+            let parts = ["a", "b"].map { FormPart(name: $0, content: .value([1])) }
+            try store.enqueue([.numbered(1) { $0.options.body = .form(parts, .reference) }], in: session)
+        }
+        try run(path, "DELETE FROM body_parts WHERE position = 1")
+        #expect(try repair(path).contains { $0.text.hasPrefix("task 1 is lost, because its body cannot be read") })
+        #expect(try run(path, "", "SELECT count(*) FROM tasks") == "0")
+    }
+
+    @Test("all rows of a lost task are removed, so that no file is removed for it and no challenge waits for it")
+    func lostTask() throws {
+        try makeStore { store, session in
+            var file = BodyFile(path: "/home/someone/a", device: 1, inode: 2, size: 3, modifiedNanoseconds: 4)
+            file.storedName = "1"
+            let stored = file
+            try store.enqueue([.numbered(1) { $0.options.body = .file(stored, .consume) }], in: session)
+            try store.run { try $0.bodies.recordConsumed([stored]) }
+        }
+        try run(
+            path,
+            """
+            INSERT INTO challenges (session_id, kind, origin, has_realm, schemes, failures, opened_ms)
+                VALUES (1, 1, 'https://example.org', 0, 1, 0, 1);
+            INSERT INTO events (session_id, kind, round, time_ms, challenge_id) VALUES (1, 3, 1, 1, 1);
+            DELETE FROM tasks; DELETE FROM requests
+            """)
+        #expect(try repair(path).contains { $0.text.hasPrefix("task 1 is lost, because its state cannot be read") })
+        for table in ["request_options", "body_parts", "consumed", "challenges", "events WHERE challenge_id > 0"] {
+            #expect(try run(path, "", "SELECT count(*) FROM \(table)") == "0", "\(table)")
+        }
+    }
+
+    // MARK: Pages and files
+}
