@@ -22,7 +22,7 @@ struct Consistency {
         try connection.run(Self.removeConsumedOfLostTasks)
         try restoreLanes()
         try suspendTasksWithoutConstraints(now: now)
-        try leaveLostGroups()
+        try reportEach(Self.leaveLostGroups) { "task \($0.rawValue) has lost its group" }
         try connection.run(Self.releaseParked)
         try connection.run(Self.removeUnusedChallenges)
         try connection.run(Self.removeEventsOfLostRows)
@@ -99,18 +99,17 @@ struct Consistency {
 
     /// Without its constraints, a task could transfer on a network or at a time that the host does not allow.
     private func suspendTasksWithoutConstraints(now: Int64) throws(Failure) {
-        let suspended = try connection.all(Self.suspendWithoutConstraints, .integer(now)) { row throws(Failure) in
-            row.taskID()
-        }
-        for task in suspended {
-            reportLoss(
-                "task \(task.rawValue) has lost its conditions, and is suspended; `backhaul resume` continues it")
+        try connection.run(Self.suspendWithoutConstraints, .integer(now))
+        try reportEach(Self.leaveLostConstraints) {
+            "task \($0.rawValue) has lost its conditions, and is suspended; `backhaul resume` continues it"
         }
     }
 
-    private func leaveLostGroups() throws(Failure) {
-        try connection.run(Self.leaveLostGroups)
-        if connection.changes > 0 { reportLoss("\(connection.changes) tasks have lost their groups") }
+    /// Reports the tasks whose ids the statement returns.
+    private func reportEach(_ query: Query, _ sentence: (TaskID) -> String) throws(Failure) {
+        for task in try connection.all(query, read: { row throws(Failure) in row.taskID() }) {
+            reportLoss(sentence(task))
+        }
     }
 
     // MARK: Events
@@ -198,15 +197,22 @@ struct Consistency {
         WHERE ended_ms IS NULL AND lane_id NOT IN (SELECT id FROM lanes)
         """)
     private static let setLane = Query("UPDATE tasks SET lane_id = ?2 WHERE id = ?1")
+    private static let hasLostConstraints = """
+        ended_ms IS NULL AND constraints_id <> 0 AND constraints_id NOT IN (SELECT id FROM constraints)
+        """
     private static let suspendWithoutConstraints = Query(
         """
         UPDATE tasks SET state = \(TaskState.suspended.sql), \(TaskDelays.clearDelay), challenge_id = NULL,
-            suspended_since_ms = ?, constraints_id = 0
-        WHERE ended_ms IS NULL AND constraints_id <> 0 AND constraints_id NOT IN (SELECT id FROM constraints)
+            suspended_since_ms = ?
+        WHERE \(hasLostConstraints) AND \(TaskTable.isWaiting) AND NOT \(TaskDelays.isAside)
+        """)
+    private static let leaveLostConstraints = Query(
+        "UPDATE tasks SET constraints_id = 0 WHERE \(hasLostConstraints) RETURNING id")
+    private static let leaveLostGroups = Query(
+        """
+        UPDATE tasks SET group_id = NULL WHERE group_id IS NOT NULL AND group_id NOT IN (SELECT id FROM groups)
         RETURNING id
         """)
-    private static let leaveLostGroups = Query(
-        "UPDATE tasks SET group_id = NULL WHERE group_id IS NOT NULL AND group_id NOT IN (SELECT id FROM groups)")
     /// The server asks for the credential again.
     private static let releaseParked = Query(
         """

@@ -96,5 +96,22 @@ struct LossRepairTests {
         }
     }
 
+    @Test("a suspended task and a task that was set aside stay so when their conditions are lost")
+    func lostConditionsOfSuspendedTasks() throws {
+        try makeStore { store, session in
+            let tasks = try store.enqueue(
+                (0..<3).map { .numbered($0) { $0.options.policy.constraints.requiresUnmetered = true } }, in: session)
+            try store.control(session, .suspend, TaskSelection(ids: [tasks[0]]))
+            try store.control(session, .setAside, TaskSelection(ids: [tasks[1]]))
+        }
+        let states =
+            "SELECT group_concat(state || ' ' || due_reason || ' ' || ifnull(suspended_since_ms, 0)) FROM tasks"
+        let before = try run(path, "DELETE FROM constraints", states).split(separator: ",")
+        #expect(try repair(path).filter { $0.text.contains("has lost its conditions") }.count == 3)
+        let after = try run(path, "", states).split(separator: ",")
+        #expect(after.prefix(2) == before.prefix(2))
+        #expect(after.last?.hasPrefix("\(TaskState.suspended.rawValue) 0 ") == true)
+    }
+
     // MARK: Pages and files
 }
