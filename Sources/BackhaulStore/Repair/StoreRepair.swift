@@ -117,7 +117,7 @@ public struct StoreRepair {
         try database.change { () throws(Failure) in
             // The values of this boot do not belong to the old rows.
             try database.connection.execute("DELETE FROM meta")
-            let damaged = try RowSalvage(source: source, target: database.connection).copyAll()
+            let damaged = try RowSalvage(source: source, target: database.connection).copyAll(hasLostChanges: losses > 0)
             for loss in damaged { reportLoss(loss.sentence) }
             let consistency = Consistency(
                 tables: Tables(connection: database.connection, directory: directory),

@@ -62,6 +62,26 @@ struct LossRepairTests {
                 == "plain,whole")
     }
 
+    @Test("if the numbers that were used last are lost, no number is used twice")
+    func lostSequences() throws {
+        var (task, event) = (TaskID(rawValue: 0), EventID.zero)
+        try makeStore { store, session in
+            let tasks = try store.enqueue((0..<3).map { .numbered($0) }, in: session)
+            for task in tasks { try store.end(task) }
+            event = try #require(try store.events(of: session).last).id
+            task = try #require(tasks.last)
+            try store.acknowledge(session, .through(event))
+        }
+        try damageRoot(of: "sqlite_sequence")
+        try repair(path)
+        let store = try TestStore(path)
+        let session = try store.session("new")
+        let new = try #require(try store.enqueue([.numbered(9)], in: session).first)
+        try store.end(new)
+        #expect(new > task)
+        #expect(try #require(try store.events(of: session).first).id > event)
+    }
+
     @Test("an upload of a form that has lost a part is lost")
     func lostPart() throws {
         try makeStore { store, session in
@@ -111,6 +131,33 @@ struct LossRepairTests {
         let after = try run(path, "", states).split(separator: ",")
         #expect(after.prefix(2) == before.prefix(2))
         #expect(after.last?.hasPrefix("\(TaskState.suspended.rawValue) 0 ") == true)
+    }
+
+    @Test("rows that contradict other rows are left out, and reported")
+    func contradictingRows() throws {
+        try makeStore { store, session in
+            for task in try store.enqueue((0..<3).map { .numbered($0) }, in: session) { try store.end(task) }
+        }
+        try run(path, "DROP INDEX events_by_task; UPDATE events SET task_id = 1 WHERE task_id = 2")
+        #expect(try repair(path).contains { $0.level == .warning && $0.text.contains("`events`") })
+    }
+
+    @Test("rows with the greatest possible numbers are repaired like others")
+    func greatestNumbers() throws {
+        try makeStore { _, _ in }
+        try run(
+            path,
+            """
+            WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers LIMIT 400)
+            INSERT INTO claims SELECT 9223372036854775807 - n, 1, 1, 1 FROM numbers
+            """)
+        let bytes = FilledStore.file("\(path)/\(Schema.fileName)")
+        for page in 1...8 {
+            var damaged = bytes
+            damaged[damaged.count - page * Schema.pageSize + 1_000] ^= 1
+            try FilledStore.write(damaged, to: "\(path)/\(page)")
+            #expect(try repair("\(path)/\(page)").contains { $0.level == .warning })
+        }
     }
 
     // MARK: Pages and files
