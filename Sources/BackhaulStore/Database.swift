@@ -82,7 +82,7 @@ struct Database {
 
     /// Returns the schema version of the database, or 0 for an empty database. Throws if the database is not a store's,
     /// or if this library does not know its version.
-    private static func checkedVersion(of connection: Connection, newest: Int) throws(Failure) -> Int {
+    static func checkedVersion(of connection: Connection, newest: Int) throws(Failure) -> Int {
         let application = try number(connection, "PRAGMA application_id")
         let version = try number(connection, "PRAGMA user_version")
         let tables = try number(connection, "SELECT count(*) FROM sqlite_schema")

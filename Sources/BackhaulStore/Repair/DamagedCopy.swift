@@ -17,32 +17,38 @@ struct DamagedCopy {
     /// Makes the description of the tables (the *schema*) readable, if it is not. Returns whether it was changed.
     ///
     /// In all databases of one version of the library, the schema has the same bytes in the same pages, because it is
-    /// written when a database is made and never changes. So its pages are copied from a new, closed database.
+    /// written when a database is made and never changes. So its pages are copied from a new, closed database. Throws
+    /// storeNewer if this library does not know the version of the database.
     func restoreSchema(from new: StoreDirectory) throws(Failure) -> Bool {
-        if isSchemaReadable { return false }
+        if try isSchemaReadable() { return false }
         let fresh = try PageFile("\(new.path)/\(Schema.fileName)")
         let damaged = try PageFile(path)
         for number in try schemaPages(of: new) {
             var page = try fresh.read(number)
             var known = try damaged.read(number)
-            // A whole page with other bytes is from another version of the library.
-            let isWhole = number > 1 && CheckedFile.isValid(&known, number: number)
+            // A whole page with other bytes is from another version of the library. Zeros count as valid.
+            let isEmpty = known.allSatisfy { $0 == 0 }
+            let isWhole = number > 1 && !isEmpty && CheckedFile.isValid(&known, number: number)
             guard !isWhole || known == page else { throw Self.unreadable }
             if number == 1 { CheckedFile.setPageCount(try damaged.pageCount(), inFirst: &page) }
             try damaged.write(page, number)
         }
-        guard isSchemaReadable else { throw Self.unreadable }
+        guard try isSchemaReadable() else { throw Self.unreadable }
         return true
     }
 
     private static let unreadable = Failure.damaged("the schema cannot be read, so nothing can be saved")
 
-    private var isSchemaReadable: Bool {
-        guard let connection = try? open() else { return false }
-        defer { connection.close() }
-        let version = (try? connection.pragma("PRAGMA user_version")).flatMap { $0 }
-        let tables = (try? connection.pragma("SELECT count(*) FROM sqlite_schema")).flatMap { $0 }
-        return version == String(Schema.version()) && tables != nil && tables != "0"
+    private func isSchemaReadable() throws(Failure) -> Bool {
+        do throws(Failure) {
+            let connection = try open()
+            defer { connection.close() }
+            return try Database.checkedVersion(of: connection, newest: Schema.version()) == Schema.version()
+        } catch where [.storeNewer, .outOfResources].contains(error.status) {
+            throw error
+        } catch {
+            return false
+        }
     }
 
     /// The pages of a new database that are not the empty root of a table or an index.

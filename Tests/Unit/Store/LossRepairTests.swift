@@ -161,4 +161,28 @@ struct LossRepairTests {
     }
 
     // MARK: Pages and files
+
+    @Test("a page of the schema that has only zeros is made again")
+    func zeroPage() throws {
+        try makeStore { store, session in try store.enqueue([.numbered(1)], in: session) }
+        let list = try run(path, "", "SELECT group_concat(rootpage) FROM sqlite_schema")
+        let roots = Set(list.split(separator: ",").compactMap { Int($0) })
+        let (bytes, size) = (FilledStore.file("\(path)/\(Schema.fileName)"), Schema.pageSize)
+        for page in 1..<bytes.count / size where !roots.contains(page + 1) {
+            var damaged = bytes
+            damaged.replaceSubrange(page * size..<(page + 1) * size, with: repeatElement(0, count: size))
+            let store = "\(path)/\(page)"
+            try FilledStore.write(damaged, to: store)
+            #expect(try repair(store).first?.text == "the schema of the database could not be read", "page \(page + 1)")
+            #expect(try run(store, "", "SELECT count(*) FROM tasks") == "1")
+        }
+    }
+
+    @Test("a store of a newer version is refused")
+    func newerStore() throws {
+        try makeStore { _, _ in }
+        try run(path, "PRAGMA user_version = 99")
+        let failure = #expect(throws: Failure.self) { try repair(path) }
+        #expect(failure?.status == .storeNewer)
+    }
 }
