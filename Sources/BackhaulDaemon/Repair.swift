@@ -8,8 +8,8 @@ import Glibc
 struct Repair {
     let options: Options
 
-    /// Returns the exit code, as `backhaul doctor --repair` has it: 0 if nothing is lost, 1 if something is lost, 5 if
-    /// an engine uses the store, and 6 if nothing can be saved.
+    /// Returns the exit code, as `backhaul doctor --repair` has it: 0 if nothing is lost, 1 if something is or may be
+    /// lost, 5 if an engine uses the store, and 6 if the repair fails.
     func run() -> Int32 {
         umask(0o077)
         CoreDumps.disable()

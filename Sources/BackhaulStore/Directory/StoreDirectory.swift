@@ -53,7 +53,13 @@ public final class StoreDirectory: Sendable {
             .storeDamaged, "the repair of the store's database did not end; run `backhaul doctor --repair` again")
     }
 
-    var hasUnfinishedRepair: Bool { sizeOfFile(Schema.fileName) == nil && sizeOfFile(StoreRepair.newName) != nil }
+    /// A link in place of the repair's folder does not count.
+    var hasUnfinishedRepair: Bool {
+        let folder = bhl_openat(descriptor.number, StoreRepair.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
+        guard folder >= 0 else { return false }
+        defer { close(folder) }
+        return sizeOfFile(Schema.fileName) == nil && sizeOfFile(StoreRepair.newName) != nil
+    }
 
     private func sizeOrZero(_ name: String) throws(Failure) -> Int {
         if let size = sizeOfFile(name) { return size }

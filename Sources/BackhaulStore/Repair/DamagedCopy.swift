@@ -5,11 +5,41 @@ internal import Glibc
 
 /// A copy of a damaged database, from which rows are read.
 struct DamagedCopy {
-    let path: String
+    /// The folder with the copy of the database and its log.
+    let folder: StoreDirectory
+
+    /// Copies a file of the store into the folder. Returns how many pages the disk cannot read: the copy has bytes in
+    /// their place that match no checksum. `read` is pread(2).
+    func add(
+        _ name: String, from store: StoreDirectory,
+        // Unsafe: the pointer is valid during the call.
+        read: (Int32, UnsafeMutableRawPointer?, Int, off_t) -> Int = { pread($0, $1, $2, $3) }
+    ) throws(Failure) -> Int {
+        let from = Descriptor(owning: bhl_openat(store.descriptor.number, name, O_RDONLY | O_NOFOLLOW, 0))
+        guard from.number >= 0 else { throw store.fileFailure(name) }
+        let to = Descriptor(owning: bhl_openat(folder.descriptor.number, name, O_WRONLY | O_CREAT | O_EXCL, 0o600))
+        guard to.number >= 0 else { throw store.fileFailure(name) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        var (offset, damaged): (off_t, Int) = (0, 0)
+        while true {
+            var count = read(from.number, &buffer, buffer.count, offset)
+            if count < 0, bhl_errno() == EIO { count = read(from.number, &buffer, Schema.pageSize, offset) }
+            if count < 0, bhl_errno() == EIO {
+                count = Schema.pageSize - Int(offset) % Schema.pageSize
+                for index in 0..<count { buffer[index] = .max }
+                damaged += 1
+            }
+            guard count >= 0 else { throw store.fileFailure(name) }
+            if count == 0 { return damaged }
+            guard write(to.number, &buffer, count) == count else { throw store.fileFailure(name) }
+            offset += off_t(count)
+        }
+    }
 
     /// Opens the copy. A read of a damaged page fails.
     func open() throws(Failure) -> Connection {
-        let connection = try Connection(path: path, files: try VirtualFileSystem.registeredName())
+        let connection = try Connection(
+            path: folder.reachablePath(of: Schema.fileName), files: try VirtualFileSystem.registeredName())
         try Database.configure(connection)
         return connection
     }
@@ -21,8 +51,8 @@ struct DamagedCopy {
     /// storeNewer if this library does not know the version of the database.
     func restoreSchema(from new: StoreDirectory) throws(Failure) -> Bool {
         if try isSchemaReadable() { return false }
-        let fresh = try PageFile("\(new.path)/\(Schema.fileName)")
-        let damaged = try PageFile(path)
+        let fresh = try PageFile(in: new)
+        let damaged = try PageFile(in: folder)
         for number in try schemaPages(of: new) {
             var page = try fresh.read(number)
             var known = try damaged.read(number)
@@ -37,7 +67,10 @@ struct DamagedCopy {
         return true
     }
 
-    private static let unreadable = Failure.damaged("the schema cannot be read, so nothing can be saved")
+    static let unreadable = Failure(
+        .storeDamaged,
+        "no row of the store's database can be read, so the repair can save nothing; put back a copy, or move the "
+            + "store's directory away to begin an empty one")
 
     private func isSchemaReadable() throws(Failure) -> Bool {
         do throws(Failure) {
@@ -65,16 +98,15 @@ struct DamagedCopy {
 
 /// The pages of a closed database, which are read and written without SQLite.
 private struct PageFile {
-    private let path: String
+    private let directory: StoreDirectory
     private let file: Descriptor
 
-    init(_ path: String) throws(Failure) {
-        self.path = path
-        file = Descriptor(owning: bhl_open(path, O_RDWR | O_NOFOLLOW, 0))
-        guard file.number >= 0 else { throw failure }
+    init(in directory: StoreDirectory) throws(Failure) {
+        self.directory = directory
+        file = try directory.openFile(Schema.fileName)
     }
 
-    private var failure: Failure { Failure.system(.engineFailed, code: bhl_errno(), "\(path) cannot be copied") }
+    private var failure: Failure { directory.fileFailure(Schema.fileName) }
 
     func pageCount() throws(Failure) -> Int {
         var status = stat()

@@ -142,6 +142,15 @@ struct LossRepairTests {
         #expect(try repair(path).contains { $0.level == .warning && $0.text.contains("`events`") })
     }
 
+    @Test("if only an index is damaged, the repair reports that rows may be missing")
+    func damagedIndex() throws {
+        try makeStore { store, session in try store.enqueue([.numbered(1)], in: session) }
+        try damageRoot(of: "tasks_by_state")
+        let findings = try repair(path)
+        #expect(findings.map(\.level) == [.warning, .ok])
+        #expect(try repair(path).map(\.level) == [.ok])
+    }
+
     @Test("rows with the greatest possible numbers are repaired like others")
     func greatestNumbers() throws {
         try makeStore { _, _ in }
@@ -162,6 +171,25 @@ struct LossRepairTests {
 
     // MARK: Pages and files
 
+    @Test("a page that the disk cannot read gets bytes that match no checksum in the copy")
+    func unreadablePage() throws {
+        try makeStore { store, session in try store.enqueue([.numbered(1)], in: session) }
+        let target = Scratch()
+        let copy = DamagedCopy(folder: try StoreDirectory.open(path: target.path))
+        let damaged = 5 * Schema.pageSize..<6 * Schema.pageSize
+        let count = try copy.add(Schema.fileName, from: try StoreDirectory.open(path: path)) {
+            (file, buffer, count, offset) in
+            guard damaged.overlaps(Int(offset)..<Int(offset) + count) else {
+                return pread(file, buffer, count, offset)
+            }
+            errno = EIO
+            return -1
+        }
+        #expect(count == 1)
+        try change { $0.replaceSubrange(damaged, with: repeatElement(.max, count: damaged.count)) }
+        #expect(FilledStore.file("\(target.path)/\(Schema.fileName)") == FilledStore.file("\(path)/\(Schema.fileName)"))
+    }
+
     @Test("a page of the schema that has only zeros is made again")
     func zeroPage() throws {
         try makeStore { store, session in try store.enqueue([.numbered(1)], in: session) }
@@ -178,11 +206,47 @@ struct LossRepairTests {
         }
     }
 
+    @Test("a store with a long path is repaired")
+    func longPath() throws {
+        try makeStore { store, session in try store.enqueue([.numbered(1)], in: session) }
+        let bytes = FilledStore.file("\(path)/\(Schema.fileName)")
+        var store = path
+        for _ in 0..<4 {
+            store += "/" + String(repeating: "x", count: 200)
+            mkdir(store, 0o700)
+        }
+        try FilledStore.write(bytes, to: store)
+        try run(store, "DELETE FROM lanes; DELETE FROM tasks")
+        #expect(try repair(store).count == 2)
+    }
+
     @Test("a store of a newer version is refused")
     func newerStore() throws {
         try makeStore { _, _ in }
         try run(path, "PRAGMA user_version = 99")
         let failure = #expect(throws: Failure.self) { try repair(path) }
         #expect(failure?.status == .storeNewer)
+    }
+
+    @Test("if no row can be read, the repair fails and changes nothing")
+    func garbage() throws {
+        var random = SeededGenerator(seed: 1)
+        let bytes = (0..<50 * Schema.pageSize).map { _ in UInt8.random(in: 0...255, using: &random) }
+        try FilledStore.write(bytes, to: path)
+        let failure = #expect(throws: Failure.self) { try repair(path) }
+        #expect(failure?.status == .storeDamaged)
+        #expect(FilledStore.file("\(path)/\(Schema.fileName)") == bytes)
+        #expect(try DirectoryReader.textNames(in: path).sorted() == [Schema.fileName, "lock"].sorted())
+    }
+
+    @Test("a link with the name of the repair's folder is replaced, and its target stays")
+    func link() throws {
+        let target = Scratch()
+        try FilledStore.write([1], to: target.path, as: "file")
+        try makeStore { store, session in try store.enqueue([.numbered(1)], in: session) }
+        try run(path, "DELETE FROM requests")
+        #expect(symlink(target.path, "\(path)/repair") == 0)
+        #expect(try repair(path).count == 2)
+        #expect(try DirectoryReader.textNames(in: target.path) == ["file"])
     }
 }

@@ -57,20 +57,31 @@ struct RepairTests {
         }
     }
 
-    @Test("if a repair is interrupted between two moves, no engine opens the store, and the next repair completes it")
+    @Test("if a repair is interrupted between two moves, the next one reports the same losses and uses the same folder")
     func interrupted() throws {
         let filled = try BusyStore.shared.get()
-        let store = scratch.path
-        try FilledStore.write(filled.withDamagedTasks, to: store)
-        _ = try repair(store)
-        let repaired = FilledStore.file("\(store)/\(Schema.fileName)")
-        mkdir("\(store)/repair", 0o700)
-        mkdir("\(store)/repair/new", 0o700)
-        #expect(rename("\(store)/\(Schema.fileName)", "\(store)/\(StoreRepair.newName)") == 0)
+        let (store, aside) = (scratch.path, "\(scratch.path)/damaged-2")
+        let bytes = filled.withDamagedTasks
+        try FilledStore.write(bytes, to: store)
+        try FilledStore.write([1], to: store, as: Schema.walName)
+        for number in [1, 3] { mkdir("\(store)/damaged-\(number)", 0o700) }
+        // A file with the name of the log stops the moves after the first one.
+        try FilledStore.write([2], to: aside, as: Schema.walName)
+        rename(aside, "\(store)/obstacle")
+        var first: [StoreRepair.Finding] = []
+        #expect(throws: Failure.self) {
+            try repair(store) {
+                first.append($0)
+                rename("\(store)/obstacle", aside)
+            }
+        }
         let failure = #expect(throws: Failure.self) { try TestStore(store) }
         #expect(failure?.status == .storeDamaged && failure?.message.contains("doctor --repair") == true)
-        #expect(try repair(store).last?.text.hasSuffix("is in \(store)/damaged-1") == true)
-        #expect(FilledStore.file("\(store)/\(Schema.fileName)") == repaired)
+        unlink("\(aside)/\(Schema.walName)")
+        let findings = try repair(store)
+        #expect(!first.isEmpty && findings.dropLast() == first[...])
+        #expect(findings.last?.text.hasSuffix("is in \(aside)") == true)
+        #expect(FilledStore.file("\(aside)/\(Schema.fileName)") == bytes)
     }
 
     @Test("new tasks and events never get the number of a lost one")
@@ -132,7 +143,7 @@ struct RepairTests {
         let path = scratch.path
         try FilledStore.write(filled.bytes, to: path)
         let store = try TestStore(path)
-        for number in 0..<3 { try store.session("later-\(number)") }
+        let later = try (0..<3).map { try store.session("later-\($0)") }
         let (database, log) = (
             FilledStore.file("\(path)/\(Schema.fileName)"), FilledStore.file("\(path)/\(Schema.walName)")
         )
@@ -144,7 +155,9 @@ struct RepairTests {
         try FilledStore.write(damaged, to: copy, as: Schema.walName)
         #expect(throws: Failure.self) { try TestStore(copy) }
         #expect(try repair(copy).contains { $0.text.contains("the newest changes are lost") })
-        #expect(try TestStore(copy).tasks(of: filled.sessions[0]).count > 0)
+        let repaired = try TestStore(copy)
+        #expect(try repaired.tasks(of: filled.sessions[0]).count > 0)
+        #expect(try !later.contains(repaired.session("new")))
     }
 }
 
