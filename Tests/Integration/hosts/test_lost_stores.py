@@ -191,15 +191,20 @@ def tasks_or_damage(host, store, content, status=Status.STORE_DAMAGED):
         one.end()
 
 
+def damaged(content, count, seed):
+    """Returns the content with random changes of `count` bytes."""
+    chosen = random.Random(seed)
+    content = bytearray(content)
+    for _ in range(count):
+        content[chosen.randrange(len(content))] ^= chosen.randrange(1, 256)
+    return content
+
+
 @pytest.mark.parametrize("count", [1, 64])
 def test_with_random_bytes_in_the_database_a_host_reports_damage_or_finds_all_tasks(
         host, store, store_with_tasks, count, pytestconfig):
     for seed in range(pytestconfig.getoption("--damages") // 2):
-        chosen = random.Random(seed)
-        content = bytearray(store_with_tasks)
-        for _ in range(count):
-            content[chosen.randrange(len(content))] ^= chosen.randrange(1, 256)
-        found = tasks_or_damage(host, store, content)
+        found = tasks_or_damage(host, store, damaged(store_with_tasks, count, seed))
         assert found in (None, [f"http://127.0.0.1:9/{number}" for number in range(260)]), f"seed {seed}"
 
 
@@ -214,11 +219,7 @@ def repair(store):
 def test_after_random_bytes_in_the_database_a_repair_keeps_each_task_or_reports_its_loss(
         host, store, store_with_tasks, count, pytestconfig):
     for seed in range(pytestconfig.getoption("--damages") // 4):
-        chosen = random.Random(seed)
-        content = bytearray(store_with_tasks)
-        for _ in range(count):
-            content[chosen.randrange(len(content))] ^= chosen.randrange(1, 256)
-        put(store, content)
+        put(store, damaged(store_with_tasks, count, seed))
         code, lines = repair(store)
         assert code in (0, 1), f"seed {seed}"
         found = tasks_or_damage(host, store, (store / DATABASE).read_bytes(), Status.NOT_FOUND)
