@@ -208,9 +208,10 @@ def test_with_random_bytes_in_the_database_a_host_reports_damage_or_finds_all_ta
         assert found in (None, [f"http://127.0.0.1:9/{number}" for number in range(260)]), f"seed {seed}"
 
 
-def repair(store):
-    """Returns the exit code of the command line and the lines that it prints."""
-    done = subprocess.run([PROJECT / "build" / "bin" / "backhaul", "doctor", "--repair", "--store", store],
+def repair(store, *prefix):
+    """Returns the exit code of the command line and the lines that it prints. The words of `prefix` precede the
+    command."""
+    done = subprocess.run([*prefix, PROJECT / "build" / "bin" / "backhaul", "doctor", "--repair", "--store", store],
                           check=False, capture_output=True, text=True)
     return done.returncode, done.stdout.splitlines()
 
@@ -243,6 +244,33 @@ def reports(lines, task):
     return False
 
 
+NEEDS_STRACE = pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+
+
+@NEEDS_STRACE
+def test_a_repair_that_was_killed_between_two_moves_prints_its_losses_when_it_is_repeated(
+        store, store_with_tasks, tmp_path):
+    content = damaged(store_with_tasks, 16, 1)
+    put(store, content)
+    repair(store, "strace", "-f", "-o", tmp_path / "trace", "-e", "inject=renameat2:signal=KILL:when=2")
+    assert not (store / DATABASE).exists()
+    code, lines = repair(store)
+    assert code == 1
+    assert [line.partition(":")[0] for line in lines] == ["warning"] * (len(lines) - 1) + ["ok"]
+    assert (store / "damaged-1" / DATABASE).read_bytes() == content
+    assert repair(store)[0] == 0
+
+
+@NEEDS_STRACE
+def test_if_the_disk_cannot_read_a_page_a_repair_saves_the_rows_of_the_other_pages(
+        host, store, store_with_tasks, tmp_path):
+    put(store, store_with_tasks)
+    code, lines = repair(store, "strace", "-f", "-o", tmp_path / "trace", "-P", store / DATABASE, "-e",
+                         "inject=pread64:error=EIO:when=1..2")
+    assert (code, lines[0]) == (1, f"warning: pages of the file {DATABASE} that the disk cannot read: 1")
+    assert len(tasks_or_damage(host, store, (store / DATABASE).read_bytes())) == 260
+
+
 def test_the_error_for_a_damaged_store_names_the_damaged_page(host, store, store_with_tasks, hosting):
     content = bytearray(store_with_tasks)
     size = page_size(content)
@@ -254,7 +282,7 @@ def test_the_error_for_a_damaged_store_names_the_damaged_page(host, store, store
     assert raised.value.status is Status.STORE_DAMAGED
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@NEEDS_STRACE
 def test_the_directory_of_a_new_store_is_synced_after_its_folders_are_created(host, store, tmp_path):
     trace = tmp_path / "trace"
     one = host(prefix=["strace", "-f", "-y", "-e", "trace=mkdirat,fsync", "-o", trace])
