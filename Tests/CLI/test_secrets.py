@@ -11,7 +11,7 @@ from command_line import LIMIT, until
 from daemons import daemons_of
 
 HEADERS = {"Authorization": "Bearer needle-one", "X-Api-Key": "needle-two", "Cookie": "seat=needle-three"}
-PASSWORD, QUERY = "needle-four", "needle-five"
+PASSWORD, QUERY, VARIABLE = "needle-four", "needle-five", "needle-six"
 SECRETS = re.compile("needle-[a-z]+")
 LISTINGS = ("tasks", "info", "sessions", "why", "doctor", "attempts 1", "history", "challenges", "launches",
             "activities", "events", "service status")
@@ -23,6 +23,7 @@ def busy(backhaul, tmp_path):
     password = tmp_path / "password"
     password.write_text(PASSWORD)
     password.chmod(0o600)
+    backhaul("register", "-e", f"TOKEN={VARIABLE}", "/bin/true")
     backhaul("configure", "--proxy", "http://127.0.0.1:9", "--proxy-user", "me", "--proxy-password-file", password)
     words = [word for name, value in HEADERS.items() for word in ("-H", f"{name}: {value}")]
     backhaul("add", "--retry-delay", "0.01", *words, f"http://127.0.0.1:9/a?signature={QUERY}")

@@ -6,7 +6,8 @@ struct Launches: DescribedCommand {
         examples: ["backhaul launches", "backhaul launches --json"],
         details: """
             Lists the registered programs of all applications of the store. For each program, prints whether a launch is
-            due or runs, and why the last launch failed. With --json, prints one line for each program.
+            due or runs, and why the last launch failed. Of the variables that were registered, prints only the names.
+            With --json, prints one line for each program.
             """, storeUse: .lists, usesSession: false)
 
     init(_ arguments: Arguments) throws(CommandError) {
@@ -35,7 +36,7 @@ struct Launches: DescribedCommand {
         ]
         if let error = launch.errorMessage { fields.append(("last failure", error)) }
         if let directory = launch.workingDirectory { fields.append(("directory", directory)) }
-        fields += launch.variables.map { ("environment", $0) }
+        if !launch.variables.isEmpty { fields.append(("environment", launch.variables.joined(separator: ", "))) }
         return fields.map { Text.padded($0.0 + ":", columns: 14) + Text.visible($0.1) } + [""]
     }
 }

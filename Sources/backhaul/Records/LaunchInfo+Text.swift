@@ -3,8 +3,8 @@ import CLinux
 import Glibc
 
 extension LaunchInfo {
-    /// The variables that are added to the environment of the program, as NAME=VALUE.
-    var variables: [String] { environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } }
+    /// The names of the variables that are added to the environment of the program. A value may be a secret.
+    var variables: [String] { environment.keys.sorted() }
 
     var json: JSON {
         .record(
