@@ -4,12 +4,14 @@ import Backhaul
 /// application ends the engine.
 final class Application {
     private let application: BlockingApplication
+    private let identifier: String
     let signals: Signals
 
     /// Opens the application, and does not wait for the engine. The first verb waits for the engine, and Ctrl-C can
     /// interrupt this wait.
     init(_ options: ApplicationOptions, signals: Signals) throws(CommandError) {
         self.signals = signals
+        identifier = options.identifier
         application = try signals.call { () throws(BackhaulError) in
             let patience = Patience(limitWhileStopped: .seconds(5)) { signals.isPending }
             return try BlockingApplication(options, timeout: 0, patience: patience)
@@ -55,16 +57,16 @@ final class Application {
         }
     }
 
-    func attach(_ identifier: String, role: Role) throws(CommandError) -> Session {
+    func attach(_ name: String, role: Role) throws(CommandError) -> Session {
         do {
             let session = try signals.call { () throws(BackhaulError) in
-                try application.attachSession(identifier, role: role)
+                try application.attachSession(name, role: role)
             }
             return Session(session, signals: signals)
         } catch {
-            throw error.inUse(identifier).with(.notFound) { _ in
-                "There is no session '\(identifier)'; `backhaul sessions` lists the sessions. The first transfer of a "
-                    + "session creates it."
+            throw error.inUse(name).with(.notFound) { _ in
+                "The application '\(identifier)' has no session '\(name)'; `backhaul sessions` lists the sessions of all "
+                    + "applications, and --application chooses one. The first transfer of a session creates it."
             }
         }
     }
