@@ -160,7 +160,11 @@ final class Watch {
                     // After the event is acknowledged, the challenge stays open until a program responds to it.
                     if case .session = scope { acknowledged.append(event.id) }
                 case .activity(let due): if case .session = scope { noteDueActivity(due) }
-                case .groupFinished(let ending): if concernsScope(ending) { acknowledged.append(event.id) }
+                case .groupFinished(let ending):
+                    if concernsScope(ending) { acknowledged.append(event.id) }
+                    // Later transfers may have a group with the same name.
+                    groups.inScope.remove(ending.group)
+                    groups.outOfScope.remove(ending.group)
                 case .unknown: break
                 }
             }
