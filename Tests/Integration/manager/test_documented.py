@@ -37,7 +37,7 @@ def photos(manager, tmp_path, server):  # noqa: F811
             text = documented()[name].replace("/usr/local/bin/photos", str(script)).replace("User=photos\n", "")
             path = units / name
             path.parent.mkdir(exist_ok=True)
-            path.write_text(text.replace("/usr/local/libexec/backhaul/backhauld", PROGRAM))
+            path.write_text(text.replace("/usr/libexec/backhaul/backhauld", PROGRAM))
             installed.append(path)
         variable = f"Environment=BACKHAUL_DAEMON={PROGRAM}\n"
         for name in ("photos.service", "photos-transfers.service"):
@@ -111,4 +111,4 @@ def test_a_daemon_service_that_starts_later_continues_the_transfer_of_a_stopped_
 
 def test_the_document_has_a_line_for_cron():
     text = (PROJECT / "docs" / "services.md").read_text()
-    assert "@reboot '/usr/local/libexec/backhaul/backhauld' --store '/home/me/.local/state/backhaul'" in text
+    assert "@reboot '/usr/libexec/backhaul/backhauld' --store '/home/me/.local/state/backhaul'" in text
