@@ -67,7 +67,7 @@ PHRASES = {
     "choose BH_HOSTING_EMBEDDED", "set tolerances to BH_TOLERATE_MISSING_CLOSE_NOTIFY",
     "set tolerances to BH_TOLERATE_EARLY_RESPONSE", "the application identifier",
     "the launch's environment", "the URL cannot be read", ", which no listing shows",
-    "set asks_for_credentials",
+    "set asks_for_credentials of the stored configuration",
     "a checksum or an expected_size", "has a file or parts as its body; give bytes from memory",
 }
 

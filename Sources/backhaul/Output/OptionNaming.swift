@@ -16,7 +16,7 @@ enum OptionNaming {
         ("set tolerances to BH_TOLERATE_EARLY_RESPONSE", "give --tolerate early_response"),
         ("the application identifier", "--application"), ("the launch's environment", "--environment"),
         ("the URL cannot be read", "the URL is invalid"), (", which no listing shows", ", which no command shows"),
-        ("set asks_for_credentials", "give --credentials ask"),
+        ("set asks_for_credentials of the stored configuration", "give --credentials ask"),
     ]
 
     /// Fields and their options, and constants and their words. A field of several structs is a path in messages, such

@@ -106,7 +106,7 @@ def test_a_407_response_to_connect_fails_the_task_and_the_error_message_names_th
         assert (event.status, event.http_status, event.attempts) == (Status.HTTP_STATUS, 407, 1)
         assert event.error_message == (
             f"the proxy {proxy.url} responded with status 407; "
-            "set asks_for_credentials, or proxy.user and proxy.password")
+            "set asks_for_credentials of the stored configuration, or proxy.user and proxy.password")
 
 
 def test_a_407_response_without_a_usable_challenge_ends_the_attempt_before_the_body(through):

@@ -267,10 +267,11 @@ extension Failure {
     /// credentials.
     static func status(of head: ResponseHead, opensChallenges: Bool) -> Failure {
         let server = head.status == 407 ? head.proxy.map { "the proxy \($0)" } ?? "the server" : "the server"
+        let setting = "set asks_for_credentials of the stored configuration"
         let advice =
             switch head.status {
-            case 401 where !opensChallenges: "; set asks_for_credentials, or send the header Authorization"
-            case 407 where !opensChallenges: "; set asks_for_credentials, or proxy.user and proxy.password"
+            case 401 where !opensChallenges: "; \(setting), or send the header Authorization"
+            case 407 where !opensChallenges: "; \(setting), or proxy.user and proxy.password"
             default: ""
             }
         return Failure(
