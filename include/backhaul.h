@@ -1482,6 +1482,8 @@ typedef struct bh_task_info {
     uint64_t expected_bytes_sent; /* as enqueued */
     const bh_constraints *constraints; /* the task's own constraints, as enqueued or as set later; NULL if the task has
                                           none or is in the history */
+    uint64_t rate_limit;      /* the task's own limit in bytes per second, as enqueued or as bh_tasks_set_rate has set
+                                 it; 0: none, or the task is in the history */
 } bh_task_info;
 
 /* The bit of a state, for bh_task_selection.states. */

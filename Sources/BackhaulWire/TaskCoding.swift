@@ -98,5 +98,6 @@ extension TaskInfo: WireRecord, WireElement {
         try coder.field(&expectedBytesReceived)
         try coder.field(&expectedBytesSent)
         try coder.field(&constraints, as: { $0?.value }, from: { $0.map(Boxed.init) })
+        try coder.field(&rateLimit)
     }
 }

@@ -323,6 +323,7 @@ static inline const bht_layout *bht_layouts(size_t *count) {
         BHT_FIELD(bh_task_info, expected_bytes_received)
         BHT_FIELD(bh_task_info, expected_bytes_sent)
         BHT_FIELD(bh_task_info, constraints)
+        BHT_FIELD(bh_task_info, rate_limit)
         BHT_STRUCT(bh_task_selection)
         BHT_FIELD(bh_task_selection, struct_size)
         BHT_FIELD(bh_task_selection, ids)

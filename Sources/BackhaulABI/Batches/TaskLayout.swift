@@ -37,5 +37,6 @@ extension bh_task_info {
         expected_bytes_received = task.expectedBytesReceived ?? 0
         expected_bytes_sent = task.expectedBytesSent ?? 0
         constraints = task.constraints.map { arena.place(bh_constraints($0.value, in: &arena)) }
+        rate_limit = task.rateLimit ?? 0
     }
 }

@@ -92,6 +92,8 @@ public struct TaskInfo: Equatable, Sendable {
     public var expectedBytesSent: UInt64?
     /// The constraints that the task itself states; nil: none.
     public var constraints: Boxed<Constraints>?
+    /// The task's own limit in bytes per second; nil: none.
+    public var rateLimit: UInt64?
 
     public init(
         id: TaskID, round: UInt64, state: TaskState, reason: WaitReason, reasonText: String?,

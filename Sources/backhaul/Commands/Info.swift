@@ -79,6 +79,7 @@ struct Info: DescribedCommand {
             fields.append(("asks for", asked.map(Info.option).joined(separator: ", ")))
         }
         if let time = task.nextAttempt { fields.append(("next attempt", Text.time(until: time))) }
+        if let limit = task.rateLimit { fields.append(("rate limit", Text.size(limit) + "/s")) }
         if task.bytesPerSecond > 0 { fields.append(("rate", Text.size(task.bytesPerSecond) + "/s")) }
         if let error = task.errorMessage { fields.append(("last error", error)) }
         if let status = task.httpStatus { fields.append(("HTTP status", String(status))) }

@@ -38,6 +38,7 @@ extension TaskInfo {
                 ("expected_bytes_received", .number(expectedBytesReceived)),
                 ("expected_bytes_sent", .number(expectedBytesSent)),
                 ("constraints", constraints == Constraints() ? .null : constraints.json),
+                ("rate_limit", .number(rateLimit)),
             ])
     }
 }

@@ -143,12 +143,14 @@ def test_tasks_with_a_rate_limit_use_http_1_1_so_that_each_has_its_own_connectio
         before += 3
 
 
-def test_the_next_engine_keeps_the_rate_limit_of_a_task(host, nginx, one):
+def test_the_next_engine_keeps_and_lists_the_rate_limit_of_a_task(host, nginx, one):
     task = one.download(f"{nginx.url}/100m", suspended=True)
+    assert one.task(task).rate_limit == 0
     assert one.set_rate(1_000, [task]) == 1
     one.kill_with_engine()
     again = host()
     again.attach()
+    assert again.task(task).rate_limit == 1_000
     again.resume()
     until(lambda: again.task(task), lambda info: info.reason is Reason.RATE)
 

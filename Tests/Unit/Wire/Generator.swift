@@ -194,6 +194,7 @@ extension Generator {
         task.expectedBytesReceived = optional { $0.integer() }
         task.expectedBytesSent = optional { $0.integer() }
         task.constraints = optional { Boxed($0.constraints()) }
+        task.rateLimit = optional { $0.integer() }
         return task
     }
 

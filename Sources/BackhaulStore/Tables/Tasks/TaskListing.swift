@@ -211,6 +211,7 @@ struct TaskInfoRow {
         info.latestStartMilliseconds = row.optionalInteger("request_options.latest_start_ms")
         info.expectedBytesReceived = row.optionalBits("expected_bytes_received")
         info.expectedBytesSent = row.optionalBits("expected_bytes_sent")
+        info.rateLimit = row.optionalBits("bytes_per_second")
     }
 }
 

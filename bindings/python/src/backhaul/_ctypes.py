@@ -502,6 +502,7 @@ class bh_task_info(Structure):
         ("expected_bytes_received", c_uint64),
         ("expected_bytes_sent", c_uint64),
         ("constraints", POINTER(bh_constraints)),
+        ("rate_limit", c_uint64),
     ]
 
 

@@ -79,6 +79,9 @@ class TaskInfo:
     #: The task's own constraints (demands on the system), from its request or from ``set_constraints``. None if the
     #: task has no own constraints, or is in the history.
     constraints: Constraints | None = None
+    #: The task's own limit in bytes per second, from its request or from ``set_rate``. 0 if the task has no own limit,
+    #: or is in the history.
+    rate_limit: int = 0
 
     #: When the next attempt starts, or when the condition for which the task waits is checked again. None if there is
     #: no such time.

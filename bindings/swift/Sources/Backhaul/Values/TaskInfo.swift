@@ -156,6 +156,9 @@ public struct TaskInfo: Sendable, Identifiable {
     /// The task's own constraints, from its request or from a later change. For a task of the history, no constraint is
     /// set.
     public let constraints: Constraints
+    /// The task's own limit in bytes per second, from its request or from `Session.setRate`. Nil if the task has no own
+    /// limit, or is in the history.
+    public let rateLimit: UInt64?
 
     init(_ task: bh_task_info) {
         id = TaskID(rawValue: task.id)
@@ -191,5 +194,6 @@ public struct TaskInfo: Sendable, Identifiable {
         expectedBytesReceived = task.expected_bytes_received == 0 ? nil : task.expected_bytes_received
         expectedBytesSent = task.expected_bytes_sent == 0 ? nil : task.expected_bytes_sent
         constraints = task.constraints.map { Constraints($0.pointee) } ?? Constraints()
+        rateLimit = task.rate_limit == 0 ? nil : task.rate_limit
     }
 }
