@@ -61,7 +61,7 @@ extension StartChange: WireValue {
 }
 
 extension TaskInfo: WireRecord, WireElement {
-    static var minimumSize: Int { 104 }
+    static var minimumSize: Int { 105 }
     static var blank: TaskInfo {
         TaskInfo(
             id: .zero, round: 0, state: .waiting, reason: .none, reasonText: nil, nextAttemptMilliseconds: 0, url: "",
