@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/btrfs.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/stat.h>
 #include <pthread.h>
 #include <pwd.h>
@@ -151,10 +153,17 @@ static inline long long bhl_mount_id(int file) {
     return status.stx_mask & STATX_MNT_ID ? (long long)status.stx_mnt_id : -1;
 }
 
+static inline void bhl_hexadecimal(const unsigned char *bytes, size_t count, char *out) {
+    for (size_t i = 0; i < count; i++) snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+}
+
 // Writes the UUID of the file system, or the serial number of a FAT volume, as hexadecimal digits. Returns -1 if it has
-// none. ext4 and Btrfs make `f_fsid` from their UUIDs. A UUID of tmpfs is new at each mount, so it is not used.
+// none. ext4 and Btrfs make `f_fsid` from their UUIDs. A UUID of tmpfs is new at each mount, so it is not used. If an
+// earlier mount of a Btrfs drive is still in use, the next mount gets another UUID (since Linux 6.7). Only the UUID of
+// the metadata stays.
 static inline int bhl_file_system_uuid(int file, char out[40]) {
     struct statfs status;
+    struct btrfs_ioctl_fs_info_args btrfs = {.flags = BTRFS_FS_INFO_FLAG_METADATA_UUID};
     struct {
         unsigned char size, bytes[16];
     } uuid = {0};
@@ -165,23 +174,28 @@ static inline int bhl_file_system_uuid(int file, char out[40]) {
         uint32_t others[7];
     } geometry;
     uint32_t serial;
-    if (fstatfs(file, &status) != 0 || status.f_type == 0x01021994) return -1;
-    if (status.f_type == 0xEF53 || status.f_type == 0x9123683E) {
+    if (fstatfs(file, &status) != 0 || status.f_type == TMPFS_MAGIC) return -1;
+    if (status.f_type == BTRFS_SUPER_MAGIC && ioctl(file, BTRFS_IOC_FS_INFO, &btrfs) == 0 &&
+        btrfs.flags & BTRFS_FS_INFO_FLAG_METADATA_UUID) {
+        bhl_hexadecimal(btrfs.metadata_uuid, sizeof btrfs.metadata_uuid, out);
+        return 0;
+    }
+    if (status.f_type == EXT4_SUPER_MAGIC || status.f_type == BTRFS_SUPER_MAGIC) {
         unsigned words[2];
         memcpy(words, &status.f_fsid, sizeof words);
         return snprintf(out, 40, "%08x%08x", words[0], words[1]) > 0 ? 0 : -1;
     }
     // XFS_IOC_FSGEOMETRY_V1
-    if (status.f_type == 0x58465342 && ioctl(file, _IOR('X', 100, geometry), &geometry) == 0) {
-        for (int i = 0; i < 16; i++) snprintf(out + 2 * i, 3, "%02x", geometry.uuid[i]);
+    if (status.f_type == XFS_SUPER_MAGIC && ioctl(file, _IOR('X', 100, geometry), &geometry) == 0) {
+        bhl_hexadecimal(geometry.uuid, sizeof geometry.uuid, out);
         return 0;
     }
     // FS_IOC_GETFSUUID (linux/fs.h, since Linux 6.9) and FAT_IOCTL_GET_VOLUME_ID (linux/msdos_fs.h).
     if (ioctl(file, _IOR(0x15, 0, uuid), &uuid) == 0 && uuid.size > 0 && uuid.size <= 16) {
-        for (int i = 0; i < uuid.size; i++) snprintf(out + 2 * i, 3, "%02x", uuid.bytes[i]);
+        bhl_hexadecimal(uuid.bytes, uuid.size, out);
         return 0;
     }
-    if (status.f_type != 0x4D44 || ioctl(file, _IOR('r', 0x13, uint32_t), &serial) != 0) return -1;
+    if (status.f_type != MSDOS_SUPER_MAGIC || ioctl(file, _IOR('r', 0x13, uint32_t), &serial) != 0) return -1;
     return snprintf(out, 40, "%08x", serial) > 0 ? 0 : -1;
 }
 

@@ -89,6 +89,19 @@ def test_a_download_waits_for_its_drive_and_writes_nothing_below_the_empty_mount
     finished(new, misbehaving, point)
 
 
+@pytest.mark.parametrize("drive", ["btrfs"], indirect=True)
+def test_a_download_continues_on_a_drive_whose_earlier_mount_is_still_in_use(begun, misbehaving, drive, point):
+    """As when a drive is pulled out while another program uses it. Btrfs then gives the second mount another UUID."""
+    user = os.open(point, os.O_RDONLY)
+    try:
+        def plug_again():
+            drive.unplug()
+            drive.plug(renumbered=True)
+        finished(begun(plug_again), misbehaving, point)
+    finally:
+        os.close(user)
+
+
 def test_a_download_waits_while_another_drive_is_in_the_place_of_its_drive(begun, misbehaving, drive, place, point):
     (place / "another").mkdir()
     another = Drive(point, place / "another", "ext4")
