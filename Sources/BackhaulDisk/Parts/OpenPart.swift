@@ -17,6 +17,8 @@ final class OpenPart {
     private var identity: (device: UInt64, inode: UInt64)?
     /// How many bytes of the download are in the file.
     private(set) var length: UInt64 = 0
+    /// How many of them a sync has made durable.
+    private var syncedLength: UInt64 = 0
     /// The CRC-32C of these bytes; nil when this engine has not read or written all of them.
     private var checksum: UInt32? = 0
     /// The check of the file's existing bytes; nil if no check is needed, or if the check is done. While this is not
@@ -76,6 +78,7 @@ final class OpenPart {
             descriptor = file
             identity = (status.device, status.inode)
             length = known.length
+            syncedLength = min(length, trusted.synced)
             writeBackStarted = length
             (checksum, check) = (known.checksum, known.check)
             lastWritten = known.check == nil ? FileTimes(status) : nil
@@ -95,14 +98,9 @@ final class OpenPart {
     private func knownContent(
         _ status: FileStatus, _ trusted: TrustedLength, _ fingerprints: [PartFingerprint]
     ) -> KnownContent? {
-        let synced: UInt64
-        let isSameBoot: Bool
-        switch trusted {
-        case .nothing: return nil
-        case .synced(let length): (synced, isSameBoot) = (length, false)
-        case .allWritten(let length): (synced, isSameBoot) = (length, true)
-        }
-        guard status.size >= synced else { return nil }
+        let synced = trusted.synced
+        let isSameBoot = if case .allWritten = trusted { true } else { false }
+        guard trusted != .nothing, status.size >= synced else { return nil }
         // After a remount, the same file may have another device and inode. Then its checksum decides.
         if let footprint, footprint.hasNumbers(of: status) {
             guard footprint.isSameFile(status) else { return nil }
@@ -364,6 +362,16 @@ final class OpenPart {
         return directory.newFileMode(location.mode)
     }
 
+    func synced(_ length: UInt64) { syncedLength = length }
+
+    /// Truncates the file to the bytes of earlier syncs, and closes it. After a failed sync, the kernel takes the other
+    /// bytes for clean, so a later sync would not write them (fsync(2)). The file is truncated at once, because the
+    /// engine may end now: the next engine would trust these bytes.
+    func markSyncFailed(_ failure: Failure) -> Failure {
+        if let descriptor { try? files.truncate(descriptor.number, to: syncedLength) }
+        return markFailed(failure)
+    }
+
     /// Closes the file after a failure. Only `resume` opens the file again, with a trusted length.
     @discardableResult
     func markFailed(_ failure: Failure) -> Failure {
@@ -390,7 +398,7 @@ final class OpenPart {
         descriptor = nil
         identity = nil
         syncFailure = nil
-        length = 0
+        (length, syncedLength) = (0, 0)
         checksum = 0
         check = nil
         footprint = nil

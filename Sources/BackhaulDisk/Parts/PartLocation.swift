@@ -35,4 +35,11 @@ public enum TrustedLength: Equatable, Sendable {
     /// machine was not rebooted.
     case allWritten(atLeastSynced: UInt64)
     case nothing
+
+    var synced: UInt64 {
+        switch self {
+        case .synced(let length), .allWritten(let length): length
+        case .nothing: 0
+        }
+    }
 }

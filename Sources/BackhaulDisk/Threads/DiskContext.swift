@@ -103,8 +103,11 @@ final class DiskContext {
             let synced = PartLength(length, part.fingerprint)
             partsInBatch.insert(id)
             syncs.add(file, .data) { error in
-                guard let error else { return then(.success(synced)) }
-                then(.failure(part.markFailed(.disk(error, location.partDescription))))
+                guard let error else {
+                    part.synced(length)
+                    return then(.success(synced))
+                }
+                then(.failure(part.markSyncFailed(.disk(error, location.partDescription))))
             }
         } catch {
             then(.failure(error))
@@ -124,7 +127,7 @@ final class DiskContext {
                     parts[id] = nil
                     return then(.success(sealed))
                 }
-                then(.failure(part.markFailed(.disk(error, location.partDescription))))
+                then(.failure(part.markSyncFailed(.disk(error, location.partDescription))))
             }
         } catch {
             then(.failure(error))

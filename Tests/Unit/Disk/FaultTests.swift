@@ -92,6 +92,18 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 7])
     }
 
+    @Test("after a failed sync, the part file has only the bytes of earlier syncs, although nothing opens it again")
+    func endAfterFailedSync() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        try await part.append([1, 2])
+        try await part.sync()
+        try await part.append([3, 4])
+        faults.fail(.sync, with: EIO)
+        #expect(await status { try await part.sync() } == .diskFailed)
+        #expect(contents(scratch.path(location.partName)) == [1, 2])
+    }
+
     @Test("if the sync of a seal fails, the seal returns no finish intent and the file is not placed")
     func failedSeal() async throws {
         let location = try scratch.location("file")
