@@ -70,7 +70,8 @@ struct EngineConnector: Sendable {
             switch try serveSocket(directory, replyDeadline: deadline, &starter) {
             case .engine: return
             case .older: deadline = .after(milliseconds: Self.replyTimeoutMilliseconds)
-            case .none: break
+            case .noSocket: if isStarting(directory) { deadline = .after(milliseconds: Self.replyTimeoutMilliseconds) }
+            case .noReply: break
             }
             if hosting.isDaemon { try starter.supervise(directory) }
             if deadline.hasPassed {
@@ -93,6 +94,13 @@ struct EngineConnector: Sendable {
         case .embedded: try LocalEngines.current.lease(directory)
         case .daemon: try LocalEngines.current.existingLease(directory)
         }
+    }
+
+    /// Whether a process that is not stopped has the lock. It has no socket yet, because it opens the database, which a
+    /// slow disk delays. Each command has its own time-out.
+    private func isStarting(_ directory: StoreDirectory) -> Bool {
+        guard directory.isLocked, let holder = directory.lockHolder() else { return false }
+        return !ProcessIdentity.isStopped(processID: holder.processID)
     }
 
     private func unresponsiveFailure(_ directory: StoreDirectory) -> Failure {
@@ -162,8 +170,10 @@ struct EngineConnector: Sendable {
     private enum ConnectResult {
         /// An engine was used. Then the engine ended or the client was closed.
         case engine
-        /// No engine replies yet.
-        case none
+        /// The store has no socket, or no process listens to it.
+        case noSocket
+        /// A process listens to the socket, and does not reply.
+        case noReply
         /// An older daemon was requested to exit.
         case older
     }
@@ -172,7 +182,7 @@ struct EngineConnector: Sendable {
         _ directory: StoreDirectory, replyDeadline deadline: Deadline, _ starter: inout DaemonStarter
     ) throws(Failure) -> ConnectResult {
         guard let transport = try? SocketClientTransport(directory: directory), let peer = transport.peer
-        else { return .none }
+        else { return .noSocket }
         guard peer.isSameUser else {
             throw Failure(
                 .storeUnavailable, "the store's engine, process \(peer.processID), belongs to another user",
@@ -205,7 +215,7 @@ struct EngineConnector: Sendable {
             }
         }
         if let refusal { throw refusal }
-        guard welcome != nil else { return .none }
+        guard welcome != nil else { return .noReply }
         let isWanted = state.change { $0.connected(transport, engineProcess: peer.processID, isLocal: false) }
         guard isWanted else { return .engine }
         starter.succeeded()
