@@ -25,6 +25,12 @@ def test_no_history_of_faults_breaks_a_promise(simulate, pytestconfig):
     assert status == 0, output
 
 
+@pytest.mark.parametrize("seed", [200406, 200609, 201014, 201675, 202325, 202629, 203338])
+def test_a_history_that_once_broke_a_promise_breaks_none(simulate, seed):
+    status, output = simulate("--seed", seed)
+    assert status == 0, output
+
+
 def test_a_kill_or_a_power_cut_at_any_step_breaks_no_promise(simulate, pytestconfig):
     status, output = simulate("--seed", 2, "--stride", pytestconfig.getoption("--stride"))
     assert status == 0, output

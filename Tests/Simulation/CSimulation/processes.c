@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -31,6 +32,8 @@ static struct process processes[SIM_PROCESSES + 1];
 // For each descriptor: the process that owns it, the process whose end it reports (pidfd_open(2)), and the process at
 // the other end of a Unix socket. 0: none.
 static uint8_t owners[MAXIMUM_DESCRIPTORS], watched[MAXIMUM_DESCRIPTORS], peers[MAXIMUM_DESCRIPTORS];
+// The timers that the kernel cancels when the calendar is set (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).
+static bool is_cancelled_by_step[MAXIMUM_DESCRIPTORS];
 static int last_descriptor;
 static int loading;
 
@@ -71,20 +74,37 @@ void sim_load_as(int process) { loading = process; }
 int sim_own_descriptor(int descriptor) {
     if (!sim_is_on || descriptor < 0 || descriptor >= MAXIMUM_DESCRIPTORS) return descriptor;
     owners[descriptor] = sim_is_simulated() ? (uint8_t)sim_process() : 0;
-    watched[descriptor] = peers[descriptor] = 0;
+    watched[descriptor] = peers[descriptor] = is_cancelled_by_step[descriptor] = 0;
     if (descriptor > last_descriptor) last_descriptor = descriptor;
     return descriptor;
 }
 
 void sim_forget_descriptor(int descriptor) {
     if (descriptor >= 0 && descriptor < MAXIMUM_DESCRIPTORS)
-        owners[descriptor] = watched[descriptor] = peers[descriptor] = 0;
+        owners[descriptor] = watched[descriptor] = peers[descriptor] = is_cancelled_by_step[descriptor] = 0;
 }
 
 int epoll_create1(int flags) { return sim_own_descriptor(REAL(epoll_create1)(flags)); }
 int eventfd(unsigned value, int flags) { return sim_own_descriptor(REAL(eventfd)(value, flags)); }
 int inotify_init1(int flags) { return sim_own_descriptor(REAL(inotify_init1)(flags)); }
 int timerfd_create(clockid_t clock, int flags) { return sim_own_descriptor(REAL(timerfd_create)(clock, flags)); }
+
+int timerfd_settime(int descriptor, int flags, const struct itimerspec *time, struct itimerspec *earlier) {
+    if (sim_is_simulated() && descriptor >= 0 && descriptor < MAXIMUM_DESCRIPTORS)
+        is_cancelled_by_step[descriptor] = flags & TFD_TIMER_CANCEL_ON_SET;
+    return REAL(timerfd_settime)(descriptor, flags, time, earlier);
+}
+
+// The descriptor of a cancelled timer is readable. Here the timer expires instead, because the real calendar stays.
+void sim_cancel_timers(void) {
+    const struct itimerspec past = {.it_value = {.tv_nsec = 1}};
+    for (int i = 0; i <= last_descriptor; i++) {
+        if (!is_cancelled_by_step[i]) continue;
+        struct pollfd timer = {.fd = i, .events = POLLIN};
+        if (REAL(timerfd_settime)(i, TFD_TIMER_ABSTIME, &past, NULL) == 0) REAL(poll)(&timer, 1, -1);
+    }
+}
+
 int dup(int descriptor) { return sim_own_descriptor(REAL(dup)(descriptor)); }
 
 int signalfd(int descriptor, const sigset_t *mask, int flags) {

@@ -41,6 +41,8 @@ bool sim_call_fails(enum sim_file_call call);
 // Notes that the process of the calling thread owns a new descriptor, and returns the descriptor.
 int sim_own_descriptor(int descriptor);
 void sim_forget_descriptor(int descriptor);
+// Makes the timers expire that the kernel cancels when the calendar is set.
+void sim_cancel_timers(void);
 
 // From now on, code that is loaded sees the number of this process; 0: of this process itself.
 void sim_load_as(int process);

@@ -72,7 +72,10 @@ uint64_t sim_next_random(uint64_t *state) {
 uint64_t sim_random(void) { return sim_next_random(&world_state); }
 int64_t sim_now(void) { return now; }
 uint64_t sim_switches(void) { return switch_count; }
-void sim_step_calendar(int64_t microseconds) { calendar_start += microseconds; }
+void sim_step_calendar(int64_t microseconds) {
+    calendar_start += microseconds;
+    sim_cancel_timers();
+}
 
 void sim_begin(uint64_t seed, int64_t calendar, int64_t boot) {
     world_state = seed;

@@ -57,15 +57,22 @@ struct Checks {
     }
 
     /// The longest time for which the machine was off, as its calendar says. A machine that was off has only the
-    /// calendar to know for how long.
+    /// calendar to know for how long. If the calendar was set while no engine ran, and then the power failed, the next
+    /// engine takes the step for such a time, too.
     private var longestOff: Int64 {
-        var (longest, off) = (Int64(0), Int64(0))
+        var (longest, off, unseen) = (Int64(0), Int64(0), Int64(0))
         var isOff = false
+        /// The running programs; 0: the daemon.
+        var running: Set<Int> = []
         for one in observations {
             switch one.kind {
-            case .powerFails: (isOff, off) = (true, 0)
-            case .processStarts: isOff = false
+            case .powerFails: (isOff, off, running) = (true, unseen, [])
+            case .processStarts: (isOff, unseen) = (false, 0); running.insert(one.program)
+            case .daemonStarts: running.insert(0)
+            case .processExits, .daemonIsKilled: running.remove(one.program)
+            case .processIsKilled: if one.program > 0 { running.remove(one.program) } else { running = [] }
             case .calendarIsSet where isOff: off += one.first
+            case .calendarIsSet where running.isEmpty: unseen += one.first
             default: break
             }
             longest = max(longest, off)
