@@ -30,6 +30,7 @@ http {{
     types {{ image/jpeg jpg; application/octet-stream bin; }}
     keepalive_requests 1000000;
     sendfile on;
+    split_clients "$request_id" $fault {{ 3% refused; 2% closed; * none; }}
     server {{
         listen 127.0.0.1:{plain};
         listen 127.0.0.1:{tls} ssl http2;
@@ -44,6 +45,12 @@ http {{
             alias {files}/;
             auth_basic "staff only";
             auth_basic_user_file {folder}/passwords;
+        }}
+        # The same files, with a fault in 5 % of the responses. 444 closes the connection without a response.
+        location /faulty/ {{
+            if ($fault = refused) {{ return 503; }}
+            if ($fault = closed) {{ return 444; }}
+            alias {files}/;
         }}
         location /empty {{ return 204; }}
     }}
