@@ -211,7 +211,7 @@ def test_the_group_option_lists_and_controls_the_transfers_of_a_group(backhaul):
     assert backhaul.json("priority", "now", "--group", "photos") == [{"affected": 2}]
     assert [task["priority"] for task in backhaul.json("tasks")] == [101, 101, 0]
     assert backhaul.json("rate", "500k", "--group", "photos") == [{"affected": 2}]
-    assert [task["rate_limit"] for task in backhaul.json("tasks")] == [500_000, 500_000, None]
+    assert [task["rate_limit"] for task in backhaul.json("tasks")] == [512_000, 512_000, None]
     assert backhaul.json("cancel", "--group", "photos") == [{"affected": 2}]
     assert backhaul.json("cancel", "--group", "photos") == [{"affected": 0}]
 

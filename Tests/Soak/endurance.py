@@ -27,7 +27,7 @@ from servers.nginx import Nginx
 from testbed.programs.enduring import SIZE
 
 ROOT = Path(__file__).resolve().parents[2]
-HOSTS = 100
+WIDTH, HEIGHT = 460, 120
 #: Figure -> its unit, and the difference that counts as noise.
 FIGURES = {
     "private memory": ("KiB", 4_096), "descriptors": ("", 16), "threads": ("", 2), "database": ("KiB", 4_096),
@@ -59,11 +59,11 @@ def run_host(store, url, files, first, count, left):
     return json.loads(ended.stdout)
 
 
-def transfer(folder, url, transfers):
+def transfer(folder, url, transfers, hosts):
     """Yields the report of each host, and the figures after it. The last host waits until all transfers have ended."""
     store, files = folder / "store", folder / "files"
     files.mkdir()
-    share = max(1, transfers // HOSTS)
+    share = max(1, transfers // hosts)
     for first in range(0, transfers, share):
         is_last = first + share >= transfers
         report = run_host(store, url, files, first, min(share, transfers - first), 0 if is_last else share // 10)
@@ -79,28 +79,27 @@ def growth(name, values):
     return early, late, late > early * 1.2 + FIGURES[name][1]
 
 
+def panel(name, values, top):
+    """Returns the SVG of one figure, by the number of hosts."""
+    most = max(*values, 1)
+    step = (WIDTH - 20) / max(1, len(values) - 1)
+    points = " ".join(f"{10 + step * number:.1f},{top + HEIGHT - 75 * value / most:.1f}"
+                      for number, value in enumerate(values))
+    return (f'<text x="10" y="{top + 22}" font-size="12">{name}, at most {most:,.0f} {FIGURES[name][0]}</text>'
+            f'<polyline points="{points}" fill="none" stroke="#2f6fab"/>')
+
+
 def chart(samples):
-    """Returns an SVG with a panel for each figure, by the number of hosts."""
-    width, height = 460, 120
-    parts = []
-    for index, name in enumerate(FIGURES):
-        values, top = [sample[name] for sample in samples], index * height
-        most = max(*values, 1)
-        points = " ".join(f"{10 + (width - 20) * step / max(1, len(values) - 1):.1f},{top + height - 10 - 75 * value / most:.1f}"
-                          for step, value in enumerate(values))
-        parts.append(f'<text x="10" y="{top + 22}" font-size="12">{name}, at most {most:,.0f} {FIGURES[name][0]}</text>'
-                     f'<polyline points="{points}" fill="none" stroke="#2f6fab"/>')
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height * len(FIGURES)}" '
-            'font-family="sans-serif"><rect width="100%" height="100%" fill="#ffffff"/>\n' + "\n".join(parts) + "\n</svg>\n")
+    """Returns an SVG with a panel for each figure."""
+    panels = [panel(name, [sample[name] for sample in samples], index * HEIGHT) for index, name in enumerate(FIGURES)]
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT * len(FIGURES) + 10}" '
+            'font-family="sans-serif"><rect width="100%" height="100%" fill="#ffffff"/>\n'
+            + "\n".join(panels) + "\n</svg>\n")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--transfers", type=int, default=1_000_000, help="how many files")
-    parser.add_argument("--chart", type=Path, help="write the figures as SVG into this file")
-    options = parser.parse_args()
+def run(transfers, hosts):
+    """Returns the reports of the hosts, and the figures after each of them."""
     (ROOT / "build").mkdir(exist_ok=True)
-    start, samples, right, attempts = time.monotonic(), [], 0, 0
     with tempfile.TemporaryDirectory(prefix="endurance-", dir=ROOT / "build") as name:
         folder = Path(name)
         served = folder / "served"
@@ -108,18 +107,27 @@ def main():
         (served / "file").write_bytes(b"b" * SIZE)
         with Nginx(folder / "nginx", served, make_certificates(folder), logging=False) as nginx:
             try:
-                for report, figures in transfer(folder, f"{nginx.url}/faulty/file", options.transfers):
-                    samples.append(figures)
-                    right, attempts = right + report["right"], attempts + report["attempts"]
+                return list(transfer(folder, f"{nginx.url}/faulty/file", transfers, hosts))
             finally:
                 daemons.end_daemons(folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--transfers", type=int, default=1_000_000, help="how many files")
+    parser.add_argument("--hosts", type=int, default=100, help="how many hosts follow one another, about")
+    parser.add_argument("--chart", type=Path, help="write the figures as SVG into this file")
+    options = parser.parse_args()
+    start = time.monotonic()
+    reports, samples = zip(*run(options.transfers, options.hosts))
     grown = []
-    for name in FIGURES:
+    for name, (unit, _) in FIGURES.items():
         early, late, grows = growth(name, [sample[name] for sample in samples])
         grown += [name] if grows else []
-        print(f"{name}: {early:,.0f} {FIGURES[name][0]} early, {late:,.0f} late{', grows' if grows else ''}")
+        print(f"{name}: {early:,.0f} {unit} early, {late:,.0f} {unit} late{', grows' if grows else ''}")
     if options.chart:
         options.chart.write_text(chart(samples), encoding="utf-8")
+    right, attempts = (sum(report[name] for report in reports) for name in ("right", "attempts"))
     print(f"{right} of {options.transfers} files are right, after {attempts - options.transfers} faults, with "
           f"{len(samples)} hosts, in {time.monotonic() - start:.0f} s")
     return 1 if grown or right != options.transfers or attempts == options.transfers else 0

@@ -65,8 +65,8 @@ final class Application {
             return Session(session, signals: signals)
         } catch {
             throw error.inUse(name).with(.notFound) { _ in
-                "The application '\(identifier)' has no session '\(name)'; `backhaul sessions` lists the sessions of all "
-                    + "applications, and --application chooses one. The first transfer of a session creates it."
+                "The application '\(identifier)' has no session '\(name)'; `backhaul sessions` lists the sessions of "
+                    + "all applications, and --application chooses one. The first transfer of a session creates it."
             }
         }
     }
