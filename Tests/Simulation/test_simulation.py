@@ -25,7 +25,7 @@ def test_no_history_of_faults_breaks_a_promise(simulate, pytestconfig):
     assert status == 0, output
 
 
-@pytest.mark.parametrize("seed", [200406, 200609, 201014, 201675, 202325, 202629, 203338])
+@pytest.mark.parametrize("seed", [200406, 200609, 201014, 201675, 202325, 202629, 203338, 303191])
 def test_a_history_that_once_broke_a_promise_breaks_none(simulate, seed):
     status, output = simulate("--seed", seed)
     assert status == 0, output

@@ -146,7 +146,8 @@ struct Checks {
             else { return nil }
             let own = observations[index...].filter { $0.program == start.program && $0.time < start.time + second }
             // The event of a round that the program finds at its start.
-            let found = own.prefix { $0.kind != .taskIsAccepted }.contains { $0.kind == .sessionFinishes }
+            let found = own.prefix { ![.taskIsAccepted, .taskIsResumed].contains($0.kind) }
+                .contains { $0.kind == .sessionFinishes }
             let isOld = !observations[..<index].contains {
                 history.plan($0.task)?.program == start.program && $0.time > start.time - hour
             }
