@@ -67,11 +67,12 @@ struct EngineConnector: Sendable {
                 try serveLocal(lease)
                 return
             }
-            switch try serveSocket(directory, replyDeadline: deadline, &starter) {
+            switch try serveSocket(directory, &starter) {
             case .engine: return
             case .older: deadline = .after(milliseconds: Self.replyTimeoutMilliseconds)
-            case .noSocket: if isStarting(directory) { deadline = .after(milliseconds: Self.replyTimeoutMilliseconds) }
-            case .noReply: break
+            case .noSocket where deadline.hasPassed && isStarting(directory):
+                deadline = .after(milliseconds: Self.replyTimeoutMilliseconds)
+            case .noSocket, .noReply: break
             }
             if hosting.isDaemon { try starter.supervise(directory) }
             if deadline.hasPassed {
@@ -179,7 +180,7 @@ struct EngineConnector: Sendable {
     }
 
     private func serveSocket(
-        _ directory: StoreDirectory, replyDeadline deadline: Deadline, _ starter: inout DaemonStarter
+        _ directory: StoreDirectory, _ starter: inout DaemonStarter
     ) throws(Failure) -> ConnectResult {
         guard let transport = try? SocketClientTransport(directory: directory), let peer = transport.peer
         else { return .noSocket }
@@ -188,6 +189,8 @@ struct EngineConnector: Sendable {
                 .storeUnavailable, "the store's engine, process \(peer.processID), belongs to another user",
                 domain: .process, detail: Int64(peer.processID))
         }
+        // An engine that has just made its socket has the whole time for its reply.
+        let deadline = Deadline.after(milliseconds: Self.replyTimeoutMilliseconds)
         transport.send(.hello(state.withLock { $0.hello(process: ProcessIdentity.current.processID) }))
         // From now on, closing the client also closes the transport.
         guard state.change({ $0.opening(transport, engineProcess: peer.processID) }) else { return .engine }
