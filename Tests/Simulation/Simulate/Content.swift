@@ -1,15 +1,17 @@
+import Glibc
+
 /// The bytes of resources. They follow from the number of the task and from the version, so nothing has to be kept.
 enum Content {
     static func bytes(_ task: Int, version: UInt64, from start: Int64, count: Int) -> [UInt8] {
         let seed = Random.mix(UInt64(task) &* 1_000_003 &+ version)
         return [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
-            var word: UInt64 = 0
-            for index in 0..<count {
-                let position = UInt64(start) &+ UInt64(index)
-                if index == 0 || position % 8 == 0 { word = Random.mix(seed &+ position / 8) }
-                bytes[index] = UInt8(truncatingIfNeeded: word >> (position % 8 * 8))
+            while filled < count {
+                let position = UInt64(start) &+ UInt64(filled)
+                let word = Random.mix(seed &+ position / 8) >> (position % 8 * 8)
+                let size = min(8 - Int(position % 8), count - filled)
+                withUnsafeBytes(of: word.littleEndian) { _ = memcpy(bytes.baseAddress! + filled, $0.baseAddress!, size) }
+                filled += size
             }
-            filled = count
         }
     }
 
