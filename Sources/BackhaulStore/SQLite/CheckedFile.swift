@@ -24,8 +24,6 @@ struct CheckedFile: InterceptedFile {
     static let reserve = 8
     /// SQLITE_IOERR_DATA. Swift does not import this macro.
     static let failure = SQLITE_IOERR | 32 << 8
-    /// SQLITE_IOERR_SHORT_READ. Swift does not import this macro.
-    private static let shortRead = SQLITE_IOERR | 2 << 8
 
     // Unsafe: `InterceptedFile` says where this struct is. Only one thread at a time uses a file.
     private let methods: sqlite3_io_methods
@@ -39,6 +37,7 @@ struct CheckedFile: InterceptedFile {
     /// The number of the page whose checksum did not match in the last failed verification. Nil if no verification has
     /// failed.
     private(set) var damagedPage: Int64?
+    var readFailure = SQLITE_OK
 
     var hasChecksums: Bool { isTrusted && hasReserve }
     var lacksChecksums: Bool { !isTrusted && hasReserve }
@@ -47,16 +46,16 @@ struct CheckedFile: InterceptedFile {
 // MARK: In SQLite's memory of a file
 
 extension CheckedFile {
-    /// Replaces the methods of a file that the original VFS has just opened.
-    static func install(in file: File) {
-        guard let original = file.pointee.pMethods else { return }
+    /// Replaces the methods of a file that the original VFS has just opened. Returns a result code of SQLite.
+    static func install(in file: File) -> Int32 {
+        guard let original = file.pointee.pMethods else { return SQLITE_IOERR }
         var methods = original.pointee
         // Version 1 of the methods has no shared memory and no mapped pages. Reads of mapped pages would skip the
         // verification.
         methods.iVersion = 1
         methods.xRead = { CheckedFile.read($0, $1, $2, $3) }
         methods.xWrite = { CheckedFile.write($0, $1, $2, $3) }
-        install(CheckedFile(methods: methods, original: original), in: file).pointee.readHeader(file)
+        return install(CheckedFile(methods: methods, original: original), in: file).pointee.readHeader(file)
     }
 }
 
@@ -183,28 +182,34 @@ extension CheckedFile {
 // MARK: Reading and writing
 
 extension CheckedFile {
-    /// Reads the first page, and determines whether the file has checksums and whether they are valid.
-    private mutating func readHeader(_ file: File) {
+    /// Reads the first page, and determines whether the file has checksums and whether they are valid. Returns a result
+    /// code of SQLite.
+    private mutating func readHeader(_ file: File) -> Int32 {
         // Unsafe: only this call uses the memory.
         var head = [UInt8](repeating: 0, count: Header.size)
-        let code = original.pointee.xRead(file, &head, Int32(head.count), 0)
+        var code = resultOfRead(original.pointee.xRead(file, &head, Int32(head.count), 0))
         // A short read means that the file is empty, so a new database will be made. Each database that Backhaul makes
         // reserves the bytes (`Connection.reserveChecksums`).
-        if code == Self.shortRead { hasReserve = true }
-        guard code == SQLITE_OK else { return }
+        if code == Self.shortRead {
+            hasReserve = true
+            return SQLITE_OK
+        }
+        guard code == SQLITE_OK else { return code }
         let size = head.withUnsafeMutableBytes { bytes -> Int in
             let header = Header(bytes, offset: 0)
             hasReserve = header?.hasReserve ?? false
             return header?.pageSize ?? 0
         }
         var first = [UInt8](repeating: 0, count: size)
-        guard original.pointee.xRead(file, &first, Int32(size), 0) == SQLITE_OK else { return }
+        code = resultOfRead(original.pointee.xRead(file, &first, Int32(size), 0))
+        guard code == SQLITE_OK else { return code == Self.shortRead ? SQLITE_OK : code }
         first.withUnsafeMutableBytes { bytes in
             guard let page = Page(bytes, offset: 0) else { return }
             // If the header is damaged, the mark still shows that the bytes are reserved.
             hasReserve = hasReserve || page.hasMark
             isTrusted = hasReserve && (page.isValid || !page.isWrittenByOtherSQLite)
         }
+        return SQLITE_OK
     }
 
     /// Adds the checksum to each page of the file, which must have all pages of the log. The first page comes last, so
@@ -240,7 +245,7 @@ extension CheckedFile {
     {
         // Unsafe: the file and the buffer are SQLite's, and are used only during this call.
         guard let file, let buffer, let state = of(file) else { return SQLITE_IOERR }
-        let code = resultOfRead(state.pointee.original.pointee.xRead(file, buffer, count, offset))
+        let code = state.pointee.resultOfRead(state.pointee.original.pointee.xRead(file, buffer, count, offset))
         // After a short read, the original VFS has filled the rest of the buffer with zeros.
         guard code == SQLITE_OK || code == shortRead else { return code }
         let bytes = UnsafeMutableRawBufferPointer(start: buffer, count: Int(count))

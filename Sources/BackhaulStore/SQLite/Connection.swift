@@ -239,7 +239,11 @@ final class Connection {
             return
         }
         // The result is nil if SQLite was built without this pragma.
-        if let found = try pragma("PRAGMA integrity_check(1)"), found != "ok" { throw .damaged(found) }
+        if let found = try pragma("PRAGMA integrity_check(1)"), found != "ok" {
+            // The pragma reports a page that the disk cannot read as damage.
+            if let code = readFailure { throw failure(code) }
+            throw .damaged(found)
+        }
         do throws(Failure) {
             // This commit increments SQLite's change counter. If another program copies the database with SQLite, the
             // counter of the copy begins with SQLite's first value. Because the two counters differ, `CheckedFile`
@@ -253,6 +257,12 @@ final class Connection {
         } catch where error.status == .storeFull {
             if isInTransaction { try execute("ROLLBACK") }
         }
+    }
+
+    /// The result of the last read that has failed.
+    private var readFailure: Int32? {
+        let ofLog = file(SQLITE_FCNTL_JOURNAL_POINTER).flatMap { LogFile.of($0)?.pointee.readFailure }
+        return [checkedFile?.readFailure, ofLog].compactMap(\.self).first { $0 != SQLITE_OK }
     }
 
     private var checkedFile: CheckedFile? {
@@ -319,7 +329,10 @@ final class Connection {
     static var libraryVersion: String { String(cString: sqlite3_libversion()) }
 
     func failure(_ code: Int32) -> Failure {
-        var reason = Connection.message(database)
+        // The code may not be of the connection's last call.
+        var reason =
+            sqlite3_extended_errcode(database) & 0xFF == code & 0xFF
+            ? Connection.message(database) : String(cString: sqlite3_errstr(code))
         if code == CheckedFile.failure, let page = checkedFile?.damagedPage {
             reason = "its page \(page) does not match its checksum"
         }

@@ -6,7 +6,10 @@ internal import CSQLite
 /// The state is in the memory that SQLite allocates for the open file, behind the data of the original VFS. SQLite
 /// frees that memory after xClose, and does not deinitialize the state. The table of the methods must be the first
 /// stored property of the state, because `of` finds the state by this table.
-protocol InterceptedFile {}
+protocol InterceptedFile {
+    /// The result of the last read that has failed, or SQLITE_OK.
+    var readFailure: Int32 { get set }
+}
 
 extension InterceptedFile {
     typealias File = UnsafeMutablePointer<sqlite3_file>
@@ -16,11 +19,16 @@ extension InterceptedFile {
 
     private static var offset: Int32 { (VirtualFileSystem.originalFileSize + 15) & ~15 }
 
-    /// Returns the result of a read for SQLite. If the disk cannot read (EIO), the original VFS returns
+    /// SQLITE_IOERR_SHORT_READ. Swift does not import this macro.
+    static var shortRead: Int32 { SQLITE_IOERR | 2 << 8 }
+
+    /// Returns the result of a read for SQLite, and remembers a failure. If the disk cannot read (EIO), the original VFS returns
     /// SQLITE_IOERR_CORRUPTFS, and SQLite then reports a damaged database. But the database may be whole, and readable
     /// later. So the result becomes SQLITE_IOERR_READ. (Swift does not import these macros.)
-    static func resultOfRead(_ code: Int32) -> Int32 {
-        code == SQLITE_IOERR | 33 << 8 ? SQLITE_IOERR | 1 << 8 : code
+    mutating func resultOfRead(_ code: Int32) -> Int32 {
+        let code = code == SQLITE_IOERR | 33 << 8 ? SQLITE_IOERR | 1 << 8 : code
+        if code != SQLITE_OK && code != Self.shortRead { readFailure = code }
+        return code
     }
 
     /// Stores the state of a file that the original VFS has just opened. The file then has the methods of the state.

@@ -19,6 +19,7 @@ struct LogFile: InterceptedFile {
     private var buffer: [UInt8] = []
     /// The place of the first buffered byte in the file.
     private var start: Int64 = 0
+    var readFailure = SQLITE_OK
 
     /// Replaces the methods of a file that the original VFS has just opened.
     static func install(in file: File) {
@@ -62,7 +63,7 @@ struct LogFile: InterceptedFile {
             }
             guard state.pointee.flush(to: file) == SQLITE_OK else { return writeFailure }
         }
-        return resultOfRead(state.pointee.original.pointee.xRead(file, room, count, offset))
+        return state.pointee.resultOfRead(state.pointee.original.pointee.xRead(file, room, count, offset))
     }
 
     private func copy(_ place: Range<Int64>, to room: UnsafeMutableRawPointer) {

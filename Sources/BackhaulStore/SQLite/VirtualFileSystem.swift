@@ -52,9 +52,8 @@ enum VirtualFileSystem {
         copy.pointee.xOpen = { system, path, file, flags, outFlags in
             let code = VirtualFileSystem.original?.pointee.xOpen(system, path, file, flags, outFlags) ?? SQLITE_ERROR
             guard code == SQLITE_OK, let file else { return code }
-            if flags & SQLITE_OPEN_MAIN_DB != 0 { CheckedFile.install(in: file) }
             if flags & SQLITE_OPEN_WAL != 0 { LogFile.install(in: file) }
-            return code
+            return flags & SQLITE_OPEN_MAIN_DB != 0 ? CheckedFile.install(in: file) : SQLITE_OK
         }
         return sqlite3_vfs_register(copy, 0) == SQLITE_OK
     }()

@@ -157,12 +157,12 @@ struct FilledStore {
     let bytes: [UInt8]
     let expected: [String]
 
-    init() throws {
+    init(tasks count: Int = 300) throws {
         let scratch = Scratch()
         let store = try TestStore(scratch.path)
         session = try store.session()
-        let tasks = try store.enqueue((0..<300).map { .numbered($0) }, in: session)
-        for task in tasks[..<150] { try store.end(task) }
+        let tasks = try store.enqueue((0..<count).map { .numbered($0) }, in: session)
+        for task in tasks[..<(count / 2)] { try store.end(task) }
         expected = try Self.contents(of: store, session)
         store.close()
         bytes = Self.file(scratch.path + "/" + Schema.fileName)

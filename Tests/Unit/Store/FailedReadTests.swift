@@ -1,0 +1,84 @@
+import BackhaulModel
+import CSQLite
+import Glibc
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("A disk that cannot read is no damage")
+struct FailedReadTests {
+    let scratch = Scratch()
+    private var file: String { scratch.path + "/" + Schema.fileName }
+
+    @Test("while a store opens, each of its reads fails once, and the next engine finds all", arguments: [false, true])
+    func failedReads(isForeign: Bool) throws {
+        let filled = try FilledStore(tasks: 8)
+        let bytes = isForeign ? try foreignCopy(of: filled.bytes) : filled.bytes
+        for number in 1..<1_000 {
+            try FilledStore.write(bytes, to: scratch.path)
+            let reads = FailingReads(number)
+            let failure = open()
+            guard reads.hasFailed else { return #expect(failure == nil && number > 5) }
+            #expect(failure?.status != .storeDamaged, "read \(number): \(failure?.message ?? "")")
+            let store = try TestStore(scratch.path)
+            #expect(try filled.contents(of: store) == filled.expected)
+            #expect(try store.run { $0.connection.hasChecksums }, "read \(number)")
+            store.close()
+        }
+        Issue.record("a store needs more than 1,000 reads to open")
+    }
+
+    /// Opens and closes the store. Returns the failure.
+    private func open() -> Failure? {
+        do {
+            try TestStore(scratch.path).close()
+            return nil
+        } catch {
+            return error as? Failure
+        }
+    }
+
+    /// Returns the database as a program with another SQLite has copied it: without checksums.
+    private func foreignCopy(of bytes: [UInt8]) throws -> [UInt8] {
+        let original = scratch.path + "/original"
+        try FilledStore.write(bytes, to: original)
+        var database: OpaquePointer?
+        defer { sqlite3_close(database) }
+        try #require(sqlite3_open(original + "/" + Schema.fileName, &database) == SQLITE_OK)
+        try #require(sqlite3_exec(database, "VACUUM INTO '\(file)'", nil, nil, nil) == SQLITE_OK)
+        return FilledStore.file(file)
+    }
+}
+
+/// Lets one read of SQLite fail with EIO, as long as this object lives. SQLite has a table of system calls for such
+/// tests (https://www.sqlite.org/c3ref/vfs.html, xSetSystemCall).
+private final class FailingReads {
+    private typealias Call = @convention(c) (Int32, UnsafeMutableRawPointer?, Int, off_t) -> Int
+    // Unsafe: the tests of a process run one after the other.
+    private nonisolated(unsafe) static var left = 0
+
+    var hasFailed: Bool { Self.left <= 0 }
+
+    init(_ number: Int) {
+        Self.left = number
+        let call: Call = { file, bytes, count, place in
+            FailingReads.left -= 1
+            guard FailingReads.left != 0 else {
+                errno = EIO
+                return -1
+            }
+            return pread(file, bytes, count, place)
+        }
+        set(unsafeBitCast(call, to: sqlite3_syscall_ptr.self))
+    }
+
+    deinit { set(nil) }
+
+    /// Replaces the call; nil: SQLite uses its own again.
+    private func set(_ call: sqlite3_syscall_ptr?) {
+        for name in ["unix", "unix-none"] {
+            guard let vfs = sqlite3_vfs_find(name) else { continue }
+            for function in ["pread", "pread64"] { _ = vfs.pointee.xSetSystemCall(vfs, function, call) }
+        }
+    }
+}
