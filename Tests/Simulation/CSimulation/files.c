@@ -349,7 +349,19 @@ int fstat(int file, struct stat *status) { return simulate_status(REAL(fstat)(fi
 int stat(const char *path, struct stat *status) { return simulate_status(REAL(stat)(path, status), status); }
 int lstat(const char *path, struct stat *status) { return simulate_status(REAL(lstat)(path, status), status); }
 
+static char hidden_directory[256];
+static bool sees_not[SIM_PROCESSES + 1];
+
+void sim_hide(const char *path, int process) {
+    snprintf(hidden_directory, sizeof hidden_directory, "%s", path);
+    sees_not[process] = true;
+}
+
 int fstatat(int base, const char *path, struct stat *status, int flags) {
+    if (sees_not[sim_process()] && !strcmp(path, hidden_directory)) {
+        errno = ENOENT;
+        return -1;
+    }
     return simulate_status(REAL(fstatat)(base, path, status, flags), status);
 }
 

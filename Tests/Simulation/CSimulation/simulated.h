@@ -35,6 +35,8 @@ void sim_start_thread(int process, void *(*body)(void *), void *argument);
 void sim_end_threads(int process);
 _Noreturn void sim_stop_thread(void);
 
+bool sim_is_paused(int process);
+
 // Decides whether a call fails that is not a call on a file. Sets errno.
 bool sim_call_fails(enum sim_file_call call);
 

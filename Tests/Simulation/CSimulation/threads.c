@@ -50,6 +50,7 @@ static bool is_in_event;
 static int64_t now, calendar_start, boot_start;
 static struct event *events;
 static size_t event_count, event_room;
+static int64_t paused_until[SIM_PROCESSES + 1];
 static uint64_t last_event, switch_count, world_state, order_state;
 
 void *sim_real(const char *name) {
@@ -140,6 +141,9 @@ static bool has_timed_out(const struct thread *thread) {
     return thread->state != READY && thread->until >= 0 && thread->until <= now;
 }
 
+void sim_pause_process(int process, int64_t microseconds) { paused_until[process] = now + microseconds; }
+bool sim_is_paused(int process) { return paused_until[process] > now; }
+
 static void report_deadlock(void) {
     dprintf(2, "each thread waits, and nothing will happen:\n");
     for (size_t i = 0; i < thread_count; i++)
@@ -147,12 +151,25 @@ static void report_deadlock(void) {
     abort();
 }
 
+// When the thread can run at the latest; -1: it waits without a limit.
+static int64_t limit_of(const struct thread *thread) {
+    int64_t pause = paused_until[thread->process];
+    return pause > now && pause > thread->until ? pause : thread->until;
+}
+
 static void advance_time(void) {
     int64_t next = event_count ? events[0].time : INT64_MAX;
-    for (size_t i = 0; i < thread_count; i++)
-        if (threads[i]->until >= 0 && threads[i]->until < next) next = threads[i]->until;
+    for (size_t i = 0; i < thread_count; i++) {
+        int64_t limit = limit_of(threads[i]);
+        if (limit >= 0 && limit < next) next = limit;
+    }
     if (next == INT64_MAX) report_deadlock();
     if (next > now) now = next;
+}
+
+static bool can_run(struct thread *thread) {
+    return !sim_is_paused(thread->process) &&
+           (thread->state == READY || has_timed_out(thread) || has_descriptors(thread));
 }
 
 static struct thread *choose(void) {
@@ -161,8 +178,7 @@ static struct thread *choose(void) {
         size_t count = 0;
         run_due_events();
         for (size_t i = 0; i < thread_count; i++)
-            if (threads[i]->state == READY || has_timed_out(threads[i]) || has_descriptors(threads[i]))
-                ready[count++] = threads[i];
+            if (can_run(threads[i])) ready[count++] = threads[i];
         if (!count) continue;
         struct thread *chosen = ready[sim_next_random(&order_state) % count];
         chosen->timed_out = has_timed_out(chosen);

@@ -127,6 +127,8 @@ struct Checks {
             + (contradictions.isEmpty ? [] : ["a listing is wrong: \(contradictions.sorted())"])
             + (wrongLaunches.isEmpty ? [] : ["a launch is wrong: \(wrongLaunches.sorted())"])
             + (observations.contains { $0.kind == .hasSecondConsumer } ? ["a session had two consumers"] : [])
+            + (observations.contains { $0.kind == .hiddenDirectoryIsAccepted }
+                ? ["a download was accepted into a directory that the daemon does not see"] : [])
     }
 
     private var wrongLaunches: Set<String> {

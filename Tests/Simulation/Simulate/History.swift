@@ -22,6 +22,8 @@ struct History {
     var repeatsEnqueues: Bool
     /// Whether polls continue after the last event that the program has seen, and not after those it has acknowledged.
     var hasCursor: Bool
+    /// Whether the program often enqueues downloads into a directory that the daemon does not see.
+    var usesHiddenDirectory = false
 
     /// The number of the call on the system that fails, in place of the faults of the disk; 0: none.
     var failedCall: UInt64
@@ -139,6 +141,9 @@ struct Fault: Equatable {
         case pause
         /// The disk has no space during the duration.
         case fullDisk
+        /// The threads of the program stop for the duration, as with SIGSTOP. The duration is shorter than the times
+        /// after which other programs or the engine give up.
+        case stop
     }
 
     var kind: Kind
@@ -174,8 +179,45 @@ extension History {
         forgetfulness = random.chance(30) ? random.int(10...80) : 0
         (repeatsEnqueues, hasCursor) = (random.chance(50), random.chance(30))
         if random.chance(30) { cancelHalf(at: random.magnitude(1...2 * second), &random) }
+        addRareThings(Random(seed: Random.mix(choice.seed)))
         tasks = tasks.filter { choice.leftOutTasks >> UInt64($0.number) & 1 == 0 }
         faults = faults.enumerated().filter { choice.leftOutFaults >> UInt64($0.offset) & 1 == 0 }.map(\.element)
+    }
+
+    /// What was added to the histories later has random numbers of its own. So most seeds that once broke a promise
+    /// keep their history.
+    private mutating func addRareThings(_ generator: Random) {
+        var random = generator
+        usesHiddenDirectory = hasDaemon && random.chance(40)
+        if random.chance(10) { crowd(&random) }
+        guard programs > 1, random.chance(20) else { return }
+        for _ in 0..<random.int(1...4) { addEndOfEngineDuringStop(&random) }
+        faults.sort { $0.time < $1.time }
+    }
+
+    /// Many small tasks end at the same moments, while the disk is slow, and some are cancelled at such a moment.
+    private mutating func crowd(_ random: inout Random) {
+        beat = random.magnitude(20_000...300_000)
+        disk.syncTime = random.magnitude(20_000...200_000)
+        runningLimit = 0
+        for index in tasks.indices where tasks[index].rival == nil {
+            (tasks[index].time, tasks[index].resource.pace) = (0, 1_000)
+            tasks[index].size %= 30_000
+        }
+        cancelHalf(at: random.int(1...2 * second), &random)
+    }
+
+    /// A program is stopped, and the engine ends meanwhile. So the program reaches the next engine later than others.
+    private mutating func addEndOfEngineDuringStop(_ random: inout Random) {
+        let program = Int(random.int(1...Int64(programs)))
+        let stop = Fault(
+            kind: .stop, program: program, time: random.magnitude(1...Self.lastFault),
+            duration: random.int(second...3 * second))
+        faults.append(stop)
+        faults.append(
+            Fault(
+                kind: hasDaemon ? .killDaemon : .kill, program: program % programs + 1,
+                time: stop.time + random.int(1...stop.duration / 2), duration: random.magnitude(second...600 * second)))
     }
 
     /// The programs cancel about a half of their tasks at once, as a user does who clears a list.
@@ -224,7 +266,7 @@ extension History {
         let duration =
             switch kind {
             case .calendar: random.int(-30 * 24 * hour...30 * 24 * hour)
-            case .outage, .pause, .fullDisk: random.magnitude(second...hour)
+            case .outage, .pause, .fullDisk, .stop: random.magnitude(second...hour)
             case .kill, .killDaemon, .powerCut, .exit: random.magnitude(second...600 * second)
             }
         return Fault(kind: kind, program: Int(random.int(1...Int64(programs))), time: time, duration: duration)

@@ -7,8 +7,9 @@ struct Observation: Equatable {
         case processStarts, processIsKilled, powerFails, processExits
         case daemonStarts, daemonIsKilled
         case programIsLaunched, launchIsWrong, sessionIsCompleted
-        case outageBegins, outageEnds, calendarIsSet, programPauses, diskFills, systemCallFails
-        case taskIsAccepted, enqueueFails, configurationIs, hasSecondConsumer, listingIsWrong
+        case outageBegins, outageEnds, calendarIsSet, programPauses, programStops, diskFills, systemCallFails
+        case taskIsAccepted, enqueueFails, hiddenDirectoryIsAccepted
+        case configurationIs, hasSecondConsumer, listingIsWrong
         case taskIsCancelled, taskIsSuspended, taskIsResumed
         case taskSucceeds, taskFails, taskWasCancelled, sessionFinishes
         case isAcknowledged, callFails

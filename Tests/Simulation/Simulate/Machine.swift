@@ -63,6 +63,7 @@ final class Machine {
             record(.calendarIsSet, fault.duration)
             journal.calendar += fault.duration
             sim_step_calendar(fault.duration)
+        case .stop: world.programs.stop(fault.program, for: fault.duration)
         case .pause: world.programs.add(.pause(fault.duration), for: fault.program)
         case .fullDisk:
             record(.diskFills, fault.duration)

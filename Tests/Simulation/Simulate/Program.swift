@@ -101,6 +101,7 @@ struct Program {
             exitUntilLaunch()
             if random.chance(20) { listTasks() }
             if random.chance(20) { attachToOther() }
+            if history.usesHiddenDirectory, random.chance(20) { enqueueIntoHiddenDirectory() }
             switch world.programs.takeRequest(number) {
             case .exit(let duration)?: exit(for: world.programs.restart(after: duration))
             case .pause(let duration)?:
@@ -221,6 +222,20 @@ struct Program {
         }
         (accepted[plan.number], isFinished) = (result.task_id, false)
         record(.taskIsAccepted, plan.number, first: Int64(result.task_id))
+    }
+
+    /// Enqueues a download that must be refused. Later calls must not suffer from it.
+    private mutating func enqueueIntoHiddenDirectory() {
+        var request = bh_request()
+        library.`init`(&request, MemoryLayout<bh_request>.size)
+        var results: OpaquePointer?
+        let texts = [strdup("http://10.0.0.1/0"), strdup(hiddenDirectory(below: folder) + "/0")]
+        defer { for text in texts { free(text) } }
+        (request.url, request.destination) = (UnsafePointer(texts[0]), UnsafePointer(texts[1]))
+        let status = library.session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)
+        library.batch_release(results)
+        if status == BH_OK { return record(.hiddenDirectoryIsAccepted) }
+        if status != BH_DESTINATION_UNAVAILABLE { check(status) }
     }
 
     /// Enqueues the tasks again whose ends the program does not know. Each of them has an idempotency key.

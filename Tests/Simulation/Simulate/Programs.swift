@@ -91,10 +91,11 @@ final class Programs {
         return lastProcess
     }
 
-    /// Starts the daemon, as a program asks.
+    /// Starts the daemon, as a program asks. It has a mount namespace of its own.
     private func startDaemon() -> Int32 {
         takeProcess()
         daemon = lastProcess
+        sim_hide(hiddenDirectory(below: folder), daemon)
         journal.add(Observation(time: world.servers.now, kind: .daemonStarts))
         // Unsafe: the number of the process is passed as an address, which is never used.
         sim_start_process(
@@ -128,6 +129,13 @@ final class Programs {
         forget(program)
         sim_end_process(process)
         start(program, after: restart(after: duration))
+    }
+
+    /// Stops the threads of a program for the duration.
+    func stop(_ program: Int, for duration: Int64) {
+        guard let process = running[program] else { return }
+        journal.add(Observation(time: world.servers.now, kind: .programStops, program: program, first: duration))
+        sim_pause_process(process, duration)
     }
 
     /// Ends the calling process. Its program starts again after the duration; nil: it is done.
@@ -178,3 +186,6 @@ final class Programs {
 
     func hasRequest(_ program: Int) -> Bool { requests[program]?.isEmpty == false }
 }
+
+/// The directory that only the programs see.
+func hiddenDirectory(below folder: String) -> String { folder + "/hidden" }
