@@ -9,7 +9,9 @@ enum Content {
                 let position = UInt64(start) &+ UInt64(filled)
                 let word = Random.mix(seed &+ position / 8) >> (position % 8 * 8)
                 let size = min(8 - Int(position % 8), count - filled)
-                withUnsafeBytes(of: word.littleEndian) { _ = memcpy(bytes.baseAddress! + filled, $0.baseAddress!, size) }
+                withUnsafeBytes(of: word.littleEndian) {
+                    _ = memcpy(bytes.baseAddress! + filled, $0.baseAddress!, size)
+                }
                 filled += size
             }
         }
