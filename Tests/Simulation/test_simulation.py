@@ -41,6 +41,11 @@ def test_a_failure_of_any_call_on_the_system_breaks_no_promise(simulate, pytestc
     assert status == 0, output
 
 
+def test_a_failure_of_any_allocation_in_a_library_breaks_no_promise(simulate, pytestconfig):
+    status, output = simulate("--seed", 16, "--allocation-stride", 150 * pytestconfig.getoption("--stride"))
+    assert status == 0, output
+
+
 def test_the_same_seed_gives_the_same_story(simulate):
     assert simulate("--seed", 4, "--count", 3, "--story") == simulate("--seed", 4, "--count", 3, "--story")
 

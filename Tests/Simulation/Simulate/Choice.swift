@@ -10,6 +10,8 @@ struct Choice: Equatable {
     var isPowerCut = false
     /// The number of the call on the system that fails in the first process; 0: none.
     var failedCall: UInt64 = 0
+    /// Whether it is an allocation of memory.
+    var isAllocation = false
     /// Which syncs have no effect (`sim_lie`).
     var ignoredSyncs: UInt32 = 0
 
@@ -19,7 +21,7 @@ struct Choice: Equatable {
         if leftOutTasks != 0 { text += " --without-tasks \(leftOutTasks)" }
         if leftOutFaults != 0 { text += " --without-faults \(leftOutFaults)" }
         if lastStep != 0 { text += " \(isPowerCut ? "--power-cut" : "--kill") \(lastStep)" }
-        if failedCall != 0 { text += " --fail \(failedCall)" }
+        if failedCall != 0 { text += " \(isAllocation ? "--fail-allocation" : "--fail") \(failedCall)" }
         return text
     }
 }

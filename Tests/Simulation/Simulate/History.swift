@@ -27,6 +27,8 @@ struct History {
 
     /// The number of the call on the system that fails, in place of the faults of the disk; 0: none.
     var failedCall: UInt64
+    /// Whether it is an allocation of memory.
+    var failsAllocation: Bool
 
     /// Whether calls on the system fail at some time.
     var hasDiskFaults: Bool { failedCall > 0 || disk.mayFail || faults.contains { $0.kind == .fullDisk } }
@@ -174,7 +176,7 @@ extension History {
             weakCallsPerFailure: random.chance(20) ? UInt64(random.magnitude(4...1_000)) : 0,
             weakCall: random.pick([SIM_SYNC, SIM_SYNC, SIM_WRITE, SIM_READ, SIM_OPEN, SIM_RENAME]),
             hasOtherStore: random.chance(60))
-        failedCall = choice.failedCall
+        (failedCall, failsAllocation) = (choice.failedCall, choice.isAllocation)
         runningLimit = random.chance(50) ? 0 : UInt32(random.int(1...4))
         forgetfulness = random.chance(30) ? random.int(10...80) : 0
         (repeatsEnqueues, hasCursor) = (random.chance(50), random.chance(30))

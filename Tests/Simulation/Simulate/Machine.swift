@@ -104,13 +104,14 @@ final class Machine {
     private func failure(of call: sim_file_call, on name: String) -> Int32 {
         guard diskMayFail, !programReads else { return 0 }
         if history.failedCall > 0 {
+            guard (call == SIM_MEMORY) == history.failsAllocation else { return 0 }
             calls += 1
             guard calls == history.failedCall, isFirstProcess else { return 0 }
             let code = code(for: call)
             record(.systemCallFails, Int64(calls), Int64(code))
             return code
         }
-        guard ![SIM_SOCKET, SIM_THREAD].contains(call) else { return 0 }
+        guard ![SIM_SOCKET, SIM_THREAD, SIM_MEMORY].contains(call) else { return 0 }
         if isFull, [SIM_WRITE, SIM_CREATE, SIM_DIRECTORY].contains(call) { return ENOSPC }
         let disk = history.disk
         let isWeak = disk.weakCall == call && (!disk.hasOtherStore || Self.isInFiles(name))
@@ -124,6 +125,7 @@ final class Machine {
         case SIM_SYNC, SIM_READ: EIO
         case SIM_OPEN, SIM_SOCKET: EMFILE
         case SIM_THREAD: EAGAIN
+        case SIM_MEMORY: ENOMEM
         case SIM_WRITE where sim_random() % 4 == 0: Int32(SIM_SHORT)
         default: [ENOSPC, EIO, EDQUOT, EROFS][Int(sim_random() % 4)]
         }
@@ -160,6 +162,7 @@ final class Machine {
         for fault in history.faults[..<journal.nextFault] where fault.kind == .fullDisk {
             fullUntil = max(fullUntil, min(fault.time + fault.duration, History.lastFault))
         }
+        if history.failsAllocation { sim_let_allocations_fail() }
         if history.hasDiskFaults {
             sim_set_file_faults { call, name, _ in
                 world.machine.failure(of: call, on: name.map { String(cString: $0) } ?? "")

@@ -28,8 +28,10 @@ struct Options {
             case "--power-cut": (choice.lastStep, choice.isPowerCut) = (number(), true)
             case "--fail": choice.failedCall = number()
             case "--each-step": stepDistance = 1
+            case "--fail-allocation": (choice.failedCall, choice.isAllocation) = (number(), true)
             case "--each-call": callDistance = 1
             case "--call-stride": callDistance = number()
+            case "--allocation-stride": (callDistance, choice.isAllocation) = (number(), true)
             case "--stride": stepDistance = number()
             case "--stop": stopsAtFirst = true
             case "--ignore-file-syncs": choice.ignoredSyncs = SIM_IGNORES_FILE_SYNCS.rawValue
@@ -47,6 +49,7 @@ struct Options {
         usage: simulate [--seed SEED] [--count SEEDS] [--story] [--no-shrinking] [--stop]
                         [--each-step | --stride STEPS | --kill STEP | --power-cut STEP]
                         [--each-call | --call-stride CALLS | --fail CALL]
+                        [--allocation-stride ALLOCATIONS | --fail-allocation ALLOCATION]
                         [--without-tasks BITS] [--without-faults BITS]
                         [--ignore-file-syncs | --ignore-directory-syncs]
         """

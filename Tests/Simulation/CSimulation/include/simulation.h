@@ -166,6 +166,7 @@ void sim_power_cut(uint64_t seed, int story);
 enum sim_file_call {
     SIM_SOCKET,
     SIM_THREAD, // pthread_create
+    SIM_MEMORY, // malloc, calloc and realloc of SQLite, libcurl and libuv
     SIM_OPEN,
     SIM_READ,
     SIM_CREATE,
@@ -184,6 +185,9 @@ enum sim_file_call {
 // does not know (fsync(2)).
 enum { SIM_SHORT = -1 };
 void sim_set_file_faults(int (*decide)(enum sim_file_call call, const char *name, uint64_t number));
+
+// Lets the function of `sim_set_file_faults` decide about SIM_MEMORY, too. Call it when all libraries are loaded.
+void sim_let_allocations_fail(void);
 
 // The number of durable steps of this process.
 uint64_t sim_durable_steps(void);
