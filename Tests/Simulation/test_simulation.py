@@ -1,5 +1,6 @@
 """The library in a simulated world (docs/internals/simulation.md)."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -10,12 +11,14 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def simulate():
-    """Runs the simulator with these arguments. Returns its status and its output."""
+    """Runs the simulator with these arguments, and with the library as `make` builds it, or another one. Returns its
+    status and its output."""
     subprocess.run(["make", "--no-print-directory", "build/bin/simulate"], cwd=PROJECT, check=True)
 
-    def run(*arguments):
+    def run(*arguments, library=PROJECT / "build/lib/libbackhaul.so.1"):
         done = subprocess.run(
-            [PROJECT / "build/bin/simulate", *map(str, arguments)], capture_output=True, text=True, check=False)
+            [PROJECT / "build/bin/simulate", *map(str, arguments)], env={**os.environ, "BACKHAUL_LIBRARY": str(library)},
+            capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
     return run
 
@@ -43,6 +46,13 @@ def test_a_failure_of_any_call_on_the_system_breaks_no_promise(simulate, pytestc
 
 def test_a_failure_of_any_allocation_in_a_library_breaks_no_promise(simulate, pytestconfig):
     status, output = simulate("--seed", 16, "--allocation-stride", 150 * pytestconfig.getoption("--stride"))
+    assert status == 0, output
+
+
+def test_a_newer_library_that_is_installed_during_a_history_breaks_no_promise(
+        simulate, debug_library, pytestconfig):
+    count = 1 + pytestconfig.getoption("--seeds") // 4
+    status, output = simulate("--seed", 13, "--count", count, "--upgrade", library=debug_library)
     assert status == 0, output
 
 

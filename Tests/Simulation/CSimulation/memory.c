@@ -35,7 +35,8 @@ void sim_let_allocations_fail(void) { dl_iterate_phdr(add_ranges, NULL); }
 
 static bool fails(const void *caller) {
     for (size_t i = 0; i < range_count; i++)
-        if ((uintptr_t)caller >= ranges[i].start && (uintptr_t)caller < ranges[i].end) return sim_call_fails(SIM_MEMORY);
+        if ((uintptr_t)caller >= ranges[i].start && (uintptr_t)caller < ranges[i].end)
+            return sim_call_fails(SIM_MEMORY);
     return false;
 }
 

@@ -12,6 +12,8 @@ struct Choice: Equatable {
     var failedCall: UInt64 = 0
     /// Whether it is an allocation of memory.
     var isAllocation = false
+    /// Whether a newer library is installed during the run.
+    var hasUpgrade = false
     /// Which syncs have no effect (`sim_lie`).
     var ignoredSyncs: UInt32 = 0
 
@@ -22,6 +24,7 @@ struct Choice: Equatable {
         if leftOutFaults != 0 { text += " --without-faults \(leftOutFaults)" }
         if lastStep != 0 { text += " \(isPowerCut ? "--power-cut" : "--kill") \(lastStep)" }
         if failedCall != 0 { text += " \(isAllocation ? "--fail-allocation" : "--fail") \(failedCall)" }
+        if hasUpgrade { text += " --upgrade" }
         return text
     }
 }

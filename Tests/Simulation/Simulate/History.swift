@@ -24,6 +24,8 @@ struct History {
     var hasCursor: Bool
     /// Whether the program often enqueues downloads into a directory that the daemon does not see.
     var usesHiddenDirectory = false
+    /// When a newer library is installed; nil: never. Processes that start later use it.
+    var upgrade: Int64?
 
     /// The number of the call on the system that fails, in place of the faults of the disk; 0: none.
     var failedCall: UInt64
@@ -181,15 +183,17 @@ extension History {
         forgetfulness = random.chance(30) ? random.int(10...80) : 0
         (repeatsEnqueues, hasCursor) = (random.chance(50), random.chance(30))
         if random.chance(30) { cancelHalf(at: random.magnitude(1...2 * second), &random) }
-        addRareThings(Random(seed: Random.mix(choice.seed)))
+        addRareThings(Random(seed: Random.mix(choice.seed)), hasUpgrade: choice.hasUpgrade)
         tasks = tasks.filter { choice.leftOutTasks >> UInt64($0.number) & 1 == 0 }
         faults = faults.enumerated().filter { choice.leftOutFaults >> UInt64($0.offset) & 1 == 0 }.map(\.element)
     }
 
     /// What was added to the histories later has random numbers of its own. So most seeds that once broke a promise
     /// keep their history.
-    private mutating func addRareThings(_ generator: Random) {
+    private mutating func addRareThings(_ generator: Random, hasUpgrade: Bool) {
         var random = generator
+        let time = random.magnitude(1...Self.lastFault)
+        upgrade = hasUpgrade ? time : nil
         usesHiddenDirectory = hasDaemon && random.chance(40)
         if random.chance(10) { crowd(&random) }
         guard programs > 1, random.chance(20) else { return }

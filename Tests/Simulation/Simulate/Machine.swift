@@ -14,6 +14,10 @@ final class Machine {
 
     /// Arranges the faults that have not happened yet. The faults of the time between two processes happen at once.
     func begin() {
+        if let upgrade = history.upgrade {
+            installLibrary(isNewer: journal.time >= upgrade)
+            sim_after(max(0, upgrade - journal.time), { _ in world.machine.installLibrary(isNewer: true) }, nil)
+        }
         for index in journal.nextFault..<history.faults.count {
             // No engine can know how long a machine was off, so the calendar is set while the machine runs.
             let delay = history.faults[index].kind == .calendar ? 10 * second : 0
@@ -22,6 +26,12 @@ final class Machine {
                 max(delay, history.faults[index].time - journal.time),
                 { world.machine.happen(Int(bitPattern: $0) - 1) }, UnsafeMutableRawPointer(bitPattern: index + 1))
         }
+    }
+
+    /// Each process that starts from now on has this version (`Versions.current` in debug builds).
+    private func installLibrary(isNewer: Bool) {
+        if isNewer { record(.libraryIsNewer) }
+        setenv("BACKHAUL_VERSION", isNewer ? "1.1.0/2" : "1.0.0/1", 1)
     }
 
     /// Arranges the end of this process before a durable step.

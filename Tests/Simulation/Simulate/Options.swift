@@ -36,6 +36,7 @@ struct Options {
             case "--stop": stopsAtFirst = true
             case "--ignore-file-syncs": choice.ignoredSyncs = SIM_IGNORES_FILE_SYNCS.rawValue
             case "--ignore-directory-syncs": choice.ignoredSyncs = SIM_IGNORES_DIRECTORY_SYNCS.rawValue
+            case "--upgrade": choice.hasUpgrade = true
             case "--story": shows = true
             case "--no-shrinking": shrinks = false
             default:
@@ -47,6 +48,7 @@ struct Options {
 
     private static let usage = """
         usage: simulate [--seed SEED] [--count SEEDS] [--story] [--no-shrinking] [--stop]
+                        [--upgrade]
                         [--each-step | --stride STEPS | --kill STEP | --power-cut STEP]
                         [--each-call | --call-stride CALLS | --fail CALL]
                         [--allocation-stride ALLOCATIONS | --fail-allocation ALLOCATION]

@@ -218,6 +218,7 @@ struct Program {
             return
         }
         guard status == BH_OK, let result = item(results, 0, BH_ITEM_ENQUEUED, bh_enqueued.self) else {
+            if status == BH_ENGINE_INCOMPATIBLE { check(status) }
             return record(.enqueueFails, plan.number, first: Int64(status))
         }
         (accepted[plan.number], isFinished) = (result.task_id, false)
@@ -412,6 +413,8 @@ struct Program {
 
     func check(_ status: bh_status) {
         guard status != BH_OK else { return }
+        // A newer daemon has replaced the one that this process used.
+        if status == BH_ENGINE_INCOMPATIBLE, history.upgrade != nil { world.programs.exit(number, for: second) }
         record(.callFails, first: Int64(status))
         // A program whose engine has ended can start again. Another failure is a violation, and the run is over.
         if world.machine.diskMayFail, status != BH_STORE_DAMAGED { world.programs.exit(number, for: 60 * second) }

@@ -44,6 +44,7 @@ struct Story {
         case .launchIsWrong: "a launch is wrong: \(WrongLaunch(rawValue: one.first).map { "\($0)" } ?? "")"
         case .sessionIsCompleted: "its session is completed"
         case .daemonIsKilled: "the daemon is killed"
+        case .libraryIsNewer: "processes that start now use a newer library"
         case .outageBegins: "no server answers"
         case .outageEnds: "the servers answer again"
         case .calendarIsSet: "the calendar is set by \(one.first / second) s"
