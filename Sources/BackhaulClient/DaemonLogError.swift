@@ -8,11 +8,11 @@ struct DaemonLogError {
     private let before: Int
 
     /// Notes the present size of the log. It must be called before the daemon is started.
-    init(_ directory: StoreDirectory) { before = directory.sizeOfFile(Self.log) ?? 0 }
+    init(_ directory: StoreDirectory) { before = (try? directory.sizeOfFile(Self.log)) ?? 0 }
 
     /// The last error that was logged since `init`, as a failure; nil if there is none.
     func read(_ directory: StoreDirectory) -> Failure? {
-        let size = directory.sizeOfFile(Self.log) ?? 0
+        let size = (try? directory.sizeOfFile(Self.log)) ?? 0
         // If the log is shorter than before, a new log has replaced it.
         let new = size < before ? size : size - before
         guard new > 0, let text = directory.endOfFile(Self.log, size: min(new, 16_384)) else { return nil }

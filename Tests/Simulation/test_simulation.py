@@ -17,8 +17,8 @@ def simulate():
 
     def run(*arguments, library=PROJECT / "build/lib/libbackhaul.so.1"):
         done = subprocess.run(
-            [PROJECT / "build/bin/simulate", *map(str, arguments)], env={**os.environ, "BACKHAUL_LIBRARY": str(library)},
-            capture_output=True, text=True, check=False)
+            [PROJECT / "build/bin/simulate", *map(str, arguments)], capture_output=True, text=True, check=False,
+            env={**os.environ, "BACKHAUL_LIBRARY": str(library)})
         return done.returncode, done.stdout + done.stderr
     return run
 

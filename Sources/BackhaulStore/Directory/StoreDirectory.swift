@@ -42,29 +42,24 @@ public final class StoreDirectory: Sendable {
     /// Throws when a log exists but the database is missing or empty, because SQLite would remove the log. Also throws
     /// when the disk cannot report whether the files exist.
     func refuseWALWithoutDatabase() throws(Failure) {
-        guard try sizeOrZero(Schema.fileName) == 0, try sizeOrZero(Schema.walName) > 0 else { return }
+        guard try sizeOfFile(Schema.fileName) ?? 0 == 0, try sizeOfFile(Schema.walName) ?? 0 > 0 else { return }
         throw lostFailure("its log \(path)/\(Schema.walName) has commits")
     }
 
     /// Throws when a repair has moved the damaged database away, and has not put the new one in its place.
     func refuseUnfinishedRepair() throws(Failure) {
-        guard hasUnfinishedRepair else { return }
+        guard try hasUnfinishedRepair() else { return }
         throw Failure(
             .storeDamaged, "the repair of the store's database did not end; run `backhaul doctor --repair` again")
     }
 
     /// A link in place of the repair's folder does not count.
-    var hasUnfinishedRepair: Bool {
+    func hasUnfinishedRepair() throws(Failure) -> Bool {
         let folder = bhl_openat(descriptor.number, StoreRepair.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
         guard folder >= 0 else { return false }
         defer { close(folder) }
-        return sizeOfFile(Schema.fileName) == nil && sizeOfFile(StoreRepair.newName) != nil
-    }
-
-    private func sizeOrZero(_ name: String) throws(Failure) -> Int {
-        if let size = sizeOfFile(name) { return size }
-        guard bhl_errno() == ENOENT else { throw fileFailure(name) }
-        return 0
+        let (old, new) = (try sizeOfFile(Schema.fileName), try sizeOfFile(StoreRepair.newName))
+        return old == nil && new != nil
     }
 
     private func lostFailure(_ what: String) -> Failure {

@@ -39,10 +39,14 @@ extension StoreDirectory {
     /// the store is renamed.
     func reachablePath(of name: String) -> String { "/proc/self/fd/\(descriptor.number)/\(name)" }
 
-    /// Returns the size of a file of the store in bytes, or nil if the file does not exist or has no readable status.
-    public func sizeOfFile(_ name: String) -> Int? {
+    /// Returns the size of a file of the store in bytes, or nil if the file does not exist. Throws if the disk does
+    /// not report whether the file exists.
+    public func sizeOfFile(_ name: String) throws(Failure) -> Int? {
         var status = stat()
-        guard fstatat(descriptor.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }
+        guard fstatat(descriptor.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else {
+            guard bhl_errno() == ENOENT else { throw fileFailure(name) }
+            return nil
+        }
         return Int(status.st_size)
     }
 

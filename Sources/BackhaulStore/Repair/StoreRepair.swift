@@ -48,11 +48,11 @@ public struct StoreRepair {
     /// storeDamaged if nothing can be saved, and storeNewer if a newer library has made the database. If it throws
     /// before it reports, the store is unchanged.
     public func run() throws(Failure) {
-        if !directory.hasUnfinishedRepair, try !prepare() {
+        if try !directory.hasUnfinishedRepair(), try !prepare() {
             return report(Finding(level: .ok, text: "the database has no damage; nothing was changed"))
         }
         let list = "\(Self.folder)/new/\(Self.listName)"
-        guard let text = directory.endOfFile(list, size: directory.sizeOfFile(list) ?? 0) else {
+        guard let text = directory.endOfFile(list, size: try directory.sizeOfFile(list) ?? 0) else {
             throw directory.fileFailure(list)
         }
         let entries = text.split(separator: "\0").map(String.init)
@@ -77,7 +77,7 @@ public struct StoreRepair {
         let losses = try makeDatabase(new, from: DamagedCopy(folder: work))
         guard !losses.isEmpty else { return false }
         let list = try new.openFile(Self.listName)
-        let bytes = Array(([freeName()] + losses).joined(separator: "\0").utf8)
+        let bytes = Array(([try freeName()] + losses).joined(separator: "\0").utf8)
         // Only a complete database has the name that a later repair looks for.
         guard write(list.number, bytes, bytes.count) == bytes.count, fsync(list.number) == 0,
             fsync(new.descriptor.number) == 0,
@@ -89,9 +89,9 @@ public struct StoreRepair {
     }
 
     /// Returns the first free name of `damaged-1`, `damaged-2` and so on.
-    private func freeName() -> String {
+    private func freeName() throws(Failure) -> String {
         var number = 1
-        while directory.sizeOfFile("damaged-\(number)") != nil { number += 1 }
+        while try directory.sizeOfFile("damaged-\(number)") != nil { number += 1 }
         return "damaged-\(number)"
     }
 
@@ -99,7 +99,7 @@ public struct StoreRepair {
     /// losses.
     private func makeDatabase(_ new: StoreDirectory, from copy: DamagedCopy) throws(Failure) -> [String] {
         var losses: [String] = []
-        for name in [Schema.fileName, Schema.walName] where directory.sizeOfFile(name) != nil {
+        for name in [Schema.fileName, Schema.walName] where try directory.sizeOfFile(name) != nil {
             let count = try copy.add(name, from: directory)
             if count > 0 { losses.append("pages of the file \(name) that the disk cannot read: \(count)") }
         }
@@ -150,7 +150,7 @@ public struct StoreRepair {
     private func moveFiles(to aside: String) throws(Failure) {
         // An unfinished repair has made the folder already.
         guard mkdirat(store, aside, 0o700) == 0 || bhl_errno() == EEXIST else { throw directory.fileFailure(aside) }
-        for name in [Schema.fileName, Schema.walName] where directory.sizeOfFile(name) != nil {
+        for name in [Schema.fileName, Schema.walName] where try directory.sizeOfFile(name) != nil {
             try move(name, to: "\(aside)/\(name)")
         }
         try move(Self.newName, to: Schema.fileName)
