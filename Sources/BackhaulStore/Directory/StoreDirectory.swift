@@ -32,11 +32,17 @@ public final class StoreDirectory: Sendable {
     /// Throws when files of tasks exist. The caller uses this function when it has found no database. In this case, the
     /// files show that the database was lost, and a new database would not know the files.
     func refuseFilesWithoutDatabase() throws(Failure) {
-        for folder in [bodiesPath, keptPath] {
-            guard let names = try? DirectoryReader.textNames(in: folder), !names.isEmpty else { continue }
-            throw lostFailure("files of its tasks lie in \(folder)")
+        for name in ["bodies", "kept"] {
+            do throws(SystemError) {
+                guard try !DirectoryReader.textNames(in: "\(path)/\(name)").isEmpty else { continue }
+            } catch where error.code == ENOENT {
+                continue
+            } catch {
+                throw fileFailure(name, error.code)
+            }
+            throw lostFailure("files of its tasks lie in \(path)/\(name)")
         }
-        if hasPartRecords { throw lostFailure("\(partJournalPath) knows of downloads that were under way") }
+        if try hasPartRecords() { throw lostFailure("\(partJournalPath) knows of downloads that were under way") }
     }
 
     /// Throws when a log exists but the database is missing or empty, because SQLite would remove the log. Also throws
@@ -56,7 +62,10 @@ public final class StoreDirectory: Sendable {
     /// A link in place of the repair's folder does not count.
     func hasUnfinishedRepair() throws(Failure) -> Bool {
         let folder = bhl_openat(descriptor.number, StoreRepair.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
-        guard folder >= 0 else { return false }
+        guard folder >= 0 else {
+            guard [ENOENT, ENOTDIR, ELOOP].contains(bhl_errno()) else { throw fileFailure(StoreRepair.folder) }
+            return false
+        }
         defer { close(folder) }
         let (old, new) = (try sizeOfFile(Schema.fileName), try sizeOfFile(StoreRepair.newName))
         return old == nil && new != nil
@@ -69,13 +78,17 @@ public final class StoreDirectory: Sendable {
                 + "files away to start over")
     }
 
-    private var hasPartRecords: Bool {
+    private func hasPartRecords() throws(Failure) -> Bool {
         let number = bhl_open(partJournalPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
-        guard number >= 0 else { return false }
+        guard number >= 0 else {
+            guard [ENOENT, ELOOP].contains(bhl_errno()) else { throw fileFailure("parts") }
+            return false
+        }
         defer { close(number) }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         let count = pread(number, &bytes, bytes.count, 0)
-        return count > 0 && bytes[..<count].contains { $0 != 0 }
+        guard count >= 0 else { throw fileFailure("parts") }
+        return bytes[..<count].contains { $0 != 0 }
     }
 
     /// The path must be shorter than this number of bytes. With a longer path, the paths of files in the store would

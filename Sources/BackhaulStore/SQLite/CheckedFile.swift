@@ -187,7 +187,7 @@ extension CheckedFile {
     private mutating func readHeader(_ file: File) -> Int32 {
         // Unsafe: only this call uses the memory.
         var head = [UInt8](repeating: 0, count: Header.size)
-        var code = resultOfRead(original.pointee.xRead(file, &head, Int32(head.count), 0))
+        var code = recordRead(original.pointee.xRead(file, &head, Int32(head.count), 0))
         // A short read means that the file is empty, so a new database will be made. Each database that Backhaul makes
         // reserves the bytes (`Connection.reserveChecksums`).
         if code == Self.shortRead {
@@ -201,7 +201,7 @@ extension CheckedFile {
             return header?.pageSize ?? 0
         }
         var first = [UInt8](repeating: 0, count: size)
-        code = resultOfRead(original.pointee.xRead(file, &first, Int32(size), 0))
+        code = recordRead(original.pointee.xRead(file, &first, Int32(size), 0))
         guard code == SQLITE_OK else { return code == Self.shortRead ? SQLITE_OK : code }
         first.withUnsafeMutableBytes { bytes in
             guard let page = Page(bytes, offset: 0) else { return }
@@ -245,7 +245,7 @@ extension CheckedFile {
     {
         // Unsafe: the file and the buffer are SQLite's, and are used only during this call.
         guard let file, let buffer, let state = of(file) else { return SQLITE_IOERR }
-        let code = state.pointee.resultOfRead(state.pointee.original.pointee.xRead(file, buffer, count, offset))
+        let code = state.pointee.recordRead(state.pointee.original.pointee.xRead(file, buffer, count, offset))
         // After a short read, the original VFS has filled the rest of the buffer with zeros.
         guard code == SQLITE_OK || code == shortRead else { return code }
         let bytes = UnsafeMutableRawBufferPointer(start: buffer, count: Int(count))

@@ -22,10 +22,10 @@ extension InterceptedFile {
     /// SQLITE_IOERR_SHORT_READ. Swift does not import this macro.
     static var shortRead: Int32 { SQLITE_IOERR | 2 << 8 }
 
-    /// Returns the result of a read for SQLite, and remembers a failure. If the disk cannot read (EIO), the original
+    /// Remembers the failure of a read, and returns the result for SQLite. If the disk cannot read (EIO), the original
     /// VFS returns SQLITE_IOERR_CORRUPTFS, and SQLite then reports a damaged database. But the database may be whole,
     /// and readable later. So the result becomes SQLITE_IOERR_READ. (Swift does not import these macros.)
-    mutating func resultOfRead(_ code: Int32) -> Int32 {
+    mutating func recordRead(_ code: Int32) -> Int32 {
         let code = code == SQLITE_IOERR | 33 << 8 ? SQLITE_IOERR | 1 << 8 : code
         if code != SQLITE_OK && code != Self.shortRead { readFailure = code }
         return code

@@ -63,7 +63,7 @@ struct LogFile: InterceptedFile {
             }
             guard state.pointee.flush(to: file) == SQLITE_OK else { return writeFailure }
         }
-        return state.pointee.resultOfRead(state.pointee.original.pointee.xRead(file, room, count, offset))
+        return state.pointee.recordRead(state.pointee.original.pointee.xRead(file, room, count, offset))
     }
 
     private func copy(_ place: Range<Int64>, to room: UnsafeMutableRawPointer) {

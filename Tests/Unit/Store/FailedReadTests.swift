@@ -10,16 +10,23 @@ struct FailedReadTests {
     let scratch = Scratch()
     private var file: String { scratch.path + "/" + Schema.fileName }
 
-    @Test("while a store opens, each of its reads fails once, and the next engine finds all", arguments: [false, true])
-    func failedReads(isForeign: Bool) throws {
+    @Test(
+        "while a store opens, each of its reads fails once, and the next engine finds all", arguments: Writer.allCases)
+    func failedReads(writer: Writer) throws {
         let filled = try FilledStore(tasks: 8)
-        let bytes = isForeign ? try foreignCopy(of: filled.bytes) : filled.bytes
+        let (bytes, log): ([UInt8], [UInt8]) =
+            switch writer {
+            case .library: (filled.bytes, [])
+            case .otherProgram: (try foreignCopy(of: filled.bytes), [])
+            case .otherProgramWithLog: try filesWithLog(try foreignCopy(of: filled.bytes))
+            }
         for number in 1..<1_000 {
             try FilledStore.write(bytes, to: scratch.path)
+            if !log.isEmpty { try FilledStore.write(log, to: scratch.path, as: Schema.walName) }
             let reads = FailingReads(number)
-            let failure = open()
+            let failure = try open()
             guard reads.hasFailed else { return #expect(failure == nil && number > 5) }
-            #expect(failure?.status != .storeDamaged, "read \(number): \(failure?.message ?? "")")
+            #expect(failure == nil || failure?.status == .engineFailed, "read \(number): \(failure?.message ?? "")")
             let store = try TestStore(scratch.path)
             #expect(try filled.contents(of: store) == filled.expected)
             #expect(try store.run { $0.connection.hasChecksums }, "read \(number)")
@@ -28,13 +35,16 @@ struct FailedReadTests {
         Issue.record("a store needs more than 1,000 reads to open")
     }
 
+    /// Which SQLite has written the files.
+    enum Writer: CaseIterable { case library, otherProgram, otherProgramWithLog }
+
     /// Opens and closes the store. Returns the failure.
-    private func open() -> Failure? {
+    private func open() throws -> Failure? {
         do {
             try TestStore(scratch.path).close()
             return nil
-        } catch {
-            return error as? Failure
+        } catch let failure as Failure {
+            return failure
         }
     }
 
@@ -47,6 +57,18 @@ struct FailedReadTests {
         try #require(sqlite3_open(original + "/" + Schema.fileName, &database) == SQLITE_OK)
         try #require(sqlite3_exec(database, "VACUUM INTO '\(file)'", nil, nil, nil) == SQLITE_OK)
         return FilledStore.file(file)
+    }
+
+    /// Returns the database and the log of a program that has changed the database and was killed.
+    private func filesWithLog(_ bytes: [UInt8]) throws -> ([UInt8], [UInt8]) {
+        let path = scratch.path + "/logged"
+        try FilledStore.write(bytes, to: path)
+        var database: OpaquePointer?
+        defer { sqlite3_close(database) }
+        try #require(sqlite3_open(path + "/" + Schema.fileName, &database) == SQLITE_OK)
+        let change = "PRAGMA journal_mode = WAL; UPDATE tasks SET id = id; UPDATE events SET id = id"
+        try #require(sqlite3_exec(database, change, nil, nil, nil) == SQLITE_OK)
+        return (FilledStore.file(path + "/" + Schema.fileName), FilledStore.file(path + "/" + Schema.walName))
     }
 }
 
@@ -76,9 +98,7 @@ private final class FailingReads {
 
     /// Replaces the call; nil: SQLite uses its own again.
     private func set(_ call: sqlite3_syscall_ptr?) {
-        for name in ["unix", "unix-none"] {
-            guard let vfs = sqlite3_vfs_find(name) else { continue }
-            for function in ["pread", "pread64"] { _ = vfs.pointee.xSetSystemCall(vfs, function, call) }
-        }
+        guard let vfs = sqlite3_vfs_find("unix") else { return }
+        for function in ["pread", "pread64"] { _ = vfs.pointee.xSetSystemCall(vfs, function, call) }
     }
 }
