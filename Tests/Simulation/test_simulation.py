@@ -28,9 +28,10 @@ def test_no_history_of_faults_breaks_a_promise(simulate, pytestconfig):
     assert status == 0, output
 
 
-@pytest.mark.parametrize("seed", [200406, 200609, 201014, 201675, 202325, 202629, 203338, 303191])
+@pytest.mark.parametrize("seed", [200406, 200609, 201014, 201675, 202325, 202629, 203338, 303191,
+                                  403390, 1004141])
 def test_a_history_that_once_broke_a_promise_breaks_none(simulate, seed):
-    status, output = simulate("--seed", seed)
+    status, output = simulate("--seed", seed, "--without-rare")
     assert status == 0, output
 
 
@@ -41,19 +42,19 @@ def test_a_kill_or_a_power_cut_at_any_step_breaks_no_promise(simulate, pytestcon
 
 def test_a_failure_of_any_call_on_the_system_breaks_no_promise(simulate, pytestconfig):
     status, output = simulate("--seed", 13, "--call-stride", 7 * pytestconfig.getoption("--stride"))
-    assert status == 0, output
+    assert status == 0 and not output.startswith("1 runs,"), output
 
 
 def test_a_failure_of_any_allocation_in_a_library_breaks_no_promise(simulate, pytestconfig):
     status, output = simulate("--seed", 16, "--allocation-stride", 150 * pytestconfig.getoption("--stride"))
-    assert status == 0, output
+    assert status == 0 and not output.startswith("1 runs,"), output
 
 
 def test_a_newer_library_that_is_installed_during_a_history_breaks_no_promise(
         simulate, debug_library, pytestconfig):
     count = 1 + pytestconfig.getoption("--seeds") // 4
-    status, output = simulate("--seed", 13, "--count", count, "--upgrade", library=debug_library)
-    assert status == 0, output
+    status, output = simulate("--seed", 13, "--count", count, "--upgrade", "--story", library=debug_library)
+    assert status == 0 and "its engine has another version" in output, output[-20_000:]
 
 
 def test_the_same_seed_gives_the_same_story(simulate):

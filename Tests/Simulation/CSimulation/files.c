@@ -350,15 +350,15 @@ int stat(const char *path, struct stat *status) { return simulate_status(REAL(st
 int lstat(const char *path, struct stat *status) { return simulate_status(REAL(lstat)(path, status), status); }
 
 static char hidden_directory[256];
-static bool sees_not[SIM_PROCESSES + 1];
+static bool is_hidden_from[SIM_PROCESSES + 1];
 
 void sim_hide(const char *path, int process) {
     snprintf(hidden_directory, sizeof hidden_directory, "%s", path);
-    sees_not[process] = true;
+    is_hidden_from[process] = true;
 }
 
 int fstatat(int base, const char *path, struct stat *status, int flags) {
-    if (sees_not[sim_process()] && !strcmp(path, hidden_directory)) {
+    if (is_hidden_from[sim_process()] && !strcmp(path, hidden_directory)) {
         errno = ENOENT;
         return -1;
     }

@@ -188,7 +188,7 @@ int sim_process_status(const char *path, char *text, size_t size) {
     int process = process_of(number);
     if (!process || !processes[process].is_running) return 0;
     return snprintf(text, size, "%d (simulated) %c 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %lld 0\n", number,
-                    sim_is_paused(process) ? 'T' : 'S', (long long)(processes[process].start / 10000));
+                    sim_is_stopped(process) ? 'T' : 'S', (long long)(processes[process].start / 10000));
 }
 
 // ---- The peers of Unix sockets. All sockets of the simulation lead to the one process that listens, and a process

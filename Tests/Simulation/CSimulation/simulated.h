@@ -35,7 +35,7 @@ void sim_start_thread(int process, void *(*body)(void *), void *argument);
 void sim_end_threads(int process);
 _Noreturn void sim_stop_thread(void);
 
-bool sim_is_paused(int process);
+bool sim_is_stopped(int process);
 
 // Decides whether a call fails that is not a call on a file. Sets errno.
 bool sim_call_fails(enum sim_file_call call);

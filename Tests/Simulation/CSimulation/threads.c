@@ -50,7 +50,7 @@ static bool is_in_event;
 static int64_t now, calendar_start, boot_start;
 static struct event *events;
 static size_t event_count, event_room;
-static int64_t paused_until[SIM_PROCESSES + 1];
+static int64_t stopped_until[SIM_PROCESSES + 1];
 static uint64_t last_event, switch_count, world_state, order_state;
 
 void *sim_real(const char *name) {
@@ -141,8 +141,10 @@ static bool has_timed_out(const struct thread *thread) {
     return thread->state != READY && thread->until >= 0 && thread->until <= now;
 }
 
-void sim_pause_process(int process, int64_t microseconds) { paused_until[process] = now + microseconds; }
-bool sim_is_paused(int process) { return paused_until[process] > now; }
+void sim_stop_process(int process, int64_t microseconds) {
+    if (!sim_is_stopped(process)) stopped_until[process] = now + microseconds;
+}
+bool sim_is_stopped(int process) { return stopped_until[process] > now; }
 
 static void report_deadlock(void) {
     dprintf(2, "each thread waits, and nothing will happen:\n");
@@ -151,10 +153,9 @@ static void report_deadlock(void) {
     abort();
 }
 
-// When the thread can run at the latest; -1: it waits without a limit.
+// The next time at which the thread may become able to run; -1: none.
 static int64_t limit_of(const struct thread *thread) {
-    int64_t pause = paused_until[thread->process];
-    return pause > now && pause > thread->until ? pause : thread->until;
+    return sim_is_stopped(thread->process) ? stopped_until[thread->process] : thread->until;
 }
 
 static void advance_time(void) {
@@ -168,7 +169,7 @@ static void advance_time(void) {
 }
 
 static bool can_run(struct thread *thread) {
-    return !sim_is_paused(thread->process) &&
+    return !sim_is_stopped(thread->process) &&
            (thread->state == READY || has_timed_out(thread) || has_descriptors(thread));
 }
 

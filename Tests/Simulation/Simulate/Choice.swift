@@ -11,7 +11,9 @@ struct Choice: Equatable {
     /// The number of the call on the system that fails in the first process; 0: none.
     var failedCall: UInt64 = 0
     /// Whether it is an allocation of memory.
-    var isAllocation = false
+    var failsAllocation = false
+    /// Whether the history has only what histories had at first (`History.addRareEvents`).
+    var leavesOutRare = false
     /// Whether a newer library is installed during the run.
     var hasUpgrade = false
     /// Which syncs have no effect (`sim_lie`).
@@ -23,7 +25,8 @@ struct Choice: Equatable {
         if leftOutTasks != 0 { text += " --without-tasks \(leftOutTasks)" }
         if leftOutFaults != 0 { text += " --without-faults \(leftOutFaults)" }
         if lastStep != 0 { text += " \(isPowerCut ? "--power-cut" : "--kill") \(lastStep)" }
-        if failedCall != 0 { text += " \(isAllocation ? "--fail-allocation" : "--fail") \(failedCall)" }
+        if failedCall != 0 { text += " \(failsAllocation ? "--fail-allocation" : "--fail") \(failedCall)" }
+        if leavesOutRare { text += " --without-rare" }
         if hasUpgrade { text += " --upgrade" }
         return text
     }

@@ -22,7 +22,7 @@ struct History {
     var repeatsEnqueues: Bool
     /// Whether polls continue after the last event that the program has seen, and not after those it has acknowledged.
     var hasCursor: Bool
-    /// Whether the program often enqueues downloads into a directory that the daemon does not see.
+    /// Whether the program sometimes enqueues a download into a directory that the daemon does not see.
     var usesHiddenDirectory = false
     /// When a newer library is installed; nil: never. Processes that start later use it.
     var upgrade: Int64?
@@ -178,31 +178,33 @@ extension History {
             weakCallsPerFailure: random.chance(20) ? UInt64(random.magnitude(4...1_000)) : 0,
             weakCall: random.pick([SIM_SYNC, SIM_SYNC, SIM_WRITE, SIM_READ, SIM_OPEN, SIM_RENAME]),
             hasOtherStore: random.chance(60))
-        (failedCall, failsAllocation) = (choice.failedCall, choice.isAllocation)
+        (failedCall, failsAllocation) = (choice.failedCall, choice.failsAllocation)
         runningLimit = random.chance(50) ? 0 : UInt32(random.int(1...4))
         forgetfulness = random.chance(30) ? random.int(10...80) : 0
         (repeatsEnqueues, hasCursor) = (random.chance(50), random.chance(30))
         if random.chance(30) { cancelHalf(at: random.magnitude(1...2 * second), &random) }
-        addRareThings(Random(seed: Random.mix(choice.seed)), hasUpgrade: choice.hasUpgrade)
+        if !choice.leavesOutRare {
+            addRareEvents(Random(seed: Random.mix(choice.seed)), hasUpgrade: choice.hasUpgrade)
+        }
         tasks = tasks.filter { choice.leftOutTasks >> UInt64($0.number) & 1 == 0 }
         faults = faults.enumerated().filter { choice.leftOutFaults >> UInt64($0.offset) & 1 == 0 }.map(\.element)
     }
 
-    /// What was added to the histories later has random numbers of its own. So most seeds that once broke a promise
-    /// keep their history.
-    private mutating func addRareThings(_ generator: Random, hasUpgrade: Bool) {
+    /// What was added to the histories later has random numbers of its own. So a seed that once broke a promise
+    /// keeps its history if these are left out.
+    private mutating func addRareEvents(_ generator: Random, hasUpgrade: Bool) {
         var random = generator
         let time = random.magnitude(1...Self.lastFault)
         upgrade = hasUpgrade ? time : nil
         usesHiddenDirectory = hasDaemon && random.chance(40)
-        if random.chance(10) { crowd(&random) }
+        if random.chance(10) { crowdTasks(&random) }
         guard programs > 1, random.chance(20) else { return }
         for _ in 0..<random.int(1...4) { addEndOfEngineDuringStop(&random) }
         faults.sort { $0.time < $1.time }
     }
 
     /// Many small tasks end at the same moments, while the disk is slow, and some are cancelled at such a moment.
-    private mutating func crowd(_ random: inout Random) {
+    private mutating func crowdTasks(_ random: inout Random) {
         beat = random.magnitude(20_000...300_000)
         disk.syncTime = random.magnitude(20_000...200_000)
         runningLimit = 0

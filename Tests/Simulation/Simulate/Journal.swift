@@ -5,7 +5,7 @@ import Glibc
 struct Observation: Equatable {
     enum Kind: UInt32 {
         case processStarts, processIsKilled, powerFails, processExits
-        case daemonStarts, daemonIsKilled, libraryIsNewer
+        case daemonStarts, daemonIsKilled, libraryIsNewer, engineIsIncompatible
         case programIsLaunched, launchIsWrong, sessionIsCompleted
         case outageBegins, outageEnds, calendarIsSet, programPauses, programStops, diskFills, systemCallFails
         case taskIsAccepted, enqueueFails, hiddenDirectoryIsAccepted

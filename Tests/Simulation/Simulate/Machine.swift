@@ -15,8 +15,7 @@ final class Machine {
     /// Arranges the faults that have not happened yet. The faults of the time between two processes happen at once.
     func begin() {
         if let upgrade = history.upgrade {
-            installLibrary(isNewer: journal.time >= upgrade)
-            sim_after(max(0, upgrade - journal.time), { _ in world.machine.installLibrary(isNewer: true) }, nil)
+            sim_after(max(0, upgrade - journal.time), { _ in world.machine.installNewerLibrary() }, nil)
         }
         for index in journal.nextFault..<history.faults.count {
             // No engine can know how long a machine was off, so the calendar is set while the machine runs.
@@ -29,9 +28,9 @@ final class Machine {
     }
 
     /// Each process that starts from now on has this version (`Versions.current` in debug builds).
-    private func installLibrary(isNewer: Bool) {
-        if isNewer { record(.libraryIsNewer) }
-        setenv("BACKHAUL_VERSION", isNewer ? "1.1.0/2" : "1.0.0/1", 1)
+    private func installNewerLibrary() {
+        if journal.time <= history.upgrade ?? 0 { record(.libraryIsNewer) }
+        setenv("BACKHAUL_VERSION", "9.0.0/9", 1)
     }
 
     /// Arranges the end of this process before a durable step.
@@ -121,7 +120,7 @@ final class Machine {
             record(.systemCallFails, Int64(calls), Int64(code))
             return code
         }
-        guard ![SIM_SOCKET, SIM_THREAD, SIM_MEMORY].contains(call) else { return 0 }
+        guard ![SIM_SOCKET, SIM_THREAD].contains(call) else { return 0 }
         if isFull, [SIM_WRITE, SIM_CREATE, SIM_DIRECTORY].contains(call) { return ENOSPC }
         let disk = history.disk
         let isWeak = disk.weakCall == call && (!disk.hasOtherStore || Self.isInFiles(name))

@@ -28,14 +28,15 @@ struct Options {
             case "--power-cut": (choice.lastStep, choice.isPowerCut) = (number(), true)
             case "--fail": choice.failedCall = number()
             case "--each-step": stepDistance = 1
-            case "--fail-allocation": (choice.failedCall, choice.isAllocation) = (number(), true)
+            case "--fail-allocation": (choice.failedCall, choice.failsAllocation) = (number(), true)
             case "--each-call": callDistance = 1
             case "--call-stride": callDistance = number()
-            case "--allocation-stride": (callDistance, choice.isAllocation) = (number(), true)
+            case "--allocation-stride": (callDistance, choice.failsAllocation) = (number(), true)
             case "--stride": stepDistance = number()
             case "--stop": stopsAtFirst = true
             case "--ignore-file-syncs": choice.ignoredSyncs = SIM_IGNORES_FILE_SYNCS.rawValue
             case "--ignore-directory-syncs": choice.ignoredSyncs = SIM_IGNORES_DIRECTORY_SYNCS.rawValue
+            case "--without-rare": choice.leavesOutRare = true
             case "--upgrade": choice.hasUpgrade = true
             case "--story": shows = true
             case "--no-shrinking": shrinks = false
@@ -52,7 +53,7 @@ struct Options {
                         [--each-step | --stride STEPS | --kill STEP | --power-cut STEP]
                         [--each-call | --call-stride CALLS | --fail CALL]
                         [--allocation-stride ALLOCATIONS | --fail-allocation ALLOCATION]
-                        [--without-tasks BITS] [--without-faults BITS]
+                        [--without-tasks BITS] [--without-faults BITS] [--without-rare]
                         [--ignore-file-syncs | --ignore-directory-syncs]
         """
 }

@@ -106,6 +106,7 @@ struct Program {
             case .exit(let duration)?: exit(for: world.programs.restart(after: duration))
             case .pause(let duration)?:
                 record(.programPauses, first: duration)
+                world.programs.pauses(number, until: now + duration)
                 usleep(UInt32(duration))
             case nil: break
             }
@@ -225,7 +226,7 @@ struct Program {
         record(.taskIsAccepted, plan.number, first: Int64(result.task_id))
     }
 
-    /// Enqueues a download that must be refused. Later calls must not suffer from it.
+    /// Enqueues a download that must be refused. The refusal must not affect later calls.
     private mutating func enqueueIntoHiddenDirectory() {
         var request = bh_request()
         library.`init`(&request, MemoryLayout<bh_request>.size)
@@ -413,8 +414,10 @@ struct Program {
 
     func check(_ status: bh_status) {
         guard status != BH_OK else { return }
-        // A newer daemon has replaced the one that this process used.
-        if status == BH_ENGINE_INCOMPATIBLE, history.upgrade != nil { world.programs.exit(number, for: second) }
+        if status == BH_ENGINE_INCOMPATIBLE, let upgrade = history.upgrade, now >= upgrade {
+            record(.engineIsIncompatible)
+            world.programs.exit(number, for: second)
+        }
         record(.callFails, first: Int64(status))
         // A program whose engine has ended can start again. Another failure is a violation, and the run is over.
         if world.machine.diskMayFail, status != BH_STORE_DAMAGED { world.programs.exit(number, for: 60 * second) }

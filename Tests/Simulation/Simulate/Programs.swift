@@ -14,6 +14,8 @@ final class Programs {
     private var daemon: Int32 = 0
     /// The processes that have their program's session open.
     private var sessions: [Int: Int32] = [:]
+    /// Until when a program does nothing.
+    private var pauses: [Int: Int64] = [:]
     /// The processes that the daemon has launched.
     private var launched: Set<Int32> = []
     private var launches = Launches()
@@ -135,7 +137,7 @@ final class Programs {
     func stop(_ program: Int, for duration: Int64) {
         guard let process = running[program] else { return }
         journal.add(Observation(time: world.servers.now, kind: .programStops, program: program, first: duration))
-        sim_pause_process(process, duration)
+        sim_stop_process(process, duration)
     }
 
     /// Ends the calling process. Its program starts again after the duration; nil: it is done.
@@ -169,8 +171,14 @@ final class Programs {
     /// The program has opened its application, and so it is connected to the daemon.
     func applicationIsOpen(_ program: Int) { launches.connected(program, to: daemon) }
 
-    /// The process that has the session of a program open; nil: none.
-    func consumer(_ program: Int) -> Int32? { sessions[program] }
+    /// The process that has the session of a program open; nil: none. If a program does nothing, and the disk fails
+    /// when it would become the engine, then it does not know this, and loses its session.
+    func consumer(_ program: Int) -> Int32? {
+        let isPaused = pauses[program].map { $0 > world.servers.now } ?? false
+        return isPaused && history.hasDiskFaults ? nil : sessions[program]
+    }
+
+    func pauses(_ program: Int, until time: Int64) { pauses[program] = time }
 
     private func endIfAllAreDone() {
         if numbers.allSatisfy(isDone) { world.machine.endRun() }

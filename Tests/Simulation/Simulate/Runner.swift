@@ -26,8 +26,9 @@ struct Runner {
         mkdir(folder, 0o700)
         mkdir(folder + "/disk", 0o700)
         mkdir(folder + "/disk/files", 0o700)
-        mkdir(hiddenDirectory(below: folder + "/disk"), 0o700)
-        for plan in History(choice).tasks { File.makeReplaced(plan, in: folder + "/disk/files") }
+        let history = History(choice)
+        if history.usesHiddenDirectory { mkdir(hiddenDirectory(below: folder + "/disk"), 0o700) }
+        for plan in history.tasks { File.makeReplaced(plan, in: folder + "/disk/files") }
         defer { removeFolder() }
         while true {
             let status = zygote.runProcess()

@@ -45,6 +45,7 @@ struct Story {
         case .sessionIsCompleted: "its session is completed"
         case .daemonIsKilled: "the daemon is killed"
         case .libraryIsNewer: "processes that start now use a newer library"
+        case .engineIsIncompatible: "its engine has another version"
         case .outageBegins: "no server answers"
         case .outageEnds: "the servers answer again"
         case .calendarIsSet: "the calendar is set by \(one.first / second) s"

@@ -57,7 +57,7 @@ void sim_end_process(int process);
 
 // Stops the threads of a process for this number of microseconds, as SIGSTOP and SIGCONT do. Call it while no thread
 // runs.
-void sim_pause_process(int process, int64_t microseconds);
+void sim_stop_process(int process, int64_t microseconds);
 
 // Ends the calling process; _exit(2) does the same.
 _Noreturn void sim_exit(void);
@@ -203,7 +203,8 @@ void sim_set_lie(enum sim_lie lie);
 // How long a sync takes on average, in microseconds.
 void sim_set_sync_time(int64_t mean);
 
-// Hides a directory from a process, as a mount namespace of its own does. All processes have the same path hidden.
+// Lets fstatat(2) of a process not find a directory, as in another mount namespace. All processes have the same path
+// hidden.
 void sim_hide(const char *path, int process);
 
 // How many bytes are free, as the program sees it. Writes do not change it.
