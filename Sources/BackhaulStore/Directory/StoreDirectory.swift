@@ -25,6 +25,9 @@ public final class StoreDirectory: Sendable {
 
     public func bodyFile(named name: String) -> String { "\(bodiesPath)/\(name)" }
 
+    /// The names of these two folders.
+    static let folderNames = ["bodies", "kept"]
+
     /// The path of the journal of part files. A download writes to a part file until all bytes have arrived. The
     /// journal has the length of each part file after the last write to the file.
     public var partJournalPath: String { path + "/parts" }
@@ -32,7 +35,7 @@ public final class StoreDirectory: Sendable {
     /// Throws when files of tasks exist. The caller uses this function when it has found no database. In this case, the
     /// files show that the database was lost, and a new database would not know the files.
     func refuseFilesWithoutDatabase() throws(Failure) {
-        for name in ["bodies", "kept"] {
+        for name in Self.folderNames {
             do throws(SystemError) {
                 guard try !DirectoryReader.textNames(in: "\(path)/\(name)").isEmpty else { continue }
             } catch where error.code == ENOENT {
@@ -61,12 +64,7 @@ public final class StoreDirectory: Sendable {
 
     /// A link in place of the repair's folder does not count.
     func hasUnfinishedRepair() throws(Failure) -> Bool {
-        let folder = bhl_openat(descriptor.number, StoreRepair.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
-        guard folder >= 0 else {
-            guard [ENOENT, ENOTDIR, ELOOP].contains(bhl_errno()) else { throw fileFailure(StoreRepair.folder) }
-            return false
-        }
-        defer { close(folder) }
+        guard try openIfPresent(StoreRepair.folder, O_RDONLY | O_DIRECTORY) != nil else { return false }
         let (old, new) = (try sizeOfFile(Schema.fileName), try sizeOfFile(StoreRepair.newName))
         return old == nil && new != nil
     }
@@ -79,14 +77,9 @@ public final class StoreDirectory: Sendable {
     }
 
     private func hasPartRecords() throws(Failure) -> Bool {
-        let number = bhl_open(partJournalPath, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
-        guard number >= 0 else {
-            guard [ENOENT, ELOOP].contains(bhl_errno()) else { throw fileFailure("parts") }
-            return false
-        }
-        defer { close(number) }
+        guard let file = try openIfPresent("parts", O_RDONLY | O_NONBLOCK) else { return false }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
-        let count = pread(number, &bytes, bytes.count, 0)
+        let count = pread(file.number, &bytes, bytes.count, 0)
         guard count >= 0 else { throw fileFailure("parts") }
         return bytes[..<count].contains { $0 != 0 }
     }

@@ -8,7 +8,7 @@ extension StoreDirectory {
     /// uploads and downloads, calls this function when it starts.
     public func makeFolders() throws(Failure) {
         var areNew = false
-        for name in ["kept", "bodies"] {
+        for name in Self.folderNames {
             if mkdirat(descriptor.number, name, 0o700) == 0 {
                 areNew = true
             } else if bhl_errno() != EEXIST {
@@ -33,6 +33,15 @@ extension StoreDirectory {
         }
         guard number < 0 else { return Descriptor(owning: number) }
         throw fileFailure(name)
+    }
+
+    /// Opens a file or folder of the store. Returns nil if it does not exist, or if it is a link. Throws if the disk
+    /// does not report whether it exists.
+    func openIfPresent(_ name: String, _ flags: Int32) throws(Failure) -> Descriptor? {
+        let number = bhl_openat(descriptor.number, name, flags | O_NOFOLLOW, 0)
+        guard number < 0 else { return Descriptor(owning: number) }
+        guard [ENOENT, ENOTDIR, ELOOP].contains(bhl_errno()) else { throw fileFailure(name) }
+        return nil
     }
 
     /// Returns a path to a file of the store. The path is short even if the store's path is long, and stays valid when

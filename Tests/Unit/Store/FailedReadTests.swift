@@ -17,8 +17,8 @@ struct FailedReadTests {
         let (bytes, log): ([UInt8], [UInt8]) =
             switch writer {
             case .library: (filled.bytes, [])
-            case .otherProgram: (try foreignCopy(of: filled.bytes), [])
-            case .otherProgramWithLog: try filesWithLog(try foreignCopy(of: filled.bytes))
+            case .otherProgram: try foreignFiles(of: filled, hasLog: false)
+            case .otherProgramWithLog: try foreignFiles(of: filled, hasLog: true)
             }
         for number in 1..<1_000 {
             try FilledStore.write(bytes, to: scratch.path)
@@ -48,27 +48,14 @@ struct FailedReadTests {
         }
     }
 
-    /// Returns the database as a program with another SQLite has copied it: without checksums.
-    private func foreignCopy(of bytes: [UInt8]) throws -> [UInt8] {
-        let original = scratch.path + "/original"
-        try FilledStore.write(bytes, to: original)
-        var database: OpaquePointer?
-        defer { sqlite3_close(database) }
-        try #require(sqlite3_open(original + "/" + Schema.fileName, &database) == SQLITE_OK)
-        try #require(sqlite3_exec(database, "VACUUM INTO '\(file)'", nil, nil, nil) == SQLITE_OK)
-        return FilledStore.file(file)
-    }
-
-    /// Returns the database and the log of a program that has changed the database and was killed.
-    private func filesWithLog(_ bytes: [UInt8]) throws -> ([UInt8], [UInt8]) {
-        let path = scratch.path + "/logged"
-        try FilledStore.write(bytes, to: path)
-        var database: OpaquePointer?
-        defer { sqlite3_close(database) }
-        try #require(sqlite3_open(path + "/" + Schema.fileName, &database) == SQLITE_OK)
-        let change = "PRAGMA journal_mode = WAL; UPDATE tasks SET id = id; UPDATE events SET id = id"
-        try #require(sqlite3_exec(database, change, nil, nil, nil) == SQLITE_OK)
-        return (FilledStore.file(path + "/" + Schema.fileName), FilledStore.file(path + "/" + Schema.walName))
+    /// Returns the database and the log of another program. The log is empty, or has changes of this program.
+    private func foreignFiles(of filled: FilledStore, hasLog: Bool) throws -> ([UInt8], [UInt8]) {
+        try filled.makeCopy(in: scratch.path)
+        guard hasLog else { return (FilledStore.file(file), []) }
+        let change = ["PRAGMA journal_mode = WAL", "UPDATE tasks SET id = id", "UPDATE events SET id = id"]
+        return try withPlainSQLite(file, change) {
+            (FilledStore.file(file), FilledStore.file(scratch.path + "/" + Schema.walName))
+        }
     }
 }
 

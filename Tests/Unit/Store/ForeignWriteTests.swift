@@ -13,17 +13,7 @@ struct ForeignWriteTests {
     let scratch = Scratch()
     private var file: String { scratch.path + "/" + Schema.fileName }
 
-    /// Runs the statements with a SQLite that writes no checksums, such as the shell of SQLite.
-    private func withPlainSQLite(_ path: String, _ statements: String...) throws {
-        var database: OpaquePointer?
-        defer { sqlite3_close(database) }
-        try #require(sqlite3_open(path, &database) == SQLITE_OK)
-        for sql in statements {
-            try #require(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK, "\(sql)")
-        }
-    }
-
-    private func withPlainSQLite(copy path: String, to other: String) throws {
+    private func backUp(_ path: String, to other: String) throws {
         var source: OpaquePointer?
         var target: OpaquePointer?
         defer {
@@ -61,20 +51,10 @@ struct ForeignWriteTests {
         try DirectoryReader.textNames(in: path).filter { !$0.hasSuffix("-shm") }.sorted()
     }
 
-    /// Makes a database without valid checksums: a copy by another program.
-    private func makeCopy(_ filled: FilledStore) throws {
-        let original = scratch.path + "/original"
-        try FilledStore.write(filled.bytes, to: original)
-        try withPlainSQLite(original + "/" + Schema.fileName, "VACUUM INTO '\(file)'")
-        unlink(original + "/" + Schema.fileName)
-        rmdir(original)
-        chmod(file, 0o600)
-    }
-
     @Test("a copy that is larger than SQLite's page cache gets its checksums")
     func large() throws {
         let filled = try FilledStore.shared.get()
-        try makeCopy(filled)
+        try filled.makeCopy(in: scratch.path)
         try withPlainSQLite(
             file,
             """
@@ -103,7 +83,7 @@ struct ForeignWriteTests {
             mkdir(path, 0o700)
             let copy = path + "/" + Schema.fileName
             if isBackup {
-                try withPlainSQLite(copy: original + "/" + Schema.fileName, to: copy)
+                try backUp(original + "/" + Schema.fileName, to: copy)
             } else {
                 try withPlainSQLite(original + "/" + Schema.fileName, "VACUUM INTO '\(copy)'")
             }
@@ -115,11 +95,11 @@ struct ForeignWriteTests {
     @Test("a backup of a copy gets its checksums, too")
     func copiedTwice() throws {
         let filled = try FilledStore.shared.get()
-        try makeCopy(filled)
+        try filled.makeCopy(in: scratch.path)
         do { try TestStore(scratch.path).close() }
         let path = scratch.path + "/copy"
         mkdir(path, 0o700)
-        try withPlainSQLite(copy: file, to: path + "/" + Schema.fileName)
+        try backUp(file, to: path + "/" + Schema.fileName)
         chmod(path + "/" + Schema.fileName, 0o600)
         try expectRestored(filled, path: path)
     }
@@ -170,7 +150,7 @@ struct ForeignWriteTests {
     @Test("a database in which SQLite finds damage gets no checksums")
     func damaged() throws {
         let filled = try FilledStore.shared.get()
-        try makeCopy(filled)
+        try filled.makeCopy(in: scratch.path)
         try withPlainSQLite(
             file, "PRAGMA writable_schema = ON",
             "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'events') "
@@ -183,7 +163,7 @@ struct ForeignWriteTests {
     @Test("if an engine is killed while it adds the checksums, the next engine adds them", arguments: 0..<16)
     func killedMeanwhile(round: Int) async throws {
         let filled = try FilledStore.shared.get()
-        try makeCopy(filled)
+        try filled.makeCopy(in: scratch.path)
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [path = scratch.path as String, round = round as Int] in
             let killer = try BackhaulPlatform.Thread(name: "killer") {
