@@ -30,16 +30,31 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
     /// when no descriptor is free.
     public static func exists(_ processID: Int32) -> Bool { kill(processID, 0) == 0 || bhl_errno() == EPERM }
 
-    public var isAlive: Bool { ProcessIdentity.of(processID: processID) == self }
+    /// If the status of the process is there, but cannot be read, for example because no descriptor is free, the result
+    /// is true: a living process that is taken for ended would lose what belongs to it.
+    public var isAlive: Bool {
+        guard [bootID, ""].contains(Self.currentBootID) else { return false }
+        if Self.statusFields(of: processID) == nil, access("/proc/\(processID)/stat", F_OK) == 0 { return true }
+        return Self.startTime(of: processID) == startTime
+    }
 
-    public static let currentBootID: String = {
+    private static let knownBootID = Lock<String?>(nil)
+
+    /// Empty while the id cannot be read.
+    public static var currentBootID: String {
+        knownBootID.withLock { known in
+            known = known ?? readBootID()
+            return known ?? ""
+        }
+    }
+
+    private static func readBootID() -> String? {
         #if DEBUG
         // With this variable, tests simulate a reboot.
         if let boot = getenv("BACKHAUL_BOOT") { return String(cString: boot) }
         #endif
-        let text = readSmallFile("/proc/sys/kernel/random/boot_id") ?? "unknown"
-        return String(text.prefix { $0 != "\n" })
-    }()
+        return readSmallFile("/proc/sys/kernel/random/boot_id").map { String($0.prefix { $0 != "\n" }) }
+    }
 
     /// Whether a signal or a debugger has stopped the process.
     public static func isStopped(processID: Int32) -> Bool {

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import BackhaulPlatform
@@ -44,6 +45,15 @@ import Testing
         #expect(waitpid(child, nil, 0) == child)
         #expect(!identity.isAlive)
         #expect(ProcessIdentity.of(processID: child) == nil)
+    }
+
+    @Test("a living process is alive, and an ended process is not, also when no descriptor is free")
+    func noDescriptor() throws {
+        let child = try startChild()
+        let identity = try #require(ProcessIdentity.of(processID: child))
+        #expect(withoutFreeDescriptors { identity.isAlive })
+        #expect(kill(child, SIGKILL) == 0 && waitpid(child, nil, 0) == child)
+        #expect(withoutFreeDescriptors { !identity.isAlive })
     }
 
     @Test("a stopped process is alive and reported as stopped")
