@@ -20,8 +20,10 @@ extension Failure {
                 .diskFailed, code: error.code,
                 "\(error.messageStart) \(subject): the program closed a descriptor of the library; it must "
                     + "not change them")
-        // The server of a network share or of a FUSE file system has gone, or the device was unplugged.
-        case ENOTCONN, ECONNABORTED, ESTALE, ENODEV, ENXIO, ESHUTDOWN, EHOSTDOWN, EREMOTEIO:
+        // The server of a network share or of a FUSE file system has gone or does not respond, or the device was
+        // unplugged.
+        case ENOTCONN, ECONNABORTED, ESTALE, ENODEV, ENXIO, ESHUTDOWN, EHOSTDOWN, EREMOTEIO, ETIMEDOUT, EHOSTUNREACH,
+            ENETUNREACH, EINTR, EAGAIN:
             .system(.storageAway, code: error.code, sentence + "; the file system is away")
         // Many kernels make a file system read-only after a failure, until it is mounted again.
         case EROFS: .system(.storageAway, code: error.code, sentence + "; mount the file system with write access")

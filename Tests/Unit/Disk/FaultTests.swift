@@ -51,6 +51,17 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 4])
     }
 
+    @Test(
+        "the errors of a network share whose server does not respond mean that the file system is away",
+        arguments: [EAGAIN, EHOSTDOWN, EHOSTUNREACH, EINTR, ENETUNREACH, ENOTCONN, ESTALE, ETIMEDOUT])
+    func share(error: Int32) async throws {
+        faults.fail(.write, with: error)
+        let part = threads.partFile(try scratch.location("file"))
+        #expect(await status { try await part.append([1]) } == .storageAway)
+        #expect(try await part.openResuming(trusting: .nothing) == 0)
+        #expect(try await part.append([1]) == 1)
+    }
+
     @Test("an append that exceeds the quota fails with the status `diskFull`")
     func quota() async throws {
         faults.fail(.create, with: EDQUOT)
