@@ -77,7 +77,7 @@ struct DamagedCopy {
             let connection = try open()
             defer { connection.close() }
             return try Database.checkedVersion(of: connection, newest: Schema.version()) == Schema.version()
-        } catch where [.storeNewer, .outOfResources].contains(error.status) {
+        } catch where [.storeNewer, .outOfResources, .engineFailed].contains(error.status) {
             throw error
         } catch {
             return false

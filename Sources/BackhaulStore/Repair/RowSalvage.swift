@@ -122,7 +122,7 @@ final class RowSalvage {
             return (last, true)
         } catch {
             if let targetFailure { throw targetFailure }
-            if error.status == .outOfResources { throw error }
+            if [.outOfResources, .engineFailed].contains(error.status) { throw error }
             return (last, false)
         }
     }

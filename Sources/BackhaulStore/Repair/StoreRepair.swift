@@ -119,10 +119,14 @@ public struct StoreRepair {
         guard database.connection.walSize == 0 else {
             throw Failure(.storeFull, "the new database cannot be written; free some space, and repeat the repair")
         }
-        if let found = try database.connection.pragma("PRAGMA integrity_check(1)"), found != "ok" {
-            throw Failure(.internal, "the new database is not consistent (\(found)); please report it")
+        do throws(Failure) {
+            try database.connection.checkIntegrity()
+        } catch where error.status == .storeDamaged {
+            throw Failure(.internal, "the new database is not consistent (\(error.message)); please report it")
         }
-        if losses.isEmpty, (try? source.pragma("PRAGMA integrity_check(1)")) != "ok" {
+        do throws(Failure) {
+            if losses.isEmpty { try source.checkIntegrity() }
+        } catch where error.status == .storeDamaged {
             losses.append("an index does not match its table, so rows may be lost; all rows that were found are saved")
         }
         return losses

@@ -238,12 +238,7 @@ final class Connection {
         guard let file = file(SQLITE_FCNTL_FILE_POINTER), CheckedFile.of(file)?.pointee.lacksChecksums ?? false else {
             return
         }
-        // The result is nil if SQLite was built without this pragma.
-        if let found = try pragma("PRAGMA integrity_check(1)"), found != "ok" {
-            // The pragma reports a page that the disk cannot read as damage.
-            if let code = readFailure { throw failure(code) }
-            throw .damaged(found)
-        }
+        try checkIntegrity()
         do throws(Failure) {
             // This commit increments SQLite's change counter. If another program copies the database with SQLite, the
             // counter of the copy begins with SQLite's first value. Because the two counters differ, `CheckedFile`
@@ -257,6 +252,18 @@ final class Connection {
         } catch where error.status == .storeFull {
             if isInTransaction { try execute("ROLLBACK") }
         }
+    }
+
+    /// Throws storeDamaged if SQLite finds damage. SQLite also takes a page for damaged that the disk could not read, or
+    /// for which there was no memory; then the failure is the disk's or the memory's.
+    func checkIntegrity() throws(Failure) {
+        // The result is nil if SQLite was built without this pragma.
+        guard let found = try pragma("PRAGMA integrity_check(1)"), found != "ok" else { return }
+        let stated = found.firstRange(of: "error code=").flatMap {
+            Int32(found[$0.upperBound...].prefix { $0.isNumber })
+        }
+        if let code = readFailure ?? stated, code & 0xFF != SQLITE_CORRUPT { throw failure(code) }
+        throw .damaged(found)
     }
 
     /// The result of the last read that has failed.

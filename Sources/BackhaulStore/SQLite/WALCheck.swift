@@ -25,9 +25,7 @@ struct WALCheck {
     /// Throws storeDamaged if the log is damaged, because SQLite would ignore the rest of the log without an error.
     /// Also throws if the log cannot be read or synced.
     static func refuseDamage(_ directory: StoreDirectory) throws(Failure) {
-        let number = bhl_openat(directory.descriptor.number, Schema.walName, O_RDWR | O_NOFOLLOW, 0)
-        guard number >= 0 else { return }
-        let file = Descriptor(owning: number)
+        guard let file = try directory.openIfPresent(Schema.walName, O_RDWR) else { return }
         let frame: Int?
         do throws(SystemError) {
             frame = try damagedFrame(file)
@@ -70,9 +68,8 @@ struct WALCheck {
     private static func damagedFrame(_ file: Descriptor) throws(SystemError) -> Int? {
         var status = stat()
         var head = [UInt8](repeating: 0, count: headerSize)
-        guard fstat(file.number, &status) == 0, try read(file, &head, at: 0) == headerSize,
-            head.contains(where: { $0 != 0 })
-        else { return nil }
+        guard fstat(file.number, &status) == 0 else { throw .last("cannot look at") }
+        guard try read(file, &head, at: 0) == headerSize, head.contains(where: { $0 != 0 }) else { return nil }
         let magic = head.word(0)
         let pageSize = Int(head.word(8))
         var sum = Checksum(isLittleEndian: magic == 0x377F_0682)

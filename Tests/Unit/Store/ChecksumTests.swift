@@ -105,6 +105,15 @@ struct WALCheckTests {
         return path
     }
 
+    @Test("a log that cannot be opened, because no descriptor is free, is not skipped")
+    func noDescriptor() async throws {
+        let directory = try StoreDirectory.open(path: await killedStore(tasks: 2))
+        let failure = #expect(throws: Failure.self) {
+            try withoutFreeDescriptors { try WALCheck.refuseDamage(directory) }
+        }
+        #expect(failure?.status == .outOfResources)
+    }
+
     @Test("a changed byte in the log is reported, or only the last transaction is lost")
     func changedByte() async throws {
         let path = await killedStore(tasks: 20)

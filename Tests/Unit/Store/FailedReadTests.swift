@@ -5,7 +5,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("A disk that cannot read is no damage")
+@Suite("A disk that cannot read, and a lack of memory, are no damage")
 struct FailedReadTests {
     let scratch = Scratch()
     private var file: String { scratch.path + "/" + Schema.fileName }
@@ -14,12 +14,7 @@ struct FailedReadTests {
         "while a store opens, each of its reads fails once, and the next engine finds all", arguments: Writer.allCases)
     func failedReads(writer: Writer) throws {
         let filled = try FilledStore(tasks: 8)
-        let (bytes, log): ([UInt8], [UInt8]) =
-            switch writer {
-            case .library: (filled.bytes, [])
-            case .otherProgram: try foreignFiles(of: filled, hasLog: false)
-            case .otherProgramWithLog: try foreignFiles(of: filled, hasLog: true)
-            }
+        let (bytes, log) = try files(of: filled, writer)
         for number in 1..<1_000 {
             try FilledStore.write(bytes, to: scratch.path)
             if !log.isEmpty { try FilledStore.write(log, to: scratch.path, as: Schema.walName) }
@@ -35,6 +30,23 @@ struct FailedReadTests {
         Issue.record("a store needs more than 1,000 reads to open")
     }
 
+    @Test("a store that is opened with too little memory is not taken for damaged", arguments: Writer.allCases)
+    func lackOfMemory(writer: Writer) throws {
+        let filled = try FilledStore(tasks: 8)
+        let (bytes, log) = try files(of: filled, writer)
+        var failures = 0
+        for size in stride(from: Int64(4096), to: 1 << 24, by: 4096) {
+            try FilledStore.write(bytes, to: scratch.path)
+            if !log.isEmpty { try FilledStore.write(log, to: scratch.path, as: Schema.walName) }
+            sqlite3_hard_heap_limit64(sqlite3_memory_used() + size)
+            defer { sqlite3_hard_heap_limit64(0) }
+            guard let failure = try open() else { return #expect(failures > 5) }
+            #expect(failure.status == .outOfResources, "\(size) bytes: \(failure.message)")
+            failures += 1
+        }
+        Issue.record("a store needs more than 16 MiB to open")
+    }
+
     /// Which SQLite has written the files.
     enum Writer: CaseIterable { case library, otherProgram, otherProgramWithLog }
 
@@ -45,6 +57,15 @@ struct FailedReadTests {
             return nil
         } catch let failure as Failure {
             return failure
+        }
+    }
+
+    /// Returns the database and the log.
+    private func files(of filled: FilledStore, _ writer: Writer) throws -> ([UInt8], [UInt8]) {
+        switch writer {
+        case .library: (filled.bytes, [])
+        case .otherProgram: try foreignFiles(of: filled, hasLog: false)
+        case .otherProgramWithLog: try foreignFiles(of: filled, hasLog: true)
         }
     }
 
