@@ -100,7 +100,7 @@ demo: ## the demonstration, one minute after the build: enqueue, kill, continue 
 	@$(MAKE) --no-print-directory $(DAEMON) $(BUILD)/examples/collection
 	@scripts/demo $(BUILD)/examples/collection
 
-test: ## everything that must hold, some 16 minutes on two processors
+test: ## everything that must hold, some 30 minutes on two processors
 	@scripts/setup build test
 	@scripts/test
 
