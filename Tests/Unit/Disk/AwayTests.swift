@@ -210,10 +210,12 @@ import Testing
         #expect(try await part.inspect(for: intent) == .absent)
     }
 
-    /// Puts a copy in the place of the file, so that the file has another inode.
+    /// Puts a copy in the place of the file, so that the file has another inode. The old file stays under another name,
+    /// so that a later copy does not get its inode.
     private func copy(_ name: String, in directory: String) throws {
         let path = scratch.path(directory + "/" + name)
         let bytes = try #require(contents(path))
+        #expect(link(path, scratch.path("old\(directoryNames(scratch.path).count)")) == 0)
         try write(bytes, to: path + ".copy")
         chmod(path + ".copy", 0o600)
         #expect(rename(path + ".copy", path) == 0)
