@@ -16,22 +16,23 @@ struct DirectoryCache {
 
     /// Returns the destination's directory. Throws `storageAway` if it is missing, or on another file system than at
     /// the enqueue. So nothing is written below an empty mount point. The directory itself may be another one. If the
-    /// file system of the enqueue is unknown, throws if this process sees another directory than the host.
+    /// file system is unknown, throws if this is not the directory that the host saw.
     mutating func directory(of destination: Destination) throws(Failure) -> OpenDirectory {
         let directory = try openDirectory(of: destination)
-        if directory.status.inode != destination.directoryInode { try Self.checkLinks(to: directory, files) }
-        if let expected = destination.fileSystem {
-            guard let present = directory.identity, present != expected else { return directory }
-            // Another mount of the same file system may have the same directory, such as a bind mount.
-            let isSameSystem = FileSystemIdentities.areOfSameSystem(present, expected)
-            if isSameSystem, directory.status.inode == destination.directoryInode { return directory }
-            throw .away(destination.directory, from: expected)
+        let hasSameInode = directory.status.inode == destination.directoryInode
+        if !hasSameInode { try Self.checkLinks(to: directory, files) }
+        // A device of 0 is not compared. It means that the host saw the directory in an earlier boot, and the numbers
+        // of devices may change with each boot.
+        let isSame = hasSameInode && [0, directory.status.device].contains(destination.directoryDevice)
+        guard let expected = destination.fileSystem else {
+            guard isSame else { throw DirectoryCache.replacedFailure(destination.directory) }
+            return directory
         }
-        guard directory.status.inode == destination.directoryInode,
-            // A device of 0 is not compared. It means that the host saw the directory in an earlier boot, and the
-            // numbers of devices may change with each boot.
-            [0, directory.status.device].contains(destination.directoryDevice)
-        else { throw DirectoryCache.replacedFailure(destination.directory) }
+        // Another mount of the same file system may have the same directory, such as a bind mount.
+        let isRight = directory.identity.map { present in
+            present == expected || hasSameInode && FileSystemIdentities.areOfSameSystem(present, expected)
+        }
+        guard isRight ?? isSame else { throw .away(destination.directory, from: expected) }
         return directory
     }
 
@@ -47,16 +48,14 @@ struct DirectoryCache {
         isFileSystemAway(destination.directory, destination.fileSystem)
     }
 
-    /// Whether a file that is missing in this directory was removed, or is away with its file system. `expected`: the
-    /// identity of the file system; nil if it is unknown.
+    /// Whether a file that is missing in this directory may be away with its file system, so that it was perhaps not
+    /// removed. `expected`: the identity of the file system; nil if it is unknown.
     mutating func isFileSystemAway(_ path: String, _ expected: String?) -> Bool {
         guard let expected else { return false }
         var path = path
         // If the directory is missing, the nearest directory above it shows whether the file system is there.
         while true {
-            if let directory = try? directory(at: path) {
-                return directory.identity.map { $0 != expected } ?? false
-            }
+            if let directory = try? directory(at: path) { return directory.identity != expected }
             if path == "/" { return true }
             path = SplitPath(path).directory
         }

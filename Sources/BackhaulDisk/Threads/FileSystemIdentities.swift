@@ -14,6 +14,8 @@ final class FileSystemIdentities: Sendable {
     }
 
     private struct State {
+        /// Nil while the list of mounts cannot be read, as in a chroot without /proc. Then no identity is known.
+        var changes: MountChanges?
         /// The number of times that `known` was emptied.
         var generation = 0
         var known: [String: Directory] = [:]
@@ -25,21 +27,21 @@ final class FileSystemIdentities: Sendable {
     /// In place of the type and the mounted part, if the list of mounts does not have the mount.
     private static let unlisted = "?"
 
-    /// Nil if the list of mounts cannot be read, as in a chroot without /proc. Then no identity is known.
-    private let changes = try? MountChanges()
     private let state = Lock(State())
 
     /// Returns the identity, or nil if it is not known. Between two changes of the mounts, a directory with the same
     /// path, device and inode is on the same file system.
     func identity(of directory: Int32, at path: String, _ status: FileStatus) -> String? {
-        guard let changes else { return nil }
-        let (known, generation) = state.withLock { state in
+        let (known, generation): (Directory?, Int?) = state.withLock { state in
+            if state.changes == nil { state.changes = try? MountChanges() }
+            guard let changes = state.changes else { return (nil, nil) }
             if changes.takeChange() || state.known.count >= Self.limit {
                 state.known = [:]
                 state.generation += 1
             }
             return (state.known[path], state.generation)
         }
+        guard let generation else { return nil }
         if let known, known.device == status.device, known.inode == status.inode { return known.identity }
         // The file system may hang, so the lock is not held meanwhile.
         guard let identity = Self.read(directory) else { return nil }
@@ -52,8 +54,8 @@ final class FileSystemIdentities: Sendable {
 
     private static func read(_ directory: Int32) -> String? {
         let mount = bhl_mount_id(directory)
-        guard mount >= 0 else { return nil }
-        let entry = MountTable.entry(mount, in: MountTable.text)
+        guard mount >= 0, let mounts = MountTable.text else { return nil }
+        let entry = MountTable.entry(mount, in: mounts)
         var uuid = [CChar](repeating: 0, count: 40)
         if bhl_file_system_uuid(directory, &uuid) == 0 {
             let name = String(decoding: uuid.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -15,7 +15,7 @@ struct MountTable {
     mutating func device(of path: String) -> UInt64? {
         let now = Clock.bootMilliseconds
         if mounts.isEmpty || readAt + Self.cacheMilliseconds <= now {
-            mounts = Self.parse(Self.text)
+            mounts = Self.text.map(Self.parse) ?? mounts
             readAt = now
         }
         return Self.find(path, in: mounts)
@@ -80,14 +80,15 @@ struct MountTable {
         return unescaped
     }
 
-    static var text: [UInt8] {
+    /// The list of mounts; nil if it cannot be read.
+    static var text: [UInt8]? {
         let number = bhl_open("/proc/self/mountinfo", O_RDONLY, 0)
-        guard number >= 0 else { return [] }
+        guard number >= 0 else { return nil }
         defer { close(number) }
         var (text, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 16_384))
         while true {
             let count = read(number, &chunk, chunk.count)
-            if count <= 0 { return text }
+            if count <= 0 { return count == 0 ? text : nil }
             text += chunk[..<count]
         }
     }

@@ -146,6 +146,35 @@ import Testing
         #expect(names("other").isEmpty)
     }
 
+    // MARK: Unknown file systems
+
+    @Test("while the file system of a directory cannot be found out, only the directory of the enqueue is used")
+    func unknownFileSystem() async throws {
+        let location = try await location(in: "a")
+        // A cache without `FileSystemIdentities` knows no file system.
+        var directories = DirectoryCache(files: FileSystem())
+        _ = try directories.directory(of: location.destination)
+        #expect(rename(scratch.path("a"), scratch.path("old")) == 0)
+        mkdir(scratch.path("a"), 0o700)
+        directories.closeAll()
+        #expect(await status { _ = try directories.directory(of: location.destination) } == .storageAway)
+        let isAway = directories.isFileSystemAway(location.destination)
+        #expect(isAway)
+    }
+
+    @Test("a file system whose identity could not be read, because descriptors were missing, is identified later")
+    func missingDescriptors() throws {
+        let files = FileSystem()
+        let directory = try files.openDirectory(scratch.path)
+        let status = try files.status(directory.number)
+        let identities = FileSystemIdentities()
+        func identity(_ path: String) -> String? { identities.identity(of: directory.number, at: path, status) }
+        #expect(try withoutDescriptors { identity("/a") } == nil)
+        let found = try #require(identity("/a"))
+        #expect(try withoutDescriptors { identity("/b") } == nil)
+        #expect(identity("/b") == found)
+    }
+
     // MARK: Removal
 
     @Test("a file is removed only when its file system is there", .enabled(if: Mount.isPossible))

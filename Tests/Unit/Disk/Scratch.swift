@@ -97,6 +97,18 @@ func openDescriptor(of path: String) -> Int32? {
     return nil
 }
 
+/// Runs the body while this process can open no file: each open(2) fails with EMFILE.
+func withoutDescriptors<Value>(_ body: () throws -> Value) throws -> Value {
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    var limit = rlimit()
+    try #require(getrlimit(resource, &limit) == 0)
+    var none = limit
+    none.rlim_cur = 0
+    try #require(setrlimit(resource, &none) == 0)
+    defer { setrlimit(resource, &limit) }
+    return try body()
+}
+
 /// Waits until a disk thread has completed one call, and returns the result.
 func result<Value: Sendable>(
     _ start: (@escaping @Sendable (Result<Value, Failure>) -> Void) -> Void
