@@ -25,7 +25,7 @@ public final class BodyReader: Sendable {
     /// Reads `count` bytes from `offset`. The file must contain these bytes. After each read, the file's identity, size
     /// and time are compared with those at the enqueue, when the upload was stored as a task. If there is a change, the
     /// read fails. So if the file is changed during an upload, the server never gets a complete body. A read fails with
-    /// `bodyChanged`, `bodyUnavailable` or `outOfResources`.
+    /// `bodyChanged`, with `bodyUnavailable` if the file is missing or must not be read, or with a failure of the disk.
     public func read(
         at offset: UInt64, count: Int, then: @escaping @Sendable (Result<[UInt8], Failure>) -> Void
     ) {
@@ -155,10 +155,8 @@ final class OpenBody {
     static func failure(_ error: SystemError, _ path: String) -> Failure {
         if error.code == SystemError.changed.code { return changed(path) }
         let failure = Failure.disk(error, "the body's file \(path)")
-        if failure.status == .storageAway { return failure }
-        return .system(
-            error.isExhaustion ? .outOfResources : .bodyUnavailable, code: error.code,
-            "the body's file \(path) cannot be read: \(error)")
+        guard failure.status == .destinationUnavailable else { return failure }
+        return .system(.bodyUnavailable, code: error.code, "the body's file \(path) cannot be read: \(error)")
     }
 }
 

@@ -18,7 +18,7 @@ final class DownloadRunner: TransferRunner {
     private var known: StoredRepresentation?
     /// The file that this task has placed.
     private(set) var placed: FileStamp?
-    /// Whether the part file could not be removed, because its file system is away.
+    /// Whether the part file could not be removed, for example because its file system is away.
     private(set) var isPartLeft = false
     /// Whether the list of leftovers got the part file.
     var mustSweep = false
@@ -131,7 +131,7 @@ final class DownloadRunner: TransferRunner {
         part.discard(
             then: attempt.services.runtime.returning { [self] (result: Result<Void, Failure>) in
                 attempt.afterwards {
-                    if case .failure(let failure) = result { isPartLeft = failure.status == .storageAway }
+                    if case .failure = result { isPartLeft = true }
                     handle(.discarded)
                 }
             })

@@ -14,8 +14,8 @@ public struct LeftoverOperations {
             nextRemoval: try tables.leftovers.nextRemoval(now: now))
     }
 
-    /// Adds the part file of a task that ends in this transaction. The engine could not remove the file, because its
-    /// file system is away.
+    /// Adds the part file of a task that ends in this transaction. The engine could not remove the file, for example
+    /// because its file system is away.
     public func addUnremovedPart(of task: TaskID) throws(Failure) { try tables.leftovers.insertUnremovedPart(of: task) }
 
     /// Removes the files from the list, because they were deleted.

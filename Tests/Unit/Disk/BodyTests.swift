@@ -151,6 +151,22 @@ struct BodyTests {
 
     #if DEBUG
     @Test(
+        "a body file is unavailable only if the system refuses to read it; other errors are failures of the disk",
+        arguments: [FileOperation.open, .read, .status],
+        [(EIO, Status.diskFailed), (ESTALE, .storageAway), (EMFILE, .outOfResources), (EACCES, .bodyUnavailable)])
+    func unreadable(_ operation: FileOperation, _ error: (code: Int32, status: Status)) async throws {
+        let faults = FaultPlan()
+        var files = FileSystem()
+        files.faults = faults
+        let threads = try DiskThreads(count: 1, files: files)
+        let reader = threads.bodyReader(try file(), at: home.path("a"))
+        faults.fail(operation, with: error.code)
+        #expect(await status { _ = try await read(reader, 0, 10) } == error.status)
+        #expect(try await read(reader, 0, 10) == Array(bytes[..<10]))
+        threads.close()
+    }
+
+    @Test(
         "the copy of a body file into a full store fails with the status `storeFull`",
         arguments: [FileOperation.write, .create, .sync])
     func noSpace(_ operation: FileOperation) async throws {

@@ -2,6 +2,7 @@ import BackhaulClient
 import BackhaulDisk
 import BackhaulModel
 import BackhaulPlatform
+import Glibc
 import Testing
 
 @Suite("Downloads, from enqueue to acknowledgement")
@@ -86,6 +87,32 @@ struct DownloadTests {
         #expect(task.outcome.failure?.detail == 404)
         #expect(task.outcome.response.errorBody == Array("nothing".utf8))
         #expect(store.names(in: store.files).isEmpty)
+    }
+
+    @Test("a part file that could not be removed when its download failed is removed by the next engine")
+    func leftPart() throws {
+        var resource = TestOrigin.Resource(
+            bytes: pattern(5_000_000), entityTag: "\"a\"", bytesPerSecond: 1_000_000)
+        origin.serve("/a", resource)
+        let first = try store.open()
+        let session = try session(first.createSession(SessionConfiguration(identifier: "s"), .consume))
+        _ = try enqueue(session, [try store.request(origin.url("/a"), "a")])
+        #expect(waitUntil { !store.names(in: store.files).isEmpty })
+        let part = try #require(store.names(in: store.files).first)
+        _ = try reply(session.control(.suspend, TaskSelection()))
+        // unlink(2) of a directory fails with EISDIR.
+        #expect(rename(store.files + "/" + part, store.path + "/part") == 0)
+        #expect(mkdir(store.files + "/" + part, 0o700) == 0)
+        resource.status = 404
+        origin.serve("/a", resource)
+        _ = try reply(session.control(.resume, TaskSelection()))
+        #expect(ended(try eventsOfRound(session)[0])?.outcome.failure?.detail == 404)
+        first.close()
+        #expect(rmdir(store.files + "/" + part) == 0)
+        #expect(rename(store.path + "/part", store.files + "/" + part) == 0)
+        let second = try store.open()
+        defer { second.close() }
+        #expect(waitUntil { store.names(in: store.files).isEmpty })
     }
 
     @Test("three hundred files of different sizes are downloaded completely, and each has one event")

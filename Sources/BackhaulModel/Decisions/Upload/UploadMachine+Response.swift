@@ -14,10 +14,10 @@ extension UploadMachine {
 
     mutating func bodyFailed(_ failure: Failure) -> [Action] {
         switch state {
-        // A lack of resources, such as descriptors, is temporary, and a drive may come back. A retry is safe: the
-        // request was not sent completely, so the server has not acted on it.
+        // A lack of resources, such as descriptors, is temporary, a drive may come back, and a disk may read at the
+        // next attempt. A retry is safe: the request was not sent completely, so the server has not acted on it.
         case .opening, .sending:
-            let isTemporary = failure.status == .outOfResources || failure.status == .storageAway
+            let isTemporary = [.outOfResources, .storageAway, .diskFailed].contains(failure.status)
             return conclude(isTemporary ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
         case .ready, .receiving, .refusing, .concluding, .over: return []
         }

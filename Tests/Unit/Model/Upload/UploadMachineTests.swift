@@ -142,9 +142,11 @@ struct UploadMachineTests {
             ])
     }
 
-    @Test("an upload is retried if no free descriptor is available for its file")
-    func exhausted() {
-        let failure = Failure(.outOfResources, "none left")
+    @Test(
+        "an upload is retried if its file cannot be read now: no descriptor is free, the disk fails, or the file is away",
+        arguments: [Status.outOfResources, .diskFailed, .storageAway])
+    func unreadable(status: Status) {
+        let failure = Failure(status, "not now")
         var machine = Self.machine()
         _ = machine.handle(.start)
         #expect(
