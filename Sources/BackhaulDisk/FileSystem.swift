@@ -265,6 +265,16 @@ struct FileSystem: Sendable {
         return FileStatus(status)
     }
 
+    /// Returns nil if the path leads to no file, or to a file that this user must not reach or read. All other errors
+    /// leave open whether there is such a file, so they are thrown.
+    func ifReachable<Value>(_ body: () throws(SystemError) -> Value?) throws(SystemError) -> Value? {
+        do {
+            return try body()
+        } catch where [ENOENT, ENOTDIR, ELOOP, EACCES, EPERM].contains(error.code) {
+            return nil
+        }
+    }
+
     /// Whether a file or directory is mounted at the path.
     func isMountPoint(_ path: String) -> Bool { bhl_is_mount_point(path) == 1 }
 
@@ -297,10 +307,8 @@ struct FileSystem: Sendable {
                 return try renameOverPlaceholder(from, in: fromDirectory, to: to, in: toDirectory)
             }
             try remove(from, in: fromDirectory)
-        } catch
-            where !replace && error.code == EEXIST
-            && isPlaceholder(for: from, in: fromDirectory, named: to, in: toDirectory)
-        {
+        } catch where !replace && error.code == EEXIST {
+            guard try isPlaceholder(for: from, in: fromDirectory, named: to, in: toDirectory) else { throw error }
             setModified(from, in: fromDirectory, nanoseconds: Clock.wallMilliseconds * 1_000_000)
             try renameOverPlaceholder(from, in: fromDirectory, to: to, in: toDirectory)
         }
@@ -334,7 +342,7 @@ struct FileSystem: Sendable {
         do {
             _ = try call(.rename) { bhl_rename(fromDirectory, from, toDirectory, to, 1) }
         } catch {
-            if isPlaceholder(for: from, in: fromDirectory, named: to, in: toDirectory) {
+            if (try? isPlaceholder(for: from, in: fromDirectory, named: to, in: toDirectory)) == true {
                 try? remove(to, in: toDirectory)
             }
             throw error
@@ -343,16 +351,18 @@ struct FileSystem: Sendable {
 
     private func isPlaceholder(
         for from: String, in fromDirectory: Int32, named to: String, in directory: Int32
-    ) -> Bool {
+    ) throws(SystemError) -> Bool {
         let content = Self.placeholder(for: from)
-        guard let found = try? status(in: directory, to), found.isRegular else { return false }
-        if found.size == 0, let marked = try? status(in: fromDirectory, from) {
+        guard let found = try status(in: directory, to), found.isRegular else { return false }
+        if found.size == 0, let marked = try status(in: fromDirectory, from) {
             let taken = marked.modifiedNanoseconds &+ Self.placeholderMark
             let difference = (found.modifiedNanoseconds &- taken).magnitude
             return found.owner == marked.owner && difference <= Self.placeholderPrecision
         }
-        guard found.size == content.count, let file = try? openForReading(in: directory, to) else { return false }
-        return (try? read(file.number, count: content.count, at: 0)) == content
+        guard found.size == content.count,
+            let file = try ifReachable({ () throws(SystemError) in try openForReading(in: directory, to) })
+        else { return false }
+        return try read(file.number, count: content.count, at: 0) == content
     }
 
     /// While a placeholder is made, the time of the other file is earlier by these 36 years.
@@ -433,9 +443,10 @@ struct FileStatus: Equatable, Sendable {
 
     /// Whether the file is regular, belongs to this user and has only one hard link. Another user cannot have made such
     /// a file. On some file systems, the owner of each file is a mount option.
-    func isOurs(on files: FileSystem, _ descriptor: Int32) -> Bool {
+    func isOurs(on files: FileSystem, _ descriptor: Int32) throws(SystemError) -> Bool {
         guard isRegular, linkCount == 1 else { return false }
-        return owner == geteuid() || (try? files.space(descriptor))?.choosesOwners == true
+        guard owner != geteuid() else { return true }
+        return try files.space(descriptor).choosesOwners
     }
 
     func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }

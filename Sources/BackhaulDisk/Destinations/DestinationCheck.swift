@@ -39,10 +39,10 @@ public struct DestinationCheck: Sendable {
         } catch {
             throw .disk(error, path)
         }
-        if let found, let failure = SpecialFile.failure(found, at: path, files) { throw failure }
+        if let found { try SpecialFile.check(found, at: path, files) }
         let isThere = found != nil
         guard !isThere || ifExists != .fail else { throw .exists(path) }
-        if isThere, let failure = CaseTwin.failure(at: path, files) { throw failure }
+        if isThere { try CaseTwin.check(at: path, files) }
         if isThere, files.isMountPoint(path) {
             throw .disk(SystemError(code: EBUSY, messageStart: "cannot replace"), path)
         }

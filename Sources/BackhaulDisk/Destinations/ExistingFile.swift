@@ -12,19 +12,25 @@ final class ExistingFile {
     /// The file, after the last step; nil if its size changed while it was read.
     private(set) var found: DestinationFile?
 
-    /// Returns nil if no regular file of this size is at the destination, or if the file cannot be read.
+    /// Returns nil if no regular file of this size is at the destination, or if this user must not read the file.
     init?(
         _ destination: Destination, size: UInt64?, _ algorithm: Checksum.Algorithm?, _ files: FileSystem,
         _ directories: inout DirectoryCache
     ) throws(Failure) {
         let directory = try directories.directory(of: destination)
-        guard let named = try? files.status(in: directory.number, destination.name), named.isRegular,
-            named.size == size ?? named.size, let file = try? files.openForReading(destination.path)
-        else { return nil }
         self.destination = destination
         self.files = files
-        self.file = file
-        self.size = named.size
+        do throws(SystemError) {
+            guard let named = try files.status(in: directory.number, destination.name), named.isRegular,
+                named.size == size ?? named.size,
+                let file = try files.ifReachable({ () throws(SystemError) in
+                    try files.openForReading(in: directory.number, destination.name)
+                })
+            else { return nil }
+            (self.file, self.size) = (file, named.size)
+        } catch {
+            throw .disk(error, destination.path)
+        }
         if let algorithm { digest = try PartDigest(algorithm) }
     }
 

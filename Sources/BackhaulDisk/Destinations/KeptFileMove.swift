@@ -123,7 +123,13 @@ final class KeptFileMove {
 
     private func refusal(_ final: FileStatus) -> Failure? {
         let path = target.destination.path
-        return target.replace ? SpecialFile.failure(final, at: path, files) : .exists(path)
+        guard target.replace else { return .exists(path) }
+        do {
+            try SpecialFile.check(final, at: path, files)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     private func setAttributes(

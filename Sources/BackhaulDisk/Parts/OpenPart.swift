@@ -60,11 +60,11 @@ final class OpenPart {
             // The existing file may belong to another user. So the file is checked before it is opened for writing, and
             // a second time after the open.
             guard let named = try files.status(in: directory.number, location.partName),
-                named.isOurs(on: files, directory.number)
+                try named.isOurs(on: files, directory.number)
             else { return 0 }
             let file = try files.open(in: directory.number, ownNamed: location.partName)
             let status = try files.status(file.number)
-            guard status.isOurs(on: files, file.number), status.size > 0,
+            guard try status.isOurs(on: files, file.number), status.size > 0,
                 let known = knownContent(status, trusted, fingerprints)
             else {
                 return 0
@@ -297,7 +297,7 @@ final class OpenPart {
         guard descriptor == nil else { return false }
         return try reporting { () throws(SystemError) in
             guard let named = try files.status(in: directory.number, location.partName),
-                named.isOurs(on: files, directory.number)
+                try named.isOurs(on: files, directory.number)
             else { return false }
             try files.remove(location.partName, in: directory.number)
             footprint = nil
@@ -332,7 +332,7 @@ final class OpenPart {
         }
         let (isContinued, isNew) = (length > 0, descriptor == nil && !last.isEmpty)
         let directory = try directories.directory(of: location.destination)
-        let mode = sealedMode(in: directory)
+        let mode = try reporting { () throws(SystemError) in try sealedMode(in: directory) }
         let file = if let descriptor { descriptor } else { try create(in: directory, mode: mode) }
         if !last.isEmpty {
             try write(last, to: file, in: isContinued ? nil : directory)
@@ -354,10 +354,11 @@ final class OpenPart {
     }
 
     /// The mode of the sealed file. If it will replace a file, only its owner may read it until then.
-    private func sealedMode(in directory: OpenDirectory) -> UInt32 {
+    private func sealedMode(in directory: OpenDirectory) throws(SystemError) -> UInt32 {
         if location.replace, location.mode.isDefault {
             let name = location.destination.name
-            if name.isEmpty || (try? files.status(in: directory.number, name)) != nil { return 0o600 }
+            if name.isEmpty { return 0o600 }
+            if try files.status(in: directory.number, name) != nil { return 0o600 }
         }
         return directory.newFileMode(location.mode)
     }

@@ -139,11 +139,15 @@ public final class PartFile: Sendable {
             then(
                 Result { () throws(Failure) in
                     let directory = try context.directories.directory(of: location.destination)
-                    var number = first
-                    while (try? context.files.status(
-                        in: directory.number, ServerFileName.numbered(name, number))) != nil
-                    { number += 1 }
-                    return number
+                    do throws(SystemError) {
+                        var number = first
+                        while try context.files.status(
+                            in: directory.number, ServerFileName.numbered(name, number)) != nil
+                        { number += 1 }
+                        return number
+                    } catch {
+                        throw .disk(error, location.destination.path)
+                    }
                 })
         }
     }

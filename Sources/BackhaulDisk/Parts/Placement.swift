@@ -78,10 +78,16 @@ struct PlaceOperation {
     }
 
     private func replacedFile(in directory: OpenDirectory) throws(Failure) -> FileStatus? {
-        let found = try? files.status(in: directory.number, name)
-        if let found, let failure = SpecialFile.failure(found, at: path, files) { throw failure }
-        if found != nil, let failure = CaseTwin.failure(at: path, files) { throw failure }
-        return found.flatMap { $0.isRegular && !$0.matches(intent) ? $0 : nil }
+        let found: FileStatus?
+        do throws(SystemError) {
+            found = try files.status(in: directory.number, name)
+        } catch {
+            throw .disk(error, path)
+        }
+        guard let found else { return nil }
+        try SpecialFile.check(found, at: path, files)
+        try CaseTwin.check(at: path, files)
+        return found.isRegular && !found.matches(intent) ? found : nil
     }
 
     /// The seal does not set the attributes of the replaced file, because that file may change until now.
@@ -104,9 +110,12 @@ struct PlaceOperation {
             let part = try files.status(in: directory.number, location.partName)
             if let final, final.matches(intent) { return .placed }
             if let part, try isSealed(part, location.partName, in: directory) { return .partExists }
+            guard let final else { return .absent }
             // Another program's file may be unreadable.
-            if let final, (try? isSealed(final, name, in: directory)) == true { return .placed }
-            return .absent
+            let isPlaced = try files.ifReachable { () throws(SystemError) in
+                try isSealed(final, name, in: directory)
+            }
+            return isPlaced == true ? .placed : .absent
         } catch {
             throw .disk(error, path)
         }

@@ -52,10 +52,10 @@ struct ExistingFileTests {
     }
 
     @Test(
-        "the search for an existing file fails with `diskFailed` if the file cannot be read or synced",
-        arguments: [FileOperation.read, .sync])
-    func broken(_ operation: FileOperation) async throws {
-        faults.fail(operation, with: EIO)
+        "the search for an existing file fails with `diskFailed` if the file cannot be found, opened, read or synced",
+        arguments: [(FileOperation.status, 1), (.open, 0), (.read, 0), (.sync, 0)])
+    func broken(_ operation: FileOperation, callsBefore: Int) async throws {
+        faults.fail(operation, after: callsBefore, with: EIO)
         #expect(await status { _ = try await find(size: nil, .sha256) } == .diskFailed)
     }
 

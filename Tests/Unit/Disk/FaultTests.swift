@@ -142,6 +142,72 @@ import Testing
         #expect(seen == [true, false, true])
     }
 
+    @Test(
+        "if the status of a file cannot be read, a placement replaces no file",
+        arguments: ["file", "pipe", "link to a pipe"], 0..<3)
+    func unknownFile(kind: String, callsBefore: Int) async throws {
+        let location = try scratch.location("file", replace: true)
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        let path = location.destination.path
+        switch kind {
+        case "file": try write([9], to: path)
+        case "pipe": #expect(mkfifo(path, 0o600) == 0)
+        default: #expect(mkfifo(scratch.path("pipe"), 0o600) == 0 && symlink("pipe", path) == 0)
+        }
+        var before = stat()
+        #expect(lstat(path, &before) == 0)
+        // The first calls are for the directory, for the existing file, and for its other spelling or its target.
+        faults.fail(.status, after: callsBefore, with: EIO)
+        #expect(await status { try await part.place(intent) } != nil)
+        var after = stat()
+        #expect(lstat(path, &after) == 0 && after.st_ino == before.st_ino)
+    }
+
+    @Test("a complete file that cannot be read now is not absent, and another program's unreadable file is not placed")
+    func unreadableFile() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1, 2, 3])
+        try write([1, 2, 3], to: location.destination.path)
+        #expect(rename(scratch.partPath(location), scratch.path("old")) == 0)
+        faults.fail(.open, with: EIO)
+        #expect(await status { _ = try await part.inspect(for: intent) } == .diskFailed)
+        faults.fail(.open, with: EACCES)
+        #expect(try await part.inspect(for: intent) == .absent)
+        #expect(try await part.inspect(for: intent) == .placed)
+    }
+
+    @Test("no name is free while the disk cannot tell whether a file has it")
+    func unknownName() async throws {
+        let part = threads.partFile(try scratch.location("file"))
+        try write([9], to: scratch.path("theirs"))
+        faults.fail(.status, after: 1, with: EIO)
+        #expect(
+            await status { _ = try await result { part.freeNumber(of: "theirs", from: 0, then: $0) }.get() }
+                == .diskFailed)
+        #expect(try await result { part.freeNumber(of: "theirs", from: 0, then: $0) }.get() == 1)
+    }
+
+    @Test("a file that may replace another one is not readable for others, even if the status of that one is unknown")
+    func unknownMode() async throws {
+        let part = threads.partFile(try scratch.location("file", replace: true))
+        try write([9], to: scratch.path("file"))
+        faults.fail(.status, after: 1, with: EIO)
+        #expect(await status { _ = try await part.seal([1]) } == .diskFailed)
+    }
+
+    @Test("a part file is not lost while the disk cannot tell whether its owner matters", .enabled(if: geteuid() == 0))
+    func unknownOwner() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        try await part.append([1, 2])
+        try await part.sync()
+        #expect(chown(scratch.partPath(location), 12_345, 12_345) == 0)
+        faults.fail(.space, with: EIO)
+        #expect(await status { _ = try await part.openResuming(trusting: .synced(2)) } == .diskFailed)
+    }
+
     @Test("a file can be placed again after a failed rename")
     func failedRename() async throws {
         let part = threads.partFile(try scratch.location("file"))

@@ -27,6 +27,20 @@ import Testing
     // MARK: Names
 
     @Test(
+        "the engine's own placeholder is not taken for another program's file if it cannot be read now",
+        arguments: [(FileOperation.status, 2), (.open, 0), (.read, 0)])
+    func unreadablePlaceholder(operation: FileOperation, callsBefore: Int) async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
+        try write(placeholderFor: location)
+        faults.fail(operation, after: callsBefore, with: EIO)
+        #expect(await status { try await part.place(intent) } == .diskFailed)
+        try await part.place(intent)
+        #expect(contents(location.destination.path) == [1])
+    }
+
+    @Test(
         "without a rename that replaces nothing, and without hard links, a file is placed over its own placeholder",
         arguments: [EINVAL, ENOSYS, EOPNOTSUPP], [EPERM, EOPNOTSUPP, ENOSYS, EMLINK])
     func noLinks(rename: Int32, link: Int32) async throws {
