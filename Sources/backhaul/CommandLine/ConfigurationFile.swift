@@ -22,9 +22,18 @@ struct ConfigurationFile {
 
     /// Reads the file of the user. Nil if there is none.
     static func ofUser() throws(CommandError) -> ConfigurationFile? {
-        guard let (path, isNamed) = try path(), isNamed || access(path, F_OK) == 0 else { return nil }
-        let text = String(decoding: try InputFile.content(path), as: UTF8.self)
+        guard let (path, isNamed) = try path(), isNamed || Paths.exists(path) else { return nil }
+        let text = String(decoding: try content(path), as: UTF8.self)
         return try ConfigurationFile(text, path: path, secrecy: PrivateFile.problem(path))
+    }
+
+    private static func content(_ path: String) throws(CommandError) -> [UInt8] {
+        do {
+            return try InputFile.content(path)
+        } catch {
+            guard case .usage(let problem) = error else { throw error }
+            throw .usage("the configuration file \(problem); make it readable, or ignore it with --no-config")
+        }
     }
 
     /// - Parameter secrecy: Why the file must have no secret. Nil if other users cannot read the file.

@@ -52,7 +52,10 @@ enum Paths {
         return String(cString: found)
     }
 
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 || bhl_errno() != ENOENT }
+    /// Whether there is a file, or the system does not report whether there is one.
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 || !isErrorOfMissingFile }
+
+    private static var isErrorOfMissingFile: Bool { [ENOENT, ENOTDIR].contains(bhl_errno()) }
 
     static func isDirectory(_ path: String) -> Bool {
         var status = stat()
@@ -79,9 +82,19 @@ enum Paths {
         return (UInt64(max(0, status.st_size)), modified, status.st_mtim.tv_nsec == 0)
     }
 
-    static func isRegularFile(_ path: String, size: UInt64) -> Bool {
+    /// Throws if the system does not report whether the file exists.
+    static func isRegularFile(_ path: String, size: UInt64) throws(CommandError) -> Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && UInt64(max(0, status.st_size)) == size
+        guard stat(path, &status) == 0 else {
+            guard isErrorOfMissingFile else {
+                throw .stopped(
+                    .transferFailed,
+                    "the file \(path) of an earlier transfer cannot be checked: \(reasonOfLastError()); check its disk "
+                        + "and the permissions of its directory")
+            }
+            return false
+        }
+        return status.st_mode & S_IFMT == S_IFREG && UInt64(max(0, status.st_size)) == size
     }
 
     /// Returns the default store, which is also the library's default. This is `$BACKHAUL_STORE`, else

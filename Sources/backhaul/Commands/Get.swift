@@ -87,8 +87,10 @@ struct Get: DescribedCommand {
             let (events, more) = try session.run(.poll(after: cursor, maximum: 1000))
             var former: [EventID] = []
             for case .taskEnded(let ending) in events where isOf(ending, keys) {
-                let isThere = ending.path.map { Paths.isRegularFile($0, size: ending.size) } ?? false
-                if let event = ending.eventID, !isThere || replaces { former.append(event) }
+                let isThere = try ending.path.map { (path) throws(CommandError) in
+                    try Paths.isRegularFile(path, size: ending.size)
+                }
+                if let event = ending.eventID, isThere != true || replaces { former.append(event) }
             }
             try session.run(.acknowledge(former))
             cursor = events.last?.id ?? cursor
