@@ -23,13 +23,15 @@ extension DiskThreads {
         let index = identities.count
         guard index < destinations.count else { return then(.success(identities)) }
         metadataWorker(at: destinations[index]).post { [weak self] context in
-            guard var failure = DestinationInspection.failure(destinations[index], context.files) else {
-                let directory = try? context.directories.directory(at: destinations[index].directory)
-                self?.inspect(destinations, identities + [directory?.identity], then: then)
-                return
+            do throws(Failure) {
+                if let failure = DestinationInspection.failure(destinations[index], context.files) { throw failure }
+                let directory = try context.directories.directory(at: destinations[index].directory)
+                self?.inspect(destinations, identities + [directory.identity], then: then)
+            } catch {
+                var failure = error
+                failure.index = UInt64(index)
+                then(.failure(failure))
             }
-            failure.index = UInt64(index)
-            then(.failure(failure))
         }
     }
 }

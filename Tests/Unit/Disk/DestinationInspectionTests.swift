@@ -1,8 +1,9 @@
-import BackhaulDisk
 import BackhaulModel
 import BackhaulPlatform
 import Glibc
 import Testing
+
+@testable import BackhaulDisk
 
 /// The host sends the path to the engine, together with the device and inode of the directory that the host sees at
 /// this path.
@@ -57,6 +58,22 @@ struct DestinationInspectionTests {
         let other = try DestinationCheck.check(path: mount.scratch.path("file"), ifExists: .fail)
         #expect(try #require(identities([other])).get().first.map { $0 != found[0] } == true)
     }
+
+    #if DEBUG
+    @Test("a destination is refused if its directory cannot be opened, because its file system would stay unknown")
+    func unopened() async throws {
+        var files = FileSystem()
+        let faults = FaultPlan()
+        files.faults = faults
+        let threads = try DiskThreads(count: 1, files: files)
+        let destinations = [try destination(in: "a"), try destination(in: "b")]
+        faults.fail(.openDirectory, after: 1, with: EMFILE)
+        let result = await result { threads.inspect(destinations, then: $0) }
+        let failure = #expect(throws: Failure.self) { try result.get() }
+        #expect(failure?.status == .outOfResources && failure?.index == 1)
+        threads.close()
+    }
+    #endif
 
     @Test("a destination directory that only the host sees is unavailable")
     func absent() throws {
