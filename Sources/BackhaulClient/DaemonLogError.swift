@@ -5,14 +5,17 @@ internal import BackhaulStore
 /// store. This is no problem, because daemons that fail at the same time fail for the same reason.
 struct DaemonLogError {
     private static let log = "daemon.log"
-    private let before: Int
+    /// Nil if it could not be read. Then the errors in the log may be old.
+    private let before: Int?
 
     /// Notes the present size of the log. It must be called before the daemon is started.
-    init(_ directory: StoreDirectory) { before = (try? directory.sizeOfFile(Self.log)) ?? 0 }
+    init(_ directory: StoreDirectory) { before = Self.size(in: directory) }
+
+    private static func size(in directory: StoreDirectory) -> Int? { try? directory.sizeOfFile(log) ?? 0 }
 
     /// The last error that was logged since `init`, as a failure; nil if there is none.
     func read(_ directory: StoreDirectory) -> Failure? {
-        let size = (try? directory.sizeOfFile(Self.log)) ?? 0
+        guard let before, let size = Self.size(in: directory) else { return nil }
         // If the log is shorter than before, a new log has replaced it.
         let new = size < before ? size : size - before
         guard new > 0, let text = directory.endOfFile(Self.log, size: min(new, 16_384)) else { return nil }

@@ -30,7 +30,7 @@ struct EngineConnector: Sendable {
             do throws(Failure) {
                 // If the store is not at its path any more, commands fail. A store that is now at this path does not
                 // have this client's sessions.
-                if let served, !served.isAtPath { throw served.replacementFailure ?? movedFailure(served) }
+                if let served, !served.isAtPath { throw served.replacementFailure ?? missingFailure(served) }
                 // The path may now lead to another directory.
                 if directory?.isAtPath != true { directory = try StoreDirectory.open(path: path) }
                 guard let directory else { continue }
@@ -44,8 +44,8 @@ struct EngineConnector: Sendable {
         }
     }
 
-    private func movedFailure(_ store: StoreDirectory) -> Failure {
-        Failure(.storeUnavailable, "the store \(store.path) was moved or removed; open the application again")
+    private func missingFailure(_ store: StoreDirectory) -> Failure {
+        Failure(.storeUnavailable, "the store is not found at \(store.path) now; open the application again")
     }
 
     /// Waits until an engine is needed. Returns false if the client was closed.

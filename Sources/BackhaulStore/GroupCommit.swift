@@ -53,7 +53,7 @@ final class GroupCommit {
     deinit {
         // When the connection is closed, SQLite makes a checkpoint and deletes the log by its name. This option
         // prevents both.
-        if database.descriptors.isNameReplaced(Schema.walName) || !database.descriptors.areUnchanged {
+        if database.descriptors.mayBeReplaced(Schema.walName) || !database.descriptors.areUnchanged {
             connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         }
         // After the close, the numbers of the database's descriptors may belong to other files of the process.
@@ -153,15 +153,10 @@ final class GroupCommit {
             && connection.totalChanges - changesAtBegin < Self.changesOfOneTransaction
     }
 
-    /// Why a commit would be lost: a file of the store was removed or replaced. Nil if the commit would last.
-    private var lossFailure: Failure? {
-        if let name = database.descriptors.lostName {
-            return Failure(
-                .storeUnavailable,
-                "the file \(name) of the store \(directory.path) was removed or replaced while the store was open; put "
-                    + "it back, and open the application again")
-        }
-        return directory.isReplaced ? directory.replacementFailure : nil
+    /// Throws if a commit would be lost, because the store or a file in it was removed or replaced.
+    private func checkFiles() throws(Failure) {
+        try database.descriptors.checkNames(of: directory)
+        if directory.isReplaced, let failure = directory.replacementFailure { throw failure }
     }
 
     private func begin() {
@@ -188,7 +183,7 @@ final class GroupCommit {
     private func commit() {
         if batchFailure == nil, end == nil {
             do throws(Failure) {
-                if connection.isWriting, let lossFailure { throw lossFailure }
+                if connection.isWriting { try checkFiles() }
                 try connection.commit()
             } catch {
                 batchFailure = error

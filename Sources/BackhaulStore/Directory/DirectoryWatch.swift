@@ -33,13 +33,15 @@ public final class DirectoryWatch: Sendable {
 }
 
 extension StoreDirectory {
-    /// Why the store cannot be used any more. Nil while the path leads to this directory and the lock file exists.
+    /// Why the store cannot be used any more. Nil while the path leads to this directory and the lock file exists, and
+    /// while the disk does not report whether this is so.
     public var replacementFailure: Failure? {
         var status = stat()
         guard stat(path, &status) == 0 else {
+            guard [ENOENT, ENOTDIR, ELOOP].contains(bhl_errno()) else { return nil }
             return goneFailure("was deleted or moved away; open the application again, at the new path if it was moved")
         }
-        guard isAtPath else {
+        guard !isReplaced else {
             return goneFailure("was moved away, and another directory has its path; open the application again")
         }
         guard hasLock else {
@@ -49,20 +51,22 @@ extension StoreDirectory {
     }
 
     /// Whether the lock file exists. When a store is deleted, the lock file is removed before the directory, so a
-    /// missing lock file shows the deletion.
+    /// missing lock file shows the deletion. True if the disk does not report whether the file exists.
     public var hasLock: Bool {
         var status = stat()
         return fstatat(descriptor.number, Self.lockName, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0
+            || bhl_errno() != ENOENT
     }
 
-    /// Whether the path leads to this directory. False if the path leads to another directory, or does not exist.
+    /// Whether the path leads to this directory. False if the path leads to another directory or nowhere, or if the
+    /// disk does not report this.
     public var isAtPath: Bool { pathMatches == true }
 
     /// Whether the path leads to another directory. False if this directory was only moved away: the directory still
     /// exists, and writes to it are not lost.
     var isReplaced: Bool { pathMatches == false }
 
-    /// Whether the path leads to this directory; nil if the path does not exist.
+    /// Whether the path leads to this directory; nil if the path does not exist, or if the disk does not report this.
     private var pathMatches: Bool? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -1,3 +1,4 @@
+internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
@@ -24,7 +25,7 @@ struct DatabaseDescriptors {
     init(directory: Descriptor, names: [String]) {
         self.directory = directory
         self.names = names
-        named = names.map { Self.file(named: $0, in: directory) }
+        named = names.map { try? Self.file(named: $0, in: directory) }
         // The list needs no limit: the kernel limits the number of descriptors.
         for name in (try? DirectoryReader.textNames(in: "/proc/self/fd", limit: .max)) ?? [] {
             guard let number = Int32(name), let file = Self.file(number), named.contains(file) else { continue }
@@ -37,23 +38,41 @@ struct DatabaseDescriptors {
 
     var areUnchanged: Bool { files.allSatisfy { number, file in Self.file(number) == file } }
 
-    /// The name of a file that was removed, or that another file has replaced. Nil if there is no such file.
-    var lostName: String? {
-        for (name, file) in zip(names, named) where file != nil && Self.file(named: name, in: directory) != file {
-            return name
+    /// Throws if one of the files was removed, or if another file has replaced it, or if the disk does not report
+    /// this.
+    func checkNames(of store: StoreDirectory) throws(Failure) {
+        for (name, file) in zip(names, named) where file != nil {
+            let present: File?
+            do throws(SystemError) {
+                present = try Self.file(named: name, in: directory)
+            } catch {
+                throw store.fileFailure(name, error.code)
+            }
+            guard present != file else { continue }
+            throw Failure(
+                .storeUnavailable,
+                "the file \(name) of the store \(store.path) was removed or replaced while the store was open; put it "
+                    + "back, and open the application again")
         }
-        return nil
     }
 
-    /// Whether another file has this name now.
-    func isNameReplaced(_ name: String) -> Bool {
-        guard let found = Self.file(named: name, in: directory) else { return false }
-        return !named.contains(found)
+    /// Whether another file has this name now. True if the disk does not report this.
+    func mayBeReplaced(_ name: String) -> Bool {
+        do {
+            guard let found = try Self.file(named: name, in: directory) else { return false }
+            return !named.contains(found)
+        } catch {
+            return true
+        }
     }
 
-    private static func file(named name: String, in directory: Descriptor) -> File? {
+    private static func file(named name: String, in directory: Descriptor) throws(SystemError) -> File? {
         var status = stat()
-        return fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 ? File(status) : nil
+        guard fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else {
+            guard bhl_errno() == ENOENT else { throw .last("cannot find") }
+            return nil
+        }
+        return File(status)
     }
 
     private static func file(_ number: Int32) -> File? {

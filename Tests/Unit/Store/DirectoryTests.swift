@@ -5,6 +5,9 @@ import Testing
 
 @testable import BackhaulStore
 
+// The Glibc module does not include <sys/fsuid.h>.
+@_silgen_name("setfsuid") private func setfsuid(_ user: uid_t) -> Int32
+
 @Suite("The store's directory")
 struct DirectoryTests {
     let scratch = Scratch()
@@ -25,6 +28,30 @@ struct DirectoryTests {
         #expect(mode(path) == 0o700)
         #expect(first.keptPath == path + "/kept")
         #expect(try StoreDirectory.open(path: path + "//").path == path)
+    }
+
+    @Test(
+        "a store whose files the system does not report is neither moved nor deleted, and its database is not replaced")
+    func unreported() throws {
+        let store = try StoreDirectory.open(path: path)
+        for name in [StoreDirectory.lockName, "data"] { close(open(path + "/" + name, O_WRONLY | O_CREAT, 0o600)) }
+        let files = DatabaseDescriptors(directory: store.descriptor, names: ["data"])
+        #expect(store.replacementFailure == nil && !files.mayBeReplaced("data"))
+        try files.checkNames(of: store)
+        // Directories without rights stop every user except root, whose rights only setfsuid(2) takes away.
+        for directory in [path, scratch.path] { chmod(directory, 0) }
+        _ = setfsuid(12_345)
+        let failure = store.replacementFailure
+        let mayBeReplaced = files.mayBeReplaced("data")
+        let refusal = #expect(throws: Failure.self) { try files.checkNames(of: store) }
+        _ = setfsuid(geteuid())
+        for directory in [scratch.path, path] { chmod(directory, 0o700) }
+        #expect(failure == nil && mayBeReplaced)
+        #expect(refusal?.detail == Int64(EACCES) && refusal?.message.contains("removed") == false)
+        unlink(path + "/data")
+        #expect(throws: Failure.self) { try files.checkNames(of: store) }
+        unlink(path + "/" + StoreDirectory.lockName)
+        #expect(store.replacementFailure?.message.contains("its lock is missing") == true)
     }
 
     @Test("with any umask, a store's directory has mode 0700 and its files have mode 0600")
