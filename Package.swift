@@ -115,11 +115,14 @@ let package = Package(
         .target(
             name: "Backhaul", dependencies: ["CBackhaul", "CBackhaulSystem", "BackhaulABI"],
             path: "bindings/swift/Sources/Backhaul", swiftSettings: small + [.define("KEEPS_HEADER_NAMES")]),
+        // The fixed texts of the page that `backhaul report` writes.
+        .target(name: "CReportPage", exclude: ["page"]),
         // The command line. It uses the package for hosts in Swift.
         .executableTarget(
             name: "backhaul",
             dependencies: [
-                "CLinux", "Backhaul", "BackhaulModel", "BackhaulPlatform", "BackhaulDisk", "BackhaulUserManager",
+                "CLinux", "CReportPage", "Backhaul", "BackhaulModel", "BackhaulPlatform", "BackhaulDisk",
+                "BackhaulUserManager",
             ],
             swiftSettings: strict),
         // The program of the daemon. `make` links it with the library instead of its modules.

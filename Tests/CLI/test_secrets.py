@@ -14,7 +14,7 @@ HEADERS = {"Authorization": "Bearer needle-one", "X-Api-Key": "needle-two", "Coo
 PASSWORD, QUERY, VARIABLE = "needle-four", "needle-five", "needle-six"
 SECRETS = re.compile("needle-[a-z]+")
 LISTINGS = ("tasks", "info", "sessions", "why", "doctor", "attempts 1", "history", "challenges", "launches",
-            "activities", "events", "service status")
+            "activities", "events", "report", "service status")
 
 
 @pytest.fixture

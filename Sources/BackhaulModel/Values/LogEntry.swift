@@ -35,7 +35,7 @@ public struct LogEntry: Equatable, Sendable {
     private static func clean(_ message: String) -> String {
         var cleaned = ""
         var size = 0
-        for scalar in ShownURL.replacingURLs(in: message, \.shortened).unicodeScalars {
+        for scalar in ShownURL.withoutQueries(message).unicodeScalars {
             size += UTF8.width(scalar)
             if size > maximumMessageSize { return cleaned + "…" }
             cleaned.unicodeScalars.append(isPlain(scalar) ? scalar : "?")

@@ -36,8 +36,11 @@ public struct ShownURL: Sendable {
     /// The sentence without the users of the URLs that are words of it.
     public static func withoutUsers(_ sentence: String) -> String { replacingURLs(in: sentence, \.text) }
 
+    /// The sentence without the users and the queries of the URLs that are words of it.
+    public static func withoutQueries(_ sentence: String) -> String { replacingURLs(in: sentence, \.shortened) }
+
     /// The sentence with each URL that is a word of it replaced by `shown`.
-    static func replacingURLs(in sentence: String, _ shown: (ShownURL) -> String) -> String {
+    private static func replacingURLs(in sentence: String, _ shown: (ShownURL) -> String) -> String {
         let words = sentence.split(separator: " ", omittingEmptySubsequences: false)
         return words.map { word in
             guard let mark = word.firstOccurrence(of: "://") else { return String(word) }

@@ -1,0 +1,65 @@
+/// Texts that many rows have. A row has the position of its text.
+struct ReportWords {
+    private(set) var all: [String] = []
+    private var positions: [String: Int64] = [:]
+
+    var count: Int { all.count }
+
+    mutating func position(of text: String) -> Int64 {
+        if let known = positions[text] { return known }
+        let position = Int64(all.count)
+        positions[text] = position
+        all.append(text)
+        return position
+    }
+
+    func knows(_ text: String) -> Bool { positions[text] != nil }
+}
+
+/// Rows that are written as columns, because JSON would repeat the name of each member in each row.
+struct ReportTable<Row> {
+    let columns: [(name: String, value: (Row) -> Int64)]
+    var rows: [Row] = []
+
+    init(_ columns: [(name: String, value: (Row) -> Int64)]) { self.columns = columns }
+
+    /// Writes the columns as members of a JSON object, without its braces. A column is an array of its values, or
+    /// `{"runs": [value, count, value, count]}` if this is shorter.
+    func write(to result: inout String) {
+        for (index, column) in columns.enumerated() {
+            if index > 0 { result += "," }
+            result += "\"" + column.name + "\":"
+            let values = rows.map(column.value)
+            let runs = ReportTable.runs(of: values)
+            if runs.count < values.count {
+                result += "{\"runs\":"
+                ReportTable.write(runs, to: &result)
+                result += "}"
+            } else {
+                ReportTable.write(values, to: &result)
+            }
+        }
+    }
+
+    /// Each value that differs from the one before it, and how often it follows.
+    private static func runs(of values: [Int64]) -> [Int64] {
+        var result: [Int64] = []
+        for value in values {
+            if result.count >= 2, result[result.count - 2] == value {
+                result[result.count - 1] += 1
+            } else {
+                result += [value, 1]
+            }
+        }
+        return result
+    }
+
+    private static func write(_ values: [Int64], to result: inout String) {
+        result += "["
+        for (place, value) in values.enumerated() {
+            if place > 0 { result += "," }
+            result += String(value)
+        }
+        result += "]"
+    }
+}
