@@ -1,6 +1,7 @@
 """The data of `backhaul report` is what `tasks`, `history` and `attempts` show, and foreign texts stay data."""
 
 import html.parser
+import itertools
 import json
 import os
 import re
@@ -51,11 +52,13 @@ class Page(html.parser.HTMLParser):
 
 
 def values(column):
-    """The values of a column. A column with long runs of equal values has each value with its count."""
+    """The values of a column. A column with long runs of equal values or of equal differences has each of them with its
+    count."""
     if isinstance(column, list):
         return column
-    runs = column["runs"]
-    return [value for value, count in zip(runs[::2], runs[1::2], strict=True) for _ in range(count)]
+    [(kind, runs)] = column.items()
+    found = [value for value, count in zip(runs[::2], runs[1::2], strict=True) for _ in range(count)]
+    return found if kind == "runs" else list(itertools.accumulate(found))
 
 
 def rows(table):
@@ -87,7 +90,8 @@ def shown_task(data, task):
     return {
         "id": task["id"], "state": STATES[task["state"]], "url": data["origins"][task["origin"]] + task["path"],
         "attempts": task["attempts"], "enqueued": enqueued,
-        "ended": None if task["ended"] < 0 else enqueued + task["ended"], "done": task["done"], "size": task["size"],
+        "ended": None if task["ended"] < 0 else enqueued + task["ended"], "done": task["done"],
+        "size": -1 if task["missing"] < 0 else task["done"] + task["missing"],
         "http_status": task["http_status"], "error": error(data, task["error"]),
     }
 

@@ -1,7 +1,7 @@
 """The site in Chromium, from its folder (file://), at the widths of a desk and of a phone."""
 
 import pytest
-from conftest import SITE
+from conftest import SITE, contrast, resize, set_scheme
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
@@ -9,12 +9,11 @@ from selenium.webdriver.support.wait import WebDriverWait
 PAGES = sorted(str(page.relative_to(SITE)) for page in SITE.rglob("*.html")) or ["index.html"]
 #: Pages with long code, wide tables, tabs and diagrams.
 DENSE = ["index.html", "ARCHITECTURE.html", "http.html", "command-line.html", "guides/downloads.html", "start/c.html"]
-WIDTHS = {"desk": (1280, 900), "phone": (390, 844)}
 #: How long a page may take to show a result, in seconds.
 PATIENCE = 60
 
 
-@pytest.fixture(scope="module", params=WIDTHS)
+@pytest.fixture(scope="module", params=["desk", "phone"])
 def window(request, browser):
     """The browser with a window of the given width."""
     resize(browser, request.param)
@@ -33,12 +32,6 @@ def visits(window):
         widths[page] = window.execute_script(
             "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     return widths, [entry["message"] for entry in window.get_log("browser")]
-
-
-def resize(browser, name):
-    width, height = WIDTHS[name]
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-        "width": width, "height": height, "deviceScaleFactor": 1, "mobile": name == "phone"})
 
 
 def open_page(browser, page):
@@ -98,8 +91,7 @@ def test_the_chosen_language_stays_chosen_on_the_next_page(browser):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("page", DENSE)
 def test_the_text_has_contrast_in_light_and_dark(browser, page, scheme):
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [
-        {"name": "prefers-color-scheme", "value": scheme}]})
+    set_scheme(browser, scheme)
     open_page(browser, page)
     elements = browser.find_elements(By.CSS_SELECTOR, "article p, article h1, .diagram text, .diagram .nodeLabel")
     for element in elements[:20]:
@@ -108,18 +100,6 @@ def test_the_text_has_contrast_in_light_and_dark(browser, page, scheme):
             "return [of(arguments[0], arguments[0].closest('svg') && !arguments[0].closest('foreignObject')"
             " ? 'fill' : 'color'), of(document.body, 'backgroundColor')]", element)
         assert contrast(text, ground) >= 4.5, f"{element.text!r}: {text} on {ground}"
-
-
-def contrast(first, second):
-    """The contrast of two colours, from 1 to 21, as the WCAG define it."""
-    bright, dark = sorted((luminance(first), luminance(second)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
-
-
-def luminance(colour):
-    parts = [float(part) / 255 for part in colour[colour.index("(") + 1:-1].split(",")[:3]]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def test_a_printed_page_has_all_languages_and_no_navigation(browser):

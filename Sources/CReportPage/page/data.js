@@ -4,11 +4,20 @@
 const report = JSON.parse(document.getElementById("data").textContent);
 const {tasks, attempts, waits, periods} = report;
 for (const table of [tasks, attempts, waits, periods]) {
-  for (const [name, column] of Object.entries(table)) if (column.runs) table[name] = unpacked(column.runs);
+  for (const [name, column] of Object.entries(table)) {
+    if (column.runs) table[name] = unpacked(column.runs);
+    else if (column.steps) table[name] = added(unpacked(column.steps));
+  }
 }
+tasks.size = tasks.missing.map((missing, task) => missing < 0 ? -1 : tasks.done[task] + missing);
 const taskCount = tasks.id.length;
 const attemptCount = attempts.number.length;
 
+/// The values whose differences are given.
+function added(differences) {
+  for (let i = 1; i < differences.length; i++) differences[i] += differences[i - 1];
+  return differences;
+}
 /// The values of a column that is stored as runs: each value with its count.
 function unpacked(runs) {
   let count = 0;

@@ -34,8 +34,9 @@ function linkTo(task) {
 
 /// When the task waited and ran, from its enqueue to its end.
 function timeline(task) {
-  const whole = Math.max(1, taskTook[task]), track = element("span", {class: "track"}), parts = [];
+  const whole = Math.max(1, taskTook[task]), track = element("span", {class: "track"}), parts = [], legend = new Map();
   const add = (begin, end, colour, words) => {
+    legend.set(words, colour);
     const part = coloured("i", colour, {title: words});
     part.style.left = Math.max(0, begin) / whole * 100 + "%";
     part.style.width = (Math.min(end, whole) - Math.max(0, begin)) / whole * 100 + "%";
@@ -52,7 +53,10 @@ function timeline(task) {
   }
   if (!parts.length) return [];
   track.append(...parts);
-  return [element("h3", {}, "From enqueue to end"), element("div", {class: "whole", "aria-hidden": "true"}, track)];
+  const words = [...legend, ["in the queue, or not recorded", "--queue"]].map(([text, colour]) =>
+    element("li", {}, coloured("span", colour, {class: "swatch"}), text));
+  return [element("h3", {}, "From enqueue to end"), element("div", {class: "whole", "aria-hidden": "true"}, track),
+    element("ul", {class: "legend"}, ...words)];
 }
 
 function attemptTable(task) {
@@ -75,7 +79,7 @@ function attemptTable(task) {
   if (!rows.length) return [];
   return [element("h3", {}, "Attempts"), element("div", {class: "scroll", tabindex: "0", role: "region",
     "aria-label": "Attempts"}, simpleTable(["No.", "Started", "Name", "Connect", "TLS", "First byte", "Last byte",
-    "Bytes", "Result"], rows, [0, 1, 2, 3, 4, 5, 6, 7]))];
+    "Bytes", "Result"], rows, [0, 1, 2, 3, 4, 5, 6, 7], "cards"))];
 }
 
 function waitTable(task) {
@@ -85,8 +89,9 @@ function waitTable(task) {
     rows.push([reasonWords(waits.reason[wait]), String(waits.count[wait]), durationText(waits.duration[wait]),
       `${timeText(begin)} to ${clockText(end)}`]);
   }
-  return rows.length ? [element("h3", {}, "Waits"),
-    element("div", {class: "scroll"}, simpleTable(["For", "Times", "Together", "Between"], rows, [1, 2]))] : [];
+  if (!rows.length) return [];
+  return [element("h3", {}, "Waits"),
+    element("div", {class: "scroll"}, simpleTable(["For", "Times", "Together", "Between"], rows, [1, 2], "cards"))];
 }
 
 byID("details-close").addEventListener("click", () => byID("details").close());

@@ -1,26 +1,26 @@
 // The table of all transfers. Only the rows in view are elements of the page.
 
 const COLUMNS = [
-  {key: "id", title: "Task", width: 54, isNumber: true, value: (t) => tasks.id[t], text: (t) => String(tasks.id[t])},
+  {key: "id", title: "Task", width: 64, isNumber: true, value: (t) => tasks.id[t], text: (t) => String(tasks.id[t])},
   {key: "name", title: "File", width: 168, value: (t) => nameOf(t).toLowerCase(), text: nameOf, isMain: true},
-  {key: "origin", title: "Origin", width: 146, value: (t) => report.origins[tasks.origin[t]],
+  {key: "origin", title: "Origin", width: 150, value: (t) => report.origins[tasks.origin[t]],
     text: (t) => report.origins[tasks.origin[t]].replace(/^https?:\/\//, "")},
-  {key: "state", title: "State", width: 108, value: (t) => STATES[tasks.state[t]], isMain: true},
+  {key: "state", title: "State", width: 106, value: (t) => STATES[tasks.state[t]], isMain: true},
   {key: "error", title: "Error or reason", value: (t) => remarkOf(t).toLowerCase(), text: remarkOf},
-  {key: "size", title: "Size", width: 76, isNumber: true, isMain: true,
+  {key: "size", title: "Size", width: 72, isNumber: true, isMain: true,
     value: (t) => tasks.size[t] >= 0 ? tasks.size[t] : tasks.done[t],
     text: (t) => sizeText(tasks.size[t] >= 0 ? tasks.size[t] : tasks.done[t])},
-  {key: "enqueued", title: "Enqueued", width: 86, isNumber: true, value: (t) => tasks.enqueued[t],
+  {key: "enqueued", title: "Enqueued", width: 82, isNumber: true, value: (t) => tasks.enqueued[t],
     text: (t) => clockText(enqueuedAt(t))},
-  {key: "took", title: "Took", width: 86, isNumber: true, value: (t) => taskTook[t],
+  {key: "took", title: "Took", width: 76, isNumber: true, value: (t) => taskTook[t],
     text: (t) => durationText(taskTook[t])},
-  {key: "waited", title: "Waited", width: 86, isNumber: true, value: (t) => taskWaited[t],
+  {key: "waited", title: "Waited", width: 76, isNumber: true, value: (t) => taskWaited[t],
     text: (t) => taskWaited[t] ? durationText(taskWaited[t]) : "–"},
   {key: "first", title: "First byte", width: 82, isNumber: true, value: (t) => taskFirstByte[t],
     text: (t) => durationText(taskFirstByte[t])},
-  {key: "rate", title: "Rate", width: 88, isNumber: true, value: (t) => taskRate[t],
+  {key: "rate", title: "Rate", width: 84, isNumber: true, value: (t) => taskRate[t],
     text: (t) => rateText(taskRate[t] < 0 ? null : taskRate[t])},
-  {key: "attempts", title: "Attempts", width: 74, isNumber: true, value: (t) => tasks.attempts[t],
+  {key: "attempts", title: "Attempts", width: 80, isNumber: true, value: (t) => tasks.attempts[t],
     text: (t) => String(tasks.attempts[t])},
 ];
 
@@ -162,7 +162,9 @@ class TransferTable {
     this.changed?.();
   }
 
-  get rowHeight() { return matchMedia("(max-width: 820px)").matches ? 59 : 37; }
+  get isPhone() { return matchMedia("(max-width: 820px)").matches; }
+  get rowHeight() { return this.isPhone ? 59 : 37; }
+  get columnCount() { return this.isPhone ? COLUMNS.filter((column) => column.isMain).length : COLUMNS.length; }
 
   /// Draws the rows in view, and a few beyond them.
   draw() {
@@ -172,7 +174,7 @@ class TransferTable {
     if (this.drawn === `${first} ${last} ${this.active}`) return;
     this.drawn = `${first} ${last} ${this.active}`;
     const space = (rows) => {
-      const cell = element("td", {colSpan: COLUMNS.length});
+      const cell = element("td", {colSpan: this.columnCount});
       cell.style.height = rows * height + "px";
       return element("tr", {class: "space", "aria-hidden": "true"}, cell);
     };
@@ -181,7 +183,7 @@ class TransferTable {
     for (let index = first; index < last; index++) rows.push(this.row(index));
     if (last < this.list.length) rows.push(space(this.list.length - last));
     if (!this.list.length) {
-      rows.push(element("tr", {class: "space"}, element("td", {colSpan: COLUMNS.length, class: "muted"},
+      rows.push(element("tr", {class: "space"}, element("td", {colSpan: this.columnCount, class: "muted"},
         taskCount ? "No transfer matches the filters." : "There are no transfers.")));
     }
     this.body.replaceChildren(...rows);
@@ -227,7 +229,7 @@ class TransferTable {
 
   /// Scrolls to the chosen row.
   reveal() {
-    const height = this.rowHeight, top = this.active * height, head = height === 37 ? 39 : 0;
+    const height = this.rowHeight, top = this.active * height, head = this.isPhone ? 0 : 39;
     const view = this.holder.clientHeight - head;
     if (top < this.holder.scrollTop) this.holder.scrollTop = top;
     else if (top + height > this.holder.scrollTop + view) this.holder.scrollTop = top + height - view;

@@ -4,14 +4,15 @@ import struct BackhaulModel.ShownURL
 /// The data of a report, which becomes a part of its page. It has no queries of URLs, no headers, no credentials and no
 /// directories of files, because reports are given to others.
 struct ReportData {
-    /// If there are more rows of attempts, the report has fewer attempts of each task: the first one and the newest.
-    static let mostAttempts = 100_000
+    /// The most rows of attempts, if there are few tasks. With more rows, the report has fewer attempts of each task:
+    /// the first one and the newest ones, or only the newest one.
+    private static let mostAttempts = 120_000
     /// If there are more messages of errors, the report has only the kinds of the later errors.
     private static let mostErrors = 1000
     private static let longestMessage = 300
     /// The bytes for the paths of all URLs together. Longer paths are shortened, but not below `shortestPath`.
-    private static let bytesOfPaths = 3_000_000
-    private static let shortestPath = 60
+    private static let bytesOfPaths = 2_500_000
+    private static let shortestPath = 50
     private static let longestPath = 2000
 
     let madeMilliseconds: Int64
@@ -98,7 +99,8 @@ struct ReportData {
         var attemptTable = ReportTable(ReportAttempt.columns)
         let most = mostAttemptsOfTask
         for (task, attempts) in zip(tasks, attempts) {
-            let kept = attempts.count <= most ? attempts : [attempts[0]] + attempts.suffix(most - 1)
+            let first = attempts.prefix(most > 1 ? 1 : 0)
+            let kept = attempts.count <= most ? attempts : Array(first + attempts.suffix(max(1, most - 1)))
             var task = task
             task.attemptRows = Int64(kept.count)
             taskTable.rows.append(task)
@@ -131,9 +133,9 @@ struct ReportData {
 
     /// How many attempts of each task the report has.
     private var mostAttemptsOfTask: Int {
-        [100, 20, 5, 3].first { most in
-            attempts.reduce(0) { $0 + min($1.count, most) } <= ReportData.mostAttempts
-        } ?? 2
+        // A task takes about as many bytes as an attempt.
+        let limit = ReportData.mostAttempts - tasks.count * 6 / 5
+        return [100, 20, 5, 3, 2].first { most in attempts.reduce(0) { $0 + min($1.count, most) } <= limit } ?? 1
     }
 
     private var joinedPeriods: [ReportPeriod] {

@@ -1,6 +1,6 @@
 import Backhaul
 
-/// A task of the report. A number that is not known is -1.
+/// A task of the report. A number that is not known is -1. `missing` is the number of bytes that were not transferred.
 struct ReportTask {
     let info: TaskInfo
     let origin: Int64
@@ -23,7 +23,11 @@ struct ReportTask {
             ("enqueued", { $0.info.enqueuedMilliseconds - base }),
             ("ended", { task in task.info.endedMilliseconds.map { $0 - task.info.enqueuedMilliseconds } ?? -1 }),
             ("done", { Int64(clamping: $0.info.done) }),
-            ("size", { $0.info.total.map { Int64(clamping: $0) } ?? -1 }), ("attempts", { Int64($0.info.attempts) }),
+            (
+                "missing",
+                { task in task.info.total.map { Int64(clamping: $0) - Int64(clamping: task.info.done) } ?? -1 }
+            ),
+            ("attempts", { Int64($0.info.attempts) }),
             ("attempt_rows", { $0.attemptRows }), ("wait_rows", { $0.waitRows }),
         ]
     }

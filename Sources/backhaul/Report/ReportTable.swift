@@ -24,19 +24,21 @@ struct ReportTable<Row> {
     init(_ columns: [(name: String, value: (Row) -> Int64)]) { self.columns = columns }
 
     /// Writes the columns as members of a JSON object, without its braces. A column is an array of its values, or
-    /// `{"runs": [value, count, value, count]}` if this is shorter.
+    /// `{"runs": [value, count, …]}` or `{"steps": [difference, count, …]}` if this has fewer numbers. The first
+    /// difference is the first value.
     func write(to result: inout String) {
         for (index, column) in columns.enumerated() {
             if index > 0 { result += "," }
             result += "\"" + column.name + "\":"
             let values = rows.map(column.value)
             let runs = ReportTable.runs(of: values)
-            if runs.count < values.count {
-                result += "{\"runs\":"
-                ReportTable.write(runs, to: &result)
-                result += "}"
-            } else {
+            let steps = ReportTable.runs(of: zip(values, [0] + values).map { $0 &- $1 })
+            if min(runs.count, steps.count) >= values.count {
                 ReportTable.write(values, to: &result)
+            } else {
+                result += runs.count <= steps.count ? "{\"runs\":" : "{\"steps\":"
+                ReportTable.write(runs.count <= steps.count ? runs : steps, to: &result)
+                result += "}"
             }
         }
     }

@@ -58,6 +58,49 @@ func task(
     }
 }
 
+/// A task that has ended, with a URL that comes from elsewhere.
+func endedTask(
+    _ id: UInt64, url: String, enqueued: Int64, lasted: Int64, size: UInt64, error: String? = nil
+) -> TaskInfo {
+    sample(bh_task_info(), { TaskInfo($0) }) { task, arena in
+        task.id = id
+        task.kind = TaskKind.download.rawValue
+        task.state = (error == nil ? TaskState.succeeded : .failed).rawValue
+        task.url = arena.text(url)
+        task.destination = arena.text("/home/ann/file-\(id)")
+        task.status = error == nil ? 0 : Status.httpStatus.rawValue
+        task.error_message = arena.text(error)
+        task.http_status = error == nil ? 200 : 404
+        task.attempts = 2
+        task.enqueued_ms = enqueued
+        task.ended_ms = enqueued + lasted
+        task.offset = error == nil ? size : 0
+        task.size = size
+    }
+}
+
+/// An attempt with all steps. Each of its times is a part of `microseconds`.
+func measuredAttempt(_ task: TaskInfo, _ number: UInt32, started: Int64, microseconds: Int64) -> Attempt {
+    sample(bh_attempt(), { Attempt($0) }) { attempt, arena in
+        attempt.task_id = task.id.rawValue
+        attempt.number = number
+        attempt.next = Int32(number == 1 ? BH_NEXT_RETRY : BH_NEXT_END)
+        attempt.started_ms = started
+        attempt.url = arena.text(task.url)
+        attempt.http_status = 206
+        attempt.domain_lookup_us = microseconds / 11
+        attempt.connect_us = microseconds / 7
+        attempt.secure_connection_us = microseconds / 5
+        attempt.request_start_us = microseconds / 4
+        attempt.request_end_us = microseconds / 4
+        attempt.response_start_us = microseconds / 2
+        attempt.response_end_us = microseconds
+        attempt.protocol = arena.text("h2")
+        attempt.offset = number == 1 ? 0 : task.size.map { $0 / 3 } ?? 0
+        attempt.response_body_bytes = task.size ?? 0
+    }
+}
+
 func attempt(_ number: UInt32, started: Int64, status: Int32, error: String, body: UInt64 = 0) -> Attempt {
     sample(bh_attempt(), { Attempt($0) }) { attempt, arena in
         attempt.number = number
