@@ -201,3 +201,9 @@ def test_no_control_character_from_a_server_reaches_the_terminal(backhaul, head)
         assert not CONTROLS.search(output), (words, output)
     ended = backhaul("wait", code=0 if task["state"] == "succeeded" else 1)
     assert not CONTROLS.search(ended.stdout + ended.stderr)
+
+
+def test_the_page_of_a_report_is_not_written_to_a_terminal(backhaul):
+    terminal = Terminal(backhaul, "report")
+    assert terminal.end() == 2
+    assert b"the page is for a browser, not for a terminal; give a file: --output report.html" in terminal.seen

@@ -93,6 +93,14 @@ function durationText(ms) {
   return `${Math.floor(minutes / 1440)} d ${Math.floor(minutes % 1440 / 60)} h`;
 }
 
+/// A duration for a narrow column.
+function shortDuration(ms) {
+  if (ms < 59500) return durationText(ms);
+  const units = [[60e3, 60, "min"], [3600e3, 48, "h"], [86400e3, Infinity, "d"]];
+  const [length, , word] = units.find(([unit, most]) => ms / unit < most - 0.05);
+  return `${(ms / length).toFixed(1)} ${word}`;
+}
+
 const two = (number) => String(number).padStart(2, "0");
 function clockText(ms, seconds = true) {
   const date = new Date(ms);
@@ -161,7 +169,7 @@ function firstByteOf(attempt) {
   return Math.max(0, end - Math.max(0, sent)) / 1000;
 }
 /// The rate is measured for attempts with enough bytes, because fewer bytes arrive in one piece.
-const LEAST_BYTES = 16384;
+const LEAST_BYTES = 16000;
 function rateOf(attempt) {
   const flow = flowOf(attempt);
   return flow === null || bytesOf(attempt) < LEAST_BYTES ? null : bytesOf(attempt) / (flow.end - flow.begin) * 1e6;

@@ -221,7 +221,7 @@ function fillOrigins() {
     }), [1, 2, 5, 6], "cards"));
   byID("origins-note").textContent = "Slow: the median rate is below a third of the median of the other origins, or "
     + "the median time until the first byte is more than three times theirs and 100 ms longer. The rate is measured "
-    + `for attempts with at least ${sizeText(LEAST_BYTES)}.`
+    + `for attempts with at least ${short(sizeText(LEAST_BYTES))}.`
     + (origins.length > shown.length ? ` ${plural(origins.length - shown.length, "more origin")} not listed.` : "");
 }
 

@@ -14,6 +14,7 @@ struct ReportData {
     private static let bytesOfPaths = 2_500_000
     private static let shortestPath = 50
     private static let longestPath = 2000
+    private static let mostPeriods = 200_000
 
     let madeMilliseconds: Int64
     private let title: String
@@ -25,8 +26,10 @@ struct ReportData {
     private var errors = ReportWords()
     private var files = ReportWords()
     private var tasks: [ReportTask] = []
-    private var attempts: [[ReportAttempt]] = []
-    private var waits: [ReportWait] = []
+    /// The attempts of each task, one task after the other.
+    private var attempts = ReportTable(ReportAttempt.columns)
+    private var attemptCounts: [Int] = []
+    private var waits = ReportTable(ReportWait.columns)
     private var periods: [ReportPeriod] = []
 
     init(title: String, madeMilliseconds: Int64) {
@@ -43,7 +46,8 @@ struct ReportData {
             reason: info.hasEnded ? -1 : info.reason.map { reasons.position(of: $0.code.word) } ?? -1,
             group: info.group.map { groups.position(of: Text.visible($0)) } ?? -1,
             file: ReportText.file(info).map { files.position(of: $0) } ?? -1)
-        self.attempts.append(attempts.map { row($0, of: info) })
+        for attempt in attempts { self.attempts.append(row(attempt, of: info)) }
+        attemptCounts.append(attempts.count)
         task.waitRows = add(waits, of: info)
         tasks.append(task)
     }
@@ -58,26 +62,26 @@ struct ReportData {
 
     /// Adds the waits of a task, and returns the number of their rows.
     private mutating func add(_ waits: [Backhaul.Wait], of task: TaskInfo) -> Int64 {
-        let first = self.waits.count
+        var sums: [ReportWait] = []
         for wait in waits {
             let reason = reasons.position(of: wait.code.word)
             let began = wait.beganMilliseconds
             let ended = max(began, wait.endedMilliseconds ?? task.endedMilliseconds ?? madeMilliseconds)
             periods.append(ReportPeriod(reason: reason, began: began, ended: ended, waits: 1))
-            if let known = self.waits[first...].firstIndex(where: { $0.reason == reason }) {
-                self.waits[known].ended = ended - task.enqueuedMilliseconds
-                self.waits[known].duration += ended - began
-                self.waits[known].count += 1
+            if let known = sums.firstIndex(where: { $0.reason == reason }) {
+                sums[known].ended = ended - task.enqueuedMilliseconds
+                sums[known].duration += ended - began
+                sums[known].count += 1
             } else {
-                self.waits.append(
+                sums.append(
                     ReportWait(
                         reason: reason, began: began - task.enqueuedMilliseconds,
                         ended: ended - task.enqueuedMilliseconds, duration: ended - began, count: 1))
             }
         }
-        // A million records of waits are joined from time to time.
-        if periods.count > 200_000 { periods = ReportPeriod.joined(periods, gap: 1000) }
-        return Int64(self.waits.count - first)
+        if periods.count > ReportData.mostPeriods { joinPeriods() }
+        for sum in sums { self.waits.append(sum) }
+        return Int64(sums.count)
     }
 
     /// The position of the error's kind and message. -1 if there is no error.
@@ -96,22 +100,21 @@ struct ReportData {
     var json: String {
         let base = tasks.map(\.info.enqueuedMilliseconds).min() ?? madeMilliseconds
         var taskTable = ReportTable(ReportTask.columns(base: base))
-        var attemptTable = ReportTable(ReportAttempt.columns)
         let most = mostAttemptsOfTask
-        for (task, attempts) in zip(tasks, attempts) {
-            let first = attempts.prefix(most > 1 ? 1 : 0)
-            let kept = attempts.count <= most ? attempts : Array(first + attempts.suffix(max(1, most - 1)))
+        var kept: [Int] = []
+        var first = 0
+        for (task, count) in zip(tasks, attemptCounts) {
+            let rows = keptAttempts(of: count, most: most)
+            kept += rows.map { first + $0 }
+            first += count
             var task = task
-            task.attemptRows = Int64(kept.count)
-            taskTable.rows.append(task)
-            attemptTable.rows += kept
+            task.attemptRows = Int64(rows.count)
+            taskTable.append(task)
         }
-        var waitTable = ReportTable(ReportWait.columns)
-        waitTable.rows = waits
         var periodTable = ReportTable(ReportPeriod.columns(base: base))
-        periodTable.rows = joinedPeriods
+        for period in joinedPeriods { periodTable.append(period) }
         var result = "{\"made_ms\":\(madeMilliseconds),\"base_ms\":\(base),\"title\":" + JSON.string(title).text
-        result += ",\"attempts_left_out\":\(attempts.reduce(0) { $0 + $1.count } - attemptTable.rows.count)"
+        result += ",\"attempts_left_out\":\(attempts.count - kept.count)"
         for (name, words) in [
             ("sessions", sessions), ("origins", origins), ("groups", groups), ("protocols", protocols),
             ("reasons", reasons), ("files", files),
@@ -122,20 +125,35 @@ struct ReportData {
         taskTable.write(to: &result)
         result += ",\"path\":" + JSON.strings(tasks.map { path($0.info) }).text
         result += "},\"attempts\":{"
-        attemptTable.write(to: &result)
+        attempts.write(kept, to: &result)
         result += "},\"waits\":{"
-        waitTable.write(to: &result)
+        waits.write(to: &result)
         result += "},\"periods\":{"
         periodTable.write(to: &result)
         result += "}}"
         return ReportText.escaped(result)
     }
 
+    /// The positions of the attempts that the report has of a task with `count` attempts.
+    private func keptAttempts(of count: Int, most: Int) -> [Int] {
+        if count <= most { return Array(0..<count) }
+        return most == 1 ? [count - 1] : [0] + ((count - most + 1)..<count)
+    }
+
     /// How many attempts of each task the report has.
     private var mostAttemptsOfTask: Int {
         // A task takes about as many bytes as an attempt.
         let limit = ReportData.mostAttempts - tasks.count * 6 / 5
-        return [100, 20, 5, 3, 2].first { most in attempts.reduce(0) { $0 + min($1.count, most) } <= limit } ?? 1
+        return [100, 20, 5, 3, 2].first { most in attemptCounts.reduce(0) { $0 + min($1, most) } <= limit } ?? 1
+    }
+
+    /// Joins periods until few are left, because a store may have millions of waits.
+    private mutating func joinPeriods() {
+        var gap: Int64 = 1000
+        repeat {
+            periods = ReportPeriod.joined(periods, gap: gap)
+            gap *= 10
+        } while periods.count > ReportData.mostPeriods / 2
     }
 
     private var joinedPeriods: [ReportPeriod] {

@@ -16,21 +16,33 @@ struct ReportWords {
     func knows(_ text: String) -> Bool { positions[text] != nil }
 }
 
-/// Rows that are written as columns, because JSON would repeat the name of each member in each row.
+/// Rows that are stored and written as columns of numbers. JSON would repeat the name of each member in each row, and a
+/// row with its texts would take more memory.
 struct ReportTable<Row> {
-    let columns: [(name: String, value: (Row) -> Int64)]
-    var rows: [Row] = []
+    private let columns: [(name: String, value: (Row) -> Int64)]
+    private var values: [[Int64]]
+    private(set) var count = 0
 
-    init(_ columns: [(name: String, value: (Row) -> Int64)]) { self.columns = columns }
+    init(_ columns: [(name: String, value: (Row) -> Int64)]) {
+        self.columns = columns
+        values = columns.map { _ in [] }
+    }
+
+    mutating func append(_ row: Row) {
+        for (index, column) in columns.enumerated() { values[index].append(column.value(row)) }
+        count += 1
+    }
 
     /// Writes the columns as members of a JSON object, without its braces. A column is an array of its values, or
     /// `{"runs": [value, count, …]}` or `{"steps": [difference, count, …]}` if this has fewer numbers. The first
     /// difference is the first value.
-    func write(to result: inout String) {
+    /// - Parameter rows: The positions of the rows to write. Nil means all rows.
+    func write(_ rows: [Int]? = nil, to result: inout String) {
         for (index, column) in columns.enumerated() {
             if index > 0 { result += "," }
             result += "\"" + column.name + "\":"
-            let values = rows.map(column.value)
+            let all = self.values[index]
+            let values = rows.map { rows in rows.map { all[$0] } } ?? all
             let runs = ReportTable.runs(of: values)
             let steps = ReportTable.runs(of: zip(values, [0] + values).map { $0 &- $1 })
             if min(runs.count, steps.count) >= values.count {

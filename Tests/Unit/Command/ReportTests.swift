@@ -68,11 +68,13 @@ struct ReportTests {
                     + "\"ended\":[\(20 * minute),\(60 * minute),\(30 * minute)],\"waits\":[1,2,1]}"))
     }
 
-    @Test("the texts have no queries, no users and no control characters", arguments: [
-        ("https://me:secret@example.org:8/a/b?token=c#d", "https://example.org:8", "/a/b?…"),
-        ("http://example.org", "http://example.org", ""), ("http://example.org?q=1", "http://example.org", "?…"),
-        ("http://a/\u{202e}b\n", "http://a", "/\\u{202e}b\\u{a}"), ("not a URL", "not a URL", ""), ("", "", ""),
-    ])
+    @Test(
+        "the texts have no queries, no users and no control characters",
+        arguments: [
+            ("https://me:secret@example.org:8/a/b?token=c#d", "https://example.org:8", "/a/b?…"),
+            ("http://example.org", "http://example.org", ""), ("http://example.org?q=1", "http://example.org", "?…"),
+            ("http://a/\u{202e}b\n", "http://a", "/\\u{202e}b\\u{a}"), ("not a URL", "not a URL", ""), ("", "", ""),
+        ])
     func texts(url: String, origin: String, path: String) {
         #expect(ReportText.origin(url) == origin)
         #expect(ReportText.path(url) == path)
