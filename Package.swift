@@ -40,6 +40,8 @@ let package = Package(
             name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CCrypto", path: "Sources/CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        // The archives of ncurses are linked into the command line, so that its package needs no further library.
+        .systemLibrary(name: "CNcurses", path: "Sources/CNcurses", providers: [.apt(["libncurses-dev"])]),
         // Only the headers of libsystemd are needed here. The library is loaded when it is first used.
         .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", providers: [.apt(["libsystemd-dev"])]),
 
@@ -121,10 +123,11 @@ let package = Package(
         .executableTarget(
             name: "backhaul",
             dependencies: [
-                "CLinux", "CReportPage", "Backhaul", "BackhaulModel", "BackhaulPlatform", "BackhaulDisk",
+                "CLinux", "CNcurses", "CReportPage", "Backhaul", "BackhaulModel", "BackhaulPlatform", "BackhaulDisk",
                 "BackhaulUserManager",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict,
+            linkerSettings: [.linkedLibrary(":libncursesw.a"), .linkedLibrary(":libtinfo.a")]),
         // The program of the daemon. `make` links it with the library instead of its modules.
         .executableTarget(name: "backhauld", dependencies: ["BackhaulABI"]),
 

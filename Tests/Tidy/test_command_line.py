@@ -50,6 +50,7 @@ OWN_DOCUMENTS = {
     "Commands/ServiceReport.swift": "the service",
     "Explanation/Advice.swift": "a sentence and a command",
     "Explanation/Explanation.swift": "a task, its waits and its conditions in one document",
+    "Monitor/ChangeLines.swift": "a task with its session and the time of a change",
     "Options/ControlOptions.swift": "the result of bh_tasks_cancel and the like",
     "Options/Setting.swift": "one setting, for the text of `configure`",
     "Options/SettingOptions.swift": "bh_session_configuration, from the table of settings",

@@ -87,10 +87,10 @@ struct CommandEntry: Sendable {
 enum Commands {
     static let all: [CommandEntry] = [
         CommandEntry(Get.self), CommandEntry(Put.self), CommandEntry(Add.self), CommandEntry(Wait.self),
-        CommandEntry(Tasks.self), CommandEntry(Why.self), CommandEntry(Info.self), CommandEntry(Attempts.self),
-        CommandEntry(History.self), CommandEntry(Report.self), CommandEntry(Events.self),
-        CommandEntry(Sessions.self), CommandEntry(Configure.self), CommandEntry(Conditions.self),
-        CommandEntry(Networks.self),
+        CommandEntry(LiveScreen.self), CommandEntry(Tasks.self), CommandEntry(Why.self), CommandEntry(Info.self),
+        CommandEntry(Attempts.self), CommandEntry(History.self), CommandEntry(Report.self),
+        CommandEntry(Events.self), CommandEntry(Sessions.self), CommandEntry(Configure.self),
+        CommandEntry(Conditions.self), CommandEntry(Networks.self),
         CommandEntry(Activities.self), CommandEntry(Limits.self), Control.cancel, Control.suspend, Control.resume,
         Control.priority, Control.rate, CommandEntry(Constrain.self), CommandEntry(Reschedule.self),
         CommandEntry(Claim.self), CommandEntry(Challenges.self), CommandEntry(Respond.self),

@@ -43,13 +43,13 @@ struct Attempts: DescribedCommand {
         }
     }
 
-    private static var header: String {
+    static var header: String {
         row(
             ["TASK", "NO.", "STATUS", "LOOKUP ms", "CONNECT ms", "TLS ms", "FIRST ms", "TOTAL ms", "BYTES"],
             "PROTOCOL  RESULT")
     }
 
-    private static func line(_ attempt: Attempt, isLast: Bool) -> String {
+    static func line(_ attempt: Attempt, isLast: Bool) -> String {
         let bytes = max(attempt.responseBodyBytes, attempt.requestBodyBytes)
         var remarks = Text.padded(Text.visible(attempt.networkProtocol ?? "-"), columns: 8) + "  "
         remarks += attempt.errorMessage.map { Text.visible($0) } ?? result(attempt)

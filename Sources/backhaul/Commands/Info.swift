@@ -58,7 +58,7 @@ struct Info: DescribedCommand {
         return (setting?.words ?? field) + " " + value
     }
 
-    private static func lines(_ task: TaskInfo) -> [String] {
+    static func lines(_ task: TaskInfo) -> [String] {
         var fields: [(String, String)] = [
             ("task", "\(task.id)"),
             ("state", task.state.word + (task.source.map { " (\($0))" } ?? "")), ("url", task.url),

@@ -77,7 +77,7 @@ struct Why: DescribedCommand {
 }
 
 /// Reads the data for the explanations from the engine. Data that no explanation needs is not read.
-private struct Gathering {
+struct Gathering {
     let context: Context
     let application: Application
 

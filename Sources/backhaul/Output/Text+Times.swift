@@ -17,6 +17,12 @@ extension Text {
         return date(time, today) + " " + clock
     }
 
+    /// A time of day with seconds, such as "06:30:00".
+    static func clockWithSeconds(_ milliseconds: Int64) -> String {
+        let time = LocalTime(milliseconds: milliseconds)
+        return clock(time) + (time.second < 10 ? ":0" : ":") + "\(time.second)"
+    }
+
     /// A period such as "20 Nov 21:04 - 21 Nov 06:30", or "20 Nov 21:04 - now" if it has no end.
     static func period(_ begin: Int64, _ end: Int64?, now: Int64 = Clock.wallMilliseconds) -> String {
         let first = LocalTime(milliseconds: begin)

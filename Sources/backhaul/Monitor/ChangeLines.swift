@@ -1,0 +1,73 @@
+import Backhaul
+import Glibc
+
+/// Writes a line for each change of a transfer, where there is no terminal for the live screen.
+final class ChangeLines {
+    private static let interval: Int64 = 1000
+
+    private let context: Context
+    private let reader: StoreReader
+    private var known: [RowKey: ChangeState] = [:]
+
+    init(_ context: Context, _ application: Application) {
+        self.context = context
+        reader = StoreReader(context, application)
+    }
+
+    /// Runs until a signal arrives, or until the reader of standard output is gone.
+    func run() throws(CommandError) {
+        while true {
+            try reader.read()
+            if let problem = reader.snapshot.problem { context.output.note(problem) }
+            if reader.isComplete { try write() }
+            let output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+            if try context.signals.wait(for: [output], ChangeLines.interval).contains(true) { return }
+        }
+    }
+
+    private func write() throws(CommandError) {
+        let rows = reader.snapshot.rows
+        var present: [RowKey: ChangeState] = [:]
+        var lines: [String] = []
+        for row in rows {
+            let state = ChangeState(row.task)
+            present[row.key] = state
+            // An ended transfer is reported if its end was observed.
+            if known[row.key] != state && (known[row.key] != nil || !row.task.hasEnded) {
+                lines.append(line(row.key, row.task))
+            }
+        }
+        for (key, state) in known where present[key] == nil && !state.hasEnded {
+            if let task = try reader.ended(key) { lines.append(line(key, task)) }
+        }
+        known = present
+        try context.output.result(lines: lines)
+    }
+
+    private func line(_ key: RowKey, _ task: TaskInfo) -> String {
+        let now = reader.snapshot.now
+        if context.output.isJSON {
+            return JSON.object([
+                ("time_ms", .number(now)), ("session", .string(key.session)), ("task", task.json),
+            ]).text
+        }
+        let row = TransferRow(task, session: key.session)
+        return [
+            Text.clockWithSeconds(now), Text.visible(key.session), "\(key.id)", row.name,
+            Text.visible(row.stateText(now: now)),
+        ].joined(separator: "  ")
+    }
+}
+
+/// The state and the reason of a transfer. A change of them is worth a line.
+struct ChangeState: Equatable {
+    private let state: TaskState
+    private let reason: Reason?
+
+    init(_ task: TaskInfo) {
+        state = task.state
+        reason = task.state == .waiting ? task.waitsFor : nil
+    }
+
+    var hasEnded: Bool { state.hasEnded }
+}

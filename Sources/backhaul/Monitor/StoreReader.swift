@@ -1,0 +1,167 @@
+import Backhaul
+
+/// Reads the transfers of the store for the live screen. No other part of the screen asks the engine for transfers.
+///
+/// The running transfers, the new ones, and those on the screen are read each time. The others are read in rotation,
+/// some at a time, so that a long list costs no more than a short one.
+final class StoreReader {
+    /// The most transfers that are read in rotation each time.
+    private static let rotationStep = 200
+    /// The same until all transfers have been read once.
+    private static let firstStep = 5000
+    private static let pageSize = 1000
+    /// The most transfers of the screen.
+    private static let mostRows = 100_000
+    /// At most 1,024 transfers run at a time.
+    private static let mostRunning = 1024
+    private static let engineInterval: Int64 = 5000
+
+    private let context: Context
+    private let application: Application
+    private let listed: SessionList
+    private var followed: [FollowedSession] = []
+    private var engineText = ""
+    private var nextEngineReading: Int64 = 0
+    private var history = RateHistory()
+    private(set) var snapshot = MonitorSnapshot()
+    /// The transfers on the screen.
+    var visible: [RowKey] = []
+
+    /// The sessions of the screen: all of the application, or one with its variants.
+    enum SessionList {
+        case all
+        case named(String)
+
+        func has(_ name: String) -> Bool {
+            switch self {
+            case .all: true
+            case .named(let base): name == base || SessionVariant.isVariant(name, of: base)
+            }
+        }
+    }
+
+    init(_ context: Context, _ application: Application) {
+        self.context = context
+        self.application = application
+        listed = context.isSessionNamed ? .named(context.baseName) : .all
+    }
+
+    /// Whether all transfers have been read at least once.
+    var isComplete: Bool { followed.allSatisfy(\.isComplete) }
+
+    /// Reads the store. If the engine does not reply, the snapshot stays, with the reason.
+    func read() throws(CommandError) {
+        do {
+            try readSessions()
+            try readEngine()
+            for session in followed { try ifPresent(session) { () throws(CommandError) in try read(session) } }
+            try readInRotation()
+            snapshot.problem = nil
+        } catch {
+            guard case .failure(let failure) = error, StoreReader.isTemporary(failure.status) else { throw error }
+            snapshot.problem = failure.message
+        }
+        if snapshot.problem == nil { collect() }
+        snapshot.now = Clock.wallMilliseconds
+    }
+
+    private static func isTemporary(_ status: Status?) -> Bool {
+        [.timeout, .engineUnresponsive, .daemonUnavailable].contains(status)
+    }
+
+    /// Calls `body`. If the session was removed meanwhile, it is no longer followed.
+    private func ifPresent(
+        _ session: FollowedSession, _ body: () throws(CommandError) -> Void
+    ) throws(CommandError) {
+        do {
+            try body()
+        } catch {
+            guard error.isSessionGone else { throw error }
+            followed.removeAll { $0 === session }
+        }
+    }
+
+    private func readSessions() throws(CommandError) {
+        let present = try application.run(.sessions).filter { listed.has($0.identifier) }
+        followed.removeAll { old in !present.contains { $0.identifier == old.name } }
+        for info in present where !followed.contains(where: { $0.name == info.identifier }) {
+            guard let session = try application.attachIfExists(info.identifier) else { continue }
+            followed.append(FollowedSession(info.identifier, session))
+        }
+        followed.sort { $0.name < $1.name }
+        for info in present { followed.first { $0.name == info.identifier }?.note(info) }
+    }
+
+    private func readEngine() throws(CommandError) {
+        guard Clock.milliseconds >= nextEngineReading else { return }
+        nextEngineReading = Clock.milliseconds + StoreReader.engineInterval
+        guard let engine = try application.run(.engine) else { return }
+        engineText = (engine.hosting == .daemon ? "daemon " : "process ") + "\(engine.processID)"
+        snapshot.store = engine.store
+    }
+
+    /// Reads the running transfers of a session, the new ones, and those on the screen.
+    private func read(_ session: FollowedSession) throws(CommandError) {
+        guard session.isBusy else { return }
+        let running = try session.handle.tasks(.states([.running]), maximum: StoreReader.mostRunning)
+        let others = session.others(than: running, shown: visible)
+        let found = others.isEmpty ? [] : try session.handle.tasks(.ids(others.sorted()), maximum: others.count)
+        session.update(running + found, absent: others.subtracting(found.map(\.id)))
+        guard session.isComplete, let last = session.rows.last else { return }
+        let new = try session.handle.run(.tasks(.all, after: last, maximum: StoreReader.rotationStep))
+        session.update(new.tasks, absent: [])
+    }
+
+    /// Reads the next transfers in rotation.
+    private func readInRotation() throws(CommandError) {
+        var rest = isComplete ? StoreReader.rotationStep : StoreReader.firstStep
+        var room = StoreReader.mostRows - followed.reduce(0) { $0 + $1.rows.rows.count }
+        for session in followed.sorted(by: { $0.rotations < $1.rotations }) {
+            try ifPresent(session) { () throws(CommandError) in
+                while rest > 0, session.isBusy, session.isComplete || room > 0 {
+                    let before = session.rows.rows.count
+                    let count = try readPage(session, maximum: min(rest, StoreReader.pageSize))
+                    room -= session.rows.rows.count - before
+                    rest -= max(count, 1)
+                    if session.cursor == nil { break }
+                }
+            }
+        }
+    }
+
+    /// - Returns: The number of transfers of the page.
+    private func readPage(_ session: FollowedSession, maximum: Int) throws(CommandError) -> Int {
+        let (tasks, more) = try session.handle.run(.tasks(.all, after: session.cursor, maximum: maximum))
+        session.take(tasks, more: more)
+        return tasks.count
+    }
+
+    /// A transfer that is no longer listed, as the history has it. Nil if the history does not have it either.
+    func ended(_ key: RowKey) throws(CommandError) -> TaskInfo? {
+        guard let session = followed.first(where: { $0.name == key.session }) else { return nil }
+        do {
+            return try session.handle.taskInHistory(key.id)
+        } catch {
+            guard error.isSessionGone else { throw error }
+            return nil
+        }
+    }
+
+    private func collect() {
+        var rows: [TransferRow] = []
+        rows.reserveCapacity(followed.reduce(0) { $0 + $1.rows.rows.count })
+        for session in followed { rows += session.rows.rows }
+        var totals = MonitorTotals()
+        for row in rows { totals.add(row) }
+        let live = followed.reduce(0) { $0 + $1.live }
+        history.add(totals.bytesPerSecond, milliseconds: Clock.milliseconds)
+        snapshot.rows = rows
+        snapshot.totals = totals
+        snapshot.omitted = max(0, live - totals.running - totals.waiting - totals.suspended)
+        snapshot.engine = engineText
+        let filled = followed.filter { !$0.rows.rows.isEmpty }
+        snapshot.sessions = filled.map(\.name)
+        snapshot.lastNumber = filled.compactMap { $0.rows.last?.rawValue }.max() ?? 0
+        snapshot.history = history
+    }
+}

@@ -1,0 +1,63 @@
+import Backhaul
+
+/// The details of a transfer: what `info`, `why` and `attempts` show.
+struct TransferDetails {
+    private static let interval: Int64 = 2000
+
+    private let context: Context
+    private let application: Application
+    private var key: RowKey?
+    private var nextReading: Int64 = 0
+    private var text: [String] = []
+
+    init(_ context: Context, _ application: Application) {
+        self.context = context
+        self.application = application
+    }
+
+    /// The lines of the details, for a terminal of this width.
+    mutating func lines(of key: RowKey, columns: Int) throws(CommandError) -> [String] {
+        if key != self.key || Clock.milliseconds >= nextReading {
+            self.key = key
+            nextReading = Clock.milliseconds + TransferDetails.interval
+            do {
+                text = try read(key)
+            } catch {
+                guard case .failure(let failure) = error else { throw error }
+                text = [failure.message]
+            }
+        }
+        return text.flatMap { TransferDetails.broken($0, columns: columns) }
+    }
+
+    private func read(_ key: RowKey) throws(CommandError) -> [String] {
+        var lines: [String] = []
+        try context.withSession(key.session) { () throws(CommandError) in
+            let session = try application.attach(key.session, role: .observe)
+            let task = try Info.find(key.id, session, context)
+            let gathering = Gathering(context: context, application: application)
+            let explanation = Explanation(
+                task: task, session: key.session, waits: try session.run(.waits(key.id)),
+                facts: try gathering.facts(task.hasEnded ? [] : [task.waitsFor], session, [task]),
+                now: Clock.wallMilliseconds, command: gathering.command)
+            let attempts = try session.run(.attempts(key.id))
+            lines = Info.lines(task) + explanation.lines
+            if attempts.isEmpty { return }
+            lines.append(Attempts.header)
+            lines += attempts.map { Attempts.line($0, isLast: $0.number == attempts.last?.number) }
+        }
+        return lines
+    }
+
+    /// The line, divided into parts that fit the terminal.
+    static func broken(_ line: String, columns: Int) -> [String] {
+        var rest = ScreenText.drawable(line)
+        var parts: [String] = []
+        repeat {
+            let part = ScreenText.cut(rest, columns: max(2, columns))
+            parts.append(part)
+            rest = String(rest.unicodeScalars.dropFirst(part.unicodeScalars.count))
+        } while !rest.isEmpty
+        return parts
+    }
+}
