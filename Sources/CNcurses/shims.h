@@ -10,8 +10,7 @@
 // Shows the alternate screen of the terminal of standard output, and reads keys from standard input. Returns false if
 // the terminal database does not have the terminal, or if the terminal cannot move its cursor.
 static inline bool bhn_start(void) {
-    if (!newterm(NULL, stdout, stdin))
-        return false;
+    if (!newterm(NULL, stdout, stdin)) return false;
     cbreak();
     noecho();
     // Keeps Return and line feed apart.
@@ -26,10 +25,8 @@ static inline bool bhn_start(void) {
 
 // Makes the color pairs 1 to 6: red, green, yellow, blue, magenta and cyan on the terminal's own background.
 static inline bool bhn_start_colors(void) {
-    if (!has_colors() || start_color() == ERR || use_default_colors() == ERR)
-        return false;
-    for (short color = COLOR_RED; color <= COLOR_CYAN; color++)
-        init_pair(color, color, -1);
+    if (!has_colors() || start_color() == ERR || use_default_colors() == ERR) return false;
+    for (short color = COLOR_RED; color <= COLOR_CYAN; color++) init_pair(color, color, -1);
     return true;
 }
 
@@ -43,8 +40,7 @@ static inline void bhn_erase(void) { werase(stdscr); }
 
 // Sends the changed cells to the terminal. `all`: sends all cells, because another program has drawn on the terminal.
 static inline void bhn_show(bool all) {
-    if (all)
-        clearok(curscr, TRUE);
+    if (all) clearok(curscr, TRUE);
     wrefresh(stdscr);
 }
 

@@ -111,7 +111,7 @@ def test_the_screen_shows_running_waiting_and_failed_transfers_of_all_sessions(b
     screen = LiveScreen(backhaul)
     screen.until(r"one\.bin .*%.* left$")
     assert re.search(r"photos +two\.bin +earliest start until (tomorrow )?\d\d:\d\d", screen.until("two.bin"))
-    assert re.search(r"photos +absent +failed: the server respond.*\.\.\.", screen.until("absent +failed"))
+    assert re.search(r"photos +absent +failed: the server responded with status 404$", screen.until("absent +failed"))
     assert screen.lines[1].startswith("1 running  1 waiting  1 failed")
     assert re.fullmatch(r"backhaul watch  \S.* daemon \d+", screen.lines[0])
     screen.type("q")
@@ -230,6 +230,19 @@ def test_a_signal_that_ends_the_command_restores_the_terminal(backhaul, slow, nu
     assert screen.is_restored
 
 
+def test_the_command_ends_when_its_terminal_is_gone_although_it_ignores_the_signal(backhaul, slow):
+    backhaul("add", "--suspended", f"{slow.url}/one.bin")
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        screen = LiveScreen(backhaul)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    screen.until("one.bin")
+    os.close(screen.control)
+    os.close(screen.inner)
+    assert screen.process.wait(60) == 0
+
+
 def test_after_ctrl_z_the_terminal_belongs_to_the_shell_until_the_command_continues(backhaul, slow):
     backhaul("add", "--suspended", f"{slow.url}/one.bin")
     screen = LiveScreen(backhaul)
@@ -315,6 +328,19 @@ def test_a_new_transfer_appears_and_a_removed_session_disappears(backhaul, slow)
     screen.until("photos +two.bin")
     backhaul("sessions", "remove", "photos", "--cancel")
     screen.until_gone("two.bin")
+
+
+def test_a_long_list_is_counted_and_its_end_follows_changes_of_other_commands(backhaul, slow):
+    urls = "".join(f"{slow.url}/{number}.bin\n" for number in range(1, 3001))
+    backhaul("add", "--suspended", "--input", "-", stdin=urls)
+    screen = LiveScreen(backhaul)
+    screen.until("^0 running  0 waiting  3000 suspended")
+    screen.type("G")
+    screen.until(r"^ *3000 3000\.bin +suspended$")
+    backhaul("cancel", "2999")
+    screen.until("2999 suspended  0 failed  1 cancelled")
+    screen.type("G")
+    screen.until(r"^ *2999 2999\.bin +cancelled$")
 
 
 def test_the_table_of_keys_in_the_documentation_is_that_of_the_screen(backhaul, slow):

@@ -47,16 +47,16 @@ struct Signals {
     /// - Returns: Whether `other` is readable.
     func wait(for other: Int32?, milliseconds: Int64?) throws(CommandError) -> Bool {
         try wait(for: other.map { [pollfd(fd: $0, events: Int16(POLLIN), revents: 0)] } ?? [], milliseconds)
-            .contains(true)
+            .contains { $0 != 0 }
     }
 
     /// Does the same for several descriptors, and for the events that each one names.
-    /// - Returns: For each of the descriptors, whether its events or an error have occurred.
-    func wait(for others: [pollfd], _ milliseconds: Int64?) throws(CommandError) -> [Bool] {
+    /// - Returns: For each of the descriptors, what has occurred, as in poll(2).
+    func wait(for others: [pollfd], _ milliseconds: Int64?) throws(CommandError) -> [Int16] {
         var polled = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)] + others
         poll(&polled, nfds_t(polled.count), milliseconds.map { Int32(clamping: max(0, $0)) } ?? -1)
         try check()
-        return polled.dropFirst().map { $0.revents != 0 }
+        return polled.dropFirst().map(\.revents)
     }
 
     /// Ends the process by the default action of the signal. So the calling shell can see which signal ended the

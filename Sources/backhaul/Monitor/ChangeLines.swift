@@ -8,6 +8,7 @@ final class ChangeLines {
     private let context: Context
     private let reader: StoreReader
     private var known: [RowKey: ChangeState] = [:]
+    private var lastProblem: String?
 
     init(_ context: Context, _ application: Application) {
         self.context = context
@@ -18,10 +19,11 @@ final class ChangeLines {
     func run() throws(CommandError) {
         while true {
             try reader.read()
-            if let problem = reader.snapshot.problem { context.output.note(problem) }
+            if let problem = reader.snapshot.problem, problem != lastProblem { context.output.note(problem) }
+            lastProblem = reader.snapshot.problem
             if reader.isComplete { try write() }
             let output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
-            if try context.signals.wait(for: [output], ChangeLines.interval).contains(true) { return }
+            if try context.signals.wait(for: [output], ChangeLines.interval)[0] != 0 { return }
         }
     }
 

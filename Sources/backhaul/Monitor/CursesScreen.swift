@@ -63,6 +63,7 @@ final class CursesScreen {
         case 13, 10: return .enter
         case 27: return .escape
         case 8, 127: return .backspace
+        case 12: return .redraw
         default:
             guard let scalar = Unicode.Scalar(code), Text.isPrintable(scalar) else { return nil }
             return .character(Character(scalar))

@@ -44,8 +44,11 @@ final class Monitor {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
             let ready = try context.signals.wait(for: awaited, nextReading - Clock.milliseconds)
-            if ready[1] { handleSignals() }
-            for key in ready[0] ? screen.keys() : [] {
+            // The terminal is gone, and no signal has reported this.
+            if ready[0] & Int16(POLLHUP | POLLERR | POLLNVAL) != 0 { return }
+            if ready[1] != 0 { handleSignals() }
+            for key in ready[0] != 0 ? screen.keys() : [] {
+                if key == .redraw { screen.redrawAll() }
                 switch view.press(key) {
                 case .none: break
                 case .quit: return

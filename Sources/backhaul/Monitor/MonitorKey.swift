@@ -1,13 +1,13 @@
 /// A key, as the terminal library has read it.
 enum TerminalKey: Equatable {
     case character(Character)
-    case up, down, pageUp, pageDown, home, end, enter, escape, backspace
+    case up, down, pageUp, pageDown, home, end, enter, escape, backspace, redraw
 }
 
 /// What the user wants of the live screen.
 enum MonitorCommand: Equatable {
     case move(Movement)
-    case details, mark, suspend, resume, retry, priority, rate, cancel, filter, order, help, quit
+    case details, mark, suspend, resume, retry, priority, rate, cancel, filter, order, redraw, help, quit
 
     enum Movement: Equatable {
         case lines(Int)
@@ -64,6 +64,8 @@ struct MonitorKey {
         MonitorKey(
             keys: [.character("o")], command: .order, name: "o",
             help: "change the order: state, number, name, bytes left, rate", short: "order"),
+        MonitorKey(
+            keys: [.redraw], command: .redraw, name: "Ctrl-L", help: "draw the whole screen again"),
         MonitorKey(keys: [.character("?"), .character("h")], command: .help, name: "?, h", help: "show the keys"),
         MonitorKey(
             keys: [.character("q")], command: .quit, name: "q", help: "close details or keys; end", short: "quit"),

@@ -24,8 +24,8 @@ struct MonitorLayout {
                 columns: columns, blocks: blocks, sessions: snapshot.sessions, lastNumber: snapshot.lastNumber)
             lines.append(table.titles)
             lines += view.shown.enumerated().map { offset, row in
-                let line = table.line(row, isMarked: view.marked.contains(row.key), now: now)
-                return view.top + offset == view.cursor ? line.reversed : line
+                let isSelected = view.top + offset == view.cursor
+                return table.line(row, isSelected: isSelected, isMarked: view.marked.contains(row.key), now: now)
             }
             if view.rows.isEmpty { lines.append(ScreenLine(emptyText(snapshot, view))) }
         }

@@ -39,33 +39,34 @@ struct RowLayout {
         return line
     }
 
-    func line(_ row: TransferRow, isMarked: Bool, now: Int64) -> ScreenLine {
-        var line = ScreenLine(isMarked ? "*" : " ", .bold)
-        line.add(Text.padded(left: "\(row.key.id)", columns: number) + " ")
-        if session > 0 { line.add(ScreenText.cell(row.key.session, columns: session - 1) + " ") }
-        line.add(ScreenText.cell(row.name, columns: name) + " ", isMarked ? .bold : .plain)
-        add(progress: row, to: &line)
-        if size > 0 {
-            line.add(Text.padded(left: row.task.total.map { Text.size($0) } ?? "", columns: size))
+    func line(_ row: TransferRow, isSelected: Bool, isMarked: Bool, now: Int64) -> ScreenLine {
+        let plain = isSelected ? TextStyle.bar : .plain
+        let bold = TextStyle(isBold: true, isReversed: isSelected)
+        var line = ScreenLine(isMarked ? "*" : " ", bold)
+        line.add(Text.padded(left: "\(row.key.id)", columns: number) + " ", plain)
+        if session > 0 { line.add(ScreenText.cell(row.key.session, columns: session - 1) + " ", plain) }
+        line.add(ScreenText.cell(row.name, columns: name) + " ", isMarked ? bold : plain)
+        // The state of a transfer of which no byte was moved also takes the columns of the progress, and the state of
+        // one that does not move takes the column of the rate.
+        if row.isMoving || row.task.done > 0 || row.task.state == .succeeded {
+            if let share = row.share {
+                // The bar of the selected row keeps its colors, because a bar in reverse shows the opposite.
+                line.add(blocks.bar(share, columns: bar), row.style)
+                line.add(Text.padded(left: "\(Int(share * 100))%", columns: percent), plain)
+            } else {
+                line.add(ScreenText.cell(left: Text.size(row.task.done), columns: bar + percent), plain)
+            }
+            if size > 0 {
+                line.add(Text.padded(left: row.task.total.map { Text.size($0) } ?? "", columns: size), plain)
+            }
+            if row.isMoving {
+                let text = row.task.bytesPerSecond > 0 ? Text.size(row.task.bytesPerSecond) + "/s" : ""
+                line.add(ScreenText.cell(left: text, columns: rate), plain)
+            }
+            line.add("  ", plain)
         }
-        let state = row.stateText(now: now)
-        if row.isMoving {
-            let text = row.task.bytesPerSecond > 0 ? Text.size(row.task.bytesPerSecond) + "/s" : ""
-            line.add(ScreenText.cell(left: text, columns: rate))
-        }
-        // The state of a transfer that does not move also takes the column of the rate.
-        let room = max(0, columns - line.width - 2)
-        line.add("  " + ScreenText.cell(start: state, columns: room), row.style)
+        let room = max(0, columns - line.width)
+        line.add(ScreenText.cell(start: row.stateText(now: now), columns: room), isSelected ? plain : row.style)
         return line
-    }
-
-    private func add(progress row: TransferRow, to line: inout ScreenLine) {
-        guard let share = row.share, row.task.state != .waiting || row.task.done > 0 else {
-            let done = row.task.done > 0 ? Text.size(row.task.done) : ""
-            line.add(ScreenText.cell(left: done, columns: bar + percent))
-            return
-        }
-        line.add(blocks.bar(share, columns: bar), row.style)
-        line.add(Text.padded(left: "\(Int(share * 100))%", columns: percent))
     }
 }

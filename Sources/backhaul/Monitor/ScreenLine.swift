@@ -29,7 +29,7 @@ struct TextStyle: Hashable {
 struct ScreenLine: Equatable {
     struct Piece: Equatable {
         let text: String
-        var style: TextStyle
+        let style: TextStyle
     }
 
     private(set) var pieces: [Piece] = []
@@ -49,13 +49,6 @@ struct ScreenLine: Equatable {
 
     var text: String { pieces.map(\.text).joined() }
     var width: Int { pieces.reduce(0) { $0 + Text.width($1.text) } }
-
-    /// The same line with its pieces in reverse.
-    var reversed: ScreenLine {
-        var line = self
-        for index in line.pieces.indices { line.pieces[index].style.isReversed = true }
-        return line
-    }
 
     /// The line, at most `columns` wide.
     func cut(to columns: Int) -> ScreenLine {

@@ -6,7 +6,7 @@ import Backhaul
 /// some at a time, so that a long list costs no more than a short one.
 final class StoreReader {
     /// The most transfers that are read in rotation each time.
-    private static let rotationStep = 200
+    private static let rotationStep = 500
     /// The same until all transfers have been read once.
     private static let firstStep = 5000
     private static let pageSize = 1000

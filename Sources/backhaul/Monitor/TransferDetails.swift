@@ -49,15 +49,20 @@ struct TransferDetails {
         return lines
     }
 
-    /// The line, divided into parts that fit the terminal.
-    static func broken(_ line: String, columns: Int) -> [String] {
-        var rest = ScreenText.drawable(line)
-        var parts: [String] = []
-        repeat {
-            let part = ScreenText.cut(rest, columns: max(2, columns))
-            parts.append(part)
-            rest = String(rest.unicodeScalars.dropFirst(part.unicodeScalars.count))
-        } while !rest.isEmpty
-        return parts
+    /// The text, divided into lines that fit the terminal, if possible between two words.
+    static func broken(_ text: String, columns: Int) -> [String] {
+        text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
+            var rest = ScreenText.drawable(String(line))
+            var parts: [String] = []
+            while Text.width(rest) > columns {
+                let part = ScreenText.cut(rest, columns: max(2, columns))
+                // The indentation of the line is no place between two words.
+                let space = part.lastIndex(of: " ").flatMap { part[..<$0].allSatisfy { $0 == " " } ? nil : $0 }
+                let end = space.map { String(part[...$0]) } ?? part
+                parts.append(end)
+                rest = String(rest.unicodeScalars.dropFirst(end.unicodeScalars.count))
+            }
+            return parts + [rest]
+        }
     }
 }

@@ -35,22 +35,31 @@ final class TransferRow: Sendable {
     /// Whether the transfer moves bytes. A transfer below a rate limit does, although it waits between them.
     var isMoving: Bool { task.state == .running && (task.reason == nil || task.waitsFor == .rate) }
 
-    /// The place of the state in the order of the screen: what moves, what is held up, what has failed, and the rest.
+    /// The place of the state in the order of the screen: what runs, what has a fault, what has failed, what waits for a
+    /// condition, what waits for a slot, and the rest.
     var rank: Int {
         switch task.state {
         case .running: 0
-        case .waiting: task.waitsFor == .slot || task.reason == nil ? 3 : 1
+        case .waiting: waitRank
         case .failed: 2
-        case .suspended: 4
-        case .cancelled: 5
-        case .succeeded: 6
+        case .suspended: 5
+        case .cancelled: 6
+        case .succeeded: 7
+        }
+    }
+
+    private var waitRank: Int {
+        switch task.waitsFor {
+        case .slot, nil: 4
+        case .earliestStart: 3
+        case let reason: WaitPhrases.isConstraint(reason) ? 3 : 1
         }
     }
 
     var style: TextStyle {
         switch task.state {
         case .running: isMoving ? .good : .wait
-        case .waiting: rank == 1 ? .wait : .plain
+        case .waiting: task.waitsFor == .slot ? .plain : .wait
         case .failed: .bad
         default: .plain
         }

@@ -68,7 +68,7 @@ struct MonitorTests {
 
     // MARK: Lines
 
-    @Test("the head counts transfers, and the rows come in the order: running, held up, failed, waiting, done")
+    @Test("the head counts transfers, and the rows come in the order: running, faulty, failed, waiting, done")
     func rows() {
         let lines = screen(mixed)
         #expect(lines[0].hasPrefix("backhaul watch  /var/lib/ann/store"))
@@ -78,8 +78,8 @@ struct MonitorTests {
         #expect(lines[3].hasPrefix(" NO. NAME"))
         #expect(lines[4...8].map { $0.split(separator: " ").first } == ["5", "4", "3", "2", "1"])
         #expect(lines[4].contains("████····  50%   1.0 MB/s  5 s left"))
-        #expect(lines[5].contains("retry in 40 s: the server respo..."))
-        #expect(lines[6].contains("failed: the server responded wi..."))
+        #expect(lines[5].contains("retry in 40 s: the server responded with statu..."))
+        #expect(lines[6].contains("failed: the server responded with status 404"))
         #expect(lines.last?.hasPrefix("? keys  q quit") == true)
     }
 
@@ -128,6 +128,17 @@ struct MonitorTests {
         totals.add(row(2, .waiting, .slot))
         #expect(totals.secondsLeft == nil)
         #expect(totals.unknownSizes == 1)
+    }
+
+    @Test("the lines of the details are broken between words, and long words within them")
+    func details() {
+        let text = "  why:  the server\n        is busy\n" + String(repeating: "文", count: 12)
+        #expect(
+            TransferDetails.broken(text, columns: 20)
+                == ["  why:  the server", "        is busy", String(repeating: "文", count: 10), "文文"])
+        #expect(TransferDetails.broken("one two three", columns: 9) == ["one two ", "three"])
+        #expect(TransferDetails.broken("\u{1b}[2J", columns: 80) == ["\\u{1b}[2J"])
+        #expect(TransferDetails.broken("", columns: 80) == [""])
     }
 
     // MARK: Keys
@@ -229,8 +240,10 @@ struct MonitorTests {
 
     @Test("the orders by number, name, bytes left and rate")
     func orders() {
-        let rows = [row(1, name: "b", done: 1, total: 9, rate: 1), row(2, name: "c", done: 0, total: 99, rate: 5),
-            row(3, name: "a", done: 0, total: 5, rate: 3)]
+        let rows = [
+            row(1, name: "b", done: 1, total: 9, rate: 1), row(2, name: "c", done: 0, total: 99, rate: 5),
+            row(3, name: "a", done: 0, total: 5, rate: 3),
+        ]
         func ids(_ order: RowOrder) -> [UInt64] { order.sorted(rows).map(\.key.id.rawValue) }
         #expect(ids(.number) == [1, 2, 3])
         #expect(ids(.name) == [3, 1, 2])
