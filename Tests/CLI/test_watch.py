@@ -25,6 +25,27 @@ CONTENT = bytes(range(256)) * 8000
 CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
+class Terminal(pyte.Screen):
+    """A simulated terminal that can also scroll by a number of lines (SU and SD)."""
+
+    def _scroll(self, row, step, count):
+        former, self.cursor.y = self.cursor.y, row
+        for _ in range(count or 1):
+            step()
+        self.cursor.y = former
+
+    def scroll_up(self, count=1):
+        self._scroll(self.margins.bottom if self.margins else self.lines - 1, self.index, count)
+
+    def scroll_down(self, count=1):
+        self._scroll(self.margins.top if self.margins else 0, self.reverse_index, count)
+
+
+class TerminalStream(pyte.ByteStream):
+    csi = {**pyte.ByteStream.csi, "S": "scroll_up", "T": "scroll_down"}
+    events = pyte.ByteStream.events | {"scroll_up", "scroll_down"}
+
+
 class LiveScreen:
     """`backhaul watch` on a simulated terminal. `lines` has what the terminal shows."""
 
@@ -38,8 +59,8 @@ class LiveScreen:
             stderr=self.inner, start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         backhaul.running.append(self.process)
         self.sent = b""
-        self.screen = pyte.Screen(columns, rows)
-        self.stream = pyte.ByteStream(self.screen)
+        self.screen = Terminal(columns, rows)
+        self.stream = TerminalStream(self.screen)
 
     def _set_size(self, columns, rows):
         fcntl.ioctl(self.control, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
