@@ -8,6 +8,9 @@ BUILD := build
 LIBRARY := $(BUILD)/lib/libbackhaul.so.1
 COMMAND := $(BUILD)/bin/backhaul
 DAEMON := $(BUILD)/libexec/backhaul/backhauld
+# The test kit for hosts: its library, and what it puts into the daemon of a test.
+TESTING := $(BUILD)/lib/libbackhaul_testing.so.1
+TESTBED := $(addprefix $(BUILD)/libexec/backhaul/,backhaul-testbed.so backhaul-launched)
 SWIFT_SOURCES := $(shell find Sources bindings/swift/Sources include -type f) Package.swift packaging/symbols.map
 VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", d, $$3; d = "."}' include/backhaul.h)
 
@@ -52,7 +55,7 @@ SIMULATOR := $(BUILD)/bin/simulate
 .PHONY: all examples demo test unit-tests quick simulate simulate-planted fuzz format lint soak bench site \
     site-test packages packages-test install uninstall clean help setup-build check-prefix
 
-all: $(LIBRARY) $(COMMAND) $(DAEMON) ## build the library, the command line and the daemon
+all: $(LIBRARY) $(COMMAND) $(DAEMON) $(TESTING) $(TESTBED) ## build the library, the command line and the daemon
 
 setup-build:
 	@scripts/setup build
@@ -75,6 +78,23 @@ $(DAEMON): Sources/backhauld/main.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(C_FLAGS) $(C_HARDENING) -g0 -fPIE -pie -o $@ $< -L$(BUILD)/lib -lbackhaul -Wl,-z,relro,-z,now \
 	    -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../lib:$$ORIGIN/../../lib64'
+
+TESTING_FLAGS := $(filter-out -pedantic,$(C_FLAGS)) $(C_HARDENING) -g0 -fPIC -fvisibility=hidden -pthread
+
+$(TESTING): $(wildcard testing/*.[ch]) include/backhaul_testing.h include/backhaul.h | setup-build
+	@mkdir -p $(@D)
+	$(CC) $(TESTING_FLAGS) -shared -o $@ $(filter-out testing/launched.c,$(wildcard testing/*.c)) \
+	    -Wl,-soname,$(@F),-z,relro,-z,now
+	@ln -sf $(@F) $(@:.1=)
+
+# The functions that replace functions of libc are visible.
+$(BUILD)/libexec/backhaul/backhaul-testbed.so: $(wildcard testing/preload/*) testing/control.h | setup-build
+	@mkdir -p $(@D)
+	$(CC) $(TESTING_FLAGS) -fvisibility=default -shared -o $@ $(wildcard testing/preload/*.c)
+
+$(BUILD)/libexec/backhaul/backhaul-launched: testing/launched.c | setup-build
+	@mkdir -p $(@D)
+	$(CC) $(TESTING_FLAGS) -o $@ $<
 
 $(MANUAL) &: $(COMMAND) $(DAEMON) scripts/make-manual $(wildcard scripts/manual/*.py) scripts/reference/roff.py \
     $(wildcard docs/*.md)

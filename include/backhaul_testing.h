@@ -1,0 +1,224 @@
+/*
+ * Backhaul's test kit: tests of hosts in milliseconds. This header is the C API and its reference manual.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A test of a host
+ *   A *host* is a program that uses Backhaul. A *testbed* is all that a host meets in a test: an empty store in a
+ *   temporary directory, the daemon of this store, an HTTP server (the *origin*), the clock of the daemon, and the
+ *   machine's conditions. The test moves the clock, changes the conditions, decides how the origin answers, and starts
+ *   and kills the host and the daemon. The daemon is the installed program backhauld.
+ *
+ *       bht_testbed *testbed;
+ *       bht_resource *photo;
+ *       bht_host *host;
+ *       const char *words[] = {NULL, "host"};           // NULL: this program
+ *       CHECK(bht_open(NULL, &testbed, &error));
+ *       CHECK(bht_serve(testbed, "/1.jpg", "a picture", 9, &photo, &error));
+ *       bht_stall(photo, 4);                            // the first response stops after 4 bytes
+ *       CHECK(bht_start(testbed, words, 2, &host, &error));
+ *       CHECK(bht_wait_for_bytes(photo, 4, 10000, &error));
+ *       bht_kill(host);
+ *       bht_release(photo);                             // the daemon finishes the download, and launches the host
+ *       CHECK(bht_launch(testbed, 10000, &host, &error));
+ *       CHECK(bht_wait(host, 10000, &exit_code, &error));
+ *       bht_close(testbed);
+ *
+ * How the processes communicate
+ *
+ *       test                               daemon (backhauld)                   host
+ *       -----------------------------      -------------------------------      --------------------------
+ *       origin    <---- HTTP ------------  transfers, database        <------>  enqueues, handles events
+ *       clock, conditions  ------------->  a preloaded library reads them
+ *       starts, kills  ------------------------------------------------------>  a child of the test
+ *       starts launched hosts  <---------  launches
+ *
+ *   The kit starts the daemon with a preloaded library (ld.so(8)). The library replaces the functions of libc that read
+ *   clocks and wait. So the released library libbackhaul and the released daemon are tested. The clock of the host is
+ *   the clock of the machine.
+ *
+ * Threads
+ *   Any thread may call any function at any time, except that bht_close must be the last call.
+ *
+ * Errors
+ *   Functions that can fail return a bh_status and fill a bh_error, as the functions of backhaul.h do. BH_TIMEOUT means
+ *   that the awaited event has not come. bht_open, bht_start and bht_launch can return BH_OUT_OF_RESOURCES.
+ *
+ * Ownership
+ *   The testbed owns its resources, hosts and requests: they are valid until bht_close. Arguments are copied.
+ */
+#ifndef BACKHAUL_TESTING_H
+#define BACKHAUL_TESTING_H
+
+#include "backhaul.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+typedef struct bht_testbed bht_testbed;   /* a store, a daemon, an origin and a clock */
+typedef struct bht_resource bht_resource; /* what the origin has at one path */
+typedef struct bht_host bht_host;         /* a host that the test has started */
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Testbed
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Options of a testbed. */
+typedef struct bht_options {
+    size_t struct_size;
+    const char *daemon;    /* path of backhauld. NULL: BACKHAUL_DAEMON in the environment, or else the installed daemon
+                              beside the library of the kit */
+    const char *directory; /* an existing directory, in which the directory of the testbed is made. NULL: TMPDIR in the
+                              environment, or else /tmp */
+} bht_options;
+
+/* Makes a testbed. Its origin runs; its daemon starts when a host needs it. `options` may be NULL. Errors:
+ * BH_DAEMON_UNAVAILABLE if a program of the installation is missing. */
+BH_API BH_CHECK_RESULT bh_status bht_open(const bht_options *options, bht_testbed **testbed, bh_error *error);
+
+/* Kills the daemon and the hosts, and removes the store with the testbed's directory. Waits for no timer. Accepts
+ * NULL. */
+BH_API void bht_close(bht_testbed *testbed);
+
+/* The testbed's directory. A test may make files in it. */
+BH_API const char *bht_directory(const bht_testbed *testbed);
+
+/* The path of the store. */
+BH_API const char *bht_store(const bht_testbed *testbed);
+
+/* The variables, as NAME=value, that lead a host to the testbed, such as BACKHAUL_STORE. bht_start and bht_launch set
+ * them. A test that starts a host itself sets them, too. The array ends with NULL. */
+BH_API const char *const *bht_environment(const bht_testbed *testbed);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Origin: an HTTP/1.1 server on 127.0.0.1. A resource answers requests with its content, with ranges, a strong entity
+ * tag and a date. A script changes single responses: each fault below is for one response. Faults apply to responses in
+ * the order of the calls. A request for a path without a resource gets the status 404.
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* The URL of the origin, without a slash at the end. */
+BH_API const char *bht_origin_url(const bht_testbed *testbed);
+
+/* Adds a resource. `path` begins with a slash. */
+BH_API BH_CHECK_RESULT bh_status bht_serve(bht_testbed *testbed, const char *path, const void *content, size_t size,
+                                           bht_resource **resource, bh_error *error);
+
+/* The resource's URL. */
+BH_API const char *bht_url(const bht_resource *resource);
+
+/* Replaces the content. The resource gets a new entity tag and a later date. Responses that are sent continue with the
+ * earlier content. */
+BH_API void bht_replace(bht_resource *resource, const void *content, size_t size);
+
+/* From now on, requests need this credential (RFC 7617, Basic). Others get the status 401. NULL: no credential. */
+BH_API void bht_require(bht_resource *resource, const char *user, const char *password);
+
+/* The connection is closed when the response has come to this byte of the content, counted from 0. */
+BH_API void bht_drop(bht_resource *resource, uint64_t at);
+
+/* The response stops before this byte of the content, until bht_release. */
+BH_API void bht_stall(bht_resource *resource, uint64_t at);
+
+/* Continues all stalled responses of the resource, and removes the stalls that have not begun. */
+BH_API void bht_release(bht_resource *resource);
+
+/* The response has another byte at this place of the content. Its length and its entity tag are unchanged. */
+BH_API void bht_corrupt(bht_resource *resource, uint64_t at);
+
+/* The response has this status and no content. `fields` are header fields, each with \r\n at its end, or NULL:
+ * `bht_refuse(photo, 503, "Retry-After: 7200\r\n")`. */
+BH_API void bht_refuse(bht_resource *resource, int status, const char *fields);
+
+/* The response is a redirect (302) to this URL or path. */
+BH_API void bht_redirect(bht_resource *resource, const char *target);
+
+/* A request that the origin got. */
+typedef struct bht_request {
+    size_t struct_size;
+    const char *method; /* such as "GET" */
+    const char *head;   /* the whole head, with the request line; lines end with \r\n */
+    uint64_t offset;    /* the first byte that the request asks for; 0 without a Range */
+    int32_t status;     /* the status of the response */
+    const void *body;   /* the body of an upload, or NULL */
+    size_t body_size;
+} bht_request;
+
+/* Waits until the resource has got this number of requests since it was made. Errors: BH_TIMEOUT. */
+BH_API BH_CHECK_RESULT bh_status bht_wait_for_requests(bht_resource *resource, size_t count, int32_t timeout_ms,
+                                                       bh_error *error);
+
+/* Waits until the origin has sent all bytes of the content before this one, in any of its responses since the content
+ * was set. Errors: BH_TIMEOUT. */
+BH_API BH_CHECK_RESULT bh_status bht_wait_for_bytes(bht_resource *resource, uint64_t count, int32_t timeout_ms,
+                                                    bh_error *error);
+
+/* The number of requests that the resource has got, and a copy of one of them, from 0. Returns false if there is no
+ * request with this index. Set struct_size first. */
+BH_API size_t bht_request_count(bht_resource *resource);
+BH_API bool bht_request_at(bht_resource *resource, size_t index, bht_request *request);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Hosts
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Starts a host: a program and its arguments. If words[0] is NULL, the program is the program of the test. */
+BH_API BH_CHECK_RESULT bh_status bht_start(bht_testbed *testbed, const char *const *words, size_t count,
+                                           bht_host **host, bh_error *error);
+
+/* Waits until the daemon launches a host (bh_launch_command), and starts the program of the launch command with its
+ * environment. The daemon launches a host when a session needs it and no host is connected. Errors: BH_TIMEOUT. */
+BH_API BH_CHECK_RESULT bh_status bht_launch(bht_testbed *testbed, int32_t timeout_ms, bht_host **host, bh_error *error);
+
+/* A launch that the kit has taken from the daemon and not yet answered. */
+typedef struct bht_launch_request {
+    size_t struct_size;
+    const char *const *words;       /* the program and its arguments; ends with NULL */
+    const char *const *environment; /* the launched host's environment; ends with NULL */
+    const char *directory;          /* its working directory */
+    int connection;                 /* a descriptor. The launch ends when the caller has closed it, and each process
+                                       that has inherited it has ended */
+} bht_launch_request;
+
+/* bht_launch without the start, for a test that starts the host itself. Close `connection` after the start; the rest of
+ * the request is valid until the next call. Errors: BH_TIMEOUT. */
+BH_API BH_CHECK_RESULT bh_status bht_take_launch(bht_testbed *testbed, int32_t timeout_ms, bht_launch_request *request,
+                                                 bh_error *error);
+
+/* The host's process id. */
+BH_API int32_t bht_process_id(const bht_host *host);
+
+/* Kills the host with SIGKILL, and waits until it has ended. */
+BH_API void bht_kill(bht_host *host);
+
+/* Waits until the host has ended. `exit_code` is 128 plus the signal's number if a signal has killed it. Errors:
+ * BH_TIMEOUT. */
+BH_API BH_CHECK_RESULT bh_status bht_wait(bht_host *host, int32_t timeout_ms, int32_t *exit_code, bh_error *error);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Daemon
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Starts the daemon if none runs, as the machine does at boot with `backhaul service install`. A host also starts it. */
+BH_API BH_CHECK_RESULT bh_status bht_start_daemon(bht_testbed *testbed, bh_error *error);
+
+/* Kills the daemon with SIGKILL, and waits until it has ended. Returns whether one ran. */
+BH_API bool bht_kill_daemon(bht_testbed *testbed);
+
+/* ---------------------------------------------------------------------------------------------------------------
+ * Clock: all clocks of the daemon. They run as the machine's clocks do, and are moved by the test.
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Lets time pass at once. First waits until the daemon has done what it can do at the present time, such as the handling
+ * of a response. Then moves the clocks of the present daemon and of later daemons. Timers that are due run. If a timer
+ * sets a further timer, that one begins at the new time. */
+BH_API void bht_pass(bht_testbed *testbed, uint64_t milliseconds);
+
+/* The time of the daemon, in Unix milliseconds. */
+BH_API int64_t bht_now(const bht_testbed *testbed);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

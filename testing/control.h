@@ -1,0 +1,39 @@
+// The page that the kit shares with the daemons of a testbed: the file `control` in the testbed's directory.
+
+#ifndef CONTROL_H
+#define CONTROL_H
+
+#include <linux/futex.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+// The variable with the path of the testbed's directory, in the environment of daemons and hosts.
+#define CONTROL_VARIABLE "BACKHAUL_TESTBED"
+
+enum { CONTROL_DAEMONS = 64 };
+
+struct control {
+    // A futex: the number of changes of the fields that the kit sets.
+    uint32_t changes;
+    // A futex: the number of reports of the daemons.
+    uint32_t reports;
+    // How far the clocks of the daemons are ahead, in nanoseconds.
+    int64_t ahead;
+    // The ids of the started daemons. Daemon number n is at index n % CONTROL_DAEMONS.
+    uint32_t daemon_count;
+    int32_t daemons[CONTROL_DAEMONS];
+};
+
+// Waits until `*word` is not `value`, or until the relative time is over. NULL: no limit.
+static inline long control_wait(uint32_t *word, uint32_t value, const struct timespec *limit) {
+    return syscall(SYS_futex, word, FUTEX_WAIT, value, limit, NULL, 0);
+}
+
+static inline void control_bump(uint32_t *word) {
+    __atomic_add_fetch(word, 1, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+#endif

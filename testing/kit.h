@@ -1,0 +1,65 @@
+// What the files of the kit share.
+
+#ifndef KIT_H
+#define KIT_H
+
+#include "backhaul_testing.h"
+#include "control.h"
+#include <limits.h>
+#include <pthread.h>
+#include <sys/types.h>
+
+struct origin;
+
+struct bht_host {
+    bht_host *next;
+    pid_t process;
+    int descriptor; // a pidfd
+    bool has_ended;
+    int32_t exit_code;
+};
+
+struct bht_testbed {
+    pthread_mutex_t lock; // of `hosts` and `taken`
+    char directory[PATH_MAX - 64], store[PATH_MAX];
+    char daemon[PATH_MAX], preload[PATH_MAX], launcher[PATH_MAX]; // files of the installation
+    struct control *control;
+    char **environment;
+    struct origin *origin;
+    int launches; // the listening socket for launches
+    char *taken;  // the text of the last launch
+    bht_host *hosts;
+};
+
+// Fills the error and returns the status.
+__attribute__((format(printf, 3, 4))) bh_status bht_fail(bh_error *error, bh_status status, const char *format, ...);
+bh_status bht_succeed(bh_error *error);
+
+// A time-out as a time of the monotonic clock.
+struct timespec bht_deadline(int32_t milliseconds);
+int bht_left(const struct timespec *deadline);
+
+// Starts and ends the server, whose URL is `url`.
+bh_status bht_origin_open(struct origin **origin, bh_error *error);
+void bht_origin_close(struct origin *origin);
+
+// Starts a program with an environment, which ends with NULL, and with the environment of the test if `own` is true.
+// Returns the process, or -1 with errno.
+pid_t bht_spawn(const char *const *words, char *const *environment, bool own, const char *directory);
+
+// The testbed's socket for launches; -1 with errno.
+int bht_listen_for_launches(const char *directory);
+
+// Whether all bytes that the server sends have arrived, as far as the receivers take them. Adds its state to the sum.
+bool bht_origin_is_idle(struct origin *origin, uint64_t *sum);
+
+// The running daemons of the testbed, at most CONTROL_DAEMONS. Returns their number.
+size_t bht_daemons(bht_testbed *testbed, pid_t *processes);
+
+// Waits until the daemons have nothing to do at the present time.
+void bht_settle(bht_testbed *testbed);
+
+// Kills the hosts, and frees them.
+void bht_end_hosts(bht_testbed *testbed);
+
+#endif

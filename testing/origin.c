@@ -1,0 +1,345 @@
+// The scripted server: its threads, its resources and their scripts.
+
+#define _GNU_SOURCE
+#include "origin.h"
+#include <errno.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void lock(const bht_resource *resource) { pthread_mutex_lock(&resource->origin->lock); }
+
+static void unlock(const bht_resource *resource) {
+    pthread_cond_broadcast(&resource->origin->changed);
+    pthread_mutex_unlock(&resource->origin->lock);
+}
+
+// ---- Threads: one for each connection
+
+static void *run_connection(void *argument) {
+    struct connection *connection = argument;
+    struct origin *origin = connection->origin;
+    serve_connection(connection);
+    pthread_mutex_lock(&origin->lock);
+    *connection->link = connection->next;
+    if (connection->next) connection->next->link = connection->link;
+    close(connection->socket);
+    free(connection);
+    pthread_cond_broadcast(&origin->ended);
+    pthread_mutex_unlock(&origin->lock);
+    return NULL;
+}
+
+static void accept_connection(struct origin *origin, int socket) {
+    struct connection *connection = calloc(1, sizeof *connection);
+    pthread_t thread;
+    if (!connection) abort();
+    pthread_mutex_lock(&origin->lock);
+    *connection = (struct connection){origin->connections, &origin->connections, origin, socket, false};
+    if (origin->connections) origin->connections->link = &connection->next;
+    origin->connections = connection;
+    if (pthread_create(&thread, NULL, run_connection, connection)) abort();
+    pthread_detach(thread);
+    pthread_mutex_unlock(&origin->lock);
+}
+
+static void *run_listener(void *argument) {
+    struct origin *origin = argument;
+    for (;;) {
+        int socket = accept4(origin->listener, NULL, NULL, SOCK_CLOEXEC);
+        if (socket >= 0) {
+            accept_connection(origin, socket);
+        } else if (errno == EINVAL || errno == EBADF) { // the listener was shut down
+            return NULL;
+        }
+    }
+}
+
+static bool listen_at_loopback(struct origin *origin) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    origin->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (origin->listener < 0 || bind(origin->listener, (struct sockaddr *)&address, size) ||
+        listen(origin->listener, 128) || getsockname(origin->listener, (struct sockaddr *)&address, &size))
+        return false;
+    snprintf(origin->url, sizeof origin->url, "http://127.0.0.1:%d", ntohs(address.sin_port));
+    return true;
+}
+
+bh_status bht_origin_open(struct origin **result, bh_error *error) {
+    struct origin *origin = calloc(1, sizeof *origin);
+    if (!origin) return bht_fail(error, BH_OUT_OF_RESOURCES, "there is no memory for the origin");
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&origin->lock, NULL);
+    pthread_cond_init(&origin->changed, &monotonic);
+    pthread_cond_init(&origin->ended, NULL);
+    int code = 0;
+    if (!listen_at_loopback(origin) || (code = pthread_create(&origin->thread, NULL, run_listener, origin))) {
+        bht_fail(error, BH_OUT_OF_RESOURCES, "the origin cannot be started: %s", strerror(code ? code : errno));
+        if (origin->listener >= 0) close(origin->listener);
+        free(origin);
+        return BH_OUT_OF_RESOURCES;
+    }
+    *result = origin;
+    return BH_OK;
+}
+
+static void free_resource(bht_resource *resource) {
+    while (resource->faults) {
+        struct fault *fault = resource->faults;
+        resource->faults = fault->next;
+        free_fault(fault);
+    }
+    for (size_t i = 0; i < resource->log_count; i++) {
+        free(resource->log[i]->head);
+        free(resource->log[i]->body);
+        free(resource->log[i]);
+    }
+    release_content(resource->content);
+    free(resource->log);
+    free(resource->authorization);
+    free(resource->path);
+    free(resource->url);
+    free(resource);
+}
+
+void bht_origin_close(struct origin *origin) {
+    shutdown(origin->listener, SHUT_RDWR);
+    pthread_join(origin->thread, NULL);
+    close(origin->listener);
+    pthread_mutex_lock(&origin->lock);
+    origin->is_closing = true;
+    for (struct connection *one = origin->connections; one; one = one->next) shutdown(one->socket, SHUT_RDWR);
+    pthread_cond_broadcast(&origin->changed);
+    while (origin->connections) pthread_cond_wait(&origin->ended, &origin->lock);
+    pthread_mutex_unlock(&origin->lock);
+    while (origin->resources) {
+        bht_resource *resource = origin->resources;
+        origin->resources = resource->next;
+        free_resource(resource);
+    }
+    pthread_mutex_destroy(&origin->lock);
+    pthread_cond_destroy(&origin->changed);
+    pthread_cond_destroy(&origin->ended);
+    free(origin);
+}
+
+bool bht_origin_is_idle(struct origin *origin, uint64_t *sum) {
+    bool is_idle = true;
+    pthread_mutex_lock(&origin->lock);
+    for (struct connection *one = origin->connections; one; one = one->next) {
+        int unread = 0, unsent = 0;
+        ioctl(one->socket, SIOCINQ, &unread);
+        ioctl(one->socket, SIOCOUTQ, &unsent);
+        *sum = *sum * 31 + (uint64_t)unsent;
+        // A receiver that takes no bytes at present, such as one with a limit of its rate, blocks the server.
+        if (unread || (one->is_sending && !unsent)) is_idle = false;
+    }
+    pthread_mutex_unlock(&origin->lock);
+    return is_idle;
+}
+
+// ---- Resources
+
+void release_content(struct content *content) {
+    if (content && !--content->references) free(content);
+}
+
+static struct content *make_content(const void *bytes, size_t size, uint64_t version) {
+    struct content *content = malloc(sizeof *content + size);
+    if (!content) abort();
+    *content = (struct content){.references = 1, .version = version, .size = size};
+    if (size) memcpy(content->bytes, bytes, size);
+    return content;
+}
+
+bh_status bht_serve(bht_testbed *testbed, const char *path, const void *content, size_t size, bht_resource **result,
+                    bh_error *error) {
+    struct origin *origin = testbed->origin;
+    if (!path || *path != '/' || (size && !content) || !result)
+        return bht_fail(error, BH_INVALID_ARGUMENT, "a resource needs a path that begins with a slash, and a content");
+    bht_resource *resource = calloc(1, sizeof *resource);
+    if (!resource || !(resource->path = strdup(path)) || asprintf(&resource->url, "%s%s", origin->url, path) < 0)
+        abort();
+    resource->origin = origin;
+    resource->content = make_content(content, size, 1);
+    resource->last_fault = &resource->faults;
+    pthread_mutex_lock(&origin->lock);
+    bht_resource **last = &origin->resources;
+    while (*last && strcmp((*last)->path, path)) last = &(*last)->next;
+    bool is_known = *last;
+    if (!is_known) *last = resource;
+    pthread_mutex_unlock(&origin->lock);
+    if (is_known) {
+        free_resource(resource);
+        return bht_fail(error, BH_ALREADY_EXISTS, "the origin has the path %s already; call bht_replace", path);
+    }
+    *result = resource;
+    return bht_succeed(error);
+}
+
+const char *bht_origin_url(const bht_testbed *testbed) { return testbed->origin->url; }
+const char *bht_url(const bht_resource *resource) { return resource->url; }
+
+void bht_replace(bht_resource *resource, const void *content, size_t size) {
+    lock(resource);
+    struct content *made = make_content(content, size, resource->content->version + 1);
+    release_content(resource->content);
+    resource->content = made;
+    resource->sent = 0;
+    unlock(resource);
+}
+
+static char *encode(const char *text) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t size = strlen(text);
+    char *result = calloc(1, (size + 2) / 3 * 4 + 1), *next = result;
+    if (!result) abort();
+    for (size_t i = 0; i < size; i += 3) {
+        uint32_t bits = 0;
+        for (size_t j = 0; j < 3; j++) bits = bits << 8 | (i + j < size ? (uint8_t)text[i + j] : 0);
+        for (size_t j = 0; j < 4; j++) *next++ = i + j > size ? '=' : digits[bits >> (18 - 6 * j) & 63];
+    }
+    return result;
+}
+
+void bht_require(bht_resource *resource, const char *user, const char *password) {
+    char *pair = NULL, *encoded = NULL, *value = NULL;
+    if (user) {
+        if (asprintf(&pair, "%s:%s", user, password ? password : "") < 0) abort();
+        encoded = encode(pair);
+        if (asprintf(&value, "Basic %s", encoded) < 0) abort();
+    }
+    lock(resource);
+    free(resource->authorization);
+    resource->authorization = value;
+    unlock(resource);
+    free(pair);
+    free(encoded);
+}
+
+// ---- The script
+
+void free_fault(struct fault *fault) {
+    free(fault->fields);
+    free(fault);
+}
+
+static void append(bht_resource *resource, struct fault fault) {
+    struct fault *made = malloc(sizeof *made);
+    if (!made) abort();
+    *made = fault;
+    made->next = NULL;
+    lock(resource);
+    *resource->last_fault = made;
+    resource->last_fault = &made->next;
+    unlock(resource);
+}
+
+static const struct fault nothing = {.drop_at = NOWHERE, .stall_at = NOWHERE, .wrong_at = NOWHERE};
+
+void bht_drop(bht_resource *resource, uint64_t at) {
+    struct fault fault = nothing;
+    fault.drop_at = (int64_t)at;
+    append(resource, fault);
+}
+
+void bht_stall(bht_resource *resource, uint64_t at) {
+    struct fault fault = nothing;
+    fault.stall_at = (int64_t)at;
+    append(resource, fault);
+}
+
+void bht_corrupt(bht_resource *resource, uint64_t at) {
+    struct fault fault = nothing;
+    fault.wrong_at = (int64_t)at;
+    append(resource, fault);
+}
+
+void bht_refuse(bht_resource *resource, int status, const char *fields) {
+    struct fault fault = nothing;
+    fault.status = status;
+    fault.fields = strdup(fields ? fields : "");
+    append(resource, fault);
+}
+
+void bht_redirect(bht_resource *resource, const char *target) {
+    struct fault fault = nothing;
+    fault.status = 302;
+    if (asprintf(&fault.fields, "Location: %s\r\n", target) < 0) abort();
+    append(resource, fault);
+}
+
+void bht_release(bht_resource *resource) {
+    lock(resource);
+    resource->releases++;
+    for (struct fault **link = &resource->faults; *link;) {
+        struct fault *fault = *link;
+        if (fault->stall_at == NOWHERE) {
+            link = &fault->next;
+            continue;
+        }
+        *link = fault->next;
+        free_fault(fault);
+    }
+    resource->last_fault = &resource->faults;
+    while (*resource->last_fault) resource->last_fault = &(*resource->last_fault)->next;
+    unlock(resource);
+}
+
+// ---- What was seen
+
+static bool wait_until(bht_resource *resource, int32_t timeout, bool (*is_done)(const bht_resource *, uint64_t),
+                       uint64_t count) {
+    struct timespec deadline = bht_deadline(timeout);
+    lock(resource);
+    int code = 0;
+    while (!is_done(resource, count) && code != ETIMEDOUT)
+        code = pthread_cond_timedwait(&resource->origin->changed, &resource->origin->lock, &deadline);
+    bool result = is_done(resource, count);
+    unlock(resource);
+    return result;
+}
+
+static bool has_requests(const bht_resource *resource, uint64_t count) { return resource->log_count >= count; }
+static bool has_sent(const bht_resource *resource, uint64_t count) { return resource->sent >= count; }
+
+bh_status bht_wait_for_requests(bht_resource *resource, size_t count, int32_t timeout, bh_error *error) {
+    if (wait_until(resource, timeout, has_requests, count)) return bht_succeed(error);
+    return bht_fail(error, BH_TIMEOUT, "%s has got %zu of %zu requests", resource->path, bht_request_count(resource),
+                    count);
+}
+
+bh_status bht_wait_for_bytes(bht_resource *resource, uint64_t count, int32_t timeout, bh_error *error) {
+    if (wait_until(resource, timeout, has_sent, count)) return bht_succeed(error);
+    lock(resource);
+    uint64_t sent = resource->sent;
+    unlock(resource);
+    return bht_fail(error, BH_TIMEOUT, "the origin has sent %llu bytes of %s, not %llu", (unsigned long long)sent,
+                    resource->path, (unsigned long long)count);
+}
+
+size_t bht_request_count(bht_resource *resource) {
+    lock(resource);
+    size_t count = resource->log_count;
+    unlock(resource);
+    return count;
+}
+
+bool bht_request_at(bht_resource *resource, size_t index, bht_request *request) {
+    if (!request || request->struct_size < sizeof *request) return false;
+    lock(resource);
+    bool is_known = index < resource->log_count;
+    size_t size = request->struct_size;
+    if (is_known) *request = resource->log[index]->request;
+    request->struct_size = size;
+    unlock(resource);
+    return is_known;
+}

@@ -1,0 +1,39 @@
+// What the files of the preloaded library share. The kit preloads this library (ld.so(8)) into the daemon of a testbed.
+// Its functions replace functions of libc there, and only there: in a program without a testbed, they call libc.
+
+#ifndef PRELOAD_H
+#define PRELOAD_H
+
+#include "../control.h"
+#include <dlfcn.h>
+#include <stdbool.h>
+
+// The page of the testbed; NULL: this process has no testbed.
+extern struct control *control;
+
+// The testbed's directory.
+extern const char *testbed;
+
+// libc's own function. Threads may look it up at the same time: each finds the same address.
+#define REAL(name)                                                                                                     \
+    __extension__({                                                                                                    \
+        static __typeof__(&name) function;                                                                             \
+        __typeof__(&name) found = __atomic_load_n(&function, __ATOMIC_RELAXED);                                        \
+        if (!found) {                                                                                                  \
+            found = (__typeof__(&name))dlsym(RTLD_NEXT, #name);                                                        \
+            __atomic_store_n(&function, found, __ATOMIC_RELAXED);                                                      \
+        }                                                                                                              \
+        found;                                                                                                         \
+    })
+
+// Nanoseconds of the kernel's monotonic clock, and of the testbed's.
+int64_t real_now(void);
+int64_t moved_now(void);
+
+// Starts the thread that wakes waiting threads when the clock is moved.
+void start_clock(void);
+
+// Finds the functions that the child of a vfork calls, which must not call the dynamic linker.
+void find_functions(void);
+
+#endif

@@ -1,0 +1,271 @@
+// A testbed: its directory, the environment of its hosts, its daemon and its clock.
+
+#define _GNU_SOURCE
+#include "kit.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+// ---- The programs of the installation
+
+// Finds a program beside this library, or where `make install` and the packages put it.
+static bool find_program(const char *name, char path[PATH_MAX]) {
+    static const char *const places[] = {"%s/%s", "%s/../libexec/backhaul/%s", "%s/../../libexec/backhaul/%s"};
+    Dl_info info;
+    char folder[PATH_MAX], tried[PATH_MAX];
+    if (!dladdr((void *)(uintptr_t)bht_open, &info) || !realpath(info.dli_fname, folder)) return false;
+    *strrchr(folder, '/') = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(tried, sizeof tried, places[i], folder, name);
+        if (!access(tried, R_OK) && realpath(tried, path)) return true;
+    }
+    return false;
+}
+
+static bh_status find_programs(bht_testbed *testbed, const bht_options *options, bh_error *error) {
+    const char *daemon = options && options->daemon ? options->daemon : getenv("BACKHAUL_DAEMON");
+    if (daemon && *daemon) {
+        if (access(daemon, X_OK) || !realpath(daemon, testbed->daemon))
+            return bht_fail(error, BH_DAEMON_UNAVAILABLE, "the daemon %s cannot be used: %s", daemon, strerror(errno));
+    } else if (!find_program("backhauld", testbed->daemon)) {
+        return bht_fail(error, BH_DAEMON_UNAVAILABLE,
+                        "backhauld is not beside the library of the kit; install it, or set BACKHAUL_DAEMON");
+    }
+    if (!find_program("backhaul-testbed.so", testbed->preload) || !find_program("backhaul-launched", testbed->launcher))
+        return bht_fail(error, BH_DAEMON_UNAVAILABLE,
+                        "backhaul-testbed.so or backhaul-launched is not beside the library of the kit; install the "
+                        "whole kit");
+    return BH_OK;
+}
+
+// ---- The directory
+
+static bool write_file(const bht_testbed *testbed, const char *name, mode_t mode, const char *text) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", testbed->directory, name);
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+    bool is_written = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
+    if (file >= 0) close(file);
+    return is_written;
+}
+
+// The program that hosts start as the daemon. Hosts pass only some variables on to a daemon, so this script sets those
+// of the kit.
+static bool write_daemon(const bht_testbed *testbed) {
+    char *text;
+    if (asprintf(&text,
+                 "#!/bin/sh\nexport LD_PRELOAD='%s' " CONTROL_VARIABLE "='%s' BACKHAUL_TESTBED_LAUNCHER='%s'\n"
+                 "export BACKHAUL_SYS_ROOT='%s/sys' BACKHAUL_PROC_ROOT='%s/proc'\n"
+                 "export DBUS_SYSTEM_BUS_ADDRESS='unix:path=%s/no-bus'\nexec '%s' \"$@\"\n",
+                 testbed->preload, testbed->directory, testbed->launcher, testbed->directory, testbed->directory,
+                 testbed->directory, testbed->daemon) < 0)
+        return false;
+    bool is_written = write_file(testbed, "backhauld", 0700, text);
+    free(text);
+    return is_written;
+}
+
+static bool map_control(bht_testbed *testbed) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/control", testbed->directory);
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0 || ftruncate(file, sizeof *testbed->control)) return false;
+    void *page = mmap(NULL, sizeof *testbed->control, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    testbed->control = page == MAP_FAILED ? NULL : page;
+    return testbed->control;
+}
+
+static bool make_folders(const bht_testbed *testbed) {
+    static const char *const names[] = {
+        "run", "sys", "sys/class", "sys/class/power_supply", "sys/class/thermal", "sys/class/net", "proc"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", testbed->directory, names[i]);
+        if (mkdir(path, 0700)) return false;
+    }
+    return true;
+}
+
+// The variables that lead a host and its daemon to the testbed. There is no user manager and no bus, so that the daemon
+// is a process of the testbed, and so that nothing depends on the machine.
+static bool make_environment(bht_testbed *testbed) {
+    static const char *const variables[] = {
+        "BACKHAUL_STORE=%s/store",
+        "BACKHAUL_DAEMON=%s/backhauld",
+        CONTROL_VARIABLE "=%s",
+        "BACKHAUL_SYS_ROOT=%s/sys",
+        "BACKHAUL_PROC_ROOT=%s/proc",
+        "XDG_RUNTIME_DIR=%s/run",
+        "DBUS_SESSION_BUS_ADDRESS=unix:path=%s/no-bus",
+        "DBUS_SYSTEM_BUS_ADDRESS=unix:path=%s/no-bus",
+        "no_proxy=127.0.0.1",
+        "NO_PROXY=127.0.0.1",
+    };
+    size_t count = sizeof variables / sizeof *variables;
+    if (!(testbed->environment = calloc(count + 1, sizeof *testbed->environment))) return false;
+    for (size_t i = 0; i < count; i++) {
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wformat-extra-args" // variables without a path
+#pragma clang diagnostic ignored "-Wformat-nonliteral"
+        if (asprintf(&testbed->environment[i], variables[i], testbed->directory) < 0) return false;
+#pragma clang diagnostic pop
+    }
+    return true;
+}
+
+static bool make_directory(bht_testbed *testbed, const bht_options *options) {
+    const char *parent = options && options->directory ? options->directory : getenv("TMPDIR");
+    snprintf(testbed->directory, sizeof testbed->directory, "%s/backhaul-XXXXXX", parent && *parent ? parent : "/tmp");
+    if (!mkdtemp(testbed->directory)) {
+        *testbed->directory = 0;
+        return false;
+    }
+    snprintf(testbed->store, sizeof testbed->store, "%s/store", testbed->directory);
+    testbed->launches = bht_listen_for_launches(testbed->directory);
+    return make_folders(testbed) && write_daemon(testbed) && map_control(testbed) && make_environment(testbed) &&
+           testbed->launches >= 0;
+}
+
+bh_status bht_open(const bht_options *options, bht_testbed **result, bh_error *error) {
+    if (!result || (options && options->struct_size < sizeof *options))
+        return bht_fail(error, BH_INVALID_ARGUMENT, "bht_open needs a place for the testbed, and options from BH_INIT");
+    bht_testbed *testbed = calloc(1, sizeof *testbed);
+    if (!testbed) return bht_fail(error, BH_OUT_OF_RESOURCES, "there is no memory for a testbed");
+    testbed->launches = -1;
+    pthread_mutex_init(&testbed->lock, NULL);
+    bh_status status = find_programs(testbed, options, error);
+    if (!status && !make_directory(testbed, options))
+        status =
+            bht_fail(error, BH_OUT_OF_RESOURCES, "the directory of the testbed cannot be made: %s", strerror(errno));
+    if (!status) status = bht_origin_open(&testbed->origin, error);
+    if (status) {
+        bht_close(testbed);
+        return status;
+    }
+    *result = testbed;
+    return bht_succeed(error);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place) {
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
+
+void bht_close(bht_testbed *testbed) {
+    if (!testbed) return;
+    if (testbed->origin) bht_origin_close(testbed->origin);
+    // The hosts end first, because a host starts the daemon again.
+    bht_end_hosts(testbed);
+    if (testbed->launches >= 0) close(testbed->launches);
+    if (testbed->control) {
+        bht_kill_daemon(testbed);
+        munmap(testbed->control, sizeof *testbed->control);
+    }
+    if (*testbed->directory) nftw(testbed->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    for (char **one = testbed->environment; one && *one; one++) free(*one);
+    free(testbed->environment);
+    free(testbed->taken);
+    pthread_mutex_destroy(&testbed->lock);
+    free(testbed);
+}
+
+const char *bht_directory(const bht_testbed *testbed) { return testbed->directory; }
+const char *bht_store(const bht_testbed *testbed) { return testbed->store; }
+const char *const *bht_environment(const bht_testbed *testbed) { return (const char *const *)testbed->environment; }
+
+// ---- The daemon
+
+// Whether the process belongs to this testbed. Another process may have the id by now.
+static bool is_own(const bht_testbed *testbed, pid_t process) {
+    char path[64], text[32768], wanted[PATH_MAX];
+    snprintf(path, sizeof path, "/proc/%d/environ", process);
+    snprintf(wanted, sizeof wanted, CONTROL_VARIABLE "=%s", testbed->directory);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    ssize_t size = read(file, text, sizeof text - 1);
+    close(file);
+    if (size <= 0) return false;
+    text[size] = 0;
+    for (const char *one = text; one < text + size; one += strlen(one) + 1)
+        if (!strcmp(one, wanted)) return true;
+    return false;
+}
+
+size_t bht_daemons(bht_testbed *testbed, pid_t *processes) {
+    size_t found = 0;
+    uint32_t count = __atomic_load_n(&testbed->control->daemon_count, __ATOMIC_SEQ_CST);
+    for (uint32_t number = count > CONTROL_DAEMONS ? count - CONTROL_DAEMONS : 0; number < count; number++) {
+        pid_t process = __atomic_load_n(&testbed->control->daemons[number % CONTROL_DAEMONS], __ATOMIC_SEQ_CST);
+        if (process > 0 && is_own(testbed, process)) processes[found++] = process;
+    }
+    return found;
+}
+
+static bool kill_process(const bht_testbed *testbed, pid_t process) {
+    int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
+    if (descriptor < 0) return false;
+    bool is_killed = is_own(testbed, process) && !syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0);
+    struct pollfd ended = {.fd = descriptor, .events = POLLIN};
+    if (is_killed) poll(&ended, 1, 10000);
+    waitpid(process, NULL, WNOHANG); // a daemon that bht_start_daemon has started
+    close(descriptor);
+    return is_killed;
+}
+
+bool bht_kill_daemon(bht_testbed *testbed) {
+    pid_t processes[CONTROL_DAEMONS];
+    bool any = false;
+    size_t count = bht_daemons(testbed, processes);
+    for (size_t i = 0; i < count; i++)
+        if (kill_process(testbed, processes[i])) any = true;
+    return any;
+}
+
+bh_status bht_start_daemon(bht_testbed *testbed, bh_error *error) {
+    char program[PATH_MAX];
+    snprintf(program, sizeof program, "%s/backhauld", testbed->directory);
+    const char *words[] = {program, "--store", testbed->store, NULL};
+    pid_t running[CONTROL_DAEMONS];
+    if (bht_daemons(testbed, running)) return bht_succeed(error);
+    uint32_t count = __atomic_load_n(&testbed->control->daemon_count, __ATOMIC_SEQ_CST);
+    pid_t process = bht_spawn(words, testbed->environment, true, NULL);
+    if (process < 0) return bht_fail(error, BH_DAEMON_UNAVAILABLE, "the daemon cannot be started: %s", strerror(errno));
+    struct timespec deadline = bht_deadline(10000);
+    for (;;) {
+        uint32_t reports = __atomic_load_n(&testbed->control->reports, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&testbed->control->daemon_count, __ATOMIC_SEQ_CST) != count) break;
+        int left = bht_left(&deadline);
+        if (!left) return bht_fail(error, BH_DAEMON_UNAVAILABLE, "the daemon %s has not started", testbed->daemon);
+        struct timespec limit = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
+        control_wait(&testbed->control->reports, reports, &limit);
+    }
+    bht_settle(testbed); // now it serves the store
+    return bht_succeed(error);
+}
+
+// ---- The clock
+
+void bht_pass(bht_testbed *testbed, uint64_t milliseconds) {
+    bht_settle(testbed);
+    __atomic_add_fetch(&testbed->control->ahead, (int64_t)milliseconds * 1000000, __ATOMIC_SEQ_CST);
+    control_bump(&testbed->control->changes);
+}
+
+int64_t bht_now(const bht_testbed *testbed) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    int64_t ahead = __atomic_load_n(&testbed->control->ahead, __ATOMIC_SEQ_CST);
+    return (int64_t)time.tv_sec * 1000 + (time.tv_nsec + ahead % 1000000000) / 1000000 + ahead / 1000000000 * 1000;
+}
