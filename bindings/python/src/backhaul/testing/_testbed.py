@@ -1,0 +1,152 @@
+"""A testbed: a store, its daemon, an origin and a clock."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Sequence
+from datetime import timedelta
+from multiprocessing import connection
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from .._application import Application
+from .._types import StrPath
+from ._hosts import Host, HostProgram, is_marker, make_marker, start
+from ._library import LaunchRequest, Options, call, kit, milliseconds, texts
+from ._origin import Resource
+
+
+class Testbed:
+    """All that a host meets in a test: an empty store in a temporary directory, the daemon of this store, an HTTP
+    server and the clock of the daemon.
+
+    ``daemon`` is the path of backhauld. By default it is the installed daemon. ``directory`` is an existing directory,
+    in which the testbed makes its own directory. By default it is the directory for temporary files.
+    """
+
+    # pytest collects classes whose names begin with Test.
+    __test__ = False
+
+    def __init__(self, *, daemon: StrPath | None = None, directory: StrPath | None = None) -> None:
+        options = Options(
+            ctypes.sizeof(Options),
+            None if daemon is None else os.fsencode(daemon),
+            None if directory is None else os.fsencode(directory),
+        )
+        self._handle = ctypes.c_void_p()
+        self._hosts: list[Host] = []
+        self._last: tuple[HostProgram, Sequence[object]] | None = None
+        call(kit.bht_open, ctypes.byref(options), ctypes.byref(self._handle))
+        make_marker(str(self.directory))
+
+    def __enter__(self) -> Testbed:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Kills the hosts and the daemon, and removes the store. It waits for no timer."""
+        handle, self._handle = self._handle, ctypes.c_void_p()
+        for host in self._hosts:
+            host.end()
+        kit.bht_close(handle)
+
+    @property
+    def directory(self) -> Path:
+        """The testbed's directory. A test may make files in it."""
+        return Path(os.fsdecode(kit.bht_directory(self._handle)))
+
+    @property
+    def store(self) -> Path:
+        """The path of the store."""
+        return Path(os.fsdecode(kit.bht_store(self._handle)))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables that lead a host to the testbed, such as BACKHAUL_STORE. ``start`` and ``launched`` set
+        them."""
+        return _variables(texts(kit.bht_environment(self._handle)))
+
+    # The origin
+
+    @property
+    def url(self) -> str:
+        """The URL of the origin, without a slash at the end."""
+        url: bytes = kit.bht_origin_url(self._handle)
+        return url.decode()
+
+    def serve(self, path: str, content: bytes) -> Resource:
+        """Adds a resource to the origin. ``path`` begins with a slash."""
+        handle = ctypes.c_void_p()
+        call(kit.bht_serve, self._handle, path.encode(), content, len(content), ctypes.byref(handle))
+        return Resource(handle)
+
+    # Hosts
+
+    def start(self, host: HostProgram, *arguments: object) -> Host:
+        """Starts a host in a process of its own.
+
+        The host is the words of a command, or a function that a module defines. A function runs in a new process, with
+        copies of the arguments. Its module is imported there.
+        """
+        self._last = (host, arguments)
+        started = start(host, arguments, {**os.environ, **self.environment})
+        self._hosts.append(started)
+        return started
+
+    def launched(self, timeout: float = 10) -> Host:
+        """Waits until the daemon launches a host, and starts it as the daemon would start it. The daemon launches a
+        host when a session needs it and no host is connected."""
+        request = LaunchRequest(ctypes.sizeof(LaunchRequest))
+        call(kit.bht_take_launch, self._handle, milliseconds(timeout), ctypes.byref(request))
+        with connection.Connection(request.connection) as launch:
+            words = texts(request.words)
+            environment, directory = _variables(texts(request.environment)), os.fsdecode(request.directory)
+            host: HostProgram = words
+            arguments: Sequence[object] = ()
+            if is_marker(words[0]):
+                assert self._last is not None
+                host, arguments = self._last
+            started = start(host, arguments, environment, directory=directory, launch=launch)
+        self._hosts.append(started)
+        return started
+
+    def application(self, identifier: str, **options: Any) -> Application:
+        """Opens an application in the process of the test: ``Application(identifier, store, **options)``. With
+        ``observes=True``, the test looks at the tasks of its host, and does not count as a connected host."""
+        self.start_daemon()
+        return Application(identifier, self.store, daemon=self.environment["BACKHAUL_DAEMON"], **options)
+
+    # The daemon
+
+    def start_daemon(self) -> None:
+        """Starts the daemon, as the machine does at boot with ``backhaul service install``. A host also starts it."""
+        call(kit.bht_start_daemon, self._handle)
+
+    def kill_daemon(self) -> bool:
+        """Kills the daemon with SIGKILL, and waits until it has ended. Returns whether one ran."""
+        return bool(kit.bht_kill_daemon(self._handle))
+
+    # The clock
+
+    def pass_time(self, duration: timedelta | float) -> None:
+        """Lets time pass at once. First waits until the daemon has done what it can do at the present time, such as the
+        handling of a response. Then moves the clocks of the present daemon and of later daemons. Timers that are due
+        run. ``duration`` is a ``timedelta``, or seconds."""
+        seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
+        kit.bht_pass(self._handle, round(seconds * 1_000))
+
+    @property
+    def now(self) -> float:
+        """The time of the daemon as Unix time, in seconds."""
+        now: int = kit.bht_now(self._handle)
+        return now / 1_000
+
+
+def _variables(entries: list[str]) -> dict[str, str]:
+    return dict(entry.split("=", 1) for entry in entries)
