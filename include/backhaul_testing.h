@@ -21,7 +21,7 @@
  *       bht_kill(host);
  *       bht_release(photo);                             // the daemon finishes the download, and launches the host
  *       CHECK(bht_launch(testbed, 10000, &host, &error));
- *       CHECK(bht_wait(host, 10000, &exit_code, &error));
+ *       CHECK(bht_wait_for_success(host, 10000, &error));
  *       bht_close(testbed);
  *
  * How the processes communicate
@@ -50,7 +50,9 @@
 #ifndef BACKHAUL_TESTING_H
 #define BACKHAUL_TESTING_H
 
+#ifndef BACKHAUL_H
 #include "backhaul.h"
+#endif
 
 #if defined(__cplusplus)
 extern "C" {
@@ -92,7 +94,9 @@ BH_API const char *bht_store(const bht_testbed *testbed);
 BH_API const char *const *bht_environment(const bht_testbed *testbed);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Origin: an HTTP/1.1 server on 127.0.0.1. A resource answers requests with its content, with ranges, a strong entity
+ * Origin: an HTTP/1.1 server. It listens on 127.0.0.1. But for the daemon it has the address 192.0.2.1, because rules such
+ * as requires_unmetered do not apply to servers on the same machine. A program without the daemon, such as a host with
+ * embedded hosting, reaches the origin on the same port of 127.0.0.1. A resource answers requests with its content, with ranges, a strong entity
  * tag and a date. A script changes single responses: each fault below is for one response. Faults apply to responses in
  * the order of the calls. A request for a path without a resource gets the status 404.
  * ------------------------------------------------------------------------------------------------------------ */
@@ -195,6 +199,10 @@ BH_API void bht_kill(bht_host *host);
  * BH_TIMEOUT. */
 BH_API BH_CHECK_RESULT bh_status bht_wait(bht_host *host, int32_t timeout_ms, int32_t *exit_code, bh_error *error);
 
+/* bht_wait, but an exit code other than 0 is an error, too. Errors: BH_TIMEOUT; BH_WRONG_STATE, with the exit code in
+ * error->detail. */
+BH_API BH_CHECK_RESULT bh_status bht_wait_for_success(bht_host *host, int32_t timeout_ms, bh_error *error);
+
 /* ---------------------------------------------------------------------------------------------------------------
  * Daemon
  * ------------------------------------------------------------------------------------------------------------ */
@@ -206,12 +214,29 @@ BH_API BH_CHECK_RESULT bh_status bht_start_daemon(bht_testbed *testbed, bh_error
 BH_API bool bht_kill_daemon(bht_testbed *testbed);
 
 /* ---------------------------------------------------------------------------------------------------------------
+ * Conditions: what the daemon reads about the machine, in place of the machine of the test. At first there is external
+ * power without a battery, no temperature, and an Ethernet network. Each function first waits until the daemon has done
+ * what it can do under the present conditions, reports the change to it, and waits until it has handled the report.
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Sets whether there is external power, and the charge of the battery. */
+BH_API void bht_set_power(bht_testbed *testbed, bool is_external, uint8_t battery_percent);
+
+/* Sets the temperature of the machine, as a state. A state is left only at a clearly lower temperature:
+ * BH_THERMAL_NOMINAL is always low enough. */
+BH_API void bht_set_heat(bht_testbed *testbed, bh_thermal_state state);
+
+/* Sets the kind of the network: one bit. 0: no route leads to the origin and to other machines. Cellular and Bluetooth networks count as metered. */
+BH_API void bht_set_network(bht_testbed *testbed, bh_network_kinds kind);
+
+/* ---------------------------------------------------------------------------------------------------------------
  * Clock: all clocks of the daemon. They run as the machine's clocks do, and are moved by the test.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* Lets time pass at once. First waits until the daemon has done what it can do at the present time, such as the handling
- * of a response. Then moves the clocks of the present daemon and of later daemons. Timers that are due run. If a timer
- * sets a further timer, that one begins at the new time. */
+ * of a response. Then moves the clocks of the present daemon and of later daemons in seven steps, to 1/64, 1/32, … 1/2
+ * and the whole of the time. After each step, timers that are due run, and the function waits for their work. A timer
+ * that another timer sets begins at the time of the step. */
 BH_API void bht_pass(bht_testbed *testbed, uint64_t milliseconds);
 
 /* The time of the daemon, in Unix milliseconds. */

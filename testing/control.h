@@ -12,6 +12,13 @@
 // The variable with the path of the testbed's directory, in the environment of daemons and hosts.
 #define CONTROL_VARIABLE "BACKHAUL_TESTBED"
 
+// The interface of the machine's network.
+#define CONTROL_INTERFACE "testbed0"
+
+// The address of the origin for the daemons: 192.0.2.1, which no machine has (RFC 5737).
+#define CONTROL_ADDRESS 0xc0000201
+#define CONTROL_ADDRESS_TEXT "192.0.2.1"
+
 enum { CONTROL_DAEMONS = 64 };
 
 struct control {
@@ -21,6 +28,14 @@ struct control {
     uint32_t reports;
     // How far the clocks of the daemons are ahead, in nanoseconds.
     int64_t ahead;
+    // The number of changes of the machine's conditions.
+    uint32_t conditions;
+    // Whether there is a default route.
+    uint32_t has_network;
+    // The process of the test.
+    int32_t test;
+    // The port of the origin.
+    uint32_t port;
     // The ids of the started daemons. Daemon number n is at index n % CONTROL_DAEMONS.
     uint32_t daemon_count;
     int32_t daemons[CONTROL_DAEMONS];

@@ -121,11 +121,24 @@ bh_status bht_wait(bht_host *host, int32_t timeout, int32_t *exit_code, bh_error
     return bht_succeed(error);
 }
 
+bh_status bht_wait_for_success(bht_host *host, int32_t timeout, bh_error *error) {
+    int32_t code = 0;
+    bh_status status = bht_wait(host, timeout, &code, error);
+    if (status || !code) return status;
+    bht_fail(error, BH_WRONG_STATE, "the host with process id %d has ended with the exit code %d", host->process, code);
+    if (error && error->struct_size >= sizeof *error) error->detail = code;
+    return BH_WRONG_STATE;
+}
+
+void bht_kill_hosts(bht_testbed *testbed) {
+    for (bht_host *host = testbed->hosts; host; host = host->next) bht_kill(host);
+}
+
 void bht_end_hosts(bht_testbed *testbed) {
+    bht_kill_hosts(testbed);
     while (testbed->hosts) {
         bht_host *host = testbed->hosts;
         testbed->hosts = host->next;
-        bht_kill(host);
         close(host->descriptor);
         free(host);
     }

@@ -20,6 +20,7 @@ struct bht_host {
 };
 
 struct bht_testbed {
+    bht_testbed *next;    // the next open testbed
     pthread_mutex_t lock; // of `hosts` and `taken`
     char directory[PATH_MAX - 64], store[PATH_MAX];
     char daemon[PATH_MAX], preload[PATH_MAX], launcher[PATH_MAX]; // files of the installation
@@ -39,8 +40,11 @@ bh_status bht_succeed(bh_error *error);
 struct timespec bht_deadline(int32_t milliseconds);
 int bht_left(const struct timespec *deadline);
 
-// Starts and ends the server, whose URL is `url`.
-bh_status bht_origin_open(struct origin **origin, bh_error *error);
+// Writes a file of the testbed's directory.
+bool bht_write_file(const bht_testbed *testbed, const char *name, mode_t mode, const char *text);
+
+// Starts and ends the server, which listens on this port.
+bh_status bht_origin_open(struct origin **origin, uint32_t *port, bh_error *error);
 void bht_origin_close(struct origin *origin);
 
 // Starts a program with an environment, which ends with NULL, and with the environment of the test if `own` is true.
@@ -59,7 +63,8 @@ size_t bht_daemons(bht_testbed *testbed, pid_t *processes);
 // Waits until the daemons have nothing to do at the present time.
 void bht_settle(bht_testbed *testbed);
 
-// Kills the hosts, and frees them.
+// Kills the hosts; the second function also frees them.
+void bht_kill_hosts(bht_testbed *testbed);
 void bht_end_hosts(bht_testbed *testbed);
 
 #endif

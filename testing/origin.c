@@ -67,11 +67,12 @@ static bool listen_at_loopback(struct origin *origin) {
     if (origin->listener < 0 || bind(origin->listener, (struct sockaddr *)&address, size) ||
         listen(origin->listener, 128) || getsockname(origin->listener, (struct sockaddr *)&address, &size))
         return false;
-    snprintf(origin->url, sizeof origin->url, "http://127.0.0.1:%d", ntohs(address.sin_port));
+    origin->port = ntohs(address.sin_port);
+    snprintf(origin->url, sizeof origin->url, "http://" CONTROL_ADDRESS_TEXT ":%d", origin->port);
     return true;
 }
 
-bh_status bht_origin_open(struct origin **result, bh_error *error) {
+bh_status bht_origin_open(struct origin **result, uint32_t *port, bh_error *error) {
     struct origin *origin = calloc(1, sizeof *origin);
     if (!origin) return bht_fail(error, BH_OUT_OF_RESOURCES, "there is no memory for the origin");
     pthread_condattr_t monotonic;
@@ -88,6 +89,7 @@ bh_status bht_origin_open(struct origin **result, bh_error *error) {
         return BH_OUT_OF_RESOURCES;
     }
     *result = origin;
+    *port = origin->port;
     return BH_OK;
 }
 

@@ -52,6 +52,7 @@ struct origin {
     pthread_mutex_t lock; // of all fields below, and of resources
     pthread_cond_t changed, ended;
     int listener;
+    uint16_t port;
     char url[64];
     pthread_t thread;
     bool is_closing;

@@ -51,7 +51,7 @@ static bh_status find_programs(bht_testbed *testbed, const bht_options *options,
 
 // ---- The directory
 
-static bool write_file(const bht_testbed *testbed, const char *name, mode_t mode, const char *text) {
+bool bht_write_file(const bht_testbed *testbed, const char *name, mode_t mode, const char *text) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", testbed->directory, name);
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
@@ -67,11 +67,12 @@ static bool write_daemon(const bht_testbed *testbed) {
     if (asprintf(&text,
                  "#!/bin/sh\nexport LD_PRELOAD='%s' " CONTROL_VARIABLE "='%s' BACKHAUL_TESTBED_LAUNCHER='%s'\n"
                  "export BACKHAUL_SYS_ROOT='%s/sys' BACKHAUL_PROC_ROOT='%s/proc'\n"
-                 "export DBUS_SYSTEM_BUS_ADDRESS='unix:path=%s/no-bus'\nexec '%s' \"$@\"\n",
+                 "export DBUS_SYSTEM_BUS_ADDRESS='unix:path=%s/no-bus'\n"
+                 "export no_proxy=" CONTROL_ADDRESS_TEXT " NO_PROXY=" CONTROL_ADDRESS_TEXT "\nexec '%s' \"$@\"\n",
                  testbed->preload, testbed->directory, testbed->launcher, testbed->directory, testbed->directory,
                  testbed->directory, testbed->daemon) < 0)
         return false;
-    bool is_written = write_file(testbed, "backhauld", 0700, text);
+    bool is_written = bht_write_file(testbed, "backhauld", 0700, text);
     free(text);
     return is_written;
 }
@@ -83,8 +84,11 @@ static bool map_control(bht_testbed *testbed) {
     if (file < 0 || ftruncate(file, sizeof *testbed->control)) return false;
     void *page = mmap(NULL, sizeof *testbed->control, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
-    testbed->control = page == MAP_FAILED ? NULL : page;
-    return testbed->control;
+    if (page == MAP_FAILED) return false;
+    testbed->control = page;
+    testbed->control->has_network = 1;
+    testbed->control->test = getpid();
+    return true;
 }
 
 static bool make_folders(const bht_testbed *testbed) {
@@ -110,8 +114,8 @@ static bool make_environment(bht_testbed *testbed) {
         "XDG_RUNTIME_DIR=%s/run",
         "DBUS_SESSION_BUS_ADDRESS=unix:path=%s/no-bus",
         "DBUS_SYSTEM_BUS_ADDRESS=unix:path=%s/no-bus",
-        "no_proxy=127.0.0.1",
-        "NO_PROXY=127.0.0.1",
+        "no_proxy=" CONTROL_ADDRESS_TEXT,
+        "NO_PROXY=" CONTROL_ADDRESS_TEXT,
     };
     size_t count = sizeof variables / sizeof *variables;
     if (!(testbed->environment = calloc(count + 1, sizeof *testbed->environment))) return false;
@@ -138,6 +142,36 @@ static bool make_directory(bht_testbed *testbed, const bht_options *options) {
            testbed->launches >= 0;
 }
 
+// ---- The end
+
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static bht_testbed *open_testbeds;
+
+// A test that exits in the middle leaves no host behind. A forked child of the test does not end the hosts.
+static void end_all(void) {
+    pthread_mutex_lock(&open_lock);
+    for (bht_testbed *testbed = open_testbeds; testbed; testbed = testbed->next)
+        if (testbed->control && testbed->control->test == getpid()) bht_kill_hosts(testbed);
+    pthread_mutex_unlock(&open_lock);
+}
+
+static void add_open(bht_testbed *testbed) {
+    static bool is_registered;
+    pthread_mutex_lock(&open_lock);
+    if (!is_registered) is_registered = !atexit(end_all);
+    testbed->next = open_testbeds;
+    open_testbeds = testbed;
+    pthread_mutex_unlock(&open_lock);
+}
+
+static void remove_open(const bht_testbed *testbed) {
+    pthread_mutex_lock(&open_lock);
+    bht_testbed **link = &open_testbeds;
+    while (*link && *link != testbed) link = &(*link)->next;
+    if (*link) *link = testbed->next;
+    pthread_mutex_unlock(&open_lock);
+}
+
 bh_status bht_open(const bht_options *options, bht_testbed **result, bh_error *error) {
     if (!result || (options && options->struct_size < sizeof *options))
         return bht_fail(error, BH_INVALID_ARGUMENT, "bht_open needs a place for the testbed, and options from BH_INIT");
@@ -149,11 +183,12 @@ bh_status bht_open(const bht_options *options, bht_testbed **result, bh_error *e
     if (!status && !make_directory(testbed, options))
         status =
             bht_fail(error, BH_OUT_OF_RESOURCES, "the directory of the testbed cannot be made: %s", strerror(errno));
-    if (!status) status = bht_origin_open(&testbed->origin, error);
+    if (!status) status = bht_origin_open(&testbed->origin, &testbed->control->port, error);
     if (status) {
         bht_close(testbed);
         return status;
     }
+    add_open(testbed);
     *result = testbed;
     return bht_succeed(error);
 }
@@ -165,6 +200,7 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 
 void bht_close(bht_testbed *testbed) {
     if (!testbed) return;
+    remove_open(testbed);
     if (testbed->origin) bht_origin_close(testbed->origin);
     // The hosts end first, because a host starts the daemon again.
     bht_end_hosts(testbed);
@@ -258,9 +294,17 @@ bh_status bht_start_daemon(bht_testbed *testbed, bh_error *error) {
 // ---- The clock
 
 void bht_pass(bht_testbed *testbed, uint64_t milliseconds) {
+    uint64_t passed = 0;
     bht_settle(testbed);
-    __atomic_add_fetch(&testbed->control->ahead, (int64_t)milliseconds * 1000000, __ATOMIC_SEQ_CST);
-    control_bump(&testbed->control->changes);
+    // A timer that is due may set a further timer. So the time passes in steps, the first of which are short.
+    for (int shift = 6; shift >= 0; shift--) {
+        uint64_t step = (milliseconds >> shift) - passed;
+        passed += step;
+        if (!step) continue;
+        __atomic_add_fetch(&testbed->control->ahead, (int64_t)step * 1000000, __ATOMIC_SEQ_CST);
+        control_bump(&testbed->control->changes);
+        bht_settle(testbed);
+    }
 }
 
 int64_t bht_now(const bht_testbed *testbed) {

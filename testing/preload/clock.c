@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -105,10 +104,14 @@ static bool wake_waiters(uint32_t change) {
 
 static void *run_clock(void *argument) {
     (void)argument;
+    uint32_t conditions = __atomic_load_n(&control->conditions, __ATOMIC_SEQ_CST);
     for (uint32_t seen = changes();;) {
         control_wait(&control->changes, seen, NULL);
         if (changes() == seen) continue;
         seen = changes();
+        uint32_t present = __atomic_load_n(&control->conditions, __ATOMIC_SEQ_CST);
+        if (present != conditions) report_conditions();
+        conditions = present;
         // A thread may have computed its limit before the change and begin to wait after the wake-up. So the wake-up is
         // repeated until each thread has seen the change.
         while (wake_waiters(changes())) sched_yield();
@@ -116,14 +119,7 @@ static void *run_clock(void *argument) {
     return NULL;
 }
 
-void start_clock(void) {
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (!pthread_create(&thread, NULL, run_clock, NULL)) pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
+void start_clock(void) { start_thread(run_clock, NULL); }
 
 // ---- Condition variables
 

@@ -30,8 +30,14 @@ extern const char *testbed;
 int64_t real_now(void);
 int64_t moved_now(void);
 
+// Starts a thread that blocks all signals.
+void start_thread(void *(*body)(void *), void *argument);
+
 // Starts the thread that wakes waiting threads when the clock is moved.
 void start_clock(void);
+
+// Tells the daemon that conditions of the machine have changed.
+void report_conditions(void);
 
 // Finds the functions that the child of a vfork calls, which must not call the dynamic linker.
 void find_functions(void);

@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -16,6 +19,31 @@ static void report_daemon(void) {
     uint32_t number = __atomic_fetch_add(&control->daemon_count, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&control->daemons[number % CONTROL_DAEMONS], getpid(), __ATOMIC_SEQ_CST);
     control_bump(&control->reports);
+}
+
+void start_thread(void *(*body)(void *), void *argument) {
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (!pthread_create(&thread, NULL, body, argument)) pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+// A daemon does not outlive the test: nothing would end it if the test was killed.
+static void *await_test(void *argument) {
+    struct pollfd ended = {.fd = (int)(intptr_t)argument, .events = POLLIN};
+    while (REAL(poll)(&ended, 1, -1) <= 0) continue;
+    kill(getpid(), SIGKILL);
+    return NULL;
+}
+
+static void watch_test(void) {
+    int test = (int)syscall(SYS_pidfd_open, control->test, 0);
+    if (test < 0)
+        _exit(1);
+    else
+        start_thread(await_test, (void *)(intptr_t)test);
 }
 
 __attribute__((constructor)) static void start(void) {
@@ -31,4 +59,5 @@ __attribute__((constructor)) static void start(void) {
     control = page;
     report_daemon();
     start_clock();
+    watch_test();
 }
