@@ -42,9 +42,11 @@ let tests: [Target] =
         .target(name: "HostTestSupport", path: "Tests/HostTestSupport"),
         .executableTarget(
             name: "LaunchedProgram", dependencies: ["BackhaulFoundation"], path: "Tests/LaunchedProgram"),
+        .executableTarget(name: "StoryProgram", dependencies: ["Backhaul"], path: "Tests/StoryProgram"),
         .executableTarget(
             name: "KilledProgram", dependencies: ["BackhaulFoundation"], path: "Tests/KilledProgram"),
         .testTarget(name: "BackhaulTests", dependencies: ["Backhaul", "HostTestSupport"]),
+        .testTarget(name: "BackhaulTestingTests", dependencies: ["BackhaulTesting", "StoryProgram"]),
         .testTarget(
             name: "BackhaulFoundationTests",
             dependencies: ["BackhaulFoundation", "HostTestSupport", "LaunchedProgram", "KilledProgram"]),
@@ -56,6 +58,7 @@ let package = Package(
         .library(name: "Backhaul", targets: ["Backhaul"]),
         .library(name: "BackhaulFoundation", targets: ["BackhaulFoundation"]),
         .library(name: "BackhaulURLSession", targets: ["BackhaulURLSession"]),
+        .library(name: "BackhaulTesting", targets: ["BackhaulTesting"]),
     ],
     targets: [
         // The C API. In Backhaul's own package, the module with this name is the folder `include`.
@@ -73,6 +76,11 @@ let package = Package(
         // This target gives the types of BackhaulFoundation Apple's names. So programs for Linux and for Apple's
         // systems can share source files.
         .target(name: "BackhaulURLSession", dependencies: ["BackhaulFoundation"], swiftSettings: strict),
+        // The test kit for hosts.
+        .systemLibrary(name: "CBackhaulTesting"),
+        .target(
+            name: "BackhaulTesting", dependencies: ["Backhaul", "CBackhaul", "CBackhaulTesting"],
+            swiftSettings: strict),
     ] + tests,
     swiftLanguageModes: [.v6]
 )

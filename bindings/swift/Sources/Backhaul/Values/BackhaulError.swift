@@ -43,7 +43,9 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
         self.message = message.map { withSwiftNames($0) } ?? self.status.text
     }
 
-    package init(_ status: Status, message: String) { self.init(Int(status.rawValue), message: message) }
+    package init(_ status: Status, message: String, detail: Int64 = 0) {
+        self.init(Int(status.rawValue), detail: detail, message: message)
+    }
 
     /// The same error with another message.
     package func withMessage(_ message: String) -> BackhaulError {
