@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import subprocess
+import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing import connection
@@ -117,7 +118,8 @@ def _call(
     # A child that is forked from the test would have the test's state, and could not use the library if the test has
     # used it. The server of multiprocessing has loaded only these modules, and forks in a millisecond.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["backhaul.testing", "pytest", host.__module__])
+    tests = ["pytest"] if "pytest" in vars(sys.modules[host.__module__]) else []
+    context.set_forkserver_preload(["backhaul.testing", *tests, host.__module__])
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(host, arguments, environment, directory, launch, sender), daemon=True)
     process.start()

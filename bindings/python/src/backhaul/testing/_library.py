@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, c_bool, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import POINTER, c_bool, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,9 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "bht_take_launch": (c_int32, [c_void_p, c_int32, POINTER(LaunchRequest), POINTER(bh_error)]),
     "bht_start_daemon": (c_int32, [c_void_p, POINTER(bh_error)]),
     "bht_kill_daemon": (c_bool, [c_void_p]),
+    "bht_set_power": (None, [c_void_p, c_bool, c_uint8]),
+    "bht_set_heat": (None, [c_void_p, c_int32]),
+    "bht_set_network": (None, [c_void_p, c_uint32]),
     "bht_pass": (None, [c_void_p, c_uint64]),
     "bht_now": (c_int64, [c_void_p]),
 }

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from .._application import Application
+from .._constants import NetworkKind, ThermalState
 from .._types import StrPath
 from ._hosts import Host, HostProgram, is_marker, make_marker, start
 from ._library import LaunchRequest, Options, call, kit, milliseconds, texts
@@ -76,7 +77,8 @@ class Testbed:
 
     @property
     def url(self) -> str:
-        """The URL of the origin, without a slash at the end."""
+        """The URL of the origin, without a slash at the end. Only the daemon reaches its address. Other programs reach
+        the origin on the same port of 127.0.0.1."""
         url: bytes = kit.bht_origin_url(self._handle)
         return url.decode()
 
@@ -131,6 +133,24 @@ class Testbed:
     def kill_daemon(self) -> bool:
         """Kills the daemon with SIGKILL, and waits until it has ended. Returns whether one ran."""
         return bool(kit.bht_kill_daemon(self._handle))
+
+    # The conditions
+
+    def set_power(self, *, external: bool, battery_percent: int = 80) -> None:
+        """Sets whether there is external power, and the charge of the battery. At first, there is external power, and
+        no battery."""
+        if not 0 <= battery_percent <= 100:
+            raise ValueError(f"battery_percent is {battery_percent}; give 0 to 100")
+        kit.bht_set_power(self._handle, external, battery_percent)
+
+    def set_heat(self, state: ThermalState) -> None:
+        """Sets the temperature of the machine, as a state. At first, no temperature can be read."""
+        kit.bht_set_heat(self._handle, state)
+
+    def set_network(self, kind: NetworkKind) -> None:
+        """Sets the kind of the network. ``NetworkKind(0)``: no route leads to the origin and to other machines.
+        Cellular and Bluetooth networks count as metered. At first, there is an Ethernet network."""
+        kit.bht_set_network(self._handle, kind)
 
     # The clock
 
