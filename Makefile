@@ -10,7 +10,7 @@ COMMAND := $(BUILD)/bin/backhaul
 DAEMON := $(BUILD)/libexec/backhaul/backhauld
 # The test kit for hosts: its library, and what it puts into the daemon of a test.
 TESTING := $(BUILD)/lib/libbackhaul_testing.so.1
-TESTBED := $(addprefix $(BUILD)/libexec/backhaul/,backhaul-testbed.so backhaul-launched)
+TESTBED := $(addprefix $(BUILD)/lib/backhaul/,backhaul-testbed.so backhaul-launched)
 SWIFT_SOURCES := $(shell find Sources bindings/swift/Sources include -type f) Package.swift packaging/symbols.map
 VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", d, $$3; d = "."}' include/backhaul.h)
 
@@ -88,13 +88,13 @@ $(TESTING): $(wildcard testing/*.[ch]) include/backhaul_testing.h include/backha
 	@ln -sf $(@F) $(@:.1=)
 
 # The functions that replace functions of libc are visible.
-$(BUILD)/libexec/backhaul/backhaul-testbed.so: $(wildcard testing/preload/*) testing/control.h | setup-build
+$(BUILD)/lib/backhaul/backhaul-testbed.so: $(wildcard testing/preload/*) testing/control.h | setup-build
 	@mkdir -p $(@D)
 	$(CC) $(TESTING_FLAGS) -fvisibility=default -shared -o $@ $(wildcard testing/preload/*.c)
 
-$(BUILD)/libexec/backhaul/backhaul-launched: testing/launched.c | setup-build
+$(BUILD)/lib/backhaul/backhaul-launched: testing/launched.c testing/control.h | setup-build
 	@mkdir -p $(@D)
-	$(CC) $(TESTING_FLAGS) -o $@ $<
+	$(CC) $(TESTING_FLAGS) -pie -o $@ $<
 
 $(MANUAL) &: $(COMMAND) $(DAEMON) scripts/make-manual $(wildcard scripts/manual/*.py) scripts/reference/roff.py \
     $(wildcard docs/*.md)

@@ -94,11 +94,13 @@ BH_API const char *bht_store(const bht_testbed *testbed);
 BH_API const char *const *bht_environment(const bht_testbed *testbed);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Origin: an HTTP/1.1 server. It listens on 127.0.0.1. But for the daemon it has the address 192.0.2.1, because rules such
- * as requires_unmetered do not apply to servers on the same machine. A program without the daemon, such as a host with
- * embedded hosting, reaches the origin on the same port of 127.0.0.1. A resource answers requests with its content, with ranges, a strong entity
- * tag and a date. A script changes single responses: each fault below is for one response. Faults apply to responses in
- * the order of the calls. A request for a path without a resource gets the status 404.
+ * Origin: an HTTP/1.1 server. A resource answers requests with its content, with ranges, a strong entity tag and a
+ * date. A script changes single responses: each fault below is for one response. Faults apply to responses in the order
+ * of the calls. A request for a path without a resource gets the status 404.
+ *
+ * The origin listens on 127.0.0.1. But for the daemon it has the address 192.0.2.1, because rules such as
+ * requires_unmetered do not apply to servers on the same machine. Other programs, such as a host with embedded hosting,
+ * reach the origin on the same port of 127.0.0.1.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* The URL of the origin, without a slash at the end. */
@@ -207,7 +209,8 @@ BH_API BH_CHECK_RESULT bh_status bht_wait_for_success(bht_host *host, int32_t ti
  * Daemon
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* Starts the daemon if none runs, as the machine does at boot with `backhaul service install`. A host also starts it. */
+/* Starts the daemon if none runs, as the machine does at boot with `backhaul service install`. A host also starts it.
+ */
 BH_API BH_CHECK_RESULT bh_status bht_start_daemon(bht_testbed *testbed, bh_error *error);
 
 /* Kills the daemon with SIGKILL, and waits until it has ended. Returns whether one ran. */
@@ -226,17 +229,18 @@ BH_API void bht_set_power(bht_testbed *testbed, bool is_external, uint8_t batter
  * BH_THERMAL_NOMINAL is always low enough. */
 BH_API void bht_set_heat(bht_testbed *testbed, bh_thermal_state state);
 
-/* Sets the kind of the network: one bit. 0: no route leads to the origin and to other machines. Cellular and Bluetooth networks count as metered. */
+/* Sets the kind of the network: one bit. 0: no route leads to the origin and to other machines. Cellular and Bluetooth
+ * networks count as metered. */
 BH_API void bht_set_network(bht_testbed *testbed, bh_network_kinds kind);
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Clock: all clocks of the daemon. They run as the machine's clocks do, and are moved by the test.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* Lets time pass at once. First waits until the daemon has done what it can do at the present time, such as the handling
- * of a response. Then moves the clocks of the present daemon and of later daemons in seven steps, to 1/64, 1/32, … 1/2
- * and the whole of the time. After each step, timers that are due run, and the function waits for their work. A timer
- * that another timer sets begins at the time of the step. */
+/* Lets time pass at once. First waits until the daemon has done what it can do at the present time, such as the
+ * handling of a response. Then moves the clocks of the present daemon and of later daemons in seven steps, to 1/64,
+ * 1/32, … 1/2 and the whole of the time. After each step, timers that are due run, and the function waits for their
+ * work. A timer that another timer sets begins at the time of the step. */
 BH_API void bht_pass(bht_testbed *testbed, uint64_t milliseconds);
 
 /* The time of the daemon, in Unix milliseconds. */

@@ -3,8 +3,12 @@
 #ifndef CONTROL_H
 #define CONTROL_H
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,8 +42,26 @@ struct control {
     uint32_t port;
     // The ids of the started daemons. Daemon number n is at index n % CONTROL_DAEMONS.
     uint32_t daemon_count;
-    int32_t daemons[CONTROL_DAEMONS];
+    struct {
+        int32_t process;
+        uint64_t start; // by which another process with the same id is recognised
+    } daemons[CONTROL_DAEMONS];
 };
+
+// When the process was started, in ticks since boot; 0 if it has ended (proc_pid_stat(5), fields 3 and 22).
+static inline uint64_t control_start_of(int32_t process) {
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", process);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0) close(file);
+    if (size <= 0) return 0;
+    text[size] = 0;
+    const char *field = strrchr(text, ')');
+    if (!field || field[2] == 'Z' || field[2] == 'X') return 0;
+    for (int number = 2; field && number < 22; number++) field = strchr(field + 1, ' ');
+    return field ? strtoull(field, NULL, 10) : 0;
+}
 
 // Waits until `*word` is not `value`, or until the relative time is over. NULL: no limit.
 static inline long control_wait(uint32_t *word, uint32_t value, const struct timespec *limit) {

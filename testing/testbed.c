@@ -21,7 +21,8 @@ extern char **environ;
 
 // Finds a program beside this library, or where `make install` and the packages put it.
 static bool find_program(const char *name, char path[PATH_MAX]) {
-    static const char *const places[] = {"%s/%s", "%s/../libexec/backhaul/%s", "%s/../../libexec/backhaul/%s"};
+    static const char *const places[] = {"%s/%s", "%s/backhaul/%s", "%s/../libexec/backhaul/%s",
+                                         "%s/../../libexec/backhaul/%s"};
     Dl_info info;
     char folder[PATH_MAX], tried[PATH_MAX];
     if (!dladdr((void *)(uintptr_t)bht_open, &info) || !realpath(info.dli_fname, folder)) return false;
@@ -223,39 +224,29 @@ const char *const *bht_environment(const bht_testbed *testbed) { return (const c
 
 // ---- The daemon
 
-// Whether the process belongs to this testbed. Another process may have the id by now.
-static bool is_own(const bht_testbed *testbed, pid_t process) {
-    char path[64], text[32768], wanted[PATH_MAX];
-    snprintf(path, sizeof path, "/proc/%d/environ", process);
-    snprintf(wanted, sizeof wanted, CONTROL_VARIABLE "=%s", testbed->directory);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    ssize_t size = read(file, text, sizeof text - 1);
-    close(file);
-    if (size <= 0) return false;
-    text[size] = 0;
-    for (const char *one = text; one < text + size; one += strlen(one) + 1)
-        if (!strcmp(one, wanted)) return true;
-    return false;
-}
-
 size_t bht_daemons(bht_testbed *testbed, pid_t *processes) {
+    struct control *control = testbed->control;
     size_t found = 0;
-    uint32_t count = __atomic_load_n(&testbed->control->daemon_count, __ATOMIC_SEQ_CST);
+    uint32_t count = __atomic_load_n(&control->daemon_count, __ATOMIC_SEQ_CST);
     for (uint32_t number = count > CONTROL_DAEMONS ? count - CONTROL_DAEMONS : 0; number < count; number++) {
-        pid_t process = __atomic_load_n(&testbed->control->daemons[number % CONTROL_DAEMONS], __ATOMIC_SEQ_CST);
-        if (process > 0 && is_own(testbed, process)) processes[found++] = process;
+        pid_t process = __atomic_load_n(&control->daemons[number % CONTROL_DAEMONS].process, __ATOMIC_SEQ_CST);
+        if (process <= 0) continue;
+        uint64_t start = control_start_of(process);
+        if (start && start == control->daemons[number % CONTROL_DAEMONS].start)
+            processes[found++] = process;
+        else
+            waitpid(process, NULL, WNOHANG); // a daemon that bht_start_daemon has started, and that has ended
     }
     return found;
 }
 
-static bool kill_process(const bht_testbed *testbed, pid_t process) {
+static bool kill_process(pid_t process) {
     int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
     if (descriptor < 0) return false;
-    bool is_killed = is_own(testbed, process) && !syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0);
+    bool is_killed = !syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0);
     struct pollfd ended = {.fd = descriptor, .events = POLLIN};
     if (is_killed) poll(&ended, 1, 10000);
-    waitpid(process, NULL, WNOHANG); // a daemon that bht_start_daemon has started
+    waitpid(process, NULL, WNOHANG);
     close(descriptor);
     return is_killed;
 }
@@ -265,7 +256,7 @@ bool bht_kill_daemon(bht_testbed *testbed) {
     bool any = false;
     size_t count = bht_daemons(testbed, processes);
     for (size_t i = 0; i < count; i++)
-        if (kill_process(testbed, processes[i])) any = true;
+        if (kill_process(processes[i])) any = true;
     return any;
 }
 

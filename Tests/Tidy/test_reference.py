@@ -16,7 +16,7 @@ from tree import PROJECT, header, sources, swift
 ANCHOR = re.compile(r'\{#([\w.-]+)\}$|<a id="([\w.-]+)">', re.MULTILINE)
 #: Variables of the debug build, with which tests replace what an engine reads from the system.
 FOR_TESTS = {"BACKHAUL_BOOT", "BACKHAUL_CLOCK", "BACKHAUL_CRASH_AT", "BACKHAUL_PROC_ROOT", "BACKHAUL_SYS_ROOT",
-             "BACKHAUL_VERSION"}
+             "BACKHAUL_TESTBED", "BACKHAUL_VERSION"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 

@@ -12,7 +12,8 @@ OWNERS = {"CSQLite": "BackhaulStore", "CCurl": "BackhaulTransport", "CUV": "Back
 # The libraries that are a part of Swift or of the system. Every module may import them.
 LANGUAGE = {"Swift", "Glibc", "Synchronization"}
 # The modules through which Swift calls C: the C modules of the package, and Glibc.
-C_MODULES = {"CBackhaul", "CLinux", "CUV", "CCurl", "CSQLite", "CSystemd", "CCrypto", "CNcurses", "Glibc"}
+C_MODULES = {"CBackhaul", "CBackhaulTesting", "CLinux", "CUV", "CCurl", "CSQLite", "CSystemd", "CCrypto", "CNcurses",
+             "Glibc"}
 
 # The folders of the programs. Programs are not part of the library, so they may print and exit.
 PROGRAMS = ("Sources/backhaul/", "Sources/backhauld/")

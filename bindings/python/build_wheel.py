@@ -12,6 +12,9 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+#: The test kit for hosts.
+TESTING = ("libbackhaul_testing.so.1", "backhaul/backhaul-testbed.so", "backhaul/backhaul-launched")
+
 
 class LibraryHook(BuildHookInterface[Any]):
     PLUGIN_NAME = "custom"
@@ -24,10 +27,11 @@ class LibraryHook(BuildHookInterface[Any]):
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
         self._stripped = tempfile.TemporaryDirectory()
-        # Both files are in one directory, because the library also searches its own directory for the daemon.
+        # All files are in one directory, because the libraries also search their own directory for programs.
         for variable, built, name, options in (
             ("BACKHAUL_LIBRARY", "lib/libbackhaul.so.1", "libbackhaul.so.1", ["--strip-unneeded"]),
             ("BACKHAUL_DAEMON", "libexec/backhaul/backhauld", "backhauld", []),
+            *(("", f"lib/{path}", Path(path).name, ["--strip-unneeded"]) for path in TESTING),
         ):
             path = self._strip(self._find(variable, built), name, options)
             build_data["force_include"][str(path)] = f"backhaul/{name}"
@@ -40,9 +44,11 @@ class LibraryHook(BuildHookInterface[Any]):
             self._stripped.cleanup()
 
     def _find(self, variable: str, built: str) -> Path:
-        path = Path(os.environ.get(variable) or Path(self.root).parent.parent / "build" / built).resolve()
+        chosen = os.environ.get(variable) if variable else None
+        path = Path(chosen or Path(self.root).parent.parent / "build" / built).resolve()
         if not path.is_file():
-            raise RuntimeError(f"{path} is not there: run `make` first, or set {variable} to its path.")
+            advice = f", or set {variable} to its path" if variable else ""
+            raise RuntimeError(f"{path} is not there: run `make` first{advice}.")
         return path
 
     def _strip(self, path: Path, name: str, options: list[str]) -> Path:

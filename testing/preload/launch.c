@@ -12,14 +12,17 @@
 extern char **environ;
 static char launcher[PATH_MAX];
 
+static int (*real_execve)(const char *, char *const *, char *const *);
+
 void find_functions(void) {
     const char *path = getenv("BACKHAUL_TESTBED_LAUNCHER");
     if (path && strlen(path) < sizeof launcher) strcpy(launcher, path);
-    (void)REAL(execve);
+    real_execve = REAL(execve);
 }
 
 // The child of a vfork calls this function, so it only makes system calls, and its memory is the stack.
 int execve(const char *program, char *const arguments[], char *const environment[]) {
+    if (!control) return REAL(execve)(program, arguments, environment);
     enum { MOST = 1024 };
     char *words[MOST];
     size_t count = 0;
@@ -29,9 +32,6 @@ int execve(const char *program, char *const arguments[], char *const environment
     for (size_t i = 1; arguments[0] && arguments[i] && count < MOST - 1; i++) words[count++] = arguments[i];
     words[count] = NULL;
     // A program that is missing fails as it does without the kit.
-    bool is_marker = !strcmp(program, launcher);
-    if (!control || !*launcher || (!is_marker && access(program, X_OK))) {
-        return REAL(execve)(program, arguments, environment);
-    }
-    return REAL(execve)(launcher, words, environment);
+    if (!*launcher || access(program, X_OK)) return real_execve(program, arguments, environment);
+    return real_execve(launcher, words, environment);
 }

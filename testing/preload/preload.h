@@ -36,7 +36,7 @@ void start_thread(void *(*body)(void *), void *argument);
 // Starts the thread that wakes waiting threads when the clock is moved.
 void start_clock(void);
 
-// Tells the daemon that conditions of the machine have changed.
+// Reports to the daemon that conditions of the machine have changed.
 void report_conditions(void);
 
 // Finds the functions that the child of a vfork calls, which must not call the dynamic linker.

@@ -17,7 +17,8 @@ const char *testbed;
 
 static void report_daemon(void) {
     uint32_t number = __atomic_fetch_add(&control->daemon_count, 1, __ATOMIC_SEQ_CST);
-    __atomic_store_n(&control->daemons[number % CONTROL_DAEMONS], getpid(), __ATOMIC_SEQ_CST);
+    control->daemons[number % CONTROL_DAEMONS].start = control_start_of(getpid());
+    __atomic_store_n(&control->daemons[number % CONTROL_DAEMONS].process, getpid(), __ATOMIC_SEQ_CST);
     control_bump(&control->reports);
 }
 

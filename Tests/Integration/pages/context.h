@@ -1,5 +1,6 @@
 /* What the fragments of C in the documents use. The test puts each fragment into a function of its own. */
 #include <backhaul.h>
+#include <backhaul_testing.h>
 #include <stdio.h>
 #include <string.h>
 

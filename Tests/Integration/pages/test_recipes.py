@@ -1,6 +1,8 @@
 """Blocks of Python in the guides do what the guides say. The tests run the text of a block with their own session."""
 
 import hashlib
+import subprocess
+import sys
 
 import pytest
 from backhaul import Application, Hosting, Request, TaskState
@@ -76,3 +78,12 @@ def test_the_test_of_the_guide_passes_if_the_file_arrives(tmp_path, server):
 def test_the_test_of_the_guide_fails_if_the_server_does_not_have_the_file(tmp_path, server):
     with pytest.raises(AssertionError):
         arrives(tmp_path / "files", server.url, "no-such-file")
+
+
+def test_the_story_of_the_guide_passes(tmp_path):
+    """The story is a module of its own, because the kit starts its function in another process."""
+    [story] = [block.text for block in blocks("python", "docs/guides/testing.md") if "def photos" in block.text]
+    (tmp_path / "test_story.py").write_text(story)
+    ended = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "pytest_backhaul", tmp_path / "test_story.py"],
+                           cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr

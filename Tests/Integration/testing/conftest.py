@@ -11,3 +11,13 @@ __all__ = ["backhaul_testbed", "session"]
 def session(backhaul_testbed):
     with backhaul_testbed.application("org.example.test") as application, application.session("s") as session:
         yield session
+
+
+def pytest_addoption(parser):
+    parser.addoption("--count", type=int, default=1, help="run each story this number of times")
+
+
+def pytest_generate_tests(metafunc):
+    if metafunc.definition.get_closest_marker("story") and metafunc.config.getoption("count") > 1:
+        metafunc.fixturenames.append("run")
+        metafunc.parametrize("run", range(metafunc.config.getoption("count")))

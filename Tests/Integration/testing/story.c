@@ -1,5 +1,5 @@
-// The story of test_story.py in C: a host is killed, its transfer finishes without it, the daemon launches it, the second
-// transfer needs a credential, the daemon launches the host again, and all is completed.
+// The story of test_story.py in C: a host is killed, its transfer finishes without it, the daemon launches it, the
+// second transfer needs a credential, the daemon launches the host again, and all is completed.
 //
 // story          the test
 // story host …   the host: the URLs of two pictures, and the folder for them

@@ -22,6 +22,7 @@ def story(tmp_path_factory):
     return program
 
 
+@pytest.mark.story
 def test_killed_finished_launched_401_launched_again_completed(story):
     ran = subprocess.run([story], capture_output=True, text=True, check=False, timeout=60)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")

@@ -1,9 +1,9 @@
 """The story of a host that is killed, whose transfers finish without it, and that the daemon launches."""
 
+import pytest
 
 from backhaul import Application
 from backhaul.testing import launch_command
-
 
 
 def photos(first, private, folder):
@@ -24,6 +24,7 @@ def photos(first, private, folder):
             session.complete()
 
 
+@pytest.mark.story
 def test_killed_finished_launched_401_launched_again_completed(backhaul_testbed):
     first = backhaul_testbed.serve("/1.jpg", b"1" * 100_000)
     private = backhaul_testbed.serve("/2.jpg", b"2" * 100_000)

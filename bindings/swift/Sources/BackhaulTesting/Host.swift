@@ -3,6 +3,7 @@ internal import CBackhaulTesting
 /// A host that the test has started.
 public final class Host: @unchecked Sendable {
     // Unchecked: any thread may use the pointer (backhaul_testing.h, "Threads"). The testbed owns it.
+    // Unsafe: the pointer is valid as long as the testbed, to which this object has a reference.
     private let pointer: OpaquePointer
     private let testbed: Testbed
 
@@ -19,8 +20,8 @@ public final class Host: @unchecked Sendable {
 
     /// Waits until the host has ended.
     ///
-    /// - Throws: `BackhaulError` with `.timeout`, or with `.wrongState` if the host ended with another exit code than 0.
-    ///   Then `detail` is the exit code, or 128 plus the number of the signal that has killed the host.
+    /// - Throws: `BackhaulError` with `.timeout`, or with `.wrongState` if the host has failed. Then `detail` is the
+    ///   exit code, or 128 plus the number of the signal that has killed the host.
     public func wait(timeout: Duration = .seconds(10)) async throws {
         try await waiting { [self] in
             try check { bht_wait_for_success(pointer, milliseconds(timeout), $0) }

@@ -4,6 +4,7 @@ internal import CBackhaulTesting
 /// `drop`, `stall`, `corrupt`, `refuse` and `redirect` change one response each, in the order of the calls.
 public final class Resource: @unchecked Sendable {
     // Unchecked: any thread may use the pointer (backhaul_testing.h, "Threads"). The testbed owns it.
+    // Unsafe: the pointer is valid as long as the testbed, to which this object has a reference.
     private let pointer: OpaquePointer
     private let testbed: Testbed
 
@@ -83,6 +84,7 @@ public final class Resource: @unchecked Sendable {
             var raw = bht_request()
             raw.struct_size = MemoryLayout<bht_request>.size
             guard bht_request_at(pointer, index, &raw) else { return nil }
+            // Unsafe: the testbed owns what the struct points to. It is copied here.
             return Request(
                 method: String(cString: raw.method), head: String(cString: raw.head), offset: raw.offset,
                 status: Int(raw.status), body: [UInt8](UnsafeRawBufferPointer(start: raw.body, count: raw.body_size)))

@@ -41,7 +41,8 @@ public final class Testbed: @unchecked Sendable {
     /// The path of the store.
     public var store: String { String(cString: bht_store(pointer)) }
 
-    /// The variables, by name, that lead a host to the testbed, such as BACKHAUL_STORE. `start` and `launched` set them.
+    /// The variables, by name, that lead a host to the testbed, such as BACKHAUL_STORE. `start` and `launched` set
+    /// them.
     public var environment: [String: String] {
         var found: [String: String] = [:]
         var next = bht_environment(pointer)
@@ -96,8 +97,8 @@ public final class Testbed: @unchecked Sendable {
         }
     }
 
-    /// Opens an application in the process of the test. With `observes`, the test looks at the tasks of its host, and
-    /// does not count as a connected host.
+    /// Opens an application in the process of the test. With `observes`, the test reads the state of its host's
+    /// tasks, and does not count as a connected host.
     public func application(_ identifier: String, observes: Bool = false) async throws -> Application {
         try await waiting { [self] in try startDaemon() }
         return try await Application.open(

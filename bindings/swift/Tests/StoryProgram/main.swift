@@ -1,4 +1,4 @@
-// The host of StoryTests: two downloads, the second of which needs a credential, and begins when the first one has ended.
+// The host of StoryTests: two downloads. The second one needs a credential, and begins when the first one has ended.
 //
 //   StoryProgram FIRST SECOND FOLDER
 import Backhaul

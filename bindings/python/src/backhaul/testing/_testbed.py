@@ -120,7 +120,7 @@ class Testbed:
 
     def application(self, identifier: str, **options: Any) -> Application:
         """Opens an application in the process of the test: ``Application(identifier, store, **options)``. With
-        ``observes=True``, the test looks at the tasks of its host, and does not count as a connected host."""
+        ``observes=True``, the test reads the tasks of its host, and does not count as a connected host."""
         self.start_daemon()
         return Application(identifier, self.store, daemon=self.environment["BACKHAUL_DAEMON"], **options)
 
