@@ -10,8 +10,8 @@ import Glibc
 /// this file, because programs that start the daemon read them there. Only the user can read the file. When the file
 /// reaches its size limit, it is renamed to `daemon.log.1`, and replaces the earlier file with that name.
 final class DaemonLog: Sendable {
-    static let name = "daemon.log"
-    static let rotatedName = "daemon.log.1"
+    static let name = StoreDirectory.daemonLogNames[0]
+    static let rotatedName = StoreDirectory.daemonLogNames[1]
     static let sizeLimit = 1 << 20
 
     private let directory: StoreDirectory

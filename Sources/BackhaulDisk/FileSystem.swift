@@ -19,6 +19,9 @@ struct FileSystem: Sendable {
     /// Nil outside of disk threads.
     var identities: FileSystemIdentities?
 
+    /// Measures all syncs; nil outside of disk threads.
+    var syncDurations: SyncDurations?
+
     init() {}
 
     private func call<Number: SignedInteger>(
@@ -216,7 +219,7 @@ struct FileSystem: Sendable {
     private func sync(_ operation: FileOperation, _ file: Int32, _ body: () -> Int32) throws(SystemError) {
         let unsupported = [EINVAL, ENOSYS, EOPNOTSUPP]
         do {
-            _ = try call(operation, body)
+            _ = try measured { () throws(SystemError) in try call(operation, body) }
         } catch where unsupported.contains(error.code) || error.code == EBADF {
             let original = error
             do {
@@ -230,7 +233,15 @@ struct FileSystem: Sendable {
     /// Syncs all files and names of the file system that has this file or directory. Reports errors of writes since the
     /// descriptor was opened.
     func syncFileSystem(_ descriptor: Int32) throws(SystemError) {
-        _ = try call(.syncFileSystem) { syncfs(descriptor) }
+        _ = try measured { () throws(SystemError) in try call(.syncFileSystem) { syncfs(descriptor) } }
+    }
+
+    /// Measures a sync. A sync that fails does not count.
+    private func measured(_ sync: () throws(SystemError) -> Int32) throws(SystemError) -> Int32 {
+        let began = Clock.bootMicroseconds
+        let result = try sync()
+        syncDurations?.add(microseconds: Clock.bootMicroseconds - began)
+        return result
     }
 
     func syncDirectory(_ directory: Int32) throws(SystemError) {

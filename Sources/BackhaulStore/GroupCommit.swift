@@ -183,8 +183,11 @@ final class GroupCommit {
     private func commit() {
         if batchFailure == nil, end == nil {
             do throws(Failure) {
-                if connection.isWriting { try checkFiles() }
+                let isWriting = connection.isWriting
+                if isWriting { try checkFiles() }
+                let began = isWriting ? Clock.bootMicroseconds : 0
                 try connection.commit()
+                if isWriting { transaction.commits.add(microseconds: Clock.bootMicroseconds - began) }
             } catch {
                 batchFailure = error
                 if error.endsStore { end = error }

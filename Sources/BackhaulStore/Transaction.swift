@@ -6,6 +6,8 @@ internal import BackhaulModel
 /// clock.
 public final class Transaction {
     let tables: Tables
+    /// The durations of the commits so far. Only transactions that changed the database count.
+    var commits = DurationHistogram()
     var connection: Connection { tables.connection }
 
     init(connection: Connection, directory: StoreDirectory) {
@@ -32,6 +34,7 @@ public final class Transaction {
     public var leftovers: LeftoverOperations { LeftoverOperations(tables: tables) }
     public var listing: ListingOperations { ListingOperations(tables: tables) }
     public var meta: MetaTable { tables.meta }
+    public var metrics: MetricsOperations { MetricsOperations(tables: tables, commits: commits) }
     public var sessions: SessionOperations { SessionOperations(tables: tables) }
     public var settings: SettingTable { tables.settings }
     public var starts: StartOperations { StartOperations(tables: tables) }

@@ -38,6 +38,7 @@ public final class DiskThreads: Sendable {
     init(count: Int, home: String = "/", journal: PartJournal? = nil, files: FileSystem) throws {
         var files = files
         files.identities = FileSystemIdentities()
+        files.syncDurations = SyncDurations()
         (self.count, self.files, self.journal) = (count, files, journal)
         self.home = try FileSystemWorkers(count: count, files: files, journal: journal)
         var state = State()
@@ -155,6 +156,9 @@ public final class DiskThreads: Sendable {
     }
 
     deinit { close() }
+
+    /// The durations of all syncs so far.
+    public var syncDurations: DurationHistogram { files.syncDurations?.value ?? DurationHistogram() }
 
     func newID() -> UInt64 {
         lastID.withLock { id -> UInt64 in

@@ -59,6 +59,31 @@ extension StoreDirectory {
         return Int(status.st_size)
     }
 
+    /// The names of the daemon's logs: the present one and the one before.
+    public static let daemonLogNames = ["daemon.log", "daemon.log.1"]
+
+    /// The sizes of the store's files. This call waits for the disk.
+    var sizes: StoreSizes {
+        var sizes = StoreSizes()
+        sizes.database = knownSize(Schema.fileName)
+        sizes.writeAheadLog = knownSize(Schema.walName)
+        sizes.daemonLogs = Self.daemonLogNames.reduce(0) { sum, name in
+            sum.flatMap { sum in knownSize(name).map { sum + $0 } }
+        }
+        var space = statvfs()
+        if fstatvfs(descriptor.number, &space) == 0 { sizes.free = UInt64(space.f_bavail) * UInt64(space.f_frsize) }
+        return sizes
+    }
+
+    /// The size of a file; 0 if the file does not exist, and nil if the disk does not report whether it exists.
+    private func knownSize(_ name: String) -> UInt64? {
+        do throws(Failure) {
+            return UInt64(clamping: try sizeOfFile(name) ?? 0)
+        } catch {
+            return nil
+        }
+    }
+
     /// Returns the last `size` bytes of a file of the store as text, or nil if they cannot be read.
     public func endOfFile(_ name: String, size: Int) -> String? {
         let number = bhl_openat(descriptor.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)

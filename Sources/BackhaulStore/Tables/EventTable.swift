@@ -62,6 +62,18 @@ struct EventTable {
 
     // MARK: Reading
 
+    /// Returns the number of the session's tasks that ended in this state, and whose event is not acknowledged.
+    func countEnds(as state: TaskState, in session: SessionID) throws(Failure) -> UInt64 {
+        try connection.first(Self.countEnded, .id(session), .number(state.rawValue)) { row throws(Failure) in
+            row.number()
+        } ?? 0
+    }
+
+    /// Returns the time of the oldest event in Unix milliseconds; nil if there is no event.
+    func oldestTime() throws(Failure) -> Int64? {
+        try connection.first(Self.selectOldest) { row throws(Failure) in row.integer() }
+    }
+
     /// Calls the body for the events with ids greater than `after`, sorted by id, until the body returns false. The
     /// body also gets the id of the event's challenge, because the event does not contain the challenge yet.
     func each(
@@ -179,6 +191,9 @@ struct EventTable {
             LEFT JOIN responses ON responses.task_id = tasks.id LEFT JOIN groups ON groups.id = tasks.group_id
         WHERE events.session_id = ? AND events.id > ? ORDER BY events.id LIMIT ?
         """)
+    private static let countEnded = Query(
+        "SELECT count(*) FROM events WHERE session_id = ? AND task_state = ? AND task_id IS NOT NULL")
+    private static let selectOldest = Query("SELECT time_ms FROM events WHERE id = (SELECT min(id) FROM events)")
     private static let countThrough = Query("SELECT count(*) FROM events WHERE session_id = ? AND id <= ?")
     private static let hasOneActivity = Query(
         """

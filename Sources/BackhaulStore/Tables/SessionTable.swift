@@ -77,6 +77,16 @@ struct SessionTable {
         try connection.all(Self.selectWithEvents, .text(application), read: Self.withEvents)
     }
 
+    /// Returns the counters of all sessions together.
+    func counters() throws(Failure) -> SessionCounters {
+        try connection.first(Self.sumCounters, read: SessionCounters.init(row:)) ?? SessionCounters()
+    }
+
+    /// Returns the sessions with unacknowledged events.
+    func idsWithEvents() throws(Failure) -> [SessionID] {
+        try connection.all(Self.selectIDsWithEvents) { row throws(Failure) in row.sessionID() }
+    }
+
     /// Returns whether any session has a task that can start, now or after a delay, without a command of the host.
     func anyStarts() throws(Failure) -> Bool {
         try connection.first(Self.anyStarts) { row throws(Failure) in row.flag() } ?? false
@@ -241,6 +251,8 @@ struct SessionTable {
         withEvents, "FROM sessions WHERE application = ? AND events_waiting > 0 ORDER BY identifier")
     // The statement searches one session after the other for a task that can start. So SQLite can use an index on
     // `tasks` whose first column is the session.
+    private static let sumCounters = Query(SessionCounters.init(row:), "FROM sessions")
+    private static let selectIDsWithEvents = Query("SELECT id FROM sessions WHERE events_waiting > 0")
     private static let anyStarts = Query("SELECT EXISTS (SELECT 1 FROM sessions WHERE \(TaskTable.startsInSession))")
     private static let selectTimeout = Query("SELECT rules_resource_timeout_ms FROM sessions WHERE id = ?")
     private static let selectHistory = Query(history, "FROM sessions WHERE id = ?")
@@ -376,5 +388,14 @@ extension SessionConfiguration {
     fileprivate func write(to row: inout NewRow) {
         var configuration = self
         configuration.visitFields(with: &row)
+    }
+}
+
+extension SessionCounters {
+    fileprivate init(row: inout Row) {
+        self.init()
+        sessions = row.number("count(*)")
+        liveTasks = row.number("sum(live_tasks)")
+        events = row.number("sum(events_waiting)")
     }
 }

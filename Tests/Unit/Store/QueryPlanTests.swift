@@ -148,6 +148,7 @@ struct QueryPlanTests {
             try transaction.clients.releaseClosed([ClientID(high: 3, low: 3)], of: other)
             _ = try transaction.clients.all()
             _ = try transaction.lanes.anyStarts()
+            _ = try transaction.metrics.read()
             _ = try transaction.tasks.positionsWithKnownKey(session, [.numbered(1) { $0.idempotencyKey = "key" }])
             try transaction.cookies.change(of: session, adding: ["a"], removing: ["b"])
             _ = try transaction.cookies.all(of: session)

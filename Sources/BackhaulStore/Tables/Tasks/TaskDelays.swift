@@ -72,6 +72,14 @@ struct TaskDelays {
             last.map { .id($0.task) } ?? .integer(0), .integer(limit), read: DelayedTask.init(row:))
     }
 
+    /// Returns the number of delayed tasks, by the reason of the delay.
+    func counts() throws(Failure) -> [WaitReason: UInt64] {
+        let counts = try connection.all(Self.countDelayed) { row throws(Failure) in
+            (WaitReason(rawValue: row.number()) ?? .retry, row.number() as UInt64)
+        }
+        return Dictionary(counts, uniquingKeysWith: +)
+    }
+
     /// Ends delays after a reboot, because due times count from the boot. Tasks that wait for a credential or for their
     /// earliest start, and tasks that were set aside, stay delayed, but get the due time 0. By this 0,
     /// `rescheduleParked` and `rescheduleStarts` find these tasks.
@@ -260,6 +268,11 @@ struct TaskDelays {
         WHERE due_boot_ms > 0 AND +session_id = ?1 AND \(waitsForRetry)
         """)
     private static let selectNextDue = Query("SELECT min(due_boot_ms) FROM tasks WHERE due_boot_ms IS NOT NULL")
+    private static let countDelayed = Query(
+        """
+        SELECT due_reason, count(*) FROM tasks WHERE due_boot_ms IS NOT NULL AND \(TaskTable.isWaiting)
+        GROUP BY due_reason
+        """)
     private static let selectDelayed = Query(
         DelayedTask.init(row:),
         """

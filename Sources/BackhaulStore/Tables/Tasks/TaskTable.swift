@@ -55,6 +55,10 @@ struct TaskTable {
         try connection.first(Self.selectNewest) { row throws(Failure) in row.optionalNumber().map(TaskID.init) } ?? nil
     }
 
+    func countSuspended() throws(Failure) -> UInt64 {
+        try connection.first(Self.countSuspended) { row throws(Failure) in row.number() } ?? 0
+    }
+
     func lane(of task: TaskID) throws(Failure) -> LaneID? {
         try connection.first(Self.selectLane, .id(task)) { row throws(Failure) in row.laneID() }
     }
@@ -176,6 +180,11 @@ struct TaskTable {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, random()) ON CONFLICT DO NOTHING
         """)
     /// The SQL condition for a row of `events`: the event is about the end of this row of `tasks`.
+    private static let countSuspended = Query(
+        """
+        SELECT count(*) FROM lanes CROSS JOIN tasks
+            ON lane_id = lanes.id AND ended_ms IS NULL AND state = \(TaskState.suspended.sql)
+        """)
     private static let isAboutEnd =
         "events.session_id = tasks.session_id AND events.task_state = tasks.state AND events.task_id = tasks.id"
     private static let selectByKey = Query(
