@@ -84,8 +84,8 @@ let package = Package(
         .target(
             name: "BackhaulEngine",
             dependencies: [
-                "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire", "BackhaulLoop", "BackhaulDisk",
-                "BackhaulTransport", "BackhaulConditions", "BackhaulUserManager",
+                "CBackhaul", "CBackhaulTables", "BackhaulModel", "BackhaulPlatform", "BackhaulStore", "BackhaulWire",
+                "BackhaulLoop", "BackhaulDisk", "BackhaulTransport", "BackhaulConditions", "BackhaulUserManager",
             ], swiftSettings: small),
         // The client in a host. It finds or starts the engine, sends commands, and waits for replies. If an engine
         // ends, the client sends its open commands to the next engine.

@@ -559,6 +559,18 @@ typedef struct bh_engine_info {
 BH_API BH_CHECK_RESULT bh_status bh_store_engine(bh_application *application, int32_t timeout_ms, bh_batch **engine,
                                                  bh_error *error);
 
+/* Measurements of the store's engine for a monitoring system. docs/metrics.md lists all of them. */
+typedef struct bh_metrics {
+    size_t struct_size;
+    const char *text; /* OpenMetrics text, version 1.0.0, as Prometheus reads it. The text has no URLs, no names of
+                         servers, no paths and no identifiers */
+} bh_metrics;
+
+/* The present metrics of the store's engine: a batch with one bh_metrics. The counters begin at 0 when the engine
+ * starts. */
+BH_API BH_CHECK_RESULT bh_status bh_store_metrics(bh_application *application, int32_t timeout_ms, bh_batch **metrics,
+                                                  bh_error *error);
+
 /* Limits for all sessions of the store together. 0 is the default. */
 typedef struct bh_limits {
     size_t struct_size;
@@ -1853,7 +1865,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_activities(bh_session *session, int3
     X(HOLD, hold, bh_hold, 14)                                                                                         \
     X(NETWORK, network, bh_network, 15)                                                                                \
     X(ACTIVITY, activity, bh_activity, 16)                                                                             \
-    X(ENQUEUED, enqueued, bh_enqueued, 17)
+    X(ENQUEUED, enqueued, bh_enqueued, 17)                                                                             \
+    X(METRICS, metrics, bh_metrics, 18)
 
 /* Kind of the items of a batch. */
 BH_ENUM(bh_item_kind) {

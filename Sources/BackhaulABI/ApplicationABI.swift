@@ -96,3 +96,11 @@ public func bh_store_engine(
 ) -> bh_status {
     Call.verb(try ApplicationHandle(application), timeout_ms, batch: engine, "engine", error) { $0.submit(.engine) }
 }
+
+@c @implementation
+public func bh_store_metrics(
+    _ application: OpaquePointer?, _ timeout_ms: Int32, _ metrics: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.verb(try ApplicationHandle(application), timeout_ms, batch: metrics, "metrics", error) { $0.submit(.metrics) }
+}

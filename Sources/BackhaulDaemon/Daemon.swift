@@ -45,9 +45,10 @@ struct Daemon {
             throw Failure.system(.outOfResources, code: error.code, error.description)
         }
         let end = Lock<EngineEnd?>(nil)
+        var engineOptions = EngineOptions(lingerMilliseconds: options.lingerMilliseconds, log: { log.write($0) })
+        engineOptions.metricsAddress = options.metricsAddress
         let engine = try Engine(
-            directory: directory, lock: lock,
-            options: EngineOptions(lingerMilliseconds: options.lingerMilliseconds, log: { log.write($0) }),
+            directory: directory, lock: lock, options: engineOptions,
             ended: { reason in
                 end.withLock { $0 = reason }
                 wake.set()

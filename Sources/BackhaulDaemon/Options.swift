@@ -18,9 +18,11 @@ struct Options {
     var store: String?
     /// How long an idle daemon waits before it exits, in milliseconds.
     var lingerMilliseconds: Int64 = 2_000
+    /// Where the daemon serves its metrics; nil: nowhere.
+    var metricsAddress: MetricsAddress?
 
     static let help = """
-        Usage: backhauld [--store PATH] [--linger MILLISECONDS]
+        Usage: backhauld [--store PATH] [--linger MILLISECONDS] [--metrics ADDRESS]
                backhauld --repair [--store PATH]
 
         Runs the transfers of one user's programs. The library libbackhaul starts it when it is needed, and it continues
@@ -30,6 +32,8 @@ struct Options {
           --store PATH           the store's directory, an absolute path
                                  (default: $BACKHAUL_STORE, $XDG_STATE_HOME/backhaul or ~/.local/state/backhaul)
           --linger MILLISECONDS  exit after this long without anything to do (default: 2000)
+          --metrics ADDRESS      serve metrics for Prometheus over HTTP, at unix:PATH, 127.0.0.1:PORT or [::1]:PORT
+                                 (default: off)
           --repair               save what can be read of a damaged database, report what is lost, and exit
           --version              show the version
           --help                 show this help
@@ -51,6 +55,7 @@ struct Options {
             option(name: strdup("version"), has_arg: no_argument, flag: nil, val: 3),
             option(name: strdup("help"), has_arg: no_argument, flag: nil, val: 4),
             option(name: strdup("repair"), has_arg: no_argument, flag: nil, val: 5),
+            option(name: strdup("metrics"), has_arg: required_argument, flag: nil, val: 6),
             option(),
         ]
         while true {
@@ -70,6 +75,12 @@ struct Options {
             case 3: return .version
             case 4: return .help
             case 5: repairs = true
+            case 6:
+                do throws(Failure) {
+                    options.metricsAddress = try MetricsAddress(value)
+                } catch {
+                    return .invalid("--metrics \(error.message)")
+                }
             case -1:
                 guard Int(found.next) == words.count else {
                     return .invalid("backhauld takes only options; '\(words[Int(found.next)])' is not one")

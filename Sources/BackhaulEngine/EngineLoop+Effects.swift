@@ -35,6 +35,7 @@ extension EngineLoop {
         case .retryLater(let work): housekeeping.storeRetryQueue.add(work)
         case .announce(let change): announce(change)
         case .eventFor(let id): if let client = clients.registry[id] { hosts.launches.eventArrived(for: client) }
+        case .launched(let result): base.counters.launched(result)
         case .disconnected(let id): receiver.closed(id)
         case .opened(let session, let opening, let consumer):
             opened(session, opening, consumer)
@@ -177,6 +178,7 @@ extension EngineLoop {
             }
         }
         if tasksEndedOrStopped == .cancel {
+            base.counters.tasksEnded(change.tasks.count, as: .cancelled)
             housekeeping.leftovers.sweep()
             housekeeping.requestBodies.sweep()
         }
@@ -213,7 +215,9 @@ extension EngineLoop {
 
     /// Handles ends of tasks after the store has committed these ends.
     func ended(_ endings: [Ending], _ change: Change?) {
+        let recorded = Set(change?.tasks ?? [])
         for ending in endings {
+            if recorded.contains(ending.end.task) { base.counters.tasksEnded(1, as: ending.end.outcome.state) }
             queue(base.transfers.ended(ending))
             forgetRepeats(of: ending.end.task)
         }

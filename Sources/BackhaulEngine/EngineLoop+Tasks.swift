@@ -121,6 +121,7 @@ extension EngineLoop {
     private func finished(_ attempt: RunningAttempt) {
         guard let runner = base.transfers.remove(attempt) else { return }
         let task = attempt.task
+        if let ended = attempt.counted(status: runner.head?.status) { base.counters.ended(ended) }
         conditions.noteBusy(task)
         // The bytes of the task are counted now, while the engine knows which network the task used.
         queue(conditionParts.budgets.count())

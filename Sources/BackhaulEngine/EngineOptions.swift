@@ -14,6 +14,8 @@ public struct EngineOptions: Sendable {
     public var conditions = ConditionRoots.fromEnvironment()
     /// Makes the source of the conditions; nil means the system. The source calls the closure `changed` after a change.
     var makeConditionsSource: (@Sendable (_ changed: @escaping @Sendable () -> Void) -> any ConditionsSource)?
+    /// Where the engine serves its metrics over HTTP; nil: nowhere.
+    public var metricsAddress: MetricsAddress?
     /// This closure takes log entries. It is called on the engine's threads, and must not block for long.
     public var log: @Sendable (LogEntry) -> Void
 

@@ -18,6 +18,7 @@ struct BaseParts {
     let credentials: CredentialController
     let cookies: CookieController
     let rates: RateLimiter
+    let counters: EngineCounters
 
     init(_ runtime: LoopRuntime, _ services: Services) throws(Failure) {
         transport = try Transport(loop: runtime.loop)
@@ -29,6 +30,7 @@ struct BaseParts {
         credentials = CredentialController(runtime, sessions, calendar)
         cookies = CookieController(runtime)
         rates = RateLimiter(runtime)
+        counters = EngineCounters()
     }
 }
 
@@ -129,7 +131,8 @@ extension StartParts {
             conditions)
         self.services = TransferServices(
             runtime: runtime, disk: services.disk, directory: services.directory, transport: base.transport,
-            traffic: Traffic(rates: base.rates, budgets: conditionParts.budgets), flushTimer: FlushTimer(runtime),
+            traffic: Traffic(rates: base.rates, budgets: conditionParts.budgets, counters: base.counters),
+            flushTimer: FlushTimer(runtime),
             credentials: base.credentials, origins: tasks.origins, endings: tasks.endings)
     }
 }

@@ -35,6 +35,33 @@ public final class UnixListener: Sendable {
         file = FileIdentity(of: name, in: directory)
     }
 
+    /// Makes the socket at an absolute path that the user has chosen. Replaces a socket that no process serves. Throws
+    /// EADDRINUSE if a process serves the socket, and EEXIST if the path has a file of another kind.
+    public convenience init(path: String) throws(SystemError) {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let name = String(path[slash...].dropFirst())
+        let number = bhl_open(String(path[...slash]), O_RDONLY | O_DIRECTORY, 0)
+        guard number >= 0 else { throw SystemError.last("cannot open the directory of \(path)") }
+        let directory = Descriptor(owning: number)
+        if let code = Self.occupation(of: name, in: directory) {
+            throw SystemError(code: code, messageStart: "cannot make the socket \(path)")
+        }
+        try self.init(name: name, in: directory)
+    }
+
+    /// Why a socket at this name may not be replaced. Nil if nothing is there, or a socket that no process serves.
+    private static func occupation(of name: String, in directory: Descriptor) -> Int32? {
+        var status = stat()
+        guard fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { return EEXIST }
+        do throws(SystemError) {
+            _ = try UnixStream.connect(name: name, in: directory)
+            return EADDRINUSE
+        } catch {
+            return error.code == ECONNREFUSED ? nil : error.code
+        }
+    }
+
     /// Whether the file of the socket still exists. False if another process has removed or replaced the file. While
     /// this socket is open, the kernel does not give the inode of the file to another file.
     public var isLinked: Bool { file != nil && FileIdentity(of: name, in: directory) == file }
@@ -46,8 +73,10 @@ public final class UnixListener: Sendable {
         case exhausted
     }
 
-    public func accept() -> AcceptResult {
-        let number = bhl_accept(descriptor.number)
+    public func accept() -> AcceptResult { Self.accept(descriptor.number) }
+
+    static func accept(_ listener: Int32) -> AcceptResult {
+        let number = bhl_accept(listener)
         if number >= 0 { return .stream(UnixStream(owning: number)) }
         switch bhl_errno() {
         case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted
@@ -115,6 +144,9 @@ public final class UnixStream: Sendable {
         if count >= 0 { return .written(count) }
         return Self.isWouldBlock(bhl_errno()) ? .wouldBlock : .closed
     }
+
+    /// Tells the peer that no more bytes follow.
+    public func endWriting() { shutdown(descriptor.number, Int32(SHUT_WR)) }
 
     /// Waits until there are bytes to read, `wake` is set, or the deadline has passed. If `forWriting` is true, the
     /// call also returns when there is space to write. Clears `wake` if it is set.

@@ -28,7 +28,7 @@ extension Command: WireValue {
         case engine, setLaunch, launches, currentLaunch, challenges
         case respond, watchProgress, attempts, history, setLimits
         case limits, waits, conditions, holds, setNetwork
-        case networks, setActivity, removeActivity, activities
+        case networks, setActivity, removeActivity, activities, metrics
     }
 
     func write(to coder: inout Coder) {
@@ -73,6 +73,7 @@ extension Command: WireValue {
         case .setActivity(let handle, let activity): coder.put(Form.setActivity, handle, activity)
         case .removeActivity(let handle, let identifier): coder.put(Form.removeActivity, handle, identifier)
         case .activities(let handle): coder.put(Form.activities, handle)
+        case .metrics: coder.put(Form.metrics)
         }
     }
 
@@ -115,6 +116,7 @@ extension Command: WireValue {
         case .setActivity: .setActivity(try coder.next(), try coder.next())
         case .removeActivity: .removeActivity(try coder.next(), identifier: try coder.next())
         case .activities: .activities(try coder.next())
+        case .metrics: .metrics
         case nil: throw Malformed("it has the unknown command \(tag)")
         }
     }

@@ -6,7 +6,7 @@ extension Reply: WireValue {
         case enqueued, events, tasks, sessions, completed
         case engine, launches, currentLaunch, challenges, attempts
         case limits, waits, conditions, holds, networks
-        case activities
+        case activities, metrics
     }
 
     func write(to coder: inout Coder) {
@@ -33,6 +33,7 @@ extension Reply: WireValue {
         case .holds(let holds): coder.put(Form.holds, holds)
         case .networks(let networks): coder.put(Form.networks, networks)
         case .activities(let activities): coder.put(Form.activities, activities)
+        case .metrics(let text): coder.put(Form.metrics, text)
         }
     }
 
@@ -63,6 +64,7 @@ extension Reply: WireValue {
         case .holds: .holds(try coder.next())
         case .networks: .networks(try coder.next())
         case .activities: .activities(try coder.next())
+        case .metrics: .metrics(try coder.next())
         case nil: throw Malformed("it has the unknown reply \(tag)")
         }
     }

@@ -229,9 +229,19 @@ static void limits_are_read_back_unchanged(void) {
     bh_batch_release(batch);
 }
 
+static void metrics_are_open_metrics_text(void) {
+    bh_batch *batch = NULL;
+    CHECK_STATUS(BH_OK, bh_store_metrics(application, 20000, &batch, &error));
+    const bh_metrics *metrics = bh_batch_metrics_at(batch, 0);
+    CHECK(metrics != NULL && bh_batch_metrics_at(batch, 1) == NULL && bh_batch_limits_at(batch, 0) == NULL);
+    CHECK(strstr(metrics->text, "\nbackhaul_tasks{state=\"waiting\"} 0\n") != NULL);
+    CHECK(strcmp(metrics->text + strlen(metrics->text) - 7, "\n# EOF\n") == 0);
+    bh_batch_release(batch);
+}
+
 MAIN(APPLICATION_TEST(a_configuration_is_read_back_unchanged),
      APPLICATION_TEST(a_struct_shorter_than_in_version_1_0_of_the_header_is_refused),
      APPLICATION_TEST(fields_that_are_0_are_read_back_with_their_defaults),
      TEST(the_error_for_an_invalid_setting_names_the_field), TEST(the_error_for_an_invalid_request_names_the_field),
      PRODUCER_TEST(a_request_with_every_option_is_accepted_and_listed),
-     APPLICATION_TEST(limits_are_read_back_unchanged))
+     APPLICATION_TEST(limits_are_read_back_unchanged), APPLICATION_TEST(metrics_are_open_metrics_text))

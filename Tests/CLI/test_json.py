@@ -38,6 +38,7 @@ def full(backhaul, serve):
     (["activities"], "bh_activity"),
     (["launches"], "bh_launch_info"),
     (["limits"], "bh_limits"),
+    (["metrics"], "bh_metrics"),
     (["add", "--suspended", "http://127.0.0.1:9/other"], "bh_enqueued"),
     (["put", "--no-wait", "--suspended", "a", "http://127.0.0.1:9/other"], "bh_enqueued"),
 ])

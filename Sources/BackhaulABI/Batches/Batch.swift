@@ -84,6 +84,7 @@ extension Batch {
         case .currentLaunch(let launch): self.init(launch.map { [$0] } ?? [], bh_launch.init(_:in:))
         case .launches(let launches): self.init(launches, bh_launch_info.init(_:in:))
         case .engine(let engine): self.init([engine]) { bh_engine_info($0, storePath: storePath, in: &$1) }
+        case .metrics(let text): self.init([text], bh_metrics.init(_:in:))
         case .failed, .done, .count, .session, .enqueued, .completed: throw StartedVerb.unexpectedReply
         }
     }
@@ -101,7 +102,7 @@ extension Reply {
     var isListing: Bool {
         switch self {
         case .events, .tasks, .sessions, .configuration, .challenges, .attempts, .limits, .waits, .conditions, .holds,
-            .networks, .activities, .currentLaunch, .launches, .engine:
+            .networks, .activities, .currentLaunch, .launches, .engine, .metrics:
             true
         case .failed, .done, .count, .session, .enqueued, .completed: false
         }

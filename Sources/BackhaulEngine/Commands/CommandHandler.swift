@@ -63,6 +63,7 @@ struct CommandHandler {
         case .holds: ConditionCommands(call: call).holds()
         case .setNetwork(let settings): try NetworkCommands(call: call).setNetwork(settings)
         case .networks: NetworkCommands(call: call).networks()
+        case .metrics: MetricsCommands(call: call).metrics()
         case .engine: call.connection.reply(call.sequence, .engine(call.engine.information))
         }
     }

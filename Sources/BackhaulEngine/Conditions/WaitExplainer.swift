@@ -52,6 +52,14 @@ struct WaitExplainer {
         }
     }
 
+    /// Why ready tasks of the group wait. The listing of a task (`addHold`) has the same reason, and its sentence.
+    func reason(of key: LaneGroup) -> WaitReason {
+        guard let lane = lanes[key.lane] else { return .slot }
+        if let hold = holds.hold(of: key, in: ConstraintGroup(key.constraints, in: lane)) { return hold.reason }
+        if reachability.isHeld(key.lane) { return .connectivity }
+        return origins.millisecondsUntilEnd(of: lane.origin) == nil ? .slot : .origin
+    }
+
     // MARK: All holds
 
     /// All holds, each with its number of waiting tasks. If the hold of a group and the hold of a slow lane stop a

@@ -256,7 +256,8 @@ final class LaunchController {
         application.began(current)
         starter.start(application.stored, current.token) { [unowned self] result in
             started(name, current.token, result)
-            return []
+            if case .success = result { return [.launched(.started)] }
+            return [.launched(.failed)]
         }
     }
 

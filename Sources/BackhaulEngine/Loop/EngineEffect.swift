@@ -49,6 +49,9 @@ enum EngineEffect {
     /// A client waited for the right to read the events of a session, and now has this right.
     indirect case opened(OpenedSession, SessionOpening, ConsumerIdentity)
 
+    /// The engine has started a program, or could not start it.
+    case launched(EngineCounters.LaunchResult)
+
     // MARK: Tasks
 
     /// Slots, limits or lanes changed. Tasks that may start are started at the end of this iteration of the loop.

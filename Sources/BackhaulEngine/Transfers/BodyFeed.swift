@@ -65,7 +65,7 @@ final class BodyFeed: TransferBody {
         guard let count = takeBlock(into: &room) ?? readCached(into: &room) else { return .wait }
         isAtStart = false
         fill()
-        attempt?.moved(count)
+        attempt?.sent(count)
         attempt?.passEffects()
         return .bytes(count)
     }

@@ -174,7 +174,7 @@ final class DownloadRunner: TransferRunner {
     private func receive(_ bytes: RawSpan) -> Bool {
         guard machine.wantsBytes, mayMove() else { return false }
         attempt.takeFromRate(bytes.byteCount)
-        attempt.moved(bytes.byteCount)
+        attempt.received(bytes.byteCount)
         let now = attempt.services.runtime.now
         if buffer.isEmpty {
             bufferedSince = now
@@ -357,7 +357,7 @@ extension DownloadRunner: TransferDelegate {
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {
         defer { attempt.passEffects() }
         if machine.phase == .receivingErrorBody {
-            attempt.moved(bytes.byteCount)
+            attempt.received(bytes.byteCount)
             if let refresh = collectErrorBody(bytes) { machine.challenge = .authChallenge(refresh) }
             handle(.received(count: bytes.byteCount))
             return .go

@@ -59,6 +59,8 @@ final class RunningAttempt {
     var stoppedState: (TaskState, WaitReason)
     private var failedCommit: FailedCommit?
     private(set) var isOver = false
+    /// The stored record of this attempt; nil before the end, and if the attempt sent no request.
+    private(set) var lastRecord: Attempt?
     /// The effects of the present call of this attempt or its runner.
     private var effects: [EngineEffect] = []
 
@@ -138,8 +140,18 @@ final class RunningAttempt {
 
     // MARK: Bytes
 
+    func received(_ count: Int) {
+        services.traffic.counters.received(count)
+        moved(count)
+    }
+
+    func sent(_ count: Int) {
+        services.traffic.counters.sent(count)
+        moved(count)
+    }
+
     /// Counts body bytes that were received or sent.
-    func moved(_ count: Int) {
+    private func moved(_ count: Int) {
         exchange.moved(count, now: services.runtime.now)
         let more = services.traffic.budgets.moved(count, by: task)
         if !more.isEmpty { effects += more }
@@ -256,6 +268,24 @@ final class RunningAttempt {
     }
 
     // MARK: The end
+
+    /// Notes the record with which the attempt ends.
+    func conclude(_ record: Attempt?) { lastRecord = record }
+
+    /// What the metrics count of this attempt. `status`: the status of the response. Nil if the attempt sent no request.
+    func counted(status: Int32?) -> EngineCounters.EndedAttempt? {
+        guard let lastRecord else { return nil }
+        let outcome: EngineCounters.AttemptOutcome =
+            switch lastRecord.next {
+            case .end: stoppedState.0 == .succeeded ? .succeeded : .failed
+            case .retry: .retried
+            case .challenge: .challenged
+            case .stopped, .running: .stopped
+            }
+        return EngineCounters.EndedAttempt(
+            outcome: outcome, retryReason: outcome == .retried ? lastRecord.failure?.status : nil,
+            resumedBytes: status == 206 ? exchange.requestOffset : 0)
+    }
 
     /// Ends the attempt, after the task's descriptors were closed.
     func finish() {

@@ -115,7 +115,9 @@ extension TransferRunner {
                 case .success(.superseded(let closed)):
                     attempt.emit(.challengeClosed(closed))
                     attempt.emit(.decideParking(authChallenge, checkpoint))
-                case .success(let parking): parked(authChallenge, parking.parked)
+                case .success(let parking):
+                    attempt.conclude(record.attempt)
+                    parked(authChallenge, parking.parked)
                 case .failure(let failure):
                     attempt.retryCommit(after: failure) { [unowned self] in
                         park(authChallenge, checkpoint, record, wait)

@@ -22,6 +22,7 @@ extension TransferRunner {
         attempt.stoppedState = (outcome.state, .none)
         if task.refreshed?.url != nil { attempt.emit(.urlAccepted) }
         let last = storedAttempt(.end, failure: outcome.failure)
+        attempt.conclude(last)
         attempt.emit(
             .writeEnd(
                 Ending(
@@ -143,6 +144,7 @@ extension TransferRunner {
             then: { [self] result in
                 switch result {
                 case .success:
+                    attempt.conclude(record.attempt)
                     process(.concluded)
                     attempt.emit(.due(at: record.nextAttempt))
                     // If the task has no delay, it waits for a slot again. So the scheduler must load it from the

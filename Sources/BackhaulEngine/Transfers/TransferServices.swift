@@ -17,11 +17,12 @@ struct TransferServices {
     let endings: EndingWriter
 }
 
-/// The rate limits and the budgets. Runners call them directly, because this happens for each chunk of bytes, and bytes
+/// The rate limits, the budgets and the counters of the metrics. Runners call them directly, because this happens for each chunk of bytes, and bytes
 /// are not passed as effects.
 struct Traffic {
     let rates: RateLimiter
     let budgets: BudgetAccounting
+    let counters: EngineCounters
 
     /// Whether a byte of the task may be received or sent now. If not, a later effect `.resume` names the task.
     /// `mayStop`: whether a used-up budget may stop the task.

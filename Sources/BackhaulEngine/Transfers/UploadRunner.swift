@@ -166,7 +166,7 @@ extension UploadRunner: TransferDelegate {
         guard mayMove() else { return .pause }
         defer { attempt.passEffects() }
         attempt.takeFromRate(bytes.byteCount)
-        attempt.moved(bytes.byteCount)
+        attempt.received(bytes.byteCount)
         switch machine.phase {
         case .receiving: responseBody.append(bytes, atMost: Limits.responseBodySize)
         case .receivingErrorBody: if let refresh = collectErrorBody(bytes) { machine.refuse(with: refresh) }

@@ -46,6 +46,8 @@ public enum Command: Equatable, Sendable {
     case holds
     case setNetwork(NetworkSettings)
     case networks
+    /// Reads the metrics of the engine, as OpenMetrics text.
+    case metrics
     case setActivity(HandleID, Activity)
     case removeActivity(HandleID, identifier: String)
     case activities(HandleID)
@@ -101,6 +103,8 @@ public enum Reply: Equatable, Sendable {
     case holds([HoldInfo])
     case networks([NetworkInfo])
     case activities([ActivityInfo])
+    /// OpenMetrics text.
+    case metrics(String)
 }
 
 /// A message that the engine sends to a client by itself, not as the reply to a command.

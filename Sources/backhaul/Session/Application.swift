@@ -45,6 +45,11 @@ final class Application {
         return limits
     }
 
+    func metrics() throws(CommandError) -> String {
+        guard let text = try run(.metrics) else { throw .stopped(.libraryFailed, "the library gave no metrics") }
+        return text
+    }
+
     /// Whether this process should give up the right to read the events of the session, because another process waits
     /// for this right. For each such request, this function returns true one time. If the engine does not reply at
     /// once, the result is false, and a later call reports the request.

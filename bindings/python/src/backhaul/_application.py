@@ -141,6 +141,11 @@ class Application:
         """Returns a description of the process that runs the store's engine."""
         return self.start.engine().result(timeout)
 
+    def metrics(self, *, timeout: float | None = None) -> str:
+        """Returns the present metrics of the store's engine as OpenMetrics text. The counters begin at 0 when the
+        engine starts. docs/metrics.md lists the metrics."""
+        return self.start.metrics().result(timeout)
+
     def limits(self, *, timeout: float | None = None) -> Limits:
         """Returns the limits for all sessions of the store together. A limit that is not set has its default value."""
         return self.start.limits().result(timeout)

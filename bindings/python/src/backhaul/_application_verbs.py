@@ -45,6 +45,10 @@ class ApplicationVerbs:
         """Returns a description of the process that runs the store's engine."""
         return self._listing(_reading.engine, library.bh_store_engine)
 
+    def metrics(self) -> Ticket[str]:
+        """Returns the present metrics of the store's engine as OpenMetrics text."""
+        return self._listing(_reading_transfers.metrics, library.bh_store_metrics)
+
     def limits(self) -> Ticket[Limits]:
         """Returns the limits of the store, with their defaults filled in."""
         return self._listing(_reading_transfers.limits, library.bh_store_limits)

@@ -692,6 +692,7 @@ class ItemKind(OpenEnum):
     NETWORK = 15
     ACTIVITY = 16
     ENQUEUED = 17
+    METRICS = 18
 
 
 #: The prefix of the members of each enumeration in the header, and the enumeration.

@@ -101,6 +101,15 @@ class bh_engine_info(Structure):
     ]
 
 
+class bh_metrics(Structure):
+    """Measurements of the store's engine for a monitoring system. docs/metrics.md lists all of them."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("text", c_char_p),
+    ]
+
+
 class bh_limits(Structure):
     """Limits for all sessions of the store together. 0 is the default."""
 
@@ -675,6 +684,7 @@ GROWING: tuple[type[Structure], ...] = (
     bh_launch_command,
     bh_application_options,
     bh_engine_info,
+    bh_metrics,
     bh_limits,
     bh_launch_info,
     bh_policy,

@@ -99,6 +99,12 @@ public final class Application: Sendable {
         return engine
     }
 
+    /// Returns the present metrics of the store's engine as OpenMetrics text. docs/metrics.md lists the metrics.
+    public func metrics() async throws -> String {
+        guard let text = try await driver.run(.metrics) else { throw BackhaulError(BH_INTERNAL) }
+        return text
+    }
+
     /// Returns the limits of the store. Limits that were not set have their defaults.
     public func limits() async throws -> Limits {
         guard let limits = try await driver.run(.limits) else { throw BackhaulError(BH_INTERNAL) }

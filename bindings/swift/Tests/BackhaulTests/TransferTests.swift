@@ -118,6 +118,15 @@ struct TransferTests: EmbeddedTests {
         await application.close()
     }
 
+    @Test("the metrics of the engine are OpenMetrics text")
+    func metrics() async throws {
+        let application = try await open()
+        let text = try await application.metrics()
+        #expect(text.contains("\nbackhaul_engine_connections 1\n"))
+        #expect(text.hasSuffix("\n# EOF\n"))
+        await application.close()
+    }
+
     @Test("the limits for all sessions of a store are kept when the engine restarts")
     func limits() async throws {
         let application = try await open()

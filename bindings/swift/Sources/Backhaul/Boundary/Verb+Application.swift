@@ -33,6 +33,10 @@ extension Verb where Owner == Application, Value == Limits? {
     package static var limits: Verb { listing(bh_store_limits) { $0.limits() } }
 }
 
+extension Verb where Owner == Application, Value == String? {
+    package static var metrics: Verb { listing(bh_store_metrics) { $0.metrics() } }
+}
+
 extension Verb where Owner == Application, Value == [LaunchInfo] {
     package static var launches: Verb { listing(bh_store_launches) { $0.launches() } }
 }
