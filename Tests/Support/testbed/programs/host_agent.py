@@ -93,6 +93,9 @@ class HostAgent:
     def next_attention_async(self):
         return asyncio.run(anext(self.application.attention()))
 
+    def metrics(self):
+        return self.application.metrics()
+
     def limits(self):
         return self.application.limits()
 

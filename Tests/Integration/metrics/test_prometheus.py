@@ -1,0 +1,81 @@
+"""A Prometheus server from Debian reads the metrics of a daemon."""
+
+import json
+import re
+import subprocess
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from backhaul import Request
+from servers import child, listening
+from servers.content import Content
+from testbed.host import until
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "metrics.md"
+
+
+def configuration(address):
+    """Returns the example of docs/metrics.md, with the daemon's address and a short interval."""
+    example = re.search(r"```yaml\n(.*?)```", PAGE.read_text(), re.S)[1]
+    return "global:\n  scrape_interval: 1s\n" + example.replace("127.0.0.1:9810", address)
+
+
+class Prometheus:
+    def __init__(self, url):
+        self._url = url
+
+    def _get(self, path, **parameters):
+        with urllib.request.urlopen(f"{self._url}{path}?{urllib.parse.urlencode(parameters)}", timeout=60) as response:
+            return json.load(response)["data"]
+
+    def value(self, query):
+        """Returns the value of a query with one result, or None."""
+        found = self._get("/api/v1/query", query=query)["result"]
+        return float(found[0]["value"][1]) if found else None
+
+    def targets(self):
+        return self._get("/api/v1/targets")["activeTargets"]
+
+
+@pytest.fixture
+def prometheus(served_metrics, place):
+    (place / "prometheus.yml").write_text(configuration(served_metrics.address))
+
+    def command(port):
+        return [listening.find("prometheus"), f"--config.file={place / 'prometheus.yml'}",
+                f"--storage.tsdb.path={place / 'tsdb'}", f"--web.listen-address=127.0.0.1:{port}"]
+
+    process, (port,) = listening.start(command)
+    yield Prometheus(f"http://127.0.0.1:{port}")
+    child.end(process)
+
+
+def test_prometheus_reads_the_metrics_of_a_daemon(prometheus, served_metrics, host, misbehaving, downloads):
+    until(lambda: prometheus.value("backhaul_sessions"), lambda value: value == 1)
+    host.enqueue([Request(misbehaving.serve("/a", Content(1_000_000)), downloads / "a")])
+    host.wait_for()
+    until(lambda: prometheus.value("backhaul_received_bytes_total"), lambda value: value == 1_000_000)
+    assert prometheus.value('backhaul_tasks{state="succeeded"}') == 1
+    assert prometheus.value("histogram_quantile(0.5, backhaul_store_commit_duration_seconds_bucket)") > 0
+    target, = prometheus.targets()
+    assert (target["health"], target["lastError"]) == ("up", "")
+
+
+def test_the_queries_of_the_manual_are_valid(prometheus):
+    queries = re.findall(r"^    (backhaul_.*|.*\(.*backhaul_.*)$", PAGE.read_text(), re.M)
+    assert queries
+    for query in queries:
+        prometheus.value(query)
+
+
+@pytest.mark.parametrize("has_work", [False, True])
+def test_promtool_finds_no_fault_in_the_metrics(served_metrics, host, misbehaving, downloads, has_work):
+    if has_work:
+        host.enqueue([Request(misbehaving.serve("/a", Content(1_000)), downloads / "a")])
+        host.wait_for()
+    done = subprocess.run([listening.find("promtool", "prometheus"), "check", "metrics"],
+                          input=served_metrics.get().text, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
