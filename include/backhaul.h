@@ -1215,7 +1215,7 @@ typedef struct bh_enqueued {
  * `results`: to this batch, or to NULL if no request was applied. With BH_START, the call copies all requests at once;
  * otherwise it copies a few thousand requests at a time.
  * Errors: BH_INVALID_ARGUMENT, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DESTINATION_IN_USE,
- * BH_BODY_UNAVAILABLE, BH_KEY_CONFLICT, BH_STORE_FULL, BH_STORE_UNAVAILABLE. */
+ * BH_BODY_UNAVAILABLE, BH_DISK_FAILED, BH_STORAGE_AWAY, BH_KEY_CONFLICT, BH_STORE_FULL, BH_STORE_UNAVAILABLE. */
 BH_API BH_CHECK_RESULT bh_status bh_session_enqueue(bh_session *session, const bh_request *requests, size_t count,
                                                     int32_t timeout_ms, bh_batch **results, bh_error *error);
 

@@ -153,7 +153,7 @@ struct BodyTests {
     @Test(
         "a body file is unavailable only if the system refuses to read it; other errors are failures of the disk",
         arguments: [FileOperation.open, .read, .status],
-        [(EIO, Status.diskFailed), (ESTALE, .storageAway), (EMFILE, .outOfResources), (EACCES, .bodyUnavailable)])
+        [(EIO, Status.diskFailed), (ETIMEDOUT, .storageAway), (EMFILE, .outOfResources), (EACCES, .bodyUnavailable)])
     func unreadable(_ operation: FileOperation, _ error: (code: Int32, status: Status)) async throws {
         let faults = FaultPlan()
         var files = FileSystem()

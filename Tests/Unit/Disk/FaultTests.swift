@@ -178,7 +178,7 @@ import Testing
         #expect(try await part.inspect(for: intent) == .placed)
     }
 
-    @Test("no name is free while the disk cannot tell whether a file has it")
+    @Test("no name is free while the disk does not report whether a file has it")
     func unknownName() async throws {
         let part = threads.partFile(try scratch.location("file"))
         try write([9], to: scratch.path("theirs"))
@@ -197,7 +197,7 @@ import Testing
         #expect(await status { _ = try await part.seal([1]) } == .diskFailed)
     }
 
-    @Test("a part file is not lost while the disk cannot tell whether its owner matters", .enabled(if: geteuid() == 0))
+    @Test("a part file is not lost while the file system cannot be examined", .enabled(if: geteuid() == 0))
     func unknownOwner() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)

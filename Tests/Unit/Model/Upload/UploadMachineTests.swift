@@ -143,7 +143,7 @@ struct UploadMachineTests {
     }
 
     @Test(
-        "an upload is retried if its file cannot be read now: no descriptor is free, the disk fails, or the file is away",
+        "an upload is retried if its file cannot be read now: no descriptor is free, the disk fails, or it is away",
         arguments: [Status.outOfResources, .diskFailed, .storageAway])
     func unreadable(status: Status) {
         let failure = Failure(status, "not now")
