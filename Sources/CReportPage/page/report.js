@@ -263,17 +263,18 @@ function fillRetries() {
   }
 }
 
-/// The attempts that were repeated, by the kind of their error and by their origin.
+/// The attempts that another attempt followed, by the kind of their error and by their origin.
 function retryGroups() {
   const groups = new Map();
   for (let attempt = 0; attempt < attemptCount; attempt++) {
-    if (NEXT[attempts.next[attempt]] !== "retry") continue;
-    const error = attempts.error[attempt], origin = attempts.origin[attempt];
-    const key = `${error < 0 ? "" : errorKind(error)}\n${origin}`;
-    const group = groups.get(key)
-      ?? {count: 0, origin, message: error < 0 ? "no reason is known" : errorMessage(error), resumed: 0};
+    if (attempt + 1 === attemptStart[attemptTask[attempt] + 1]) continue;
+    const error = attempts.error[attempt], origin = attempts.origin[attempt], next = NEXT[attempts.next[attempt]];
+    const message = error >= 0 ? errorMessage(error) : next === "challenge" ? "the server asked for a credential"
+      : "the attempt was stopped, because the transfer had to wait or was suspended, or because the engine ended";
+    const key = `${error < 0 ? next : errorKind(error)}\n${origin}`;
+    const group = groups.get(key) ?? {count: 0, origin, message, resumed: 0};
     group.count++;
-    if (attempt + 1 < attemptStart[attemptTask[attempt] + 1]) group.resumed += attempts.offset[attempt + 1];
+    group.resumed += attempts.offset[attempt + 1];
     groups.set(key, group);
   }
   return [...groups.values()].sort((a, b) => b.count - a.count);
