@@ -13,7 +13,7 @@ struct ReportTests {
         var generator = SystemRandomNumberGenerator()
         for id in 1...50_000 as ClosedRange<UInt64> {
             let noise = Int64.random(in: 1000...60_000, using: &generator)
-            let path = (0..<12).map { _ in String(UInt32.random(in: 0...UInt32.max, using: &generator)) }
+            let path = (0..<5).map { _ in String(UInt32.random(in: 0...UInt32.max, using: &generator)) }
             let ended = endedTask(
                 id, url: "https://mirror-\(id % 40).example.org/" + path.joined(separator: "/") + "?key=\(id)",
                 enqueued: evening - 86_400_000 + noise, lasted: noise, size: UInt64(noise * 997),
