@@ -171,6 +171,21 @@ def test_after_ctrl_c_the_get_command_prints_how_to_continue(backhaul, serve):
     assert left[0].endswith(backhaul.wait_command)
 
 
+def test_an_empty_list_is_reported_at_a_terminal_only(backhaul):
+    backhaul("add", "--suspended", "http://127.0.0.1:1/a", "--session", "photos")
+    for words, sentence in (
+            (["tasks", "--session", "photos", "--state", "failed"], "Session photos has no such transfers."),
+            (["history", "--session", "photos"], "The history of session photos has no transfers."),
+            (["attempts", "1", "--session", "photos"], "Transfer 1 has no attempts.")):
+        terminal = Terminal(backhaul, *words)
+        assert (terminal.end(), terminal.seen.decode()) == (0, sentence + "\r\n")
+        assert (backhaul(*words).stdout, backhaul(*words).stderr) == ("", "")
+    backhaul("cancel", "--all", "--session", "photos")
+    backhaul("events", "--acknowledge", "--session", "photos")
+    terminal = Terminal(backhaul, "tasks", "--session", "photos")
+    assert (terminal.end(), terminal.seen.decode()) == (0, "Session photos has no transfers.\r\n")
+
+
 class HostileServer(AcceptingServer):
     """A server that sends control characters in a response."""
 

@@ -38,6 +38,7 @@ struct Attempts: DescribedCommand {
                 if isFirst && !lines.isEmpty && !context.output.isJSON { lines.insert(Attempts.header, at: 0) }
                 try context.output.result(lines: lines)
                 isFirst = isFirst && attempts.isEmpty
+                if attempts.isEmpty { context.output.noteOnTerminal("Transfer \(id) has no attempts.") }
             }
             return .done
         }

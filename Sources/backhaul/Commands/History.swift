@@ -26,7 +26,10 @@ struct History: DescribedCommand {
                 var lines = tasks.map { context.output.isJSON ? $0.json.text : History.line($0) }
                 if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(History.header, at: 0) }
                 try context.output.result(lines: lines)
-                isFirstPage = false
+                isFirstPage = isFirstPage && tasks.isEmpty
+            }
+            if isFirstPage {
+                context.output.noteOnTerminal("The history of session \(context.sessionName) has no transfers.")
             }
             return .done
         }

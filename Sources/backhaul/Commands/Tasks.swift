@@ -43,6 +43,10 @@ struct Tasks: DescribedCommand {
                     return true
                 }
             }
+            if isFirstPage {
+                let what = selection == .all ? "no transfers" : "no such transfers"
+                context.output.noteOnTerminal("Session \(context.baseName) has \(what).")
+            }
             return .done
         }
     }

@@ -39,6 +39,11 @@ final class Output {
         _ = Output.write(Text.visible(sentence) + "\n", to: STDERR_FILENO)
     }
 
+    /// Writes a note about a list that is empty, if a user reads it at a terminal. A script sees that the list is empty.
+    func noteOnTerminal(_ sentence: String) {
+        if panel != nil && !isJSON { note(sentence) }
+    }
+
     func error(_ sentence: String) {
         panel?.clear()
         _ = Output.write("backhaul: " + Text.visible(sentence) + "\n", to: STDERR_FILENO)
