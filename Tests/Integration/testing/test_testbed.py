@@ -1,0 +1,77 @@
+"""A testbed leaves nothing behind, and reports what went wrong in a host."""
+
+import os
+import select
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from backhaul import Timeout
+from backhaul.testing import HostFailed, Testbed, launch_command
+
+#: A test that starts a daemon, prints its process id, and is killed.
+KILLED_TEST = """
+import os, signal
+from backhaul.testing import Testbed
+testbed = Testbed()
+with testbed.application("org.example.test") as application:
+    print(application.engine().process_id, testbed.directory, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def has_ended(process):
+    """Waits until the process has ended."""
+    return bool(select.select([process], [], [], 30)[0])
+
+
+def fails():
+    raise KeyError("a fault of the host")
+
+
+def test_a_closed_testbed_has_no_daemon_and_no_directory():
+    with Testbed() as testbed, testbed.application("org.example.test") as application:
+        daemon, directory = os.pidfd_open(application.engine().process_id), testbed.directory
+        assert (directory / "store").is_dir()
+    assert has_ended(daemon) and not directory.exists()
+    os.close(daemon)
+
+
+def test_the_daemon_ends_with_a_test_that_is_killed():
+    with subprocess.Popen([sys.executable, "-c", KILLED_TEST], stdout=subprocess.PIPE, text=True) as test:
+        number, directory = test.stdout.readline().split()
+        try:
+            daemon = os.pidfd_open(int(number))
+        except ProcessLookupError:
+            daemon = None
+        test.wait()
+    if daemon is not None:
+        assert has_ended(daemon)
+        os.close(daemon)
+    shutil.rmtree(directory)
+
+
+def test_two_testbeds_have_clocks_and_origins_of_their_own():
+    with Testbed() as one, Testbed() as other:
+        one.pass_time(3_600)
+        assert 3_590 < one.now - other.now < 3_610
+        assert one.serve("/file", b"1").url != other.serve("/file", b"2").url
+
+
+def test_the_failure_of_a_host_has_its_traceback(backhaul_testbed):
+    with pytest.raises(HostFailed, match="KeyError: 'a fault of the host'"):
+        backhaul_testbed.start(fails).wait()
+    with pytest.raises(HostFailed, match="the exit code is 1"):
+        backhaul_testbed.start(["false"]).wait()
+
+
+def test_without_a_launch_the_wait_for_it_times_out(backhaul_testbed):
+    with pytest.raises(Timeout, match="has launched no host within 10 ms"):
+        backhaul_testbed.launched(timeout=0.01)
+
+
+def test_a_launch_command_for_a_function_needs_a_host_of_a_testbed():
+    with pytest.raises(RuntimeError, match="outside of a host that a Testbed has started"):
+        launch_command()
