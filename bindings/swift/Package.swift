@@ -77,7 +77,7 @@ let package = Package(
         // systems can share source files.
         .target(name: "BackhaulURLSession", dependencies: ["BackhaulFoundation"], swiftSettings: strict),
         // The test kit for hosts.
-        .systemLibrary(name: "CBackhaulTesting"),
+        .systemLibrary(name: "CBackhaulTesting", pkgConfig: isInCheckout || isInstalled ? nil : "backhaul"),
         .target(
             name: "BackhaulTesting", dependencies: ["Backhaul", "CBackhaul", "CBackhaulTesting"],
             swiftSettings: strict),

@@ -16,7 +16,9 @@ EXAMPLE = PROJECT / "examples" / "c" / "photos.c"
 FILES = {
     "bin/backhaul", "include/backhaul.h", "share/backhaul/module.modulemap", "lib/libbackhaul.so",
     "lib/libbackhaul.so.1", "lib/pkgconfig/backhaul.pc", "lib/cmake/Backhaul/BackhaulConfig.cmake",
-    "libexec/backhaul/backhauld", "share/backhaul/swift/Package.swift",
+    "libexec/backhaul/backhauld", "share/backhaul/swift/Package.swift", "include/backhaul_testing.h",
+    "lib/libbackhaul_testing.so", "lib/libbackhaul_testing.so.1", "lib/backhaul/backhaul-testbed.so",
+    "lib/backhaul/backhaul-launched",
     "share/man/man1/backhaul.1", "share/man/man5/backhaul.5", "share/man/man7/backhaul.7", "share/man/man8/backhauld.8",
     "share/bash-completion/completions/backhaul", "share/zsh/site-functions/_backhaul",
     "share/fish/vendor_completions.d/backhaul.fish",
