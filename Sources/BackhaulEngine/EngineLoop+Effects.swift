@@ -60,8 +60,7 @@ extension EngineLoop {
         case .routeNotNeeded(let lanes, let time): routeNotNeeded(lanes, since: time)
         case .metered(let networks): conditionParts.monitor.setMetered(networks)
         case .activitiesNeed(let needs): conditions.setActivityNeeds(needs)
-        case .credentialsChanged(let session):
-            tasks.scheduler.credentialsChanged(of: session)
+        case .credentialsChanged(let session): tasks.scheduler.credentialsChanged(of: session)
         case .parkReadyTasks(let session): parkReadyTasks(of: session)
         case .tasksWait(let lanes, let reload): tasks.scheduler.tasksWait(in: lanes, reload: reload)
         case .due(let time): tasks.scheduler.due(at: time)

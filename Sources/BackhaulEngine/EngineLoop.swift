@@ -18,7 +18,6 @@ final class EngineLoop {
     let hosts: HostParts
     let housekeeping: HousekeepingParts
     private(set) lazy var receiver = CommandReceiver(self)
-    private var metricsServer: MetricsServer?
 
     var loop: Loop { runtime.loop }
 
@@ -38,11 +37,6 @@ final class EngineLoop {
             runtime, services, lifecycle, base, clients, conditionParts.monitor, hosts)
         runtime.apply = { [unowned self] in apply($0) }
         try receiver.listen()
-        if let address = services.options.metricsAddress {
-            metricsServer = try MetricsServer(address, loop) { [unowned self] then in
-                MetricsReader(engine: self).read(then: then)
-            }
-        }
     }
 
     // MARK: Life
@@ -50,7 +44,6 @@ final class EngineLoop {
     func begin() {
         loop.onClockStep { [runtime] in runtime.run { [.clockWasSet] } }
         receiver.begin()
-        metricsServer?.begin()
         let clock = runtime.clocks.reading
         base.calendar.begin(clock)
         runtime.store(
@@ -144,7 +137,6 @@ final class EngineLoop {
 
     func close() {
         receiver.close()
-        metricsServer?.close()
         base.transport.close()
         for connection in clients.registry.removeAll() { connection.deliver(.goodbye(nil)) }
         base.transfers.removeAll()

@@ -145,7 +145,7 @@ public final class UnixStream: Sendable {
         return Self.isWouldBlock(bhl_errno()) ? .wouldBlock : .closed
     }
 
-    /// Tells the peer that no more bytes follow.
+    /// Notifies the peer that no more bytes follow.
     public func endWriting() { shutdown(descriptor.number, Int32(SHUT_WR)) }
 
     /// Waits until there are bytes to read, `wake` is set, or the deadline has passed. If `forWriting` is true, the

@@ -1,4 +1,4 @@
-internal import BackhaulModel
+public import BackhaulModel
 
 /// The operations on the database within a transaction. All operations on one subject are in one struct, an *operation
 /// family*. `StoreThread.perform` runs closures, the *bodies*, on the store's thread, and passes a transaction to each
@@ -7,7 +7,7 @@ internal import BackhaulModel
 public final class Transaction {
     let tables: Tables
     /// The durations of the commits so far. Only transactions that changed the database count.
-    var commits = DurationHistogram()
+    public internal(set) var commits = DurationHistogram()
     var connection: Connection { tables.connection }
 
     init(connection: Connection, directory: StoreDirectory) {
@@ -34,7 +34,7 @@ public final class Transaction {
     public var leftovers: LeftoverOperations { LeftoverOperations(tables: tables) }
     public var listing: ListingOperations { ListingOperations(tables: tables) }
     public var meta: MetaTable { tables.meta }
-    public var metrics: MetricsOperations { MetricsOperations(tables: tables, commits: commits) }
+    public var metrics: MetricsOperations { MetricsOperations(tables: tables) }
     public var sessions: SessionOperations { SessionOperations(tables: tables) }
     public var settings: SettingTable { tables.settings }
     public var starts: StartOperations { StartOperations(tables: tables) }

@@ -11,6 +11,7 @@ final class CommandReceiver {
 
     private unowned let engine: EngineLoop
     private var server: SocketServer?
+    private var metricsServer: MetricsServer?
     /// For each connection whose process could not be read from /proc: the number of failed attempts, and the timer of
     /// the next attempt.
     private var introductions: [ConnectionID: (attempts: Int, timer: any RuntimeTimer)] = [:]
@@ -19,16 +20,26 @@ final class CommandReceiver {
 
     // MARK: The socket
 
-    /// Makes the socket for clients of other processes. These clients wait until `begin`.
+    /// Makes the socket for clients of other processes, and the socket of the metrics. These clients wait until
+    /// `begin`.
     func listen() throws(Failure) {
         server = try SocketServer(engine.loop, engine.services, self, engine.clients)
+        guard let address = engine.services.options.metricsAddress else { return }
+        metricsServer = try MetricsServer(address, engine.loop) { [unowned engine = engine] then in
+            MetricsReader(engine: engine).read(then: then)
+        }
     }
 
-    func begin() { server?.begin() }
+    func begin() {
+        server?.begin()
+        metricsServer?.begin()
+    }
 
     func close() {
         server?.close()
         server = nil
+        metricsServer?.close()
+        metricsServer = nil
     }
 
     /// Accepts all clients that wait in the socket's queue.

@@ -11,6 +11,7 @@ struct EngineMetrics {
     var waits: [WaitReason: UInt64]
     var store: StoreMetrics
     var counters: EngineCounters
+    var commits: DurationHistogram
     var syncs: DurationHistogram
     /// The present time in Unix milliseconds.
     var now: Int64
@@ -25,15 +26,15 @@ struct EngineMetrics {
         let version = Versions(wire: 0, library: engine.version).libraryText
         return [
             MetricFamily(
-                "backhaul_engine", "The version of the engine, and where it runs.",
+                "backhaul_engine", "the version of the engine, and where it runs",
                 .info([Label("version", version), Label("hosting", Self.word("bh_hosting", Int32(hosting)))])),
             MetricFamily(
-                "backhaul_engine_start_time_seconds", unit: .seconds, "When the engine started, in Unix time.",
+                "backhaul_engine_start_time_seconds", unit: .seconds, "when the engine started, in Unix time",
                 Double(engine.startedMilliseconds) / 1_000),
             MetricFamily(
-                "backhaul_engine_connections", "Open application handles of programs.", Double(engine.connections)),
+                "backhaul_engine_connections", "open application handles of programs", Double(engine.connections)),
             MetricFamily(
-                "backhaul_launches", "Launches of programs, by result.",
+                "backhaul_launches", "launches of programs, by result",
                 .counter(
                     EngineCounters.LaunchResult.allCases.map {
                         ([Label("result", $0.rawValue)], counters.launches[$0] ?? 0)
@@ -45,27 +46,27 @@ struct EngineMetrics {
         let events = store.counters.events
         let age = store.oldestEventMilliseconds.map { max(0, now - $0) } ?? 0
         return [
-            MetricFamily("backhaul_sessions", "Sessions of all applications.", Double(store.counters.sessions)),
+            MetricFamily("backhaul_sessions", "sessions of all applications", Double(store.counters.sessions)),
             MetricFamily(
-                "backhaul_tasks", "Tasks by state. An ended task counts until its event is acknowledged.",
+                "backhaul_tasks", "tasks by state; an ended task counts until its event is acknowledged",
                 .gauge(
                     TaskState.allCases.map { ([Label("state", Self.word($0))], Double(tasks[$0] ?? 0)) })),
             MetricFamily(
-                "backhaul_waiting_tasks", "Tasks that make no progress, by reason.",
+                "backhaul_waiting_tasks", "tasks that make no progress, by reason",
                 .gauge(
                     WaitReason.allCases.filter { $0 != .none }.map {
                         ([Label("reason", Self.word("bh_reason", $0.rawValue))], Double(waits[$0] ?? 0))
                     })),
             MetricFamily(
-                "backhaul_ended_tasks", "Tasks that ended, by outcome.",
+                "backhaul_ended_tasks", "tasks that ended, by outcome",
                 .counter(
                     TaskState.allCases.filter(\.hasEnded).map {
                         ([Label("outcome", Self.word($0))], counters.endedTasks[$0] ?? 0)
                     })),
-            MetricFamily("backhaul_unacknowledged_events", "Events that no program has acknowledged.", Double(events)),
+            MetricFamily("backhaul_unacknowledged_events", "events that no program has acknowledged", Double(events)),
             MetricFamily(
                 "backhaul_oldest_event_age_seconds", unit: .seconds,
-                "Age of the oldest event that no program has acknowledged; 0 without such an event.",
+                "age of the oldest event that no program has acknowledged; 0 without such an event",
                 Double(age) / 1_000),
         ]
     }
@@ -74,40 +75,40 @@ struct EngineMetrics {
         let reasons = Status.allCases.filter { Self.endsAttempts.contains($0.rawValue) || counters.retries[$0] != nil }
         return [
             MetricFamily(
-                "backhaul_received_bytes", unit: .bytes, "Bytes of bodies that were received.", counters.receivedBytes),
-            MetricFamily("backhaul_sent_bytes", unit: .bytes, "Bytes of bodies that were sent.", counters.sentBytes),
+                "backhaul_received_bytes", unit: .bytes, "bytes of bodies that were received", counters.receivedBytes),
+            MetricFamily("backhaul_sent_bytes", unit: .bytes, "bytes of bodies that were sent", counters.sentBytes),
             MetricFamily(
                 "backhaul_resumed_bytes", unit: .bytes,
-                "Bytes of files that an attempt did not request again, because an earlier attempt had received them.",
+                "bytes of files that an attempt did not request again, because an earlier attempt had received them",
                 counters.resumedBytes),
             MetricFamily(
-                "backhaul_attempts", "Attempts that sent a request and ended, by outcome.",
+                "backhaul_attempts", "attempts that sent a request and ended, by outcome",
                 .counter(
                     EngineCounters.AttemptOutcome.allCases.map {
                         ([Label("outcome", $0.rawValue)], counters.attempts[$0] ?? 0)
                     })),
             MetricFamily(
-                "backhaul_retries", "Attempts after which the task is tried again, by the error of the attempt.",
+                "backhaul_retries", "attempts after which the task is tried again, by the error of the attempt",
                 .counter(reasons.map { ([Label("reason", Self.word($0))], counters.retries[$0] ?? 0) })),
         ]
     }
 
     private var ofStore: [MetricFamily] {
         let sizes: [(String, String, UInt64?)] = [
-            ("backhaul_store_database_bytes", "Size of the store's database.", store.files.database),
-            ("backhaul_store_wal_bytes", "Size of the write-ahead log of the database.", store.files.writeAheadLog),
-            ("backhaul_store_free_bytes", "Free space of the store's file system.", store.files.free),
-            ("backhaul_daemon_log_bytes", "Size of the daemon's log files in the store.", store.files.daemonLogs),
+            ("backhaul_store_database_bytes", "size of the store's database", store.files.database),
+            ("backhaul_store_wal_bytes", "size of the write-ahead log of the database", store.files.writeAheadLog),
+            ("backhaul_store_free_bytes", "free space of the store's file system", store.files.free),
+            ("backhaul_daemon_log_bytes", "size of the daemon's log files in the store", store.files.daemonLogs),
         ]
         return sizes.map { name, help, size in
             MetricFamily(name, unit: .bytes, help, size.map { Double($0) } ?? .nan)
         } + [
             MetricFamily(
                 "backhaul_store_commit_duration_seconds", unit: .seconds,
-                "Durations of the commits of the store, with their syncs.", .histogram(store.commits)),
+                "durations of the commits of the store, with their syncs", .histogram(commits)),
             MetricFamily(
                 "backhaul_disk_sync_duration_seconds", unit: .seconds,
-                "Durations of the syncs of files, directories and file systems.", .histogram(syncs)),
+                "durations of the syncs of files, directories and file systems", .histogram(syncs)),
         ]
     }
 

@@ -9,14 +9,14 @@ struct MetricsReader {
     /// Calls `then` on the loop with the metrics as OpenMetrics text.
     func read(then: @escaping (Result<String, Failure>) -> Void) {
         engine.runtime.store(
-            { (transaction) throws(Failure) in try transaction.metrics.read() },
+            { (transaction) throws(Failure) in (try transaction.metrics.read(), transaction.commits) },
             then: { result in
-                then(result.map { metrics($0).text })
+                then(result.map { store, commits in metrics(store, commits).text })
                 return []
             })
     }
 
-    private func metrics(_ store: StoreMetrics) -> EngineMetrics {
+    private func metrics(_ store: StoreMetrics, _ commits: DurationHistogram) -> EngineMetrics {
         let running = UInt64(engine.base.transfers.count)
         var tasks = store.ended
         tasks[.running] = running
@@ -24,7 +24,7 @@ struct MetricsReader {
         tasks[.waiting] = store.counters.liveTasks - min(store.counters.liveTasks, store.suspended + running)
         return EngineMetrics(
             engine: engine.information, tasks: tasks, waits: waits(store), store: store,
-            counters: engine.base.counters, syncs: engine.services.disk.syncDurations,
+            counters: engine.base.counters, commits: commits, syncs: engine.services.disk.syncDurations,
             now: engine.runtime.clocks.wallMilliseconds)
     }
 

@@ -272,7 +272,7 @@ final class RunningAttempt {
     /// Notes the record with which the attempt ends.
     func conclude(_ record: Attempt?) { lastRecord = record }
 
-    /// What the metrics count of this attempt. `status`: the status of the response. Nil if the attempt sent no request.
+    /// What the metrics count of this attempt; nil if it sent no request. `status`: the status of the response.
     func counted(status: Int32?) -> EngineCounters.EndedAttempt? {
         guard let lastRecord else { return nil }
         let outcome: EngineCounters.AttemptOutcome =

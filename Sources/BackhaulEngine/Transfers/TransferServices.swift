@@ -17,8 +17,8 @@ struct TransferServices {
     let endings: EndingWriter
 }
 
-/// The rate limits, the budgets and the counters of the metrics. Runners call them directly, because this happens for each chunk of bytes, and bytes
-/// are not passed as effects.
+/// The rate limits, the budgets, and the counters of the metrics. Runners call them directly, because this happens for
+/// each chunk of bytes, and bytes are not passed as effects.
 struct Traffic {
     let rates: RateLimiter
     let budgets: BudgetAccounting

@@ -3,7 +3,6 @@ public import BackhaulModel
 /// Reads the numbers of the store for its metrics. The call reads an index of all waiting tasks.
 public struct MetricsOperations {
     let tables: Tables
-    let commits: DurationHistogram
 
     public func read() throws(Failure) -> StoreMetrics {
         var metrics = StoreMetrics()
@@ -17,7 +16,6 @@ public struct MetricsOperations {
             }
         }
         metrics.oldestEventMilliseconds = try tables.events.oldestTime()
-        metrics.commits = commits
         metrics.files = tables.directory.sizes
         return metrics
     }

@@ -13,8 +13,6 @@ public struct StoreMetrics: Sendable {
     public var ended: [TaskState: UInt64] = [:]
     /// The time of the oldest event that is not acknowledged, in Unix milliseconds; nil if there is none.
     public var oldestEventMilliseconds: Int64?
-    /// The durations of all commits since the store was opened.
-    public var commits = DurationHistogram()
     public var files = StoreSizes()
 }
 

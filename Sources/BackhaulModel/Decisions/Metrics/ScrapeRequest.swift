@@ -1,5 +1,5 @@
-/// What an HTTP client requests from the server of metrics, and what it gets (RFC 9110, RFC 9112). The server is written
-/// by hand: libcurl has no server, and libmicrohttpd would be one more library in each host, for one response.
+/// What an HTTP client requests from the server of metrics, and what it gets (RFC 9110, RFC 9112). The server is
+/// written by hand: libcurl has no server, and libmicrohttpd would be one more library in each host, for one response.
 public enum ScrapeRequest: Equatable, Sendable {
     /// `hasBody`: false for the method HEAD.
     case metrics(ScrapeFormat, hasBody: Bool)

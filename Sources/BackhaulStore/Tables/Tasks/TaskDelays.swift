@@ -74,10 +74,7 @@ struct TaskDelays {
 
     /// Returns the number of delayed tasks, by the reason of the delay.
     func counts() throws(Failure) -> [WaitReason: UInt64] {
-        let counts = try connection.all(Self.countDelayed) { row throws(Failure) in
-            (WaitReason(rawValue: row.number()) ?? .retry, row.number() as UInt64)
-        }
-        return Dictionary(counts, uniquingKeysWith: +)
+        Dictionary(try connection.all(Self.countDelayed, read: Self.count), uniquingKeysWith: +)
     }
 
     /// Ends delays after a reboot, because due times count from the boot. Tasks that wait for a credential or for their
@@ -268,11 +265,12 @@ struct TaskDelays {
         WHERE due_boot_ms > 0 AND +session_id = ?1 AND \(waitsForRetry)
         """)
     private static let selectNextDue = Query("SELECT min(due_boot_ms) FROM tasks WHERE due_boot_ms IS NOT NULL")
+    private static func count(_ row: inout Row) -> (WaitReason, UInt64) {
+        (WaitReason(rawValue: row.number("due_reason")) ?? .retry, row.number("count(*)"))
+    }
+
     private static let countDelayed = Query(
-        """
-        SELECT due_reason, count(*) FROM tasks WHERE due_boot_ms IS NOT NULL AND \(TaskTable.isWaiting)
-        GROUP BY due_reason
-        """)
+        count, "FROM tasks WHERE due_boot_ms IS NOT NULL AND \(TaskTable.isWaiting) GROUP BY due_reason")
     private static let selectDelayed = Query(
         DelayedTask.init(row:),
         """
