@@ -35,8 +35,8 @@ final class TransferRow: Sendable {
     /// Whether the transfer moves bytes. A transfer below a rate limit does, although it waits between them.
     var isMoving: Bool { task.state == .running && (task.reason == nil || task.waitsFor == .rate) }
 
-    /// The place of the state in the order of the screen: what runs, what has a fault, what has failed, what waits for a
-    /// condition, what waits for a slot, and the rest.
+    /// The place of the state in the order of the screen: what runs, what has a fault, what has failed, what waits for
+    /// a condition, what waits for a slot, and the rest.
     var rank: Int {
         switch task.state {
         case .running: 0

@@ -39,7 +39,7 @@ final class Output {
         _ = Output.write(Text.visible(sentence) + "\n", to: STDERR_FILENO)
     }
 
-    /// Writes a note about a list that is empty, if a user reads it at a terminal. A script sees that the list is empty.
+    /// Writes a note about an empty list, if a user reads it at a terminal. A script sees that the list is empty.
     func noteOnTerminal(_ sentence: String) {
         if panel != nil && !isJSON { note(sentence) }
     }
