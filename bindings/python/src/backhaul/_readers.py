@@ -147,7 +147,8 @@ class Reader(Generic[Value]):
             names.append(name)
         # One call reads all fields, because that is faster than one call for each field. The speed is important: the
         # reads take half the time of a listing.
-        self._get = attrgetter(*names)
+        get = attrgetter(*names)
+        self._get = get if len(names) > 1 else lambda raw: (get(raw),)
 
     def __call__(self, raw: Structure) -> Value:
         values = list(self._get(raw))

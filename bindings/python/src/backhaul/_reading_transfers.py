@@ -29,7 +29,6 @@ _attempt = Reader(
 _enqueued = Reader(bh_enqueued, Enqueued, ItemKind.ENQUEUED, renamed={"state": "task_state"})
 
 
-
 class _Metrics(NamedTuple):
     text: str
 
