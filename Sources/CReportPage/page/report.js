@@ -53,8 +53,8 @@ function fillFindings() {
   }
   const [longest] = waitTotals.filter((wait) => wait.duration >= 1000);
   if (longest) {
-    finding("", "◷", `Longest waits: ${reasonWords(longest.reason)}, ${durationText(longest.duration)} in all`,
-      `${plural(longest.tasks, "transfer")} waited for this, the longest ${durationText(longest.longest)}.`
+    finding("", "◷", `Longest waits: ${reasonWords(longest.reason)}, up to ${durationText(longest.longest)}`,
+      `${plural(longest.tasks, "transfer")} waited for this, added up ${durationText(longest.duration)}.`
       + periodWords(longest.reason), showButton("Show", {"filter-wait": String(longest.reason)}));
   }
 }
@@ -151,7 +151,7 @@ function fillFailures() {
     holder.append(element("p", {class: "empty"}, "No transfer failed."));
     return;
   }
-  holder.append(simpleTable(["", "Reason and origin", ""], failures.slice(0, 100).map((group) => {
+  holder.append(simpleTable(["Transfers", "Reason and origin", ""], failures.slice(0, 100).map((group) => {
     const reason = element("div", {}, element("strong", {}, group.message),
       element("span", {class: "sub"}, [statusWords(group.kind), group.kind,
         group.others ? plural(group.others, "similar message") : ""].filter((words) => words).join("; ")),
@@ -169,14 +169,14 @@ function fillTime() {
   ].filter((part) => part.time >= 1).sort((a, b) => b.time - a.time);
   const whole = parts.reduce((total, part) => total + part.time, 0);
   if (rest >= 1000) {
-    byID("queue-note").textContent = `Besides, the transfers were in the queue for ${durationText(rest)} in all. This `
-      + "time is not recorded in detail: a transfer waited for a free slot or for a rate limit.";
+    byID("queue-note").textContent = `Besides, the transfers were in the queue for ${durationText(rest)}, added up. `
+      + "This time is not recorded in detail: a transfer waited for a free slot or for a rate limit.";
   }
   if (!whole) {
     byID("time-body").append(element("p", {class: "empty"}, "No time was measured."));
     return;
   }
-  byID("time-note").textContent = `What the transfers did and waited for: ${durationText(whole)} in all.`;
+  byID("time-note").textContent = `What the transfers did and waited for, added up: ${durationText(whole)}.`;
   const bar = element("div", {class: "stack", "aria-hidden": "true"}), list = element("ul", {class: "parts"});
   for (const part of parts) {
     const piece = coloured("i", part.colour);
@@ -257,7 +257,7 @@ function fillRetries() {
     + "attempts continued where earlier ones had ended."));
   const rows = retryGroups();
   if (rows.length) {
-    holder.append(simpleTable(["", "Retried because", "Resumed"], rows.slice(0, 20).map((group) =>
+    holder.append(simpleTable(["Retries", "Retried because", "Resumed"], rows.slice(0, 20).map((group) =>
       [group.count.toLocaleString("en"), element("div", {}, group.message,
         element("span", {class: "sub origin"}, report.origins[group.origin])), sizeText(group.resumed)]), [0, 2]));
   }
