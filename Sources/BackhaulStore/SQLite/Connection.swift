@@ -254,8 +254,8 @@ final class Connection {
         }
     }
 
-    /// Throws storeDamaged if SQLite finds damage. SQLite also takes a page for damaged that the disk could not read, or
-    /// for which there was no memory; then the failure is the disk's or the memory's.
+    /// Throws storeDamaged if SQLite finds damage. SQLite also reports a page as damaged that the disk could not read,
+    /// or for which there was no memory; then the failure is the disk's or the memory's.
     func checkIntegrity() throws(Failure) {
         // The result is nil if SQLite was built without this pragma.
         guard let found = try pragma("PRAGMA integrity_check(1)"), found != "ok" else { return }
