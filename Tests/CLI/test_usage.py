@@ -14,10 +14,10 @@ import pytest
 from command_line import COMMAND, PROJECT
 from daemons import end_daemons
 
-COMMANDS = ["get", "put", "add", "wait", "watch", "tasks", "why", "info", "attempts", "history", "events", "sessions",
-            "configure", "conditions", "networks", "activities", "limits", "cancel", "suspend", "resume", "priority",
-            "rate", "constrain", "reschedule", "claim", "challenges", "respond", "launches", "register", "unregister",
-            "complete", "service", "doctor"]
+COMMANDS = ["get", "put", "add", "wait", "watch", "tasks", "why", "info", "attempts", "history", "report", "events",
+            "sessions", "configure", "conditions", "networks", "activities", "limits", "metrics", "cancel", "suspend",
+            "resume", "priority", "rate", "constrain", "reschedule", "claim", "challenges", "respond", "launches",
+            "register", "unregister", "complete", "service", "doctor"]
 
 
 def run(*words, **variables):
