@@ -90,10 +90,12 @@ def test_the_summary_names_the_failures_and_the_slow_origin(page, run):
     findings = texts(page, ".finding strong")
     failed = [task for task in run.history if task["state"] == "failed"]
     assert len(failed) == 3
-    assert findings[:3] == ["13 of 17 transfers succeeded.",
-                            f"3 failed at {run.other.url}: {failed[0]['error_message']}",
-                            f"Slow origin: {run.slow.url}"]
-    assert [origin.split()[0] for origin in texts(page, "#origins tbody tr") if "slow" in origin] == [run.slow.url]
+    assert findings[:2] == ["13 of 17 transfers succeeded.",
+                            f"3 failed at {run.other.url}: {failed[0]['error_message']}"]
+    # On a busy machine, another origin may be slow, too.
+    slow = [origin.split()[0] for origin in texts(page, "#origins tbody tr") if "slow" in origin]
+    assert run.slow.url in slow
+    assert [words for words in findings if "Slow" in words] == [f"Slow origin: {origin}" for origin in slow]
 
 
 def test_the_figures_are_the_sums_of_the_attempts(page, run):
