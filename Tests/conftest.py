@@ -35,6 +35,14 @@ def library():
 
 
 @pytest.fixture
+def program(library):
+    """The path of backhauld."""
+    path = library.parent.parent / "libexec" / "backhaul" / "backhauld"
+    assert path.exists(), f"{path} is not built: run make"
+    return path
+
+
+@pytest.fixture
 def place():
     """An empty directory on a real disk."""
     with new_place() as made:

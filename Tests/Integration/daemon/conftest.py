@@ -32,14 +32,6 @@ def host(store, place):
 
 
 @pytest.fixture
-def program(library):
-    """Returns the path of backhauld."""
-    path = library.parent.parent / "libexec" / "backhaul" / "backhauld"
-    assert path.exists(), f"{path} is not built: run make"
-    return path
-
-
-@pytest.fixture
 def daemon(place, store):
     """Returns a function that waits until the store has one daemon, and returns the daemon's process id."""
     return lambda: until(lambda: daemons_of(place), lambda found: len(found) == 1)[0]

@@ -71,14 +71,6 @@ def accepts(path):
 
 
 @pytest.fixture
-def program(library):
-    """The path of backhauld."""
-    path = library.parent.parent / "libexec" / "backhaul" / "backhauld"
-    assert path.exists(), f"{path} is not built: run make"
-    return path
-
-
-@pytest.fixture
 def daemon(program, store):
     """Returns a function that starts a daemon of the test's store. With `path`, the metrics are at a Unix socket.
     Otherwise they are at a free port of 127.0.0.1."""
