@@ -9,6 +9,15 @@
 static FILE *stream;
 static bool loads;
 
+static void begin(int descriptor, const char *mode) {
+    loads = *mode == 'r';
+    stream = fdopen(dup(descriptor), mode);
+    if (!stream) {
+        perror("the file with the saved model");
+        abort();
+    }
+}
+
 static void transfer(void *bytes, size_t size) {
     if (size && (loads ? fread(bytes, size, 1, stream) : fwrite(bytes, size, 1, stream)) != 1) abort();
 }
@@ -58,8 +67,7 @@ static void transfer_change(struct change *change) {
 }
 
 void sim_files_save(int descriptor) {
-    loads = false;
-    stream = fdopen(dup(descriptor), "w");
+    begin(descriptor, "w");
     transfer(&durable.last_number, sizeof durable.last_number);
     uint64_t inode;
     for (size_t i = 0; i < BUCKETS; i++)
@@ -74,8 +82,7 @@ void sim_files_save(int descriptor) {
 }
 
 void sim_files_load(int descriptor) {
-    loads = true;
-    stream = fdopen(dup(descriptor), "r");
+    begin(descriptor, "r");
     transfer(&durable.last_number, sizeof durable.last_number);
     uint64_t inode;
     while (transfer(&inode, sizeof inode), inode) transfer_node(durable_add(inode, "", false));
