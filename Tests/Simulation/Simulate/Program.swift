@@ -394,7 +394,8 @@ struct Program {
         let status = inspection.attach(Self.sessionIdentifier(other), waiting: wait, &error)
         if status == BH_OK {
             if world.programs.consumer(other) == consumer { record(.hasSecondConsumer) }
-        } else if status != (wait == nil ? BH_IN_USE : BH_TIMEOUT) {
+        } else if !(wait == nil ? [BH_IN_USE] : [BH_TIMEOUT, BH_ENGINE_UNRESPONSIVE]).contains(status) {
+            // At the end of a wait, the process of the engine may be stopped.
             check(status)
         }
     }
