@@ -77,9 +77,10 @@ struct AttemptTests {
         let tasks = try store.enqueue([.numbered(1), .numbered(2)], in: session)
         try fail(store, tasks[0], 1)
         try fail(store, tasks[1], 1)
-        for number in [1 << 20 - 1, 1 << 20, 1 << 20 + 1_000, .max] as [UInt32] { try fail(store, tasks[0], number) }
+        let mebi: UInt32 = 1 << 20
+        for number in [mebi - 1, mebi, mebi + 1_000, .max] { try fail(store, tasks[0], number) }
         let found = try attempts(store, tasks[0], session)
-        #expect(found.map(\.number) == [1, 1 << 20 - 1])
+        #expect(found.map(\.number) == [1, mebi - 1])
         #expect(found.last?.failure?.message == "broken \(UInt32.max)")
         #expect(try attempts(store, tasks[1], session).map(\.number) == [1])
         #expect(try store.tasks(of: session)[0].attempts == .max)

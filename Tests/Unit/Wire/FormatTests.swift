@@ -53,9 +53,11 @@ import Testing
         let new = Enqueued(task: TaskID(rawValue: 7), disposition: .new)
         let found = Enqueued(
             task: TaskID(rawValue: 8), disposition: .existing, state: .succeeded, end: EventID(rawValue: 9))
-        #expect(
-            Wire.encodeReply(.enqueued([new, found]))
-                == [1, 0] + [6] + [2, 0, 0, 0] + [7, 0, 0, 0, 0, 0, 0, 0] + [1] + [8, 0, 0, 0, 0, 0, 0, 0] + [2]
-                + [4] + [9, 0, 0, 0, 0, 0, 0, 0])
+        // The version, the kind of the reply, and the number of entries.
+        let head: [UInt8] = [1, 0, 6, 2, 0, 0, 0]
+        // Each entry has the task's id and the disposition.
+        let first: [UInt8] = [7, 0, 0, 0, 0, 0, 0, 0, 1]
+        let second: [UInt8] = [8, 0, 0, 0, 0, 0, 0, 0, 2, 4, 9, 0, 0, 0, 0, 0, 0, 0]
+        #expect(Wire.encodeReply(.enqueued([new, found])) == head + first + second)
     }
 }

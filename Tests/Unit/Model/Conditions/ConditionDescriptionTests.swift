@@ -19,7 +19,7 @@ struct ConditionDescriptionTests {
         #expect(infos.allSatisfy { !$0.isKnown && $0.value == 0 && !$0.source.isEmpty })
         #expect(infos.dropLast().allSatisfy { $0.text == "cannot be read" })
         #expect(infos.last?.text == "nothing to measure")
-        #expect(infos.map(\.sinceMilliseconds).filter { $0 == 5 }.count == 1)
+        #expect(infos.count { $0.sinceMilliseconds == 5 } == 1)
     }
 
     @Test("known conditions are listed with a short text, a number and their source")
