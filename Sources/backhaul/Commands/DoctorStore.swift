@@ -1,3 +1,4 @@
+import BackhaulDisk
 import BackhaulPlatform
 import BackhaulUserManager
 import CLinux
@@ -51,14 +52,19 @@ struct DoctorStore {
         return [store, DoctorSpace.finding(parent)].compactMap { $0 }
     }
 
+    private static let networkKinds: Set = [
+        "nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "9p", "fuse.sshfs", "fuse.glusterfs",
+        "ocfs2", "gfs2", "lustre",
+    ]
+
     /// The store's path, the size of its files, and its file system.
     private var place: Finding {
-        let kind = FileSystems.kind(of: path)
+        let kind = FileSystemKind.name(at: path)
         let text = "\(path), on \(kind ?? "an unknown file system"); its files take \(Text.size(size))"
         if kind == "tmpfs" || kind == "ramfs" {
             return .warning("store", text, "Its files are lost at a reboot; choose another directory with --store.")
         }
-        if let kind, FileSystems.network.contains(kind) {
+        if let kind, Self.networkKinds.contains(kind) {
             return .error(
                 "store", text,
                 "Locks are not reliable there: move it with --store, BACKHAUL_STORE or XDG_STATE_HOME.")
