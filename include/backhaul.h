@@ -559,6 +559,26 @@ typedef struct bh_engine_info {
 BH_API BH_CHECK_RESULT bh_status bh_store_engine(bh_application *application, int32_t timeout_ms, bh_batch **engine,
                                                  bh_error *error);
 
+/* An application of a store, with counts of all its sessions together. */
+typedef struct bh_application_info {
+    size_t struct_size;
+    const char *identifier;  /* identifier of the application */
+    uint64_t sessions;       /* number of sessions */
+    uint64_t live_tasks;     /* tasks that have not ended */
+    uint64_t running_tasks;  /* tasks that run; they are a part of live_tasks */
+    uint64_t events;         /* events that are not acknowledged */
+    uint32_t hosts;          /* open handles of the application. Handles with BH_APPLICATION_OBSERVES do not count. 0: no
+                                host is connected */
+    bool has_launch_command; /* whether a launch command is registered; bh_store_launches has its state */
+    uint8_t reserved[3];
+} bh_application_info;
+
+/* All applications of the store, sorted by identifier: a batch of bh_application_info. The list has each application
+ * with a session, a launch command or a connected host. To list the sessions of an application, open the application
+ * with BH_APPLICATION_OBSERVES, and call bh_application_sessions. */
+BH_API BH_CHECK_RESULT bh_status bh_store_applications(bh_application *application, int32_t timeout_ms,
+                                                       bh_batch **applications, bh_error *error);
+
 /* Measurements of the store's engine for a monitoring system. docs/metrics.md lists all of them. */
 typedef struct bh_metrics {
     size_t struct_size;
@@ -1866,7 +1886,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_activities(bh_session *session, int3
     X(NETWORK, network, bh_network, 15)                                                                                \
     X(ACTIVITY, activity, bh_activity, 16)                                                                             \
     X(ENQUEUED, enqueued, bh_enqueued, 17)                                                                             \
-    X(METRICS, metrics, bh_metrics, 18)
+    X(METRICS, metrics, bh_metrics, 18)                                                                                \
+    X(APPLICATION, application, bh_application_info, 19)
 
 /* Kind of the items of a batch. */
 BH_ENUM(bh_item_kind) {

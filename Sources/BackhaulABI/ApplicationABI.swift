@@ -104,3 +104,13 @@ public func bh_store_metrics(
 ) -> bh_status {
     Call.verb(try ApplicationHandle(application), timeout_ms, batch: metrics, "metrics", error) { $0.submit(.metrics) }
 }
+
+@c @implementation
+public func bh_store_applications(
+    _ application: OpaquePointer?, _ timeout_ms: Int32, _ applications: UnsafeMutablePointer<OpaquePointer?>?,
+    _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.verb(try ApplicationHandle(application), timeout_ms, batch: applications, "applications", error) {
+        $0.submit(.applications)
+    }
+}

@@ -15,6 +15,7 @@ public final class Transaction {
     }
 
     public var activities: ActivityOperations { ActivityOperations(tables: tables) }
+    public var applications: ApplicationOperations { ApplicationOperations(tables: tables) }
     public var attempts: AttemptOperations { AttemptOperations(tables: tables) }
     public var bodies: BodyTable { tables.bodies }
     public var challenges: ChallengeOperations { ChallengeOperations(tables: tables) }

@@ -28,7 +28,7 @@ extension Command: WireValue {
         case engine, setLaunch, launches, currentLaunch, challenges
         case respond, watchProgress, attempts, history, setLimits
         case limits, waits, conditions, holds, setNetwork
-        case networks, setActivity, removeActivity, activities, metrics
+        case networks, setActivity, removeActivity, activities, metrics, applications
     }
 
     func write(to coder: inout Coder) {
@@ -74,6 +74,7 @@ extension Command: WireValue {
         case .removeActivity(let handle, let identifier): coder.put(Form.removeActivity, handle, identifier)
         case .activities(let handle): coder.put(Form.activities, handle)
         case .metrics: coder.put(Form.metrics)
+        case .applications: coder.put(Form.applications)
         }
     }
 
@@ -117,6 +118,7 @@ extension Command: WireValue {
         case .removeActivity: .removeActivity(try coder.next(), identifier: try coder.next())
         case .activities: .activities(try coder.next())
         case .metrics: .metrics
+        case .applications: .applications
         case nil: throw Malformed("it has the unknown command \(tag)")
         }
     }

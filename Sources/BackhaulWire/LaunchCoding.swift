@@ -58,3 +58,17 @@ extension EngineInfo: WireRecord {
         try coder.field(&connections)
     }
 }
+
+extension ApplicationInfo: WireRecord, WireElement {
+    static var minimumSize: Int { 41 }
+    static var blank: ApplicationInfo { ApplicationInfo(identifier: "") }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&identifier)
+        try coder.field(&sessions)
+        try coder.field(&liveTasks)
+        try coder.field(&runningTasks)
+        try coder.field(&events)
+        try coder.field(&hosts)
+        try coder.field(&hasLaunchCommand)
+    }
+}

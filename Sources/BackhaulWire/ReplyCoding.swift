@@ -6,7 +6,7 @@ extension Reply: WireValue {
         case enqueued, events, tasks, sessions, completed
         case engine, launches, currentLaunch, challenges, attempts
         case limits, waits, conditions, holds, networks
-        case activities, metrics
+        case activities, metrics, applications
     }
 
     func write(to coder: inout Coder) {
@@ -34,6 +34,7 @@ extension Reply: WireValue {
         case .networks(let networks): coder.put(Form.networks, networks)
         case .activities(let activities): coder.put(Form.activities, activities)
         case .metrics(let text): coder.put(Form.metrics, text)
+        case .applications(let applications): coder.put(Form.applications, applications)
         }
     }
 
@@ -65,6 +66,7 @@ extension Reply: WireValue {
         case .networks: .networks(try coder.next())
         case .activities: .activities(try coder.next())
         case .metrics: .metrics(try coder.next())
+        case .applications: .applications(try coder.next())
         case nil: throw Malformed("it has the unknown reply \(tag)")
         }
     }

@@ -197,6 +197,7 @@ static inline const bht_word *bht_words(size_t *count) {
         BHT_VALUE(bh_item_kind, BH_ITEM_ACTIVITY, "activity")
         BHT_VALUE(bh_item_kind, BH_ITEM_ENQUEUED, "enqueued")
         BHT_VALUE(bh_item_kind, BH_ITEM_METRICS, "metrics")
+        BHT_VALUE(bh_item_kind, BH_ITEM_APPLICATION, "application")
     };
     *count = sizeof(words) / sizeof(*words);
     return words;

@@ -52,6 +52,7 @@ CALL_BATCH(bh_store_engine, bh_application, timeout_ms)
 CALL_BATCH(bh_store_limits, bh_application, timeout_ms)
 CALL_BATCH(bh_store_launches, bh_application, timeout_ms)
 CALL_BATCH(bh_store_metrics, bh_application, timeout_ms)
+CALL_BATCH(bh_store_applications, bh_application, timeout_ms)
 CALL(bh_application_set_launch, bh_application, return bh_application_set_launch(self, NULL, timeout_ms, error);)
 CALL(bh_store_set_limits, bh_application, bh_limits limits = BH_INIT(bh_limits);
      return bh_store_set_limits(self, &limits, timeout_ms, error);)
@@ -130,6 +131,7 @@ static const struct call calls[] = {
     ENTRY(bh_store_limits, APPLICATION, STARTS),
     ENTRY(bh_store_launches, APPLICATION, STARTS),
     ENTRY(bh_store_metrics, APPLICATION, STARTS),
+    ENTRY(bh_store_applications, APPLICATION, STARTS),
     ENTRY(bh_application_set_launch, APPLICATION, STARTS),
     ENTRY(bh_store_set_limits, APPLICATION, STARTS),
     ENTRY(bh_application_next_ticket, APPLICATION, NEVER),

@@ -239,9 +239,23 @@ static void metrics_are_open_metrics_text(void) {
     bh_batch_release(batch);
 }
 
+static void each_application_is_listed_with_the_counts_of_its_sessions(void) {
+    bh_session *gallery = create_session(application, "gallery", BH_ROLE_PRODUCE);
+    bh_batch *batch = NULL;
+    CHECK_STATUS(BH_OK, bh_store_applications(application, 20000, &batch, &error));
+    CHECK(bh_batch_count(batch) == 1 && bh_batch_session_at(batch, 0) == NULL);
+    const bh_application_info *info = bh_batch_application_at(batch, 0);
+    CHECK(info != NULL && info->struct_size == sizeof *info && info->sessions == 1 && info->hosts == 1);
+    CHECK(info->live_tasks == 0 && info->running_tasks == 0 && info->events == 0 && !info->has_launch_command);
+    CHECK_TEXT("org.example.tests", info->identifier);
+    bh_batch_release(batch);
+    bh_session_close(gallery);
+}
+
 MAIN(APPLICATION_TEST(a_configuration_is_read_back_unchanged),
      APPLICATION_TEST(a_struct_shorter_than_in_version_1_0_of_the_header_is_refused),
      APPLICATION_TEST(fields_that_are_0_are_read_back_with_their_defaults),
      TEST(the_error_for_an_invalid_setting_names_the_field), TEST(the_error_for_an_invalid_request_names_the_field),
      PRODUCER_TEST(a_request_with_every_option_is_accepted_and_listed),
-     APPLICATION_TEST(limits_are_read_back_unchanged), APPLICATION_TEST(metrics_are_open_metrics_text))
+     APPLICATION_TEST(limits_are_read_back_unchanged), APPLICATION_TEST(metrics_are_open_metrics_text),
+     APPLICATION_TEST(each_application_is_listed_with_the_counts_of_its_sessions))

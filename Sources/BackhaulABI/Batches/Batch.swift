@@ -85,6 +85,7 @@ extension Batch {
         case .launches(let launches): self.init(launches, bh_launch_info.init(_:in:))
         case .engine(let engine): self.init([engine]) { bh_engine_info($0, storePath: storePath, in: &$1) }
         case .metrics(let text): self.init([text], bh_metrics.init(_:in:))
+        case .applications(let applications): self.init(applications, bh_application_info.init(_:in:))
         case .failed, .done, .count, .session, .enqueued, .completed: throw StartedVerb.unexpectedReply
         }
     }
@@ -102,7 +103,8 @@ extension Reply {
     var isListing: Bool {
         switch self {
         case .events, .tasks, .sessions, .configuration, .challenges, .attempts, .limits, .waits, .conditions, .holds,
-            .networks, .activities, .currentLaunch, .launches, .engine, .metrics:
+            .networks, .activities, .currentLaunch, .launches, .engine, .metrics,
+            .applications:
             true
         case .failed, .done, .count, .session, .enqueued, .completed: false
         }

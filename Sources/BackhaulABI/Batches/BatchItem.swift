@@ -23,4 +23,5 @@ extension bh_hold: BatchItem { static var itemKind: Int32 { Int32(BH_ITEM_HOLD) 
 extension bh_network: BatchItem { static var itemKind: Int32 { Int32(BH_ITEM_NETWORK) } }
 extension bh_activity: BatchItem { static var itemKind: Int32 { Int32(BH_ITEM_ACTIVITY) } }
 extension bh_metrics: BatchItem { static var itemKind: Int32 { Int32(BH_ITEM_METRICS) } }
+extension bh_application_info: BatchItem { static var itemKind: Int32 { Int32(BH_ITEM_APPLICATION) } }
 extension bh_enqueued: BatchItem { static var itemKind: Int32 { Int32(BH_ITEM_ENQUEUED) } }

@@ -273,6 +273,7 @@ enum HeaderConstants {
         ("BH_ITEM_ACTIVITY", "16"),
         ("BH_ITEM_ENQUEUED", "17"),
         ("BH_ITEM_METRICS", "18"),
+        ("BH_ITEM_APPLICATION", "19"),
 
         ("BH_VERSION_MAJOR", "1"),
         ("BH_VERSION_MINOR", "0"),

@@ -64,6 +64,7 @@ struct CommandHandler {
         case .setNetwork(let settings): try NetworkCommands(call: call).setNetwork(settings)
         case .networks: NetworkCommands(call: call).networks()
         case .metrics: MetricsCommands(call: call).metrics()
+        case .applications: ApplicationCommands(call: call).applications()
         case .engine: call.connection.reply(call.sequence, .engine(call.engine.information))
         }
     }

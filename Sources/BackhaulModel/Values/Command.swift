@@ -48,6 +48,8 @@ public enum Command: Equatable, Sendable {
     case networks
     /// Reads the metrics of the engine, as OpenMetrics text.
     case metrics
+    /// Lists the applications of the store.
+    case applications
     case setActivity(HandleID, Activity)
     case removeActivity(HandleID, identifier: String)
     case activities(HandleID)
@@ -105,6 +107,7 @@ public enum Reply: Equatable, Sendable {
     case activities([ActivityInfo])
     /// OpenMetrics text.
     case metrics(String)
+    case applications([ApplicationInfo])
 }
 
 /// A message that the engine sends to a client by itself, not as the reply to a command.

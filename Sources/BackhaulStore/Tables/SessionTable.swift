@@ -170,6 +170,11 @@ struct SessionTable {
         try connection.first(Self.selectInfo, .id(session), read: Self.info)
     }
 
+    /// Returns the applications that have sessions. `runningTasks`, `hosts` and `hasLaunchCommand` are not filled in.
+    func applications() throws(Failure) -> [ApplicationInfo] {
+        try connection.all(Self.selectApplications, read: ApplicationInfo.init(row:))
+    }
+
     // MARK: Launches
 
     /// Returns the sessions that are recorded for the application's launch, sorted by identifier.
@@ -285,6 +290,7 @@ struct SessionTable {
     private static let selectInfos = Query(
         SessionInfo.init(row:), "\(withConsumer) WHERE application = ? ORDER BY identifier")
     private static let selectInfo = Query(info, "\(withConsumer) WHERE sessions.id = ?")
+    private static let selectApplications = Query(ApplicationInfo.init(row:), "FROM sessions GROUP BY application")
     private static let selectLaunched = Query(
         SessionInfo.init(row:),
         "\(withConsumer) WHERE application = ? AND \(LaunchTable.listsSession) ORDER BY identifier")
@@ -394,6 +400,15 @@ extension SessionConfiguration {
 extension SessionCounters {
     fileprivate init(row: inout Row) {
         self.init()
+        sessions = row.number("count(*)")
+        liveTasks = row.number("sum(live_tasks)")
+        events = row.number("sum(events_waiting)")
+    }
+}
+
+extension ApplicationInfo {
+    fileprivate init(row: inout Row) {
+        self.init(identifier: row.text("application"))
         sessions = row.number("count(*)")
         liveTasks = row.number("sum(live_tasks)")
         events = row.number("sum(events_waiting)")

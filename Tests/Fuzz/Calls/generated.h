@@ -429,6 +429,21 @@ static bh_status make_bh_store_engine(struct choices *choices) {
     return status;
 }
 
+static bh_status make_bh_store_applications(struct choices *choices) {
+    (void)choices;
+    bh_application *application = choose_handle(choices, APPLICATION);
+    int32_t timeout_ms = choose_timeout(choices);
+    bh_batch *applications_value = UNTOUCHED, **applications = &applications_value;
+    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    begin_error(choices, &error_value);
+    bh_status status =
+        bh_store_applications(application, timeout_ms, applications, error);
+    check_untouched("bh_store_applications", status, applications_value);
+    if (applications_value != UNTOUCHED) keep_handle(choices, BATCH, applications_value);
+    check_status(choices, "bh_store_applications", status, error);
+    return status;
+}
+
 static bh_status make_bh_store_metrics(struct choices *choices) {
     (void)choices;
     bh_application *application = choose_handle(choices, APPLICATION);
@@ -1195,6 +1210,7 @@ static const struct call CALLS[] = {
     {"bh_application_set_launch", make_bh_application_set_launch},
     {"bh_application_current_launch", make_bh_application_current_launch},
     {"bh_store_engine", make_bh_store_engine},
+    {"bh_store_applications", make_bh_store_applications},
     {"bh_store_metrics", make_bh_store_metrics},
     {"bh_store_set_limits", make_bh_store_set_limits},
     {"bh_store_limits", make_bh_store_limits},

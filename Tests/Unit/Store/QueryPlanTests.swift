@@ -35,6 +35,7 @@ struct QueryPlanTests {
             _ = try transaction.sessions.active()
             _ = try transaction.sessions.infos(application: "org.example")
             _ = try transaction.sessions.info(of: session)
+            _ = try transaction.applications.all(running: [session: 1])
             _ = try transaction.sessions.withEvents(application: "org.example")
             for lane in try transaction.lanes.ready() {
                 _ = try transaction.lanes.find(lane.id)

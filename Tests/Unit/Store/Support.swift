@@ -68,10 +68,10 @@ final class TestStore: Sendable {
     }
 
     @discardableResult
-    func session(_ identifier: String = "gallery") throws -> SessionID {
+    func session(_ identifier: String = "gallery", of application: String = "org.example") throws -> SessionID {
         try run {
             try $0.sessions.create(
-                application: "org.example", configuration: SessionConfiguration(identifier: identifier), role: .produce,
+                application: application, configuration: SessionConfiguration(identifier: identifier), role: .produce,
                 consumer: .of(1), now: 1_000
             ).id
         }

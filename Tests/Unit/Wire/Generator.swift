@@ -135,6 +135,17 @@ extension Generator {
         return launch
     }
 
+    mutating func application() -> ApplicationInfo {
+        var info = ApplicationInfo(identifier: text())
+        info.sessions = integer()
+        info.liveTasks = integer()
+        info.runningTasks = integer()
+        info.events = integer()
+        info.hosts = integer()
+        info.hasLaunchCommand = bool()
+        return info
+    }
+
     mutating func engine() -> EngineInfo {
         EngineInfo(
             processID: integer(), version: integer(), isDaemon: bool(), startedMilliseconds: integer(),
@@ -240,7 +251,7 @@ extension Generator {
             .attachSession(identifier: text(), any(), id(), waits: bool()), .stopWaiting(id()), .engine,
             .setLaunch(optional { $0.launchCommand() }), .launches, .currentLaunch, .challenges(id()),
             .attempts(id(), id()), .history(id(), after: id(), maximum: integer()), .setLimits(limits()), .limits,
-            .waits(id(), id()), .conditions, .holds, .setNetwork(networkSettings()), .networks, .metrics,
+            .waits(id(), id()), .conditions, .holds, .setNetwork(networkSettings()), .networks, .metrics, .applications,
             .setActivity(id(), activity()), .removeActivity(id(), identifier: text()), .activities(id()),
             .control(id(), .setRate(optional { $0.integer() }), selection()),
             .control(id(), .setConstraints(constraints()), selection()), .control(id(), .setAside, selection()),
@@ -280,7 +291,7 @@ extension Generator {
             .challenges(list { $0.challenge() }), .attempts(list { $0.attempt() }), .limits(limits()),
             .waits(list { $0.wait() }), .conditions(list { $0.condition() }), .holds(list { $0.hold() }),
             .networks(list { $0.network() }), .activities(list { $0.activityInfo() }),
-            .metrics(text()),
+            .metrics(text()), .applications(list { $0.application() }),
         ]
     }
 

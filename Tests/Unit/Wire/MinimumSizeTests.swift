@@ -27,6 +27,7 @@ import Testing
         check(HeaderField.self)
         check(HoldInfo.self)
         check(LaunchInfo.self)
+        check(ApplicationInfo.self)
         check(NetworkInfo.self)
         check(Progress.self)
         check(Request.self)

@@ -7,6 +7,7 @@ because sessions need the program.
 from ctypes import POINTER, Structure, c_char_p, c_uint64, cast, pointer, sizeof
 
 from backhaul import (
+    ApplicationInfo,
     Attention,
     ChallengeKind,
     Hosting,
@@ -67,6 +68,14 @@ def test_a_registered_launch_command_is_read():
     assert (info.state, info.launches, info.process_id) == (LaunchState.GAVE_UP, 8, None)
     assert (info.next_launch, info.started.timestamp(), info.working_directory) == (None, 2, None)
     assert info.error_message == "it does not exist"
+
+
+def test_an_application_is_read_from_c():
+    raw = _ctypes.bh_application_info(
+        sizeof(_ctypes.bh_application_info), b"org.example.a", sessions=2, live_tasks=2**40, running_tasks=3, events=4,
+        hosts=5, has_launch_command=True)
+    info = _reading._application_info(raw)
+    assert info == ApplicationInfo("org.example.a", 2, 2**40, 3, 4, 5, True)
 
 
 class NewerInfo(Structure):

@@ -83,7 +83,7 @@ from ._errors import (
 from ._event import Event
 from ._events import EventStream
 from ._identity import Among, Identified, Identity
-from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
+from ._launch import ApplicationInfo, EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import version
 from ._numbers import BUDGET_NOTHING, HISTORY_NONE, PRIORITY_NOW, TIME_UNCHANGED
 from ._progress import ProgressStream
@@ -115,6 +115,7 @@ __all__ = [
     "AlreadyExists",
     "Among",
     "Application",
+    "ApplicationInfo",
     "ApplicationVerbs",
     "Attempt",
     "Attention",

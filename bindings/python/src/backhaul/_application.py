@@ -14,7 +14,7 @@ from ._constants import Hosting, Role
 from ._ctypes import bh_application
 from ._errors import BackhaulError
 from ._handles import ApplicationHandle, take
-from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
+from ._launch import ApplicationInfo, EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import library
 from ._logging import log
 from ._session import Session
@@ -140,6 +140,10 @@ class Application:
     def engine(self, *, timeout: float | None = None) -> EngineInfo:
         """Returns a description of the process that runs the store's engine."""
         return self.start.engine().result(timeout)
+
+    def applications(self, *, timeout: float | None = None) -> list[ApplicationInfo]:
+        """Returns all applications of the store that have a session, a launch command or a connected host."""
+        return self.start.applications().result(timeout)
 
     def metrics(self, *, timeout: float | None = None) -> str:
         """Returns the present metrics of the store's engine as OpenMetrics text. The counters begin at 0 when the

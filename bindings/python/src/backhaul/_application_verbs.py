@@ -19,7 +19,7 @@ from ._configuration import ConfigurationOptions, Limits, SessionConfiguration
 from ._constants import Role, SessionDisposition
 from ._ctypes import bh_session
 from ._handles import ApplicationHandle, BatchHandle, SessionHandle, TicketHandle, call
-from ._launch import EngineInfo, Launch, LaunchCommand, LaunchInfo
+from ._launch import ApplicationInfo, EngineInfo, Launch, LaunchCommand, LaunchInfo
 from ._library import library
 from ._session import Session
 from ._tickets import Ticket, from_batch, wait_only
@@ -44,6 +44,10 @@ class ApplicationVerbs:
     def engine(self) -> Ticket[EngineInfo]:
         """Returns a description of the process that runs the store's engine."""
         return self._listing(_reading.engine, library.bh_store_engine)
+
+    def applications(self) -> Ticket[list[ApplicationInfo]]:
+        """Returns all applications of the store that have a session, a launch command or a connected host."""
+        return self._listing(_reading.applications, library.bh_store_applications)
 
     def metrics(self) -> Ticket[str]:
         """Returns the present metrics of the store's engine as OpenMetrics text."""

@@ -693,6 +693,7 @@ class ItemKind(OpenEnum):
     ACTIVITY = 16
     ENQUEUED = 17
     METRICS = 18
+    APPLICATION = 19
 
 
 #: The prefix of the members of each enumeration in the header, and the enumeration.

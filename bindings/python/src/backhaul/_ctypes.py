@@ -101,6 +101,22 @@ class bh_engine_info(Structure):
     ]
 
 
+class bh_application_info(Structure):
+    """An application of a store, with counts of all its sessions together."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("identifier", c_char_p),
+        ("sessions", c_uint64),
+        ("live_tasks", c_uint64),
+        ("running_tasks", c_uint64),
+        ("events", c_uint64),
+        ("hosts", c_uint32),
+        ("has_launch_command", c_bool),
+        ("reserved", c_uint8 * 3),
+    ]
+
+
 class bh_metrics(Structure):
     """Measurements of the store's engine for a monitoring system. docs/metrics.md lists all of them."""
 
@@ -684,6 +700,7 @@ GROWING: tuple[type[Structure], ...] = (
     bh_launch_command,
     bh_application_options,
     bh_engine_info,
+    bh_application_info,
     bh_metrics,
     bh_limits,
     bh_launch_info,

@@ -44,6 +44,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "bh_application_set_launch": (c_int32, [bh_application, POINTER(bh_launch_command), c_int32, POINTER(bh_error)]),
     "bh_application_current_launch": (c_int32, [bh_application, c_int32, POINTER(bh_batch), POINTER(bh_error)]),
     "bh_store_engine": (c_int32, [bh_application, c_int32, POINTER(bh_batch), POINTER(bh_error)]),
+    "bh_store_applications": (c_int32, [bh_application, c_int32, POINTER(bh_batch), POINTER(bh_error)]),
     "bh_store_metrics": (c_int32, [bh_application, c_int32, POINTER(bh_batch), POINTER(bh_error)]),
     "bh_store_set_limits": (c_int32, [bh_application, POINTER(bh_limits), c_int32, POINTER(bh_error)]),
     "bh_store_limits": (c_int32, [bh_application, c_int32, POINTER(bh_batch), POINTER(bh_error)]),

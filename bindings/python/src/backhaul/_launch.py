@@ -1,4 +1,4 @@
-"""The values that describe launch commands, launches, and the process that runs the engine. The engine runs the tasks
+"""The values that describe applications, launch commands, launches, and the process that runs the engine. The engine runs the tasks
 of a store, a directory with all durable data."""
 
 from __future__ import annotations
@@ -83,6 +83,26 @@ class Launch:
     attention: Attention
     #: The sessions that need their host, and for which ``Session.complete`` was not called yet.
     sessions: tuple[SessionInfo, ...]
+
+
+@dataclass(frozen=True)
+class ApplicationInfo:
+    """An application of a store, with counts of all its sessions together."""
+
+    #: The identifier.
+    identifier: str
+    #: The number of sessions.
+    sessions: int
+    #: The number of tasks that have not ended.
+    live_tasks: int
+    #: The number of tasks that run. They are a part of ``live_tasks``.
+    running_tasks: int
+    #: The number of events that are not acknowledged.
+    events: int
+    #: The number of open application handles of all processes. A handle with ``observes=True`` does not count.
+    hosts: int
+    #: Whether a launch command is registered.
+    has_launch_command: bool
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ._constants import ItemKind
 from ._copying import has_more, known_size, texts
 from ._ctypes import (
+    bh_application_info,
     bh_challenge,
     bh_constraints,
     bh_engine_info,
@@ -20,7 +21,7 @@ from ._ctypes import (
 )
 from ._event import Acknowledging, Event
 from ._handles import BatchHandle
-from ._launch import EngineInfo, Launch, LaunchInfo
+from ._launch import ApplicationInfo, EngineInfo, Launch, LaunchInfo
 from ._readers import Reader
 from ._rules import Constraints
 from ._values import Challenge, Progress, SessionInfo, TaskInfo
@@ -70,6 +71,7 @@ _session_info = Reader(bh_session_info, SessionInfo, ItemKind.SESSION)
 _progress = Reader(bh_progress, Progress, ItemKind.PROGRESS, converted={"size": known_size})
 _launch_info = Reader(bh_launch_info, LaunchInfo, ItemKind.LAUNCH_INFO, computed={"environment": _additions})
 _launch = Reader(bh_launch, Launch, ItemKind.LAUNCH, computed={"sessions": _concerned})
+_application_info = Reader(bh_application_info, ApplicationInfo, ItemKind.APPLICATION)
 _engine = Reader(bh_engine_info, EngineInfo, ItemKind.ENGINE, converted={"version": _version})
 
 
@@ -86,4 +88,5 @@ sessions = _session_info.items
 challenges = _challenge.items
 progress = _progress.items
 launches = _launch_info.items
+applications = _application_info.items
 engine = _engine.first

@@ -99,6 +99,10 @@ public final class Application: Sendable {
         return engine
     }
 
+    /// Returns all applications of the store that have a session, a launch command or a connected host, sorted by
+    /// identifier. To list the sessions of another application, open this application with `observes`.
+    public func applications() async throws -> [ApplicationInfo] { try await driver.run(.applications) }
+
     /// Returns the present metrics of the store's engine as OpenMetrics text. docs/metrics.md lists the metrics.
     public func metrics() async throws -> String {
         guard let text = try await driver.run(.metrics) else { throw BackhaulError(BH_INTERNAL) }

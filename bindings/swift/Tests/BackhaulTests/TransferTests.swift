@@ -118,6 +118,20 @@ struct TransferTests: EmbeddedTests {
         await application.close()
     }
 
+    @Test("the applications of a store are listed with their counts")
+    func applications() async throws {
+        let application = try await open()
+        _ = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        let other = try await Application.open("org.example.other", store: server.path("store"), hosting: .embedded)
+        let found = try await application.applications()
+        #expect(found.map(\.identifier) == ["org.example.other", "org.example.tests"])
+        #expect(found.map(\.sessions) == [0, 1])
+        #expect(found.map(\.hosts) == [1, 1])
+        #expect(found.allSatisfy { !$0.hasLaunchCommand && $0.liveTasks == 0 && $0.events == 0 })
+        await other.close()
+        await application.close()
+    }
+
     @Test("the metrics of the engine are OpenMetrics text")
     func metrics() async throws {
         let application = try await open()

@@ -64,6 +64,7 @@ struct Batch: ~Copyable {
     func attempts() -> [Attempt] { items(bh_batch_attempt_at).map { Attempt($0) } }
     func limits() -> Limits? { items(bh_batch_limits_at).first.map { Limits($0) } }
     func metrics() -> String? { items(bh_batch_metrics_at).first?.text.map { String(cString: $0) } }
+    func applications() -> [ApplicationInfo] { items(bh_batch_application_at).map { ApplicationInfo($0) } }
     func launches() -> [LaunchInfo] { items(bh_batch_launch_info_at).map { LaunchInfo($0) } }
     func launch() -> Launch? { items(bh_batch_launch_at).first.map { Launch($0) } }
     func engine() -> EngineInfo? { items(bh_batch_engine_at).first.map { EngineInfo($0) } }

@@ -29,6 +29,10 @@ extension Verb where Owner == Application, Value == EngineInfo? {
     package static var engine: Verb { listing(bh_store_engine) { $0.engine() } }
 }
 
+extension Verb where Owner == Application, Value == [ApplicationInfo] {
+    package static var applications: Verb { listing(bh_store_applications) { $0.applications() } }
+}
+
 extension Verb where Owner == Application, Value == Limits? {
     package static var limits: Verb { listing(bh_store_limits) { $0.limits() } }
 }
