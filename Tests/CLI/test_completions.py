@@ -97,7 +97,7 @@ def test_names_and_numbers_come_from_the_running_engine_of_the_chosen_store(fill
     offered({"other": "1 transfer"}, *chosen, "tasks", "--session", "ot")
     offered({"3": f"suspended {URL}/3"}, *chosen, "info", "--session", "other", "")
     offered({"photos": ""}, *chosen, "cancel", "--group", "")
-    offered({"--application=org.example.photos": "/bin/true"}, *chosen, "launches", "--application=org")
+    offered({"--application=org.example.photos": "0 transfers"}, *chosen, "launches", "--application=org")
 
 
 def test_an_application_without_transfers_has_no_numbers(filled):

@@ -34,6 +34,7 @@ def full(backhaul, serve):
     (["attempts", "1"], "bh_attempt"),
     (["events"], "bh_event"),
     (["sessions"], "bh_session_info"),
+    (["applications"], "bh_application_info"),
     (["networks", "Café"], "bh_network"),
     (["activities"], "bh_activity"),
     (["launches"], "bh_launch_info"),

@@ -154,6 +154,22 @@ def test_sessions_do_not_share_tasks(backhaul):
     assert backhaul("sessions").stdout.splitlines()[1].split()[:2] == ["one", "1"]
 
 
+def test_the_sessions_and_applications_commands_list_all_applications(backhaul):
+    backhaul("add", "--suspended", "--session", "one", "http://127.0.0.1:9/a")
+    backhaul("add", "--suspended", "--application", "org.example.other", "http://127.0.0.1:9/b", "http://127.0.0.1:9/c")
+    listed = [(session["application"], session["identifier"]) for session in backhaul.json("sessions")]
+    assert listed == [("backhaul", "one"), ("org.example.other", "default")]
+    rows = [line.split()[:3] for line in backhaul("sessions").stdout.splitlines()]
+    assert rows == [["APPLICATION", "SESSION", "LIVE"], ["backhaul", "one", "1"], ["org.example.other", "default", "2"]]
+    named = backhaul("sessions", "--application", "org.example.other").stdout.splitlines()
+    assert [line.split()[:2] for line in named] == [["SESSION", "LIVE"], ["default", "2"]]
+    counts = {one["identifier"]: (one["sessions"], one["live_tasks"], one["hosts"]) for one in
+              backhaul.json("applications")}
+    assert counts == {"backhaul": (1, 1, 0), "org.example.other": (1, 2, 0)}
+    assert [line.split()[:3] for line in backhaul("applications").stdout.splitlines()][1:] == [
+        ["backhaul", "1", "1"], ["org.example.other", "1", "2"]]
+
+
 def test_the_claim_command_moves_a_kept_file(backhaul, serve):
     package = pytest.importorskip("backhaul")
     server = serve({"/a": CONTENT})

@@ -15,9 +15,9 @@ from command_line import COMMAND, PROJECT
 from daemons import end_daemons
 
 COMMANDS = ["get", "put", "add", "wait", "watch", "tasks", "why", "info", "attempts", "history", "report", "events",
-            "sessions", "configure", "conditions", "networks", "activities", "limits", "metrics", "cancel", "suspend",
-            "resume", "priority", "rate", "constrain", "reschedule", "claim", "challenges", "respond", "launches",
-            "register", "unregister", "complete", "service", "doctor"]
+            "sessions", "applications", "configure", "conditions", "networks", "activities", "limits", "metrics",
+            "cancel", "suspend", "resume", "priority", "rate", "constrain", "reschedule", "claim", "challenges",
+            "respond", "launches", "register", "unregister", "complete", "service", "doctor"]
 
 
 def run(*words, **variables):
@@ -33,7 +33,7 @@ def run(*words, **variables):
     ["tasks", "1"], ["sessions", "remove"], ["sessions", "--cancel"],
     ["info"], ["info", "one"], ["info", "0"], ["cancel"], ["cancel", "1", "--all"], ["claim", "1"],
     ["claim", "one", "file"], ["events", "--after", "x"], ["events", "--acknowledge-through", "x"],
-    ["events", "-a", "--acknowledge-through", "1"], ["sessions", "x"], ["help", "absent"],
+    ["events", "-a", "--acknowledge-through", "1"], ["sessions", "x"], ["applications", "x"], ["help", "absent"],
     ["get", "--credentials", "maybe", "http://a/1"], ["tasks", "--embedded", "--daemon", "/usr/bin/true"],
     ["challenges", "1"], ["respond"], ["respond", "1"], ["respond", "one", "--refuse"], ["launches", "x"],
     ["respond", "1", "--refuse", "--user", "ann"], ["respond", "1", "--password-file", "/dev/null"],
@@ -179,7 +179,7 @@ def test_a_command_prints_nothing_if_the_default_session_does_not_exist(backhaul
 
 def test_a_command_that_lists_or_controls_tasks_does_not_create_a_store(tmp_path):
     typo = tmp_path / "typo"
-    for words, code in ((["tasks"], 0), (["events"], 0), (["sessions"], 0), (["launches"], 0), (["challenges"], 0),
+    for words, code in ((["tasks"], 0), (["events"], 0), (["sessions"], 0), (["applications"], 0), (["launches"], 0), (["challenges"], 0),
                         (["unregister"], 0), (["tasks", "--session", "absent"], 3), (["info", "1"], 3),
                         (["cancel", "--all"], 3), (["respond", "1", "--refuse"], 3)):
         ended = run(*words, "--store", str(typo))

@@ -18,6 +18,7 @@ NOT_PRINTED = {
 #: Keys that are not fields, with the reason.
 ADDED = {
     "bh_session_configuration.header_names": "instead of `headers`",
+    "bh_session_info.application": "`sessions` lists the sessions of all applications",
     "bh_enqueued.url": "instead of `request`",
     "bh_enqueued.destination": "instead of `request`",
 }

@@ -8,6 +8,9 @@ struct Context {
     let output: Output
     let signals: Signals
     let applicationName: String
+    /// Whether the command line or a launch names the application. If not, commands that show all transfers show those
+    /// of all applications.
+    let isApplicationNamed: Bool
     /// Whether `--session` is on the command line. If not, the command uses the default session, or the session of the
     /// configuration file. But if the engine has launched the program that runs the command, the command uses the
     /// session of this launch. A missing default session is no error, because that session has no tasks yet.
@@ -30,6 +33,7 @@ struct Context {
         isLaunched = environment("BACKHAUL_LAUNCH") != nil
         let launched = isLaunched ? environment("BACKHAUL_APPLICATION") : nil
         applicationName = arguments.value("application") ?? launched ?? "backhaul"
+        isApplicationNamed = arguments.isTyped("application") || launched != nil
         session = SessionName(arguments.value("session") ?? Context.defaultSession)
         isSessionNamed = arguments.isTyped("session")
         isEmbedded = arguments.has("embedded")
@@ -79,6 +83,18 @@ struct Context {
             // need this.
             if case .interrupted = error { application.leaveOpen() } else { application.close() }
             throw error
+        }
+    }
+
+    /// Calls `body` with the named application. Without a name, calls it with each application of the store, sorted by
+    /// identifier.
+    func forEachApplication(
+        _ application: Application, _ body: (Application) throws(CommandError) -> Void
+    ) throws(CommandError) {
+        if isApplicationNamed { return try body(application) }
+        for info in try application.run(.applications) {
+            try body(try application.other(info.identifier))
+            application.closeOther(info.identifier)
         }
     }
 

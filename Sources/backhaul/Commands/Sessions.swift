@@ -2,13 +2,17 @@ import Backhaul
 
 struct Sessions: DescribedCommand {
     static let description = CommandDescription(
-        name: "sessions", operands: "[remove SESSION]", summary: "list or remove the sessions of the application",
-        examples: ["backhaul sessions", "backhaul sessions remove photos"],
+        name: "sessions", operands: "[remove SESSION]", summary: "list or remove sessions",
+        examples: [
+            "backhaul sessions", "backhaul sessions --application org.example.photos",
+            "backhaul sessions remove photos",
+        ],
         options: [
             OptionDescription("cancel", nil, nil, "with remove: cancel the session's transfers that have not ended")
         ],
         details: """
-            `remove` also removes the settings, the events, the history and the credentials of the session. It is
+            Lists the sessions of all applications of the store, or with --application those of one. `remove` removes a
+            session of the application. It also removes the settings, the events, the history and the credentials of the session. It is
             refused if a transfer of the session has not ended, unless --cancel is given. With --json each session is
             one line.
             """, storeUse: .lists, usesSession: false)
@@ -42,27 +46,35 @@ struct Sessions: DescribedCommand {
         context.output.note("Session \(name) is removed.\(cancelled)")
     }
 
+    private func list(_ application: Application, _ context: Context) throws(CommandError) {
+        var sessions: [(application: String, info: SessionInfo)] = []
+        try context.forEachApplication(application) { (one) throws(CommandError) in
+            sessions += try one.run(.sessions).map { (one.identifier, $0) }
+        }
+        if context.output.isJSON {
+            return try context.output.result(lines: sessions.map { $0.info.json(application: $0.application).text })
+        }
+        if sessions.isEmpty { return }
+        let isOneApplication = Set(sessions.map(\.application)).count == 1
+        let rows =
+            [("APPLICATION", "SESSION", "LIVE", "EVENTS", "REMARKS")]
+            + sessions.map {
+                ($0, Text.visible($1.identifier), String($1.liveTasks), String($1.events), $1.remarks)
+            }
+        try context.output.result(
+            lines: rows.map {
+                (isOneApplication ? "" : Text.padded($0.0, columns: 31) + " ") + Text.padded($0.1, columns: 32)
+                    + Text.padded(left: $0.2, columns: 8) + Text.padded(left: $0.3, columns: 8) + "  " + $0.4
+            })
+    }
+
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             if let removed {
                 try remove(removed, application, context)
                 return .done
             }
-            let sessions = try application.run(.sessions)
-            if context.output.isJSON {
-                try context.output.result(lines: sessions.map { $0.json.text })
-            } else if !sessions.isEmpty {
-                let rows =
-                    [("SESSION", "LIVE", "EVENTS", "REMARKS")]
-                    + sessions.map {
-                        (Text.visible($0.identifier), String($0.liveTasks), String($0.events), $0.remarks)
-                    }
-                try context.output.result(
-                    lines: rows.map {
-                        Text.padded($0.0, columns: 32) + Text.padded(left: $0.1, columns: 8)
-                            + Text.padded(left: $0.2, columns: 8) + "  " + $0.3
-                    })
-            }
+            try list(application, context)
             return .done
         }
     }

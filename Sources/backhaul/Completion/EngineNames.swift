@@ -26,7 +26,8 @@ struct EngineNames {
         switch kind {
         case .session:
             return try application.run(.sessions).map { ($0.identifier, Text.count(Int($0.liveTasks), "transfer")) }
-        case .application: return unique(try application.run(.launches).map { ($0.application, $0.program) })
+        case .application:
+            return try application.run(.applications).map { ($0.identifier, Text.count(Int($0.liveTasks), "transfer")) }
         case .network: return try application.run(.networks).map { ($0.name, "") }
         case .task: return try tasks().map { ("\($0.id)", "\($0.state.word) \($0.url)") }
         case .group: return unique(try tasks().compactMap { task in task.group.map { ($0, "") } })

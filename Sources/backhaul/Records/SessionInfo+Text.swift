@@ -8,10 +8,11 @@ extension SessionInfo {
         ].filter(\.1).map(\.0)
     }
 
-    var json: JSON {
+    func json(application: String) -> JSON {
         .record(
             "bh_session_info",
             [
+                ("application", .string(application)),
                 ("identifier", .string(identifier)), ("round", .number(round)), ("live_tasks", .number(liveTasks)),
                 ("events", .number(events)), ("open_challenges", .number(openChallenges)),
                 ("created_ms", .number(createdMilliseconds)), ("consumer", .number(consumer)),

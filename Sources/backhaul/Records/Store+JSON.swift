@@ -28,6 +28,18 @@ extension Backhaul.Limits {
     }
 }
 
+extension ApplicationInfo {
+    var json: JSON {
+        .record(
+            "bh_application_info",
+            [
+                ("identifier", .string(identifier)), ("sessions", .number(sessions)),
+                ("live_tasks", .number(liveTasks)), ("running_tasks", .number(runningTasks)),
+                ("events", .number(events)), ("hosts", .number(hosts)), ("has_launch_command", .bool(hasLaunchCommand)),
+            ])
+    }
+}
+
 extension ActivityInfo {
     var json: JSON {
         .record(

@@ -4,14 +4,18 @@ import Backhaul
 /// application ends the engine.
 final class Application {
     private let application: BlockingApplication
-    private let identifier: String
+    private let options: ApplicationOptions
+    /// The other applications of the store that were opened.
+    private var others: [String: Application] = [:]
     let signals: Signals
+
+    var identifier: String { options.identifier }
 
     /// Opens the application, and does not wait for the engine. The first verb waits for the engine, and Ctrl-C can
     /// interrupt this wait.
     init(_ options: ApplicationOptions, signals: Signals) throws(CommandError) {
         self.signals = signals
-        identifier = options.identifier
+        self.options = options
         application = try signals.call { () throws(BackhaulError) in
             let patience = Patience(limitWhileStopped: .seconds(5)) { signals.isPending }
             return try BlockingApplication(options, timeout: 0, patience: patience)
@@ -28,10 +32,31 @@ final class Application {
         try self.init(options, signals: signals)
     }
 
-    func close() { application.close() }
+    /// Opens another application of the same store, as an observer. It is closed together with this one.
+    func other(_ identifier: String) throws(CommandError) -> Application {
+        if identifier == self.identifier { return self }
+        if let other = others[identifier] { return other }
+        var options = options
+        options.identifier = identifier
+        options.observes = true
+        let other = try Application(options, signals: signals)
+        others[identifier] = other
+        return other
+    }
+
+    /// Closes another application that `other` has opened.
+    func closeOther(_ identifier: String) { others.removeValue(forKey: identifier)?.close() }
+
+    func close() {
+        for other in others.values { other.close() }
+        application.close()
+    }
 
     /// Leaves the application open until the process ends.
-    func leaveOpen() { application.leaveOpen() }
+    func leaveOpen() {
+        for other in others.values { other.leaveOpen() }
+        application.leaveOpen()
+    }
 
     @discardableResult
     func run<Value>(
