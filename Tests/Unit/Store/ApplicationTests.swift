@@ -49,7 +49,8 @@ struct ApplicationTests {
         let session = try store.session()
         let tasks = try store.enqueue([.numbered(1), .numbered(2)], in: session)
         try store.end(tasks[0])
-        let info = try #require(try applications(store, running: [session: 2, SessionID(rawValue: 999): 1])["org.example"])
+        let info = try #require(
+            try applications(store, running: [session: 2, SessionID(rawValue: 999): 1])["org.example"])
         #expect((info.liveTasks, info.runningTasks) == (1, 1))
     }
 }
