@@ -148,6 +148,33 @@ def test_the_session_option_shows_one_session(backhaul, slow):
     assert not any("one.bin" in line for line in screen.lines)
 
 
+def test_the_screen_shows_all_applications_and_keys_change_the_selected_one(backhaul, slow):
+    for words in ([], ["--application", "org.example.photos"]):
+        backhaul("add", "--suspended", *words, f"{slow.url}/one.bin", "-o", backhaul.here / f"{len(words)}.bin")
+    screen = LiveScreen(backhaul, columns=120)
+    assert re.search(r"NO\. APPLICATION +NAME", screen.until("APPLICATION"))
+    assert re.search(r"^ +1 backhaul +0\.bin", screen.until(r"0\.bin"))
+    assert re.search(r"^ +2 org\.example\.photos +2\.bin", screen.until(r"2\.bin"))
+    screen.type("jr")
+    screen.until("1 transfer resumed")
+    screen.until(r"2\.bin .*left$")
+    assert states(backhaul) == ["suspended"]
+    screen.type("g\r")
+    screen.until(r"^destination: +.*2\.bin")
+    screen.type("q")
+    screen.until("APPLICATION")
+    backhaul("sessions", "remove", "default", "--cancel", "--application", "org.example.photos")
+    screen.until_gone("APPLICATION")
+
+
+def test_the_application_option_shows_one_application(backhaul, slow):
+    backhaul("add", "--suspended", f"{slow.url}/one.bin")
+    backhaul("add", "--suspended", "--application", "org.example.photos", f"{slow.url}/two.bin")
+    screen = LiveScreen(backhaul, "--application", "org.example.photos")
+    screen.until("two.bin")
+    assert not any("one.bin" in line for line in screen.lines)
+
+
 def test_keys_suspend_resume_and_cancel_the_selected_transfer(backhaul, slow):
     backhaul("add", f"{slow.url}/one.bin")
     screen = LiveScreen(backhaul)
@@ -315,18 +342,21 @@ def test_an_unknown_terminal_gets_lines(backhaul, slow):
     backhaul("add", "--suspended", f"{slow.url}/one.bin")
     screen = LiveScreen(backhaul, term="no-such-terminal")
     screen.until("does not have the terminal 'no-such-terminal' of")
-    screen.until(r"\d\d:\d\d:\d\d  default  1  one\.bin  suspended")
+    screen.until(r"\d\d:\d\d:\d\d  backhaul  default  1  one\.bin  suspended")
     assert b"\x1b" not in screen.sent
 
 
 def test_in_a_pipe_each_change_is_a_line(backhaul, slow):
     backhaul("add", "--suspended", f"{slow.url}/one.bin")
     process = backhaul.start("watch")
-    assert re.fullmatch(r"\d\d:\d\d:\d\d  default  1  one\.bin  suspended\n", process.stdout.readline())
+    assert re.fullmatch(r"\d\d:\d\d:\d\d  backhaul  default  1  one\.bin  suspended\n", process.stdout.readline())
     backhaul("cancel", "1")
-    assert re.fullmatch(r"\d\d:\d\d:\d\d  default  1  one\.bin  cancelled\n", process.stdout.readline())
+    assert re.fullmatch(r"\d\d:\d\d:\d\d  backhaul  default  1  one\.bin  cancelled\n", process.stdout.readline())
     process.stdout.close()
     assert process.wait(60) == 0
+    named = backhaul.start("watch", "--application", "org.example.photos")
+    backhaul("add", "--suspended", "--application", "org.example.photos", f"{slow.url}/two.bin")
+    assert re.fullmatch(r"\d\d:\d\d:\d\d  default  2  two\.bin  suspended\n", named.stdout.readline())
 
 
 def test_with_json_each_change_is_a_document_and_an_acknowledged_end_is_not_missed(backhaul, serve):
@@ -337,7 +367,7 @@ def test_with_json_each_change_is_a_document_and_an_acknowledged_end_is_not_miss
     changes = [json.loads(process.stdout.readline())]
     while changes[-1]["task"]["state"] != "succeeded":
         changes.append(json.loads(process.stdout.readline()))
-    assert {change["session"] for change in changes} == {"photos"}
+    assert {(change["application"], change["session"]) for change in changes} == {("backhaul", "photos")}
     assert all(change["time_ms"] > 1_700_000_000_000 for change in changes)
 
 

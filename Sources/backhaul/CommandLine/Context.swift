@@ -7,7 +7,7 @@ struct Context {
 
     let output: Output
     let signals: Signals
-    let applicationName: String
+    private(set) var applicationName: String
     /// Whether the command line or a launch names the application. If not, commands that show all transfers show those
     /// of all applications.
     let isApplicationNamed: Bool
@@ -167,6 +167,13 @@ struct Context {
         let variants = try application.run(.sessions).map(\.identifier)
             .filter { SessionVariant.isVariant($0, of: session.base) }
         return [session.base] + variants.sorted()
+    }
+
+    /// The same environment for another application of the store.
+    func of(_ application: Application) -> Context {
+        var context = self
+        context.applicationName = application.identifier
+        return context
     }
 
     /// Calls `body` while `sessionName` is this name.

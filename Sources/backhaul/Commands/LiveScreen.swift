@@ -6,16 +6,20 @@ import Glibc
 struct LiveScreen: DescribedCommand {
     static let description = CommandDescription(
         name: "watch", operands: "", summary: "show the transfers of all sessions on a live screen",
-        examples: ["backhaul watch", "backhaul watch --session photos", "backhaul watch --json | jq .task.state"],
+        examples: [
+            "backhaul watch", "backhaul watch --application org.example.photos", "backhaul watch --session photos",
+            "backhaul watch --json | jq .task.state",
+        ],
         details: """
             Shows the transfers that run, what the others wait for and until when, and the rate of the last five
             minutes. The key `?` shows the keys, with which you suspend, resume, retry, limit, cancel and explain
-            transfers; `q` ends. With --session only the transfers of this session are shown.
+            transfers; `q` ends. With --application only the transfers of this application are shown, and with
+            --session only those of sessions with this name.
 
             In a pipe, or on a terminal that cannot move its cursor, each change of a transfer is a line: the time, the
-            session, the number, the name and the state. First come the transfers that have not ended. The command ends
-            when the pipe is closed. With --json, on a terminal too, each line is a document with time_ms, session and
-            task.
+            application (without --application), the session, the number, the name and the state. First come the
+            transfers that have not ended. The command ends when the pipe is closed. With --json, on a terminal too,
+            each line is a document with time_ms, application, session and task.
             """, storeUse: .lists)
 
     init(_ arguments: Arguments) throws(CommandError) {

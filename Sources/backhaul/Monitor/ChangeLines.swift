@@ -50,14 +50,16 @@ final class ChangeLines {
         let now = reader.snapshot.now
         if context.output.isJSON {
             return JSON.object([
-                ("time_ms", .number(now)), ("session", .string(key.session)), ("task", task.json),
+                ("time_ms", .number(now)), ("application", .string(key.session.application)),
+                ("session", .string(key.session.name)), ("task", task.json),
             ]).text
         }
         let row = TransferRow(task, session: key.session)
-        return [
-            Text.clockWithSeconds(now), Text.visible(key.session), "\(key.id)", row.name,
-            Text.visible(row.stateText(now: now)),
-        ].joined(separator: "  ")
+        let application = context.isApplicationNamed ? [] : [key.session.application]
+        return
+            ([Text.clockWithSeconds(now)] + application
+            + [Text.visible(key.session.name), "\(key.id)", row.name, Text.visible(row.stateText(now: now))])
+            .joined(separator: "  ")
     }
 }
 

@@ -2,7 +2,7 @@ import Backhaul
 
 /// A session of the live screen, and the transfers that were read of it.
 final class FollowedSession {
-    let name: String
+    let key: SessionKey
     let handle: Session
     private(set) var rows = SessionRows()
     /// The number of transfers that have not ended, as the session's listing states it.
@@ -17,8 +17,8 @@ final class FollowedSession {
     /// How many more rotations are read, although nothing in the listing of sessions has changed.
     private var rotationsLeft = 1
 
-    init(_ name: String, _ handle: Session) {
-        self.name = name
+    init(_ key: SessionKey, _ handle: Session) {
+        self.key = key
         self.handle = handle
     }
 
@@ -36,20 +36,20 @@ final class FollowedSession {
     /// The transfers to read besides the running ones: those that ran before, and those on the screen.
     func others(than running: [TaskInfo], shown: [RowKey]) -> Set<TaskID> {
         let former = rows.rows.lazy.filter { $0.task.state == .running }.map(\.key.id)
-        return Set(former).union(shown.lazy.filter { $0.session == self.name }.map(\.id))
+        return Set(former).union(shown.lazy.filter { $0.session == self.key }.map(\.id))
             .subtracting(running.map(\.id))
     }
 
     /// Takes over new readings. The transfers `absent` are no longer listed.
     func update(_ tasks: [TaskInfo], absent: Set<TaskID>) {
-        rows.update(tasks.map { TransferRow($0, session: name) })
+        rows.update(tasks.map { TransferRow($0, session: key) })
         rows.remove(absent)
     }
 
     /// Takes over the next page of a rotation.
     func take(_ page: [TaskInfo], more: Bool) {
         rows.replace(
-            after: cursor, through: more ? page.last?.id : nil, by: page.map { TransferRow($0, session: name) })
+            after: cursor, through: more ? page.last?.id : nil, by: page.map { TransferRow($0, session: key) })
         cursor = more ? page.last?.id : nil
         if more { return }
         isComplete = true

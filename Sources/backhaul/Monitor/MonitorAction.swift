@@ -34,9 +34,9 @@ enum MonitorAction: Equatable {
     /// - Returns: A sentence about the result.
     func perform(_ keys: [RowKey], _ application: Application) throws(CommandError) -> String {
         var count: UInt64 = 0
-        for (name, transfers) in Dictionary(grouping: keys, by: \.session) {
+        for (key, transfers) in Dictionary(grouping: keys, by: \.session) {
             do {
-                let session = try application.attach(name, role: .produce)
+                let session = try application.other(key.application).attach(key.name, role: .produce)
                 count += try session.run(try verb(transfers.map(\.id)))
             } catch {
                 guard case .failure(let failure) = error else { throw error }

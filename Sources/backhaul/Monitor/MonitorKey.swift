@@ -60,7 +60,8 @@ struct MonitorKey {
             help: "cancel, after a question; the received bytes are removed", short: "cancel"),
         MonitorKey(
             keys: [.character("/")], command: .filter, name: "/",
-            help: "show only rows with these words in name, URL, session, state, reason or group", short: "filter"),
+            help: "show only rows with these words in name, URL, application, session, state, reason or group",
+            short: "filter"),
         MonitorKey(
             keys: [.character("o")], command: .order, name: "o",
             help: "change the order: state, number, name, bytes left, rate", short: "order"),

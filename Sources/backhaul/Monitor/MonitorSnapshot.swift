@@ -46,11 +46,11 @@ struct MonitorSnapshot {
     var engine = ""
     /// Why the engine cannot be read at this moment, in one sentence. Nil if it can.
     var problem: String?
-    /// The transfers, sorted by session and number.
+    /// The transfers, sorted by application, session and number.
     var rows: [TransferRow] = []
     var totals = MonitorTotals()
-    /// The names of the sessions that have transfers.
-    var sessions: [String] = []
+    /// The sessions that have transfers.
+    var sessions: [SessionKey] = []
     /// The highest number of a transfer.
     var lastNumber: UInt64 = 0
     /// The number of transfers that are not listed, because the store has more than the screen holds.

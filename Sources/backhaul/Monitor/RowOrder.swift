@@ -37,7 +37,8 @@ enum RowOrder: CaseIterable {
     }
 }
 
-/// The words by which rows are selected. A row must have all of them in its session, name, URL, state, reason or group.
+/// The words by which rows are selected. A row must have all of them in its application, session, name, URL, state,
+/// reason or group.
 struct RowFilter: Equatable {
     private let words: [[UInt8]]
     let text: String
@@ -51,7 +52,8 @@ struct RowFilter: Equatable {
 
     func matches(_ row: TransferRow) -> Bool {
         words.allSatisfy { word in
-            RowFilter.contains(row.name, word) || RowFilter.contains(row.key.session, word)
+            RowFilter.contains(row.name, word) || RowFilter.contains(row.key.session.name, word)
+                || RowFilter.contains(row.key.session.application, word)
                 || RowFilter.contains(row.task.url, word) || RowFilter.contains(row.task.state.word, word)
                 || row.task.reason.map { RowFilter.contains($0.code.word, word) } == true
                 || row.task.group.map { RowFilter.contains($0, word) } == true

@@ -16,8 +16,14 @@ final class StoreReader {
     private static let mostRunning = 1024
     private static let engineInterval: Int64 = 5000
 
+    /// The most applications whose sessions are read. Each of them is a connection to the engine.
+    private static let mostApplications = 100
+
     private let context: Context
     private let application: Application
+    private var applications: [Application] = []
+    /// The number of unfinished transfers of the other applications.
+    private var liveElsewhere = 0
     private let listed: SessionList
     private var followed: [FollowedSession] = []
     private var engineText = ""
@@ -27,7 +33,7 @@ final class StoreReader {
     /// The transfers on the screen.
     var visible: [RowKey] = []
 
-    /// The sessions of the screen: all of the application, or one with its variants.
+    /// The sessions of the screen: all, or those with one name and their variants.
     enum SessionList {
         case all
         case named(String)
@@ -52,6 +58,7 @@ final class StoreReader {
     /// Reads the store. If the engine does not reply, the snapshot stays, with the reason.
     func read() throws(CommandError) {
         do {
+            try readApplications()
             try readSessions()
             try readEngine()
             for session in followed { try ifPresent(session) { () throws(CommandError) in try read(session) } }
@@ -81,15 +88,43 @@ final class StoreReader {
         }
     }
 
-    private func readSessions() throws(CommandError) {
-        let present = try application.run(.sessions).filter { listed.has($0.identifier) }
-        followed.removeAll { old in !present.contains { $0.identifier == old.name } }
-        for info in present where !followed.contains(where: { $0.name == info.identifier }) {
-            guard let session = try application.attachIfExists(info.identifier) else { continue }
-            followed.append(FollowedSession(info.identifier, session))
+    private func readApplications() throws(CommandError) {
+        if context.isApplicationNamed {
+            applications = [application]
+            return
         }
-        followed.sort { $0.name < $1.name }
-        for info in present { followed.first { $0.name == info.identifier }?.note(info) }
+        let present = try application.run(.applications).filter { $0.sessions > 0 }
+        let busy = present.filter { $0.liveTasks > 0 } + present.filter { $0.liveTasks == 0 }
+        let chosen = Set(busy.prefix(StoreReader.mostApplications).map(\.identifier))
+        if case .all = listed {
+            liveElsewhere = busy.dropFirst(StoreReader.mostApplications).reduce(0) { $0 + Int(clamping: $1.liveTasks) }
+        }
+        for former in applications where !chosen.contains(former.identifier) {
+            followed.removeAll { $0.key.application == former.identifier }
+            application.closeOther(former.identifier)
+        }
+        applications = try present.filter { chosen.contains($0.identifier) }.map { (info) throws(CommandError) in
+            try application.other(info.identifier)
+        }
+    }
+
+    private func readSessions() throws(CommandError) {
+        let former = Dictionary(uniqueKeysWithValues: followed.map { ($0.key, $0) })
+        var present: [FollowedSession] = []
+        for one in applications {
+            for info in try one.run(.sessions) where listed.has(info.identifier) {
+                let key = SessionKey(application: one.identifier, name: info.identifier)
+                var session = former[key]
+                // A session may have been removed after it was listed.
+                if session == nil, let handle = try one.attachIfExists(key.name) {
+                    session = FollowedSession(key, handle)
+                }
+                guard let session else { continue }
+                session.note(info)
+                present.append(session)
+            }
+        }
+        followed = present.sorted { $0.key < $1.key }
     }
 
     private func readEngine() throws(CommandError) {
@@ -138,7 +173,7 @@ final class StoreReader {
 
     /// A transfer that is no longer listed, as the history has it. Nil if the history does not have it either.
     func ended(_ key: RowKey) throws(CommandError) -> TaskInfo? {
-        guard let session = followed.first(where: { $0.name == key.session }) else { return nil }
+        guard let session = followed.first(where: { $0.key == key.session }) else { return nil }
         do {
             return try session.handle.taskInHistory(key.id)
         } catch {
@@ -153,14 +188,14 @@ final class StoreReader {
         for session in followed { rows += session.rows.rows }
         var totals = MonitorTotals()
         for row in rows { totals.add(row) }
-        let live = followed.reduce(0) { $0 + $1.live }
+        let live = followed.reduce(liveElsewhere) { $0 + $1.live }
         history.add(totals.bytesPerSecond, milliseconds: Clock.milliseconds)
         snapshot.rows = rows
         snapshot.totals = totals
         snapshot.omitted = max(0, live - totals.running - totals.waiting - totals.suspended)
         snapshot.engine = engineText
         let filled = followed.filter { !$0.rows.rows.isEmpty }
-        snapshot.sessions = filled.map(\.name)
+        snapshot.sessions = filled.map(\.key)
         snapshot.lastNumber = filled.compactMap { $0.rows.last?.rawValue }.max() ?? 0
         snapshot.history = history
     }

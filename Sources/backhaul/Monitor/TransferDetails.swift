@@ -32,12 +32,14 @@ struct TransferDetails {
 
     private func read(_ key: RowKey) throws(CommandError) -> [String] {
         var lines: [String] = []
-        try context.withSession(key.session) { () throws(CommandError) in
-            let session = try application.attach(key.session, role: .observe)
+        let application = try application.other(key.session.application)
+        let context = context.of(application)
+        try context.withSession(key.session.name) { () throws(CommandError) in
+            let session = try application.attach(key.session.name, role: .observe)
             let task = try Info.find(key.id, session, context)
             let gathering = Gathering(context: context, application: application)
             let explanation = Explanation(
-                task: task, session: key.session, waits: try session.run(.waits(key.id)),
+                task: task, session: key.session.name, waits: try session.run(.waits(key.id)),
                 facts: try gathering.facts(task.hasEnded ? [] : [task.waitsFor], session, [task]),
                 now: Clock.wallMilliseconds, command: gathering.command)
             let attempts = try session.run(.attempts(key.id))

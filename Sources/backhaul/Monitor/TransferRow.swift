@@ -1,8 +1,18 @@
 import Backhaul
 
+/// A session of an application. Two applications may have sessions with the same name.
+struct SessionKey: Hashable, Comparable {
+    let application: String
+    let name: String
+
+    static func < (left: SessionKey, right: SessionKey) -> Bool {
+        (left.application, left.name) < (right.application, right.name)
+    }
+}
+
 /// The transfer of a row. Two sessions may have transfers with the same number.
 struct RowKey: Hashable {
-    let session: String
+    let session: SessionKey
     let id: TaskID
 }
 
@@ -13,7 +23,7 @@ final class TransferRow: Sendable {
     let task: TaskInfo
     let name: String
 
-    init(_ task: TaskInfo, session: String) {
+    init(_ task: TaskInfo, session: SessionKey) {
         key = RowKey(session: session, id: task.id)
         self.task = task
         name = TransferName.file(of: task)

@@ -9,7 +9,8 @@ import Testing
 /// A transfer on the live screen.
 func row(
     _ id: UInt64, _ state: TaskState = .running, _ reason: Reason? = nil, session: String = "photos",
-    name: String = "large.iso", text: String? = nil, next: Int64 = 0, error: String? = nil, done: UInt64 = 0,
+    application: String = "org.example", name: String = "large.iso", text: String? = nil, next: Int64 = 0,
+    error: String? = nil, done: UInt64 = 0,
     total: UInt64? = nil, rate: UInt64 = 0
 ) -> TransferRow {
     let arena = Arena()
@@ -27,10 +28,14 @@ func row(
     task.offset = done
     task.size = total ?? UInt64.max
     task.bytes_per_second = rate
-    return withExtendedLifetime(arena) { TransferRow(TaskInfo(task), session: session) }
+    return withExtendedLifetime(arena) {
+        TransferRow(TaskInfo(task), session: SessionKey(application: application, name: session))
+    }
 }
 
-private func key(_ id: UInt64) -> RowKey { RowKey(session: "photos", id: TaskID(rawValue: id)) }
+private func key(_ id: UInt64) -> RowKey {
+    RowKey(session: SessionKey(application: "org.example", name: "photos"), id: TaskID(rawValue: id))
+}
 
 private func snapshot(_ rows: [TransferRow]) -> MonitorSnapshot {
     var snapshot = MonitorSnapshot()
@@ -83,10 +88,22 @@ struct MonitorTests {
         #expect(lines.last?.hasPrefix("? keys  q quit") == true)
     }
 
+    @Test("transfers of several applications have a column with the application, if the terminal has room for it")
+    func applications() {
+        let rows = mixed + [row(6, .suspended, session: "photos", application: "org.example.mail", name: "a.pdf")]
+        let wide = screen(rows, columns: 120)
+        #expect(wide[3].hasPrefix(" NO. APPLICATION      NAME"))
+        #expect(wide.contains { $0.hasPrefix("   6 org.example.mail a.pdf") })
+        #expect(screen(rows, columns: 80)[3].hasPrefix(" NO. APPLICATION NAME"))
+        #expect(screen(rows, columns: 69)[3].hasPrefix(" NO. NAME"))
+        #expect(screen(rows, keys: [.character("/")] + "mail".map { .character($0) } + [.enter])[4].contains("a.pdf"))
+    }
+
     @Test("no line is wider than the terminal", arguments: [20, 40, 59, 60, 80, 119, 120, 160, 240])
     func width(columns: Int) {
         let hostile = row(
-            6, session: "文件-é-\u{1F600}", name: "\u{1b}[2J文件文件文件文件文件e\u{301}e\u{301}\u{202e}\u{1F468}\u{FE0F}")
+            6, session: "文件-é-\u{1F600}", application: "org.example.other",
+            name: "\u{1b}[2J文件文件文件文件文件e\u{301}e\u{301}\u{202e}\u{1F468}\u{FE0F}")
         for keys in [[], [.character("?")], [.character("/"), .character("文")], [.character("c")]] as [[TerminalKey]] {
             for line in screen(mixed + [hostile], keys: keys, columns: columns) {
                 #expect(Text.width(line) <= columns, "\(line)")
