@@ -220,6 +220,18 @@ class TestThePage:
             data = Page(backhaul("report", *words).stdout).data
             assert (data["title"], values(data["tasks"]["path"])) == ("Session photos", ["/photos"])
 
+    def test_has_all_applications_unless_one_is_named(self, backhaul):
+        for application in ("org.example.photos", "org.example.mail"):
+            backhaul("add", "--suspended", "--application", application, f"http://127.0.0.1:9/{application}")
+        data = Page(backhaul("report").stdout).data
+        assert (data["title"], values(data["tasks"]["path"])) == (
+            "All sessions", ["/org.example.mail", "/org.example.photos"])
+        assert data["sessions"] == ["default of org.example.mail", "default of org.example.photos"]
+        data = Page(backhaul("report", "--application", "org.example.mail").stdout).data
+        assert (data["title"], values(data["tasks"]["path"])) == (
+            "All sessions of org.example.mail", ["/org.example.mail"])
+        assert data["sessions"] == ["default"]
+
     def test_json_has_only_the_data(self, mixed):
         [data] = mixed.json("report")
         assert data["tasks"] == Page(mixed("report").stdout).data["tasks"]

@@ -5,16 +5,19 @@ import Glibc
 struct Report: DescribedCommand {
     static let description = CommandDescription(
         name: "report", operands: "[SESSION]", summary: "write a page about transfers, for a browser",
-        examples: ["backhaul report -o report.html", "backhaul report photos >photos.html"],
+        examples: [
+            "backhaul report -o report.html", "backhaul report --application org.example.photos -o photos.html",
+            "backhaul report photos >photos.html",
+        ],
         options: [
             OptionDescription("output", "o", "FILE", "the file of the page, or - for standard output (the default)")
         ],
         details: """
             The page has the transfers that `backhaul tasks` and `history` list, with their attempts and waits: what
             failed and why, which server is slow, and where the time went. It is one file of HTML, which loads nothing
-            from a network. Without SESSION, it has all sessions of the application. The page has URLs without their
-            queries, and no headers and no passwords. FILE is replaced, and only you can read it. With --json the
-            data of the page is written in place of the page.
+            from a network. It has all sessions of all applications; SESSION and --application limit it. The page has
+            URLs without their queries, and no headers and no passwords. FILE is replaced, and only you can read it.
+            With --json the data of the page is written in place of the page.
             """)
 
     private let sessionName: String?
@@ -37,11 +40,14 @@ struct Report: DescribedCommand {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
-            var reader = ReportReader(
-                title: sessionName.map { "Session \($0)" } ?? "All sessions of \(context.applicationName)")
-            for name in try names(application) {
-                // A session may have been removed after it was listed.
-                if let session = try application.attachIfExists(name) { try reader.read(session, name) }
+            let sessions = try sessions(application, context)
+            var reader = ReportReader(title: title(context))
+            try context.forEachApplication(application) { (one) throws(CommandError) in
+                for name in sessions[one.identifier] ?? [] {
+                    // A session may have been removed after it was listed.
+                    guard let session = try one.attachIfExists(name) else { continue }
+                    try reader.read(session, sessions.count > 1 ? "\(name) of \(one.identifier)" : name)
+                }
             }
             let json = reader.data.json
             let text = context.output.isJSON ? json + "\n" : ReportPage(data: json).text
@@ -55,13 +61,22 @@ struct Report: DescribedCommand {
         }
     }
 
-    /// The names of the sessions that the page has.
-    private func names(_ application: Application) throws(CommandError) -> [String] {
-        let all = try application.run(.sessions).map(\.identifier)
-        guard let sessionName else { return all.sorted() }
-        let found = all.filter { $0 == sessionName || SessionVariant.isVariant($0, of: sessionName) }
+    private func title(_ context: Context) -> String {
+        let application = context.isApplicationNamed ? " of \(context.applicationName)" : ""
+        return (sessionName.map { "Session \($0)" } ?? "All sessions") + application
+    }
+
+    /// The sessions that the page has, by their applications.
+    private func sessions(_ application: Application, _ context: Context) throws(CommandError) -> [String: [String]] {
+        var found: [String: [String]] = [:]
+        try context.forEachApplication(application) { (one) throws(CommandError) in
+            let names = try one.run(.sessions).map(\.identifier).filter { name in
+                sessionName.map { name == $0 || SessionVariant.isVariant(name, of: $0) } ?? true
+            }
+            if !names.isEmpty { found[one.identifier] = names.sorted() }
+        }
         // Throws the error that says how to find the name.
-        if found.isEmpty { _ = try application.attach(sessionName, role: .observe) }
-        return found.sorted()
+        if let sessionName, found.isEmpty { _ = try application.attach(sessionName, role: .observe) }
+        return found
     }
 }
