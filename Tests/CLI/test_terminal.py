@@ -106,6 +106,37 @@ def test_the_progress_display_fits_into_the_width_of_the_terminal(backhaul, serv
     assert not any(lines[1:]), "the panel was not erased at the end"
 
 
+def listed(backhaul, *words, columns):
+    """Returns the lines of a list on a terminal of this width. No line is wider than the terminal."""
+    terminal = Terminal(backhaul, *words, columns=columns)
+    assert terminal.end() == 0
+    lines = terminal.seen.decode().splitlines()
+    for line in lines:
+        assert sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in line) <= columns, line
+    return lines
+
+
+def test_lists_follow_the_width_of_a_terminal_and_a_pipe_gets_whole_lines(backhaul, serve):
+    name = "文件-" + "long-" * 30 + "end.iso"
+    url = serve({}).url + "/" + name
+    backhaul("add", url, "--attempts", "1")
+    until(lambda: backhaul.json("tasks")[0]["state"] == "failed", "the failure")
+    message = backhaul.json("tasks")[0]["error_message"]
+    [title, line] = listed(backhaul, "tasks", columns=80)
+    assert title.endswith("URL")
+    assert re.search(r" http:\.\.\.\S+ \(the ser.*\.\.\.$", line), line
+    assert listed(backhaul, "tasks", columns=120)[1].count("...") == 2
+    assert listed(backhaul, "tasks", columns=400)[1] == backhaul("tasks").stdout.splitlines()[1]
+    assert backhaul("tasks").stdout.splitlines()[1].endswith(f"{name} ({message})")
+    [title, line] = listed(backhaul, "attempts", 1, columns=80)
+    assert title.split()[3:5] == ["FIRST", "ms"] and line.endswith("...")
+    assert "LOOKUP ms" in listed(backhaul, "attempts", 1, columns=120)[0]
+    assert backhaul("attempts", 1).stdout.splitlines()[1].endswith(message)
+    backhaul("wait", code=1)
+    assert listed(backhaul, "history", columns=100)[1].endswith("...")
+    assert backhaul("history").stdout.splitlines()[1].endswith(f"{name}: {message}")
+
+
 def test_the_progress_of_a_transfer_with_a_rate_limit_shows_its_bytes(backhaul, serve):
     server = serve({"/a": CONTENT})
     terminal = Terminal(backhaul, "get", "--limit-rate", "100k", f"{server.url}/a", only_errors=True)

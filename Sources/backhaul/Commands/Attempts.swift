@@ -12,6 +12,7 @@ struct Attempts: DescribedCommand {
             ended before this, or that it used an existing connection. BYTES is the size of the response's body, or of
             the request's body if that is larger. RESULT is "running" while the attempt runs, and "stopped" if it
             neither succeeded nor failed: the transfer was suspended or cancelled, or waited again, or its engine ended.
+            A terminal with less than 110 columns does not show LOOKUP, CONNECT and TLS.
             With --json each attempt is one line, with times in microseconds.
             """, storeUse: .needs)
 
@@ -30,12 +31,13 @@ struct Attempts: DescribedCommand {
             for id in ids {
                 let session = try context.attach(application, role: .observe, task: id)
                 let attempts = try session.run(.attempts(id))
+                let columns = context.output.columns
                 var lines = attempts.map { attempt in
                     context.output.isJSON
                         ? attempt.json.text
-                        : Attempts.line(attempt, isLast: attempt.number == attempts.last?.number)
+                        : Attempts.line(attempt, isLast: attempt.number == attempts.last?.number, columns: columns)
                 }
-                if isFirst && !lines.isEmpty && !context.output.isJSON { lines.insert(Attempts.header, at: 0) }
+                if isFirst && !lines.isEmpty && !context.output.isJSON { lines.insert(Attempts.header(columns), at: 0) }
                 try context.output.result(lines: lines)
                 isFirst = isFirst && attempts.isEmpty
                 if attempts.isEmpty { context.output.noteOnTerminal("Transfer \(id) has no attempts.") }
@@ -44,13 +46,14 @@ struct Attempts: DescribedCommand {
         }
     }
 
-    static var header: String {
+    /// - Parameter columns: The width of the terminal. Nil means that a line may have any length.
+    static func header(_ columns: Int?) -> String {
         row(
             ["TASK", "NO.", "STATUS", "LOOKUP ms", "CONNECT ms", "TLS ms", "FIRST ms", "TOTAL ms", "BYTES"],
-            "PROTOCOL  RESULT")
+            "PROTOCOL  RESULT", columns)
     }
 
-    static func line(_ attempt: Attempt, isLast: Bool) -> String {
+    static func line(_ attempt: Attempt, isLast: Bool, columns: Int?) -> String {
         let bytes = max(attempt.responseBodyBytes, attempt.requestBodyBytes)
         var remarks = Text.padded(Text.visible(attempt.networkProtocol ?? "-"), columns: 8) + "  "
         remarks += attempt.errorMessage.map { Text.visible($0) } ?? result(attempt)
@@ -64,7 +67,7 @@ struct Attempts: DescribedCommand {
                 attempt.httpStatus.map { String($0) } ?? "-", milliseconds(attempt.domainLookup),
                 milliseconds(attempt.connect), milliseconds(attempt.secureConnection),
                 milliseconds(attempt.responseStart), milliseconds(attempt.responseEnd), Text.size(bytes),
-            ], remarks)
+            ], remarks, columns)
     }
 
     /// The result of an attempt without an error.
@@ -97,7 +100,15 @@ struct Attempts: DescribedCommand {
         return "\(microseconds / 1000).\(microseconds % 1000 / 100)"
     }
 
-    private static func row(_ cells: [String], _ rest: String) -> String {
-        zip(cells, [6, 5, 8, 11, 12, 10, 10, 10, 11]).map { Text.padded(left: $0, columns: $1) }.joined() + "  " + rest
+    /// The columns of the steps before the first byte, which a narrow terminal does not show.
+    private static let steps = 3...5
+    private static let narrow = 110
+
+    private static func row(_ cells: [String], _ rest: String, _ columns: Int?) -> String {
+        var cells = zip(cells, [6, 5, 8, 11, 12, 10, 10, 10, 11]).map { Text.padded(left: $0, columns: $1) }
+        guard let columns else { return cells.joined() + "  " + rest }
+        if columns < narrow { cells.removeSubrange(steps) }
+        let start = cells.joined() + "  "
+        return start + ScreenText.fitted(start: rest, columns: max(0, columns - Text.width(start)))
     }
 }

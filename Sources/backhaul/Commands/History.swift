@@ -7,8 +7,8 @@ struct History: DescribedCommand {
         options: [OptionDescription("after", nil, "TASK", "only tasks with greater numbers")],
         details: """
             A session keeps the newest 1000 transfers; `backhaul configure --history-limit` changes that. ENDED is the
-            time at which the transfer ended. With --json each transfer is one line, with the same members as in
-            `backhaul tasks`.
+            time at which the transfer ended. A terminal with less than 110 columns does not show the sizes. With --json
+            each transfer is one line, with the same members as in `backhaul tasks`.
             """, storeUse: .lists)
 
     private let after: TaskID?
@@ -23,8 +23,11 @@ struct History: DescribedCommand {
             guard let session = try context.attach(application, role: .observe) else { return .done }
             var isFirstPage = true
             try session.forEachPageOfHistory(after: after) { (tasks) throws(CommandError) in
-                var lines = tasks.map { context.output.isJSON ? $0.json.text : History.line($0) }
-                if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(History.header, at: 0) }
+                let columns = context.output.columns
+                var lines = tasks.map { context.output.isJSON ? $0.json.text : History.line($0, columns) }
+                if isFirstPage && !tasks.isEmpty && !context.output.isJSON {
+                    lines.insert(History.header(columns), at: 0)
+                }
                 try context.output.result(lines: lines)
                 isFirstPage = isFirstPage && tasks.isEmpty
             }
@@ -35,11 +38,11 @@ struct History: DescribedCommand {
         }
     }
 
-    private static var header: String { Tasks.header(ended: "ENDED") }
+    private static func header(_ columns: Int?) -> String { Tasks.header(ended: "ENDED", columns: columns) }
 
-    private static func line(_ task: TaskInfo) -> String {
-        let line = Tasks.line(task, ended: Text.dateAndTime(task.endedMilliseconds ?? 0))
-        guard let message = task.errorMessage else { return line }
-        return line + ": " + Text.visible(message)
+    private static func line(_ task: TaskInfo, _ columns: Int?) -> String {
+        Tasks.line(
+            task, ended: Text.dateAndTime(task.endedMilliseconds ?? 0), remark: task.errorMessage.map { ": " + $0 },
+            columns: columns)
     }
 }

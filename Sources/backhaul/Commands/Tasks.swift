@@ -36,8 +36,11 @@ struct Tasks: DescribedCommand {
             var isFirstPage = true
             try context.forEachSession(application, role: .observe) { (session) throws(CommandError) in
                 try session.forEachPage(selection) { (tasks) throws(CommandError) in
-                    var lines = tasks.map { context.output.isJSON ? $0.json.text : Tasks.line($0) }
-                    if isFirstPage && !tasks.isEmpty && !context.output.isJSON { lines.insert(Tasks.header(), at: 0) }
+                    let columns = context.output.columns
+                    var lines = tasks.map { context.output.isJSON ? $0.json.text : Tasks.line($0, columns: columns) }
+                    if isFirstPage && !tasks.isEmpty && !context.output.isJSON {
+                        lines.insert(Tasks.header(columns: columns), at: 0)
+                    }
                     try context.output.result(lines: lines)
                     isFirstPage = isFirstPage && tasks.isEmpty
                     return true
@@ -51,18 +54,29 @@ struct Tasks: DescribedCommand {
         }
     }
 
-    /// - Parameter ended: The title of the column with the times of the ends. Nil means that there is no such column.
-    static func header(ended: String? = nil) -> String { row("TASK", ended, "STATE", "DONE", "OF", "URL") }
+    /// - Parameters:
+    ///   - ended: The title of the column with the times of the ends. Nil means that there is no such column.
+    ///   - columns: The width of the terminal. Nil means that a line may have any length.
+    static func header(ended: String? = nil, columns: Int?) -> String {
+        row("TASK", ended, "STATE", "DONE", "OF", columns) + "URL"
+    }
 
-    static func line(_ task: TaskInfo, ended: String? = nil) -> String {
+    /// - Parameters:
+    ///   - ended: The time of the end. Nil if there is no such column.
+    ///   - remark: A phrase that follows the URL. Nil means a phrase about why the transfer waits or has failed.
+    ///   - columns: The width of the terminal. Nil means that a line may have any length.
+    static func line(_ task: TaskInfo, ended: String? = nil, remark: String? = nil, columns: Int?) -> String {
         var state = task.state.word
         if let source = task.source { state += " (\(source))" }
         if let reason = task.reason, !task.hasEnded, reason.code != .suspended {
             state += " (" + reason.code.word + ")"
         }
-        return row(
-            "\(task.id)", ended, state, Text.size(task.done), task.total.map { Text.size($0) } ?? "?",
-            Text.visible(task.url + file(task) + (remark(task, showsError: ended == nil).map { " (\($0))" } ?? "")))
+        let start = row(
+            "\(task.id)", ended, state, Text.size(task.done), task.total.map { Text.size($0) } ?? "?", columns)
+        let remark = remark ?? Tasks.remark(task, showsError: ended == nil).map { " (\($0))" } ?? ""
+        return start
+            + ScreenText.fitted(
+                task.url + file(task), remark, columns: columns.map { max(0, $0 - Text.width(start)) })
     }
 
     /// The name of the file, if the URL does not show it.
@@ -82,11 +96,17 @@ struct Tasks: DescribedCommand {
         return [text, WaitPhrases.next(task)].compactMap { $0 }.joined(separator: "; ")
     }
 
+    /// On a narrower terminal, the column with the times of the ends takes the place of the sizes.
+    private static let narrow = 110
+
+    /// The columns before the URL.
     private static func row(
-        _ id: String, _ ended: String?, _ state: String, _ done: String, _ size: String, _ url: String
+        _ id: String, _ ended: String?, _ state: String, _ done: String, _ size: String, _ columns: Int?
     ) -> String {
-        Text.padded(left: id, columns: 6) + "  " + (ended.map { Text.padded($0, columns: 19) } ?? "")
-            + Text.padded(state, columns: 25) + Text.padded(left: done, columns: 9)
-            + Text.padded(left: size, columns: 10) + "  " + url
+        let start =
+            Text.padded(left: id, columns: 6) + "  " + (ended.map { Text.padded($0, columns: 19) } ?? "")
+            + Text.padded(state, columns: 25)
+        if ended != nil, let columns, columns < narrow { return start }
+        return start + Text.padded(left: done, columns: 9) + Text.padded(left: size, columns: 10) + "  "
     }
 }

@@ -104,10 +104,25 @@ enum ScreenText {
 
     /// The same, but of a wider text the beginning stays.
     static func cell(start text: String, columns: Int) -> String {
+        Text.padded(fitted(start: text, columns: columns), columns: columns)
+    }
+
+    /// The text, at most `columns` wide. The end of a wider text is replaced by dots.
+    static func fitted(start text: String, columns: Int) -> String {
         let text = drawable(text)
-        if Text.width(text) <= columns { return Text.padded(text, columns: columns) }
+        if Text.width(text) <= columns { return text }
         let dots = columns < 8 ? "" : "..."
-        return Text.padded(cut(text, columns: columns - dots.count) + dots, columns: columns)
+        return cut(text, columns: columns - dots.count) + dots
+    }
+
+    /// A name and a remark about it, together at most `columns` wide. If there is no room for both, the name keeps at
+    /// least half of the room. Nil means that the room has no limit.
+    static func fitted(_ name: String, _ remark: String, columns: Int?) -> String {
+        guard let columns else { return Text.visible(name + remark) }
+        let (name, remark) = (drawable(name), drawable(remark))
+        let room = max((columns + 1) / 2, columns - Text.width(remark))
+        let shown = Text.fitted(name, columns: room)
+        return shown + fitted(start: remark, columns: max(0, columns - Text.width(shown)))
     }
 
     static func cell(left text: String, columns: Int) -> String {

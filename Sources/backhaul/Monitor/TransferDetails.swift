@@ -45,8 +45,8 @@ struct TransferDetails {
             let attempts = try session.run(.attempts(key.id))
             lines = Info.lines(task) + explanation.lines
             if attempts.isEmpty { return }
-            lines.append(Attempts.header)
-            lines += attempts.map { Attempts.line($0, isLast: $0.number == attempts.last?.number) }
+            lines.append(Attempts.header(nil))
+            lines += attempts.map { Attempts.line($0, isLast: $0.number == attempts.last?.number, columns: nil) }
         }
         return lines
     }

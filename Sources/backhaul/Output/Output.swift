@@ -17,6 +17,9 @@ final class Output {
     /// The terminal on which progress is drawn, if there is one.
     var progressTerminal: Terminal? { panel?.terminal }
 
+    /// The width of the terminal to which results are written. Nil if they go elsewhere, where no text is shortened.
+    var columns: Int? { isJSON ? nil : Terminal(STDOUT_FILENO)?.size.columns }
+
     /// Writes one line of the result.
     func result(_ line: String) throws(CommandError) { try result(lines: [line]) }
 
