@@ -88,7 +88,7 @@ $(TESTING): $(wildcard testing/*.[ch]) include/backhaul_testing.h include/backha
 	@ln -sf $(@F) $(@:.1=)
 
 # The functions that replace functions of libc are visible.
-$(BUILD)/lib/backhaul/backhaul-testbed.so: $(wildcard testing/preload/*) testing/control.h | setup-build
+$(BUILD)/lib/backhaul/backhaul-testbed.so: $(wildcard testing/preload/* testing/*.h include/*.h) | setup-build
 	@mkdir -p $(@D)
 	$(CC) $(TESTING_FLAGS) -fvisibility=default -shared -o $@ $(wildcard testing/preload/*.c)
 
@@ -100,7 +100,7 @@ $(MANUAL) &: $(COMMAND) $(DAEMON) scripts/make-manual $(wildcard scripts/manual/
     $(wildcard docs/*.md)
 	scripts/make-manual
 
-$(MAN3): include/backhaul.h scripts/make-reference $(wildcard docs/*.md) \
+$(MAN3): $(wildcard include/*.h) scripts/make-reference $(wildcard docs/*.md) \
     $(wildcard scripts/manual/*.py scripts/reference/*.py scripts/schema/*.py) | setup-build
 	scripts/make-reference man $@
 

@@ -58,13 +58,13 @@
 extern "C" {
 #endif
 
+/* ---------------------------------------------------------------------------------------------------------------
+ * Testbed: a store in a temporary directory, with a daemon, an origin and a clock.
+ * ------------------------------------------------------------------------------------------------------------ */
+
 typedef struct bht_testbed bht_testbed;   /* a store, a daemon, an origin and a clock */
 typedef struct bht_resource bht_resource; /* what the origin has at one path */
 typedef struct bht_host bht_host;         /* a host that the test has started */
-
-/* ---------------------------------------------------------------------------------------------------------------
- * Testbed
- * ------------------------------------------------------------------------------------------------------------ */
 
 /* Options of a testbed. */
 typedef struct bht_options {
@@ -165,7 +165,7 @@ BH_API size_t bht_request_count(bht_resource *resource);
 BH_API bool bht_request_at(bht_resource *resource, size_t index, bht_request *request);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Hosts
+ * Hosts: programs that use Backhaul. The test starts them, and kills them.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* Starts a host: a program and its arguments. If words[0] is NULL, the program is the program of the test. */
@@ -206,7 +206,7 @@ BH_API BH_CHECK_RESULT bh_status bht_wait(bht_host *host, int32_t timeout_ms, in
 BH_API BH_CHECK_RESULT bh_status bht_wait_for_success(bht_host *host, int32_t timeout_ms, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Daemon
+ * Daemon: a host or the test starts it. It dies at once, at a point that the test names, or because the power fails.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* Starts the daemon if none runs, as the machine does at boot with `backhaul service install`. A host also starts it.
@@ -215,6 +215,39 @@ BH_API BH_CHECK_RESULT bh_status bht_start_daemon(bht_testbed *testbed, bh_error
 
 /* Kills the daemon with SIGKILL, and waits until it has ended. Returns whether one ran. */
 BH_API bool bht_kill_daemon(bht_testbed *testbed);
+
+/* A point at which a daemon dies. What the point's comment says is on the disk then, and nothing that comes after it.
+ * Hosts find out when they connect to the next daemon. */
+BH_ENUM(bht_point){
+    BHT_POINT_STEP = 1,     /* before a durable step: a call by which the daemon changes or syncs a file or a
+                                   directory below the testbed's directory, such as its database */
+    BHT_POINT_ENQUEUED = 2, /* the tasks of a call of bh_session_enqueue are stored; the host has no reply */
+    BHT_POINT_RECEIVED = 3, /* all bytes of a download are on the disk; its file does not have its final name */
+    BHT_POINT_PLACED = 4,   /* the file has its final name; the task has not ended */
+    BHT_POINT_ENDED = 5,    /* the task of a placed file has ended, and its event is stored; no host has the event */
+    BHT_POINT_ACKNOWLEDGED = 6, /* an acknowledgement is stored; the host has no reply */
+};
+
+/* From now on, counts how often the daemons of the testbed come to the point. At the given count, from 1, the daemon is
+ * killed with SIGKILL. This replaces an earlier point at which no daemon has died. A connected host starts the next
+ * daemon at once. To let a daemon die in its start, call this function before the start. */
+BH_API void bht_kill_daemon_at(bht_testbed *testbed, bht_point point, uint32_t count);
+
+/* Whether a daemon has died at the point of the last bht_kill_daemon_at. A test that repeats a run, and lets the daemon
+ * die before the first step, the second and so on, ends with the run in which no daemon has died. */
+BH_API bool bht_daemon_died(bht_testbed *testbed);
+
+/* Waits until a daemon has died at the point of the last bht_kill_daemon_at. Errors: BH_TIMEOUT. */
+BH_API BH_CHECK_RESULT bh_status bht_wait_for_death(bht_testbed *testbed, int32_t timeout_ms, bh_error *error);
+
+/* The power fails, and the machine boots. The daemon and the hosts are killed. All that the daemons have not synced is
+ * lost: writes to files, new names and removals of names, below the testbed's directory. The daemon gets the clocks and
+ * the id of a new boot. It runs again when the test starts it or a host. Launches that the test has not taken are lost.
+ *
+ * A real disk may keep a part of what was not synced; this disk keeps nothing. Files that others have changed, such as
+ * the test, a host or an engine in a host, are as they were. The process of the test is not killed. Errors:
+ * BH_DISK_FAILED. */
+BH_API BH_CHECK_RESULT bh_status bht_fail_power(bht_testbed *testbed, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Conditions: what the daemon reads about the machine, in place of the machine of the test. At first there is external

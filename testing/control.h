@@ -32,6 +32,13 @@ struct control {
     uint32_t reports;
     // How far the clocks of the daemons are ahead, in nanoseconds.
     int64_t ahead;
+    // How far the clocks of a boot are behind the calendar clock's advance, in nanoseconds.
+    int64_t boot_behind;
+    // A futex: whether the power is off.
+    uint32_t is_off;
+    // The point at which a daemon dies; 0: none. How often it comes there until then. The process that has died.
+    uint32_t point, left;
+    uint32_t died;
     // The number of changes of the machine's conditions.
     uint32_t conditions;
     // Whether there is a default route.

@@ -207,6 +207,11 @@ bh_status bht_take_launch(bht_testbed *testbed, int32_t timeout, bht_launch_requ
     }
 }
 
+void bht_drop_launches(bht_testbed *testbed) {
+    struct pollfd ready = {.fd = testbed->launches, .events = POLLIN};
+    while (poll(&ready, 1, 0) > 0) close(accept4(testbed->launches, NULL, NULL, SOCK_CLOEXEC));
+}
+
 bh_status bht_launch(bht_testbed *testbed, int32_t timeout, bht_host **host, bh_error *error) {
     bht_launch_request request = BH_INIT(bht_launch_request);
     bh_status status = bht_take_launch(testbed, timeout, &request, error);

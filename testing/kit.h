@@ -60,8 +60,23 @@ bool bht_origin_is_idle(struct origin *origin, uint64_t *sum);
 // The running daemons of the testbed, at most CONTROL_DAEMONS. Returns their number.
 size_t bht_daemons(bht_testbed *testbed, pid_t *processes);
 
+// Waits until the number, which daemons change before they report, is not the value.
+bool bht_await_report(bht_testbed *testbed, const uint32_t *number, uint32_t value, int32_t timeout);
+
 // Waits until the daemons have nothing to do at the present time.
 void bht_settle(bht_testbed *testbed);
+
+// Forgets the launches that were not taken.
+void bht_drop_launches(bht_testbed *testbed);
+
+// Makes the files of the journal (journal.h).
+bool bht_make_journal(const bht_testbed *testbed);
+
+// Kills a process, and waits until it has ended. Returns whether it ran.
+bool bht_kill_process(pid_t process);
+
+// Removes a file, or a directory with all that is in it.
+void bht_remove(const char *path);
 
 // Kills the hosts; the second function also frees them.
 void bht_kill_hosts(bht_testbed *testbed);

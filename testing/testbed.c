@@ -139,8 +139,8 @@ static bool make_directory(bht_testbed *testbed, const bht_options *options) {
     }
     snprintf(testbed->store, sizeof testbed->store, "%s/store", testbed->directory);
     testbed->launches = bht_listen_for_launches(testbed->directory);
-    return make_folders(testbed) && write_daemon(testbed) && map_control(testbed) && make_environment(testbed) &&
-           testbed->launches >= 0;
+    return make_folders(testbed) && bht_make_journal(testbed) && write_daemon(testbed) && map_control(testbed) &&
+           make_environment(testbed) && testbed->launches >= 0;
 }
 
 // ---- The end
@@ -199,6 +199,8 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
     return remove(path);
 }
 
+void bht_remove(const char *path) { nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
+
 void bht_close(bht_testbed *testbed) {
     if (!testbed) return;
     remove_open(testbed);
@@ -210,7 +212,7 @@ void bht_close(bht_testbed *testbed) {
         bht_kill_daemon(testbed);
         munmap(testbed->control, sizeof *testbed->control);
     }
-    if (*testbed->directory) nftw(testbed->directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    if (*testbed->directory) bht_remove(testbed->directory);
     for (char **one = testbed->environment; one && *one; one++) free(*one);
     free(testbed->environment);
     free(testbed->taken);
@@ -240,7 +242,7 @@ size_t bht_daemons(bht_testbed *testbed, pid_t *processes) {
     return found;
 }
 
-static bool kill_process(pid_t process) {
+bool bht_kill_process(pid_t process) {
     int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
     if (descriptor < 0) return false;
     bool is_killed = !syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0);
@@ -256,8 +258,20 @@ bool bht_kill_daemon(bht_testbed *testbed) {
     bool any = false;
     size_t count = bht_daemons(testbed, processes);
     for (size_t i = 0; i < count; i++)
-        if (kill_process(processes[i])) any = true;
+        if (bht_kill_process(processes[i])) any = true;
     return any;
+}
+
+bool bht_await_report(bht_testbed *testbed, const uint32_t *number, uint32_t value, int32_t timeout) {
+    struct timespec deadline = bht_deadline(timeout);
+    for (;;) {
+        uint32_t reports = __atomic_load_n(&testbed->control->reports, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(number, __ATOMIC_SEQ_CST) != value) return true;
+        int left = bht_left(&deadline);
+        if (!left) return false;
+        struct timespec limit = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
+        control_wait(&testbed->control->reports, reports, &limit);
+    }
 }
 
 bh_status bht_start_daemon(bht_testbed *testbed, bh_error *error) {
@@ -269,15 +283,8 @@ bh_status bht_start_daemon(bht_testbed *testbed, bh_error *error) {
     uint32_t count = __atomic_load_n(&testbed->control->daemon_count, __ATOMIC_SEQ_CST);
     pid_t process = bht_spawn(words, testbed->environment, true, NULL);
     if (process < 0) return bht_fail(error, BH_DAEMON_UNAVAILABLE, "the daemon cannot be started: %s", strerror(errno));
-    struct timespec deadline = bht_deadline(10000);
-    for (;;) {
-        uint32_t reports = __atomic_load_n(&testbed->control->reports, __ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&testbed->control->daemon_count, __ATOMIC_SEQ_CST) != count) break;
-        int left = bht_left(&deadline);
-        if (!left) return bht_fail(error, BH_DAEMON_UNAVAILABLE, "the daemon %s has not started", testbed->daemon);
-        struct timespec limit = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
-        control_wait(&testbed->control->reports, reports, &limit);
-    }
+    if (!bht_await_report(testbed, &testbed->control->daemon_count, count, 10000))
+        return bht_fail(error, BH_DAEMON_UNAVAILABLE, "the daemon %s has not started", testbed->daemon);
     bht_settle(testbed); // now it serves the store
     return bht_succeed(error);
 }

@@ -40,16 +40,23 @@ int64_t real_now(void) {
     return nanoseconds(&time);
 }
 
-int64_t moved_now(void) { return real_now() + ahead(); }
+// How far the clocks are ahead that begin at boot: the monotonic clock, and the boot clock.
+static int64_t boot_ahead(void) {
+    return control ? ahead() - __atomic_load_n(&control->boot_behind, __ATOMIC_SEQ_CST) : 0;
+}
+
+int64_t moved_now(void) { return real_now() + boot_ahead(); }
 
 // ---- Clocks
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
     int result = REAL(clock_gettime)(clock, time);
     // The clocks of processor time are not moved.
-    bool is_moved = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW ||
-                    clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_BOOTTIME;
-    if (!result && is_moved && control) *time = timespec_of(nanoseconds(time) + ahead());
+    bool is_calendar = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
+    bool is_of_boot = clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_MONOTONIC_COARSE ||
+                      clock == CLOCK_BOOTTIME;
+    if (!result && (is_calendar || is_of_boot))
+        *time = timespec_of(nanoseconds(time) + (is_calendar ? ahead() : boot_ahead()));
     return result;
 }
 
@@ -123,12 +130,16 @@ void start_clock(void) { start_thread(run_clock, NULL); }
 
 // ---- Condition variables
 
+// Only a time of the calendar clock is this large: no machine has run for 30 years.
+enum { CALENDAR_SECONDS = 1000000000 };
+
 static int wait_for_condition(pthread_cond_t *condition, pthread_mutex_t *mutex, clockid_t clock,
                               const struct timespec *limit) {
     struct waiter waiter = {.condition = condition, .wake = -1, .seen = changes()};
     begin_wait(&waiter);
     // The clock is moved before the number of changes grows, so an earlier number only causes one more wake-up.
-    struct timespec real = timespec_of(nanoseconds(limit) - ahead());
+    struct timespec real =
+        timespec_of(nanoseconds(limit) - (limit->tv_sec < CALENDAR_SECONDS ? boot_ahead() : ahead()));
     if (real.tv_sec < 0 || real.tv_nsec < 0) real = (struct timespec){0};
     int result = clock == CLOCK_PROCESS_CPUTIME_ID ? REAL(pthread_cond_timedwait)(condition, mutex, &real)
                                                    : REAL(pthread_cond_clockwait)(condition, mutex, clock, &real);
@@ -139,7 +150,7 @@ static int wait_for_condition(pthread_cond_t *condition, pthread_mutex_t *mutex,
 int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                            const struct timespec *restrict limit) {
     if (!control) return REAL(pthread_cond_timedwait)(condition, mutex, limit);
-    // The condition variable knows its clock. All clocks are moved in the same way.
+    // The condition variable knows its clock.
     return wait_for_condition(condition, mutex, CLOCK_PROCESS_CPUTIME_ID, limit);
 }
 

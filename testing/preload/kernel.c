@@ -65,6 +65,7 @@ int close(int descriptor) {
         *pair = pairs[--pair_count];
     }
     pthread_mutex_unlock(&pairs_lock);
+    forget_connection(descriptor);
     return REAL(close)(descriptor);
 }
 
@@ -124,7 +125,7 @@ ssize_t send(int descriptor, const void *bytes, size_t size, int flags) {
     struct pair *pair = find(descriptor);
     int other = pair ? pair->other : -1;
     pthread_mutex_unlock(&pairs_lock);
-    if (!pair) return REAL(send)(descriptor, bytes, size, flags);
+    if (!pair) return send_to_host(descriptor, bytes, size, flags);
     char reply[256] __attribute__((aligned(NLMSG_ALIGNTO))) = {0};
     size_t count = size >= sizeof(struct nlmsghdr) ? answer(bytes, reply) : 0;
     REAL(send)(other, reply, count, MSG_NOSIGNAL);

@@ -5,8 +5,10 @@
 #define PRELOAD_H
 
 #include "../control.h"
+#include "backhaul_testing.h"
 #include <dlfcn.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 // The page of the testbed; NULL: this process has no testbed.
 extern struct control *control;
@@ -38,6 +40,21 @@ void start_clock(void);
 
 // Reports to the daemon that conditions of the machine have changed.
 void report_conditions(void);
+
+// Opens the journal.
+void start_files(void);
+
+// The daemon has come to a point of bht_kill_daemon_at. Returns only if it does not die there.
+void reach(bht_point point);
+
+// The same for the points before and after a file gets another name, and after a file was synced.
+void before_move(const char *from, const char *to);
+void after_move(const char *from, const char *to);
+void after_sync(const char *path);
+
+// send(2), except that the daemon may die instead.
+ssize_t send_to_host(int descriptor, const void *bytes, size_t size, int flags);
+void forget_connection(int descriptor);
 
 // Finds the functions that the child of a vfork calls, which must not call the dynamic linker.
 void find_functions(void);

@@ -115,6 +115,51 @@ public final class Testbed: @unchecked Sendable {
     @discardableResult
     public func killDaemon() -> Bool { bht_kill_daemon(pointer) }
 
+    /// A point at which a daemon dies. What the case's comment says is on the disk then, and nothing that comes after
+    /// it. Hosts find out when they connect to the next daemon.
+    public enum Point: Int32, CaseIterable, Sendable {
+        /// Before a durable step: a call by which the daemon changes or syncs a file or a directory below the testbed's
+        /// directory, such as its database.
+        case step = 1
+        /// The tasks of an enqueue are stored; the host has no reply.
+        case enqueued
+        /// All bytes of a download are on the disk; its file does not have its final name.
+        case received
+        /// The file has its final name; the task has not ended.
+        case placed
+        /// The task of a placed file has ended, and its event is stored; no host has the event.
+        case ended
+        /// An acknowledgement is stored; the host has no reply.
+        case acknowledged
+    }
+
+    /// From now on, counts how often the daemons of the testbed come to the point. At the given count, from 1, the
+    /// daemon is killed with SIGKILL. This replaces an earlier point at which no daemon has died. A connected host
+    /// starts the next daemon at once. To let a daemon die in its start, call this method before the start.
+    public func killDaemon(at point: Point, count: Int = 1) {
+        bht_kill_daemon_at(pointer, point.rawValue, UInt32(clamping: count))
+    }
+
+    /// Whether a daemon has died at the point of the last `killDaemon(at:count:)`.
+    public var daemonDied: Bool { bht_daemon_died(pointer) }
+
+    /// Waits until a daemon has died at the point of the last `killDaemon(at:count:)`.
+    ///
+    /// - Throws: `BackhaulError` with `.timeout`.
+    public func waitForDeath(timeout: Duration = .seconds(10)) async throws {
+        try await waiting { [self] in
+            try check { bht_wait_for_death(pointer, milliseconds(timeout), $0) }
+        }
+    }
+
+    /// The power fails, and the machine boots. The daemon and the hosts are killed. All that the daemons have not
+    /// synced is lost: writes to files, new names and removals of names, below the testbed's directory. The daemon runs
+    /// again when the test starts it or a host.
+    ///
+    /// A real disk may keep a part of what was not synced; this disk keeps nothing. Files that others have changed,
+    /// such as the test, a host or an engine in a host, are as they were. The process of the test is not killed.
+    public func failPower() throws { try check { bht_fail_power(pointer, $0) } }
+
     // MARK: Conditions
 
     /// Sets whether there is external power, and the charge of the battery. At first, there is external power, and no

@@ -29,6 +29,22 @@ struct StoryTests {
         #expect(second.requests.map(\.status) == [401, 200])
     }
 
+    @Test(
+        "a daemon dies with the downloaded file, the power fails, and the task ends", arguments: Testbed.Point.allCases)
+    func deaths(point: Testbed.Point) async throws {
+        let testbed = try Testbed()
+        let file = try testbed.serve("/1.jpg", Array("a picture".utf8))
+        let application = try await testbed.application("org.example.test")
+        let session = try await application.createSession(SessionConfiguration(identifier: "s"))
+        testbed.killDaemon(at: point)
+        let task = try await session.download(file.url, to: testbed.directory + "/1.jpg", key: "1")
+        if point != .acknowledged { try await testbed.waitForDeath() }
+        #expect(testbed.daemonDied == (point != .acknowledged))
+        try testbed.failPower()
+        #expect(try await session.ending(of: task).path == testbed.directory + "/1.jpg")
+        await application.close()
+    }
+
     @Test("two hours of Retry-After pass at once")
     func clock() async throws {
         let testbed = try Testbed()

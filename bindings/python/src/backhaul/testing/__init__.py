@@ -19,6 +19,6 @@ conditions, decides how the origin answers, and starts and kills the host and th
 
 from ._hosts import Host, HostFailed, launch_command
 from ._origin import Request, Resource
-from ._testbed import Testbed
+from ._testbed import Point, Testbed
 
-__all__ = ["Host", "HostFailed", "Request", "Resource", "Testbed", "launch_command"]
+__all__ = ["Host", "HostFailed", "Point", "Request", "Resource", "Testbed", "launch_command"]

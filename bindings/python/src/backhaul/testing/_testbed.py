@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Sequence
 from datetime import timedelta
+from enum import IntEnum
 from multiprocessing import connection
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,25 @@ from .._types import StrPath
 from ._hosts import Host, HostProgram, is_marker, make_marker, start
 from ._library import LaunchRequest, Options, call, kit, milliseconds, texts
 from ._origin import Resource
+
+
+class Point(IntEnum):
+    """A point at which a daemon dies. What the point's comment says is on the disk then, and nothing that comes after
+    it. Hosts find out when they connect to the next daemon."""
+
+    #: Before a durable step: a call by which the daemon changes or syncs a file or a directory below the testbed's
+    #: directory, such as its database.
+    STEP = 1
+    #: The tasks of an enqueue are stored; the host has no reply.
+    ENQUEUED = 2
+    #: All bytes of a download are on the disk; its file does not have its final name.
+    RECEIVED = 3
+    #: The file has its final name; the task has not ended.
+    PLACED = 4
+    #: The task of a placed file has ended, and its event is stored; no host has the event.
+    ENDED = 5
+    #: An acknowledgement is stored; the host has no reply.
+    ACKNOWLEDGED = 6
 
 
 class Testbed:
@@ -130,9 +150,39 @@ class Testbed:
         """Starts the daemon, as the machine does at boot with ``backhaul service install``. A host also starts it."""
         call(kit.bht_start_daemon, self._handle)
 
-    def kill_daemon(self) -> bool:
-        """Kills the daemon with SIGKILL, and waits until it has ended. Returns whether one ran."""
-        return bool(kit.bht_kill_daemon(self._handle))
+    def kill_daemon(self, *, at: Point | int | None = None, count: int = 1) -> bool:
+        """Kills the daemon with SIGKILL, and waits until it has ended. Returns whether one ran.
+
+        With ``at``, the daemon is killed later, and the result is False: when it comes to this point for the
+        ``count``-th time from now on. A number is ``Point.STEP`` with this count. A connected host starts the next
+        daemon at once. To let a daemon die in its start, call this method before the start.
+        """
+        if at is None:
+            return bool(kit.bht_kill_daemon(self._handle))
+        point, number = (at, count) if isinstance(at, Point) else (Point.STEP, at)
+        kit.bht_kill_daemon_at(self._handle, point, number)
+        return False
+
+    @property
+    def daemon_died(self) -> bool:
+        """Whether a daemon has died at the point of the last ``kill_daemon(at=…)``."""
+        return bool(kit.bht_daemon_died(self._handle))
+
+    def wait_for_death(self, timeout: float = 10) -> None:
+        """Waits until a daemon has died at the point of the last ``kill_daemon(at=…)``."""
+        call(kit.bht_wait_for_death, self._handle, milliseconds(timeout))
+
+    def fail_power(self) -> None:
+        """The power fails, and the machine boots. The daemon and the hosts are killed. All that the daemons have not
+        synced is lost: writes to files, new names and removals of names, below the testbed's directory. The daemon runs
+        again when the test starts it or a host.
+
+        A real disk may keep a part of what was not synced; this disk keeps nothing. Files that others have changed,
+        such as the test, a host or an engine in a host, are as they were. The process of the test is not killed.
+        """
+        for host in self._hosts:
+            host.kill()
+        call(kit.bht_fail_power, self._handle)
 
     # The conditions
 

@@ -1,0 +1,216 @@
+"""The daemon dies at a point that the test names, and the power fails. Nothing that was promised is lost."""
+
+import contextlib
+import itertools
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from backhaul import Application, Timeout
+from backhaul.testing import Point, Testbed
+
+CONTENT = bytes(range(256)) * 1_000
+NAMED = [point for point in Point if point is not Point.STEP]
+
+
+def photos(url, folder):
+    """A host that downloads a file, and writes a line for each event that it gets."""
+    with Application("org.example.photos") as application, application.session("gallery") as session:
+        session.download(url, folder / "1.jpg", key="1")
+        for event in session.events():
+            with (folder / "events").open("a") as file:
+                file.write(f"{event.id}\n")
+            event.acknowledge()
+            if event.is_session_finished:
+                break
+        session.complete()
+
+
+def check(bed):
+    """The file has arrived, and each event is there. Only the last one may have come twice."""
+    assert (bed.directory / "1.jpg").read_bytes() == CONTENT
+    assert sorted(set((bed.directory / "events").read_text().split())) == ["1", "2"]
+
+
+@pytest.mark.parametrize("point", NAMED)
+def test_a_host_does_not_notice_that_the_daemon_dies(backhaul_testbed, point):
+    file = backhaul_testbed.serve("/1.jpg", CONTENT)
+    backhaul_testbed.kill_daemon(at=point)
+    backhaul_testbed.start(photos, file.url, backhaul_testbed.directory).wait()
+    assert backhaul_testbed.daemon_died
+    assert [request.status for request in file.requests] == [200]
+    check(backhaul_testbed)
+
+
+def gets_an_event(url, folder):
+    """A host that ends after one event."""
+    with Application("org.example.photos") as application, application.session("gallery") as session:
+        session.download(url, folder / "1.jpg", key="1")
+        next(session.events()).acknowledge()
+
+
+def stored(bed, table):
+    """The number of rows of a table, in a copy of the database."""
+    with tempfile.TemporaryDirectory() as copy:
+        shutil.copytree(bed.store, copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.sock*", "socket"))
+        with contextlib.closing(sqlite3.connect(next(Path(copy).glob("*.sqlite3")))) as database:
+            return database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+
+
+@pytest.mark.parametrize("point, has_file, tasks, events", [
+    (Point.ENQUEUED, False, 1, 0),
+    (Point.RECEIVED, False, 1, 0),
+    (Point.PLACED, True, 1, 0),
+    (Point.ENDED, True, 1, 2),
+    (Point.ACKNOWLEDGED, True, 0, 1),
+])
+def test_at_a_point_the_disk_has_what_the_point_says(backhaul_testbed, point, has_file, tasks, events):
+    bed = backhaul_testbed
+    file = bed.serve("/1.jpg", CONTENT)
+    file.stall(at=1)
+    bed.kill_daemon(at=point)
+    host = bed.start(gets_an_event, file.url, bed.directory)
+    if point is not Point.ENQUEUED:
+        file.wait_for_bytes(1)
+        if point is not Point.ACKNOWLEDGED:
+            host.kill()
+        file.release()
+    bed.wait_for_death()
+    host.kill()
+    bed.kill_daemon()
+    assert (bed.directory / "1.jpg").exists() is has_file
+    assert (stored(bed, "tasks"), stored(bed, "events")) == (tasks, events)
+
+
+def test_a_daemon_dies_at_the_given_count(backhaul_testbed, session):
+    bed = backhaul_testbed
+    bed.kill_daemon(at=Point.RECEIVED, count=2)
+    with pytest.raises(Timeout, match="no daemon has come to its point within 10 ms"):
+        bed.wait_for_death(timeout=0.01)
+    for number, has_died in enumerate([False, True, True]):
+        session.download(bed.serve(f"/{number}", CONTENT).url, bed.directory / str(number))
+        next(event for event in session.events() if event.is_task_ended).acknowledge()
+        assert bed.daemon_died is has_died
+
+
+def test_a_host_loses_nothing_at_any_step():
+    for step in itertools.count(1, 10):
+        with Testbed() as bed:
+            file = bed.serve("/1.jpg", CONTENT)
+            bed.kill_daemon(at=step)
+            bed.start(photos, file.url, bed.directory).wait()
+            check(bed)
+            if not bed.daemon_died:
+                break
+    assert step > 20
+
+
+# ---- The power
+
+
+def test_the_bytes_that_were_not_synced_are_lost(backhaul_testbed, session):
+    file = backhaul_testbed.serve("/file", CONTENT)
+    file.stall(at=100_000)
+    file.stall(at=100_000)
+    session.download(file.url, backhaul_testbed.directory / "file")
+    file.wait_for_bytes(100_000)
+    backhaul_testbed.pass_time(0)
+    backhaul_testbed.fail_power()
+    file.wait_for_requests(2)
+    assert [request.offset for request in file.requests] == [0, 0]
+    file.release()
+    assert next(event for event in session.events() if event.is_task_ended).succeeded
+    assert (backhaul_testbed.directory / "file").read_bytes() == CONTENT
+
+
+def test_the_machine_boots(backhaul_testbed, session):
+    """A delay ends with the boot, because the boot's clock measures it."""
+    file = backhaul_testbed.serve("/file", CONTENT)
+    file.refuse(503, {"Retry-After": "7200"})
+    session.download(file.url, backhaul_testbed.directory / "file")
+    file.wait_for_requests(1)
+    backhaul_testbed.pass_time(timedelta(hours=1))
+    backhaul_testbed.kill_daemon()
+    backhaul_testbed.start_daemon()
+    assert len(file.requests) == 1
+    backhaul_testbed.fail_power()
+    assert next(event for event in session.events() if event.is_task_ended).succeeded
+    assert len(file.requests) == 2
+
+
+@pytest.mark.parametrize("point", NAMED)
+def test_a_host_loses_nothing_if_the_power_fails(backhaul_testbed, point):
+    bed = backhaul_testbed
+    file = bed.serve("/1.jpg", CONTENT)
+    bed.kill_daemon(at=point)
+    bed.start(photos, file.url, bed.directory)
+    bed.wait_for_death()
+    bed.fail_power()
+    bed.start(photos, file.url, bed.directory).wait()
+    check(bed)
+
+
+#: Changes of files, with the files that a disk has after a failure of the power: names and contents.
+CHANGES = {
+    "make('a', 'one')": {},
+    "make('a', 'one'); sync('a')": {"a": "one"},
+    "make('a', 'one'); sync('.')": {"a": ""},
+    "make('a', 'one'); sync('a'); append('a', 'two')": {"a": "one"},
+    "make('a', 'one'); sync('a'); append('a', 'two'); sync('a'); put('a', 1, 'xx')": {"a": "onetwo"},
+    "make('a', 'one'); sync('a'); cut('a', 1); append('a', 'two')": {"a": "one"},
+    "make('a', 'one'); sync('a'); make('a', 'two')": {"a": "one"},
+    "append('old', 'x'); put('old', 0, 'y'); append('old', 'z')": {},
+    "append('old', 'x'); sync('old')": {"old": "oldx"},
+    "os.unlink('old')": {},
+    "os.unlink('old'); sync('.')": {"old": None},
+    "os.rename('old', 'new')": {},
+    "os.rename('old', 'new'); sync('.')": {"old": None, "new": "old"},
+    "make('a', 'one'); sync('a'); os.rename('a', 'old')": {"a": "one"},
+    "make('a', 'one'); sync('a'); os.rename('a', 'old'); sync('.')": {"old": "one"},
+    "make('a', 'one'); sync('a'); os.rename('a', 'old'); append('old', 'x')": {"a": "one"},
+    "make('a', 'one'); os.rename('a', 'b'); sync('b')": {"a": "one"},
+    "make('a', 'one'); sync('a'); os.link('a', 'b')": {"a": "one"},
+    "os.mkdir('d'); make('d/a', 'one'); sync('d/a')": {"d/a": "one"},
+    "os.mkdir('d'); make('d/a', 'one'); os.rename('d/a', 'b'); sync('.')": {"b": ""},
+    "os.unlink('old'); make('old', 'new'); sync('old')": {"old": "new"},
+}
+#: Runs in the folder of the first argument, with the preloaded library.
+PROGRAM = """
+import os, sys
+def opened(path, flags, work):
+    file = os.open(path, flags, 0o600)
+    work(file)
+    os.close(file)
+def make(path, text): opened(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, lambda file: os.write(file, text.encode()))
+def append(path, text): opened(path, os.O_WRONLY | os.O_APPEND, lambda file: os.write(file, text.encode()))
+def put(path, start, text): opened(path, os.O_WRONLY, lambda file: os.pwrite(file, text.encode(), start))
+def cut(path, size): opened(path, os.O_WRONLY, lambda file: os.ftruncate(file, size))
+def sync(path): opened(path, os.O_RDONLY, os.fsync)
+os.chdir(sys.argv[1])
+exec(sys.argv[2])
+print("done", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("changes", CHANGES)
+def test_a_failure_of_the_power_leaves_what_was_synced(backhaul_testbed, changes):
+    folder = backhaul_testbed.directory / "folder"
+    folder.mkdir()
+    (folder / "old").write_text("old")
+    preload = os.path.join(os.path.dirname(os.environ["BACKHAUL_LIBRARY"]), "backhaul", "backhaul-testbed.so")
+    environment = {**os.environ, **backhaul_testbed.environment, "LD_PRELOAD": os.path.realpath(preload)}
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, folder, changes], env=environment, text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdout.readline() == "done\n"
+        backhaul_testbed.fail_power()
+    expected = {name: text for name, text in {"old": "old", **CHANGES[changes]}.items() if text is not None}
+    left = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+    assert left == expected
