@@ -8,10 +8,10 @@ import pytest
 import test_documents as documents
 
 from reference import python_pages, site, swift_pages
-from reference.c_man import OVERVIEW, Man
+from reference.c_man import OVERVIEWS, Man
 from reference.prose import DOCUMENTS
-from schema.header import PATH
-from tree import PROJECT, header, sources, swift
+from schema.header import KIT, PATH
+from tree import PROJECT, header, kit, sources, swift
 
 ANCHOR = re.compile(r'\{#([\w.-]+)\}$|<a id="([\w.-]+)">', re.MULTILINE)
 #: Variables of the debug build, with which tests replace what an engine reads from the system.
@@ -29,7 +29,7 @@ def pages():
 @pytest.fixture(scope="module")
 def manual(tmp_path_factory):
     folder = tmp_path_factory.mktemp("man")
-    for name, text in Man(header()).texts().items():
+    for name, text in Man(header(), kit()).texts().items():
         (folder / "man3").mkdir(exist_ok=True)
         (folder / "man3" / name).write_text(text)
     return folder
@@ -39,27 +39,30 @@ def anchors(text):
     return {name for match in ANCHOR.findall(text) for name in match if name}
 
 
-def names_of_the_header():
+def names_of(path):
     """Returns all names that the preprocessor leaves in the header, and all macros that it defines."""
     def clang(*options):
-        return subprocess.run(["clang", "-E", "-P", "-x", "c", "-std=c11", *options, PATH], check=True,
+        return subprocess.run(["clang", "-E", "-P", "-x", "c", "-std=c11", *options, path], check=True,
                               capture_output=True, text=True).stdout
-    macros = re.findall(r"^#define (BH_\w+)", clang("-dM"), re.MULTILINE)
-    return {*macros, *re.findall(r"\b(?:bh|BH)_\w+", clang())}
+    macros = re.findall(r"^#define (BHT?_\w+)", clang("-dM"), re.MULTILINE)
+    return {*macros, *re.findall(r"\b(?:bh|BH|bht|BHT)_\w+", clang())}
 
 
 def below(pages, folder):
     return {name: text for name, text in pages.items() if name.startswith(f"{folder}/")}
 
 
-def test_the_reference_describes_each_name_of_the_header(pages):
+@pytest.mark.parametrize("path", [PATH, KIT], ids=["library", "test kit"])
+def test_the_reference_describes_each_name_of_the_header(pages, path):
     described = set().union(*map(anchors, below(pages, "c").values()))
-    assert names_of_the_header() - described == set()
+    assert names_of(path) - described == set()
 
 
 def test_the_reference_of_python_describes_the_names_that_programs_can_import():
     source = (python_pages.SOURCES / "backhaul" / "__init__.py").read_text()
-    exported = re.findall(r'^    "(\w+)",$', source, re.MULTILINE)
+    kit_source = (python_pages.SOURCES / "backhaul" / "testing" / "__init__.py").read_text()
+    of_kit = re.findall(r'"(\w+)"', kit_source.partition("__all__ = ")[2])
+    exported = [*re.findall(r'^    "(\w+)",$', source, re.MULTILINE), *(f"testing.{name}" for name in of_kit)]
     described = [one.path for page in python_pages.load().values() for one in page]
     assert len(exported) > 80 and sorted(described) == sorted(exported)
 
@@ -69,7 +72,7 @@ def test_the_reference_of_python_mentions_no_class_and_no_type_that_programs_can
     defined = {name for module in package.modules.values() for name, member in module.members.items()
                if re.fullmatch(r"[A-Z]\w*[a-z]\w*", name) and not member.is_alias
                and not str(getattr(member, "value", "")).startswith("TypeVar")}
-    internal = defined - {str(name) for name in package.exports}
+    internal = defined - {str(name) for name in (*package.exports, *package.modules["testing"].exports)}
     code = re.findall(r"```.*?```|`[^`]*`|\w+\.\w+", "".join(below(pages, "python").values()), re.DOTALL)
     mentioned = {name for text in code for name in re.findall(r"\w+", text)}
     assert len(internal) > 20 and internal & mentioned == set()
@@ -133,46 +136,47 @@ def test_each_declaration_of_the_header_has_a_comment(pages):
 
 
 def test_the_manual_has_a_page_for_each_function_type_and_macro_with_parameters(manual):
-    types = {*header().types, *header().opaque, *(struct.name for struct in header().structs)}
-    functions = {function.name for function in (*header().functions, *header().inline_functions)}
-    macros = {macro.name.lower() for macro in header().macros}
     pages = {path.name.removesuffix(".3").lower() for path in (manual / "man3").iterdir()}
-    assert types | functions | macros <= pages
+    for read in (header(), kit()):
+        types = {*read.types, *read.opaque, *(struct.name for struct in read.structs)}
+        functions = {function.name for function in (*read.functions, *read.inline_functions)}
+        macros = {macro.name.lower() for macro in read.macros}
+        assert types | functions | macros <= pages
+        assert len(functions) > 30
 
 
 def test_the_pages_of_the_manual_depend_only_on_the_header_and_the_given_date(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
-    first, second = Man(header()).texts(), Man(header()).texts()
+    first, second = Man(header(), kit()).texts(), Man(header(), kit()).texts()
     assert first == second
     assert all(" 1970-01-02 " in text for text in first.values() if not text.startswith(".so "))
 
 
 def test_man_prints_the_pages_without_a_warning(manual):
-    pages = sorted(path for path in (manual / "man3").iterdir() if path.name.startswith((OVERVIEW, "backhaul_")))
+    pages = sorted(path for path in (manual / "man3").iterdir() if path.name.startswith(("backhaul.h", "backhaul_")))
     printed = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", *pages], check=False,
                              capture_output=True, text=True)
     assert (printed.returncode, printed.stderr) == (0, "")
-    assert len(pages) == len(header().chapters) + 1
+    assert len(pages) == len(header().chapters) + len(kit().chapters) + len(OVERVIEWS)
 
 
-def test_man_finds_the_page_of_a_function_by_its_name(manual):
-    command = ["man", "-M", manual, "3", "bh_batch_event_at"]
-    printed = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert "BACKHAUL_BATCHES(3)" in printed.stdout
-
-
-@pytest.mark.parametrize(
-    ("name", "page"), [("backhaul", "BACKHAUL.H(3)"), ("BH_START", "BACKHAUL_STATUS_AND_ERRORS(3)")])
-def test_man_finds_the_overview_by_the_name_of_the_project_and_a_number_by_its_name(manual, name, page):
+@pytest.mark.parametrize(("name", "page"), [
+    ("bh_batch_event_at", "BACKHAUL_BATCHES(3)"),
+    ("bht_fail_power", "BACKHAUL_TESTING_DAEMON(3)"),
+    ("backhaul", "BACKHAUL.H(3)"),
+    ("backhaul_testing.h", "BACKHAUL_TESTING.H(3)"),
+    ("BH_START", "BACKHAUL_STATUS_AND_ERRORS(3)"),
+])
+def test_man_finds_a_page_by_the_name_of_a_function_of_a_header_and_of_a_number(manual, name, page):
     printed = subprocess.run(["man", "-M", manual, "3", name], check=True, capture_output=True, text=True)
     assert page in printed.stdout
 
 
 def test_the_pages_of_the_manual_name_no_file_that_their_readers_do_not_have():
-    assert [name for name, text in Man(header()).texts().items() if ".md" in text] == []
+    assert [name for name, text in Man(header(), kit()).texts().items() if ".md" in text] == []
 
 
 def test_mandoc_finds_no_fault_in_the_pages(manual):
-    pages = [manual / "man3" / f"{OVERVIEW}.3", *sorted((manual / "man3").glob("backhaul_*.3"))]
+    pages = sorted({*(manual / "man3").glob("backhaul_*.3"), *(manual / "man3" / f"{name}.3" for name in OVERVIEWS)})
     checked = subprocess.run(["mandoc", "-T", "lint", *pages], check=False, capture_output=True, text=True)
     assert checked.stdout == ""

@@ -79,6 +79,12 @@ def header():
 
 
 @functools.cache
+def kit():
+    """Returns the declarations of include/backhaul_testing.h."""
+    return schema_header.read(schema_header.KIT)
+
+
+@functools.cache
 def targets():
     """Maps each target to the targets that it may import, according to Package.swift."""
     package = subprocess.run(

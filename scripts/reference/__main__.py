@@ -25,7 +25,7 @@ def write(folder: Path, texts: dict[str, str]) -> None:
 def main(arguments: list[str]) -> None:
     match arguments:
         case ["man", *given] if len(given) <= 1:
-            folder, texts = BUILD / "man" / "man3", Man(header.read()).texts()
+            folder, texts = BUILD / "man" / "man3", Man(header.read(), header.read(header.KIT)).texts()
         case ["site", *given] if len(given) <= 1:
             # The pages of the site need packages of the virtual environment, and those of the manual do not.
             from . import site, swift_pages

@@ -1,5 +1,5 @@
-"""The pages of the header in section 3 of the manual: one page for each chapter, and for each name a page that contains
-only a reference to this page.
+"""The pages of the headers in section 3 of the manual: one page for each chapter, and for each name a page that
+contains only a reference to this page.
 
 The pages are written here, because converters of Markdown to man(7) write links and lists of fields as running text.
 """
@@ -13,25 +13,28 @@ from schema.model import Header
 
 from . import c_model, prose, roff
 
-#: The page with the introduction.
-OVERVIEW = "backhaul.h"
+#: Header -> what it is for. The page with its introduction has its name.
+OVERVIEWS = {
+    "backhaul.h": "background transfer sessions: the C API",
+    "backhaul_testing.h": "the test kit of Backhaul: tests of programs with background transfers",
+}
 
 
 class Man:
-    def __init__(self, header: Header) -> None:
-        self._header = header
-        self._pages = c_model.pages(header)
-        version = {number.name: number.value for number in header.numbers}
+    def __init__(self, *headers: Header) -> None:
+        self._headers = headers
+        self._pages = [page for header in headers for page in c_model.pages(header)]
+        version = {number.name: number.value for header in headers for number in header.numbers}
         parts = (str(version[f"BH_VERSION_{part}"]) for part in ("MAJOR", "MINOR", "PATCH"))
         self._source = "Backhaul " + ".".join(parts)
         self._date = time.strftime("%Y-%m-%d", time.gmtime(roff.epoch()))
 
     def texts(self) -> dict[str, str]:
         """Maps the name of each file to its text."""
-        texts = {f"{OVERVIEW}.3": self._overview()}
+        texts = {f"{header.name}.3": self._overview(header) for header in self._headers}
         for page in self._pages:
             texts[f"{_name(page)}.3"] = self._page(page)
-        links = dict.fromkeys(["backhaul", "libbackhaul"], OVERVIEW) | {
+        links = dict.fromkeys(["backhaul", "libbackhaul"], "backhaul.h") | {
             name: _name(page) for page in self._pages for entry in page.entries for name in entry.names
         }
         # For man, BH_INIT and bh_init are the same name.
@@ -40,15 +43,17 @@ class Man:
                 texts[f"{name}.3"] = f".so man3/{target}.3\n"
         return texts
 
-    def _overview(self) -> str:
+    def _overview(self, header: Header) -> str:
         list_of_pages = "".join(
-            f".TP\n.BR {_name(page)} (3)\n{roff.filled(_prose(prose.sentence(page.summary) or page.title))}"
+            f".TP\n.BR {_name(page)} (3)\n{roff.filled(_prose(prose.sentence(page.first_sentence) or page.title))}"
             for page in self._pages
+            if page.header == header.name
         )
-        topics = "".join(f'.SS "{topic.title}"\n{_blocks(topic.text)}' for topic in self._header.introduction)
+        topics = "".join(f'.SS "{topic.title}"\n{_blocks(topic.text)}' for topic in header.introduction)
+        library = roff.bold(f"-l{header.name.removesuffix('.h')}")
         return (
-            self._begin(OVERVIEW, OVERVIEW, "background transfer sessions: the C API")
-            + f".SH SYNOPSIS\n{roff.declarations((c_model.INCLUDE,))}.PP\nLink with \\fB\\-lbackhaul\\fP.\n"
+            self._begin(header.name, header.name, header.name, OVERVIEWS[header.name])
+            + f".SH SYNOPSIS\n{roff.declarations((c_model.include(header.name),))}.PP\nLink with {library}.\n"
             + f".SH DESCRIPTION\nEach chapter of the header has a page:\n{list_of_pages}{topics}"
             + _see_also(["backhaul(1)", "backhaul(5)", "backhaul(7)", "backhauld(8)"])
         )
@@ -56,20 +61,20 @@ class Man:
     def _page(self, page: c_model.Page) -> str:
         names = [name for entry in page.entries for name in entry.names]
         functions = [text for entry in page.entries if entry.is_function for text in entry.declarations]
-        summary = page.summary.partition(". ")[0].removesuffix(".")
+        others = [f"{_name(other)}(3)" for other in self._pages if other.header == page.header and other != page]
         return (
-            self._begin(_name(page), ", ".join([_name(page), *names]), summary)
-            + f".SH SYNOPSIS\n{roff.declarations((c_model.INCLUDE,))}"
+            self._begin(page.header, _name(page), ", ".join([_name(page), *names]), page.first_sentence)
+            + f".SH SYNOPSIS\n{roff.declarations((c_model.include(page.header),))}"
             + (f".PP\n{roff.declarations(tuple(functions))}" if functions else "")
             + f".SH DESCRIPTION\n{roff.filled(_prose(prose.sentence(page.summary)))}"
             + "".join(map(_entry, page.entries))
-            + _see_also([f"{OVERVIEW}(3)", *(f"{_name(other)}(3)" for other in self._pages if other != page)])
+            + _see_also([f"{page.header}(3)", *others])
         )
 
-    def _begin(self, title: str, names: str, summary: str) -> str:
+    def _begin(self, header: str, title: str, names: str, summary: str) -> str:
         line = roff.filled(f"{roff.literal(names)} \\- {_prose(summary)}")
         return (
-            f'.\\" Generated from include/backhaul.h by scripts/make-reference.\n'
+            f'.\\" Generated from include/{header} by scripts/make-reference.\n'
             f'.TH "{title.upper()}" 3 {self._date} "{self._source}" "C API of Backhaul"\n'
             # No hyphens and no justification: names stay whole.
             f".nh\n.ad l\n.SH NAME\n{line}"

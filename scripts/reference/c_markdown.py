@@ -7,11 +7,18 @@ from schema.model import Header
 
 from . import c_model, prose
 
+#: Header -> the page of its introduction, and the title of this page.
+INTRODUCTIONS = {
+    "backhaul.h": ("introduction.md", "The C API: introduction"),
+    "backhaul_testing.h": ("testing.md", "The test kit for hosts in C"),
+}
+
+
 class Markdown:
-    def __init__(self, header: Header, folder: str = "") -> None:
+    def __init__(self, *headers: Header, folder: str = "") -> None:
         """`folder` is the folder of the pages, as seen from a page that links to them."""
-        self._header = header
-        self._pages = c_model.pages(header)
+        self._headers = headers
+        self._pages = [page for header in headers for page in c_model.pages(header)]
         #: Maps each name to the page and the anchor of its description.
         self._targets = {
             name: f"{folder}{page.slug}.md#{name}"
@@ -23,33 +30,38 @@ class Markdown:
     def texts(self) -> dict[str, str]:
         """Maps the name of each file to its text."""
         files = {f"{page.slug}.md": self._page(page) for page in self._pages}
-        return {"index.md": self._index(), "introduction.md": self._introduction(), **files}
+        introductions = {INTRODUCTIONS[header.name][0]: self._introduction(header) for header in self._headers}
+        return {"index.md": self._index(), **introductions, **files}
 
     def _index(self) -> str:
-        rows = "".join(
-            f"| [{page.title}]({page.slug}.md) | {self.prose(prose.sentence(page.summary))} |\n"
-            for page in self._pages
-        )
         names = "".join(
-            f"## {page.title}\n\n"
+            f"## {page.title}{_kit(page)}\n\n"
             + ", ".join(self.link(name) for entry in page.entries for name in entry.names)
             + "\n\n"
             for page in self._pages
         )
         return (
             "# C reference\n\nThe C API is the header `backhaul.h`. The [introduction](introduction.md) has a complete "
-            "host, and the rules for threads, ownership, structs, errors and waiting.\n\n"
-            f"| chapter | |\n| --- | --- |\n{rows}\n{names}"
+            f"host, and the rules for threads, ownership, structs, errors and waiting.\n\n{self._rows('backhaul.h')}\n"
+            "The header `backhaul_testing.h` is the [test kit](testing.md) for hosts.\n\n"
+            f"{self._rows('backhaul_testing.h')}\n{names}"
         )
 
-    def _introduction(self) -> str:
-        topics = (f"## {topic.title}\n\n{self._blocks(topic.text)}" for topic in self._header.introduction)
-        return "# The C API: introduction\n\n" + "".join(topics)
+    def _rows(self, header: str) -> str:
+        return "| chapter | |\n| --- | --- |\n" + "".join(
+            f"| [{page.title}]({page.slug}.md) | {self.prose(prose.sentence(page.first_sentence))} |\n"
+            for page in self._pages
+            if page.header == header
+        )
+
+    def _introduction(self, header: Header) -> str:
+        topics = (f"## {topic.title}\n\n{self._blocks(topic.text)}" for topic in header.introduction)
+        return f"# {INTRODUCTIONS[header.name][1]}\n\n" + "".join(topics)
 
     def _page(self, page: c_model.Page) -> str:
         summary = f"{self.prose(prose.sentence(page.summary))}\n\n" if page.summary else ""
         # The search shows titles of pages, and each language has a page about sessions.
-        return f"# {page.title} (C)\n\n{summary}" + "".join(map(self._entry, page.entries))
+        return f"# {page.title}{_kit(page)} (C)\n\n{summary}" + "".join(map(self._entry, page.entries))
 
     def _entry(self, entry: c_model.Entry) -> str:
         first, *others = entry.names
@@ -89,6 +101,11 @@ class Markdown:
         name = code.removesuffix(" *").removesuffix(" **")
         target = self._targets.get(name)
         return prose.link(code, target)
+
+
+def _kit(page: c_model.Page) -> str:
+    """Chapters of both headers may have the same title."""
+    return "" if page.header == "backhaul.h" else " of the test kit"
 
 
 def _members(entry: c_model.Entry) -> list[str]:

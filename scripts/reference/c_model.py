@@ -19,7 +19,6 @@ CHAPTERS = {
     "bh_launch_info": "Application",
 }
 
-INCLUDE = "#include <backhaul.h>"
 #: Fits on a page of the manual, where declarations are indented.
 _WIDTH = 72
 
@@ -54,13 +53,24 @@ class Entry:
 
 @dataclass(frozen=True)
 class Page:
+    #: The name of the header.
+    header: str
     title: str
     summary: str
     entries: tuple[Entry, ...]
 
     @property
+    def first_sentence(self) -> str:
+        return self.summary.partition(". ")[0].removesuffix(".")
+
+    @property
     def slug(self) -> str:
-        return self.title.lower().replace(" ", "-")
+        prefix = "" if self.header == "backhaul.h" else "testing-"
+        return prefix + self.title.lower().replace(" ", "-")
+
+
+def include(header: str) -> str:
+    return f"#include <{header}>"
 
 
 def pages(header: Header) -> list[Page]:
@@ -69,7 +79,10 @@ def pages(header: Header) -> list[Page]:
     for place, entry in sorted(_entries(header), key=lambda pair: pair[0]):
         title = CHAPTERS.get(entry.names[0]) or [title for begin, title in begins if begin <= place][-1]
         found[title].append(entry)
-    return [Page(chapter.title, chapter.summary, tuple(_joined(found[chapter.title]))) for chapter in header.chapters]
+    return [
+        Page(header.name, chapter.title, chapter.summary, tuple(_joined(found[chapter.title])))
+        for chapter in header.chapters
+    ]
 
 
 def _entries(header: Header) -> Iterator[tuple[int, Entry]]:
@@ -145,7 +158,7 @@ def _constant(constant: Constant, items: dict[str, str]) -> Member:
 
 def variable(field: Field) -> str:
     """Returns the declaration of a field or parameter: `char message[512]` for the type `char[512]`."""
-    kind, bracket, size = field.type.partition("[")
+    kind, bracket, size = field.type.replace("_Bool", "bool").partition("[")
     blank = "" if kind.endswith("*") else " "
     return f"{kind}{blank}{field.name}{bracket}{size}"
 

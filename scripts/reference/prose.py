@@ -15,7 +15,7 @@ DOCUMENTS = "../../"
 _CODE = re.compile(
     r"`(?P<marked>[^`]+)`"
     r"|(?P<document>\bdocs/[\w-]+\.md)"
-    r"|(?P<plain>\b(?:bh|BH)_\w+(?:\.\w+)?…?(?: \*+)?|…_[A-Z_]+|\b\w+->\w+(?:\.\w+)?"
+    r"|(?P<plain>\b(?:bht?|BHT?)_\w+(?:\.\w+)?…?(?: \*+)?|…_[A-Z_]+|\b\w+->\w+(?:\.\w+)?"
     r"|\b(?:[a-z]+\.)?[a-z0-9]+_[a-z_]*[a-z]\b|\{0\})"
 )
 

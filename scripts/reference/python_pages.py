@@ -31,6 +31,7 @@ PAGES = {
     "Errors": ["_errors"],
     "Enumerations": ["_constants", "_words"],
     "Numbers and types": ["_numbers", "_types", "_identity"],
+    "Test kit": ["testing"],
 }
 
 #: Descriptors of the package -> the types that they return.
@@ -73,6 +74,9 @@ def load() -> dict[str, list[Described]]:
     for name in loaded.exports:
         node = _target(loaded.members[str(name)])
         by_module.setdefault(node.module.name, []).append(_described(str(name), node))
+    testing = loaded.members["testing"]
+    by_module["testing"] = [_described(f"testing.{name}", _target(testing.members[str(name)]))
+                            for name in testing.exports]
     pages = {
         title: [one for module in modules for one in by_module.pop(module, [])] for title, modules in PAGES.items()
     }
@@ -150,7 +154,7 @@ class PythonPages:
         whose constructors have parameters without public types."""
         init = one.node.all_members.get("__init__")
         bases = list(_public_bases(one.node))
-        is_made_by_programs = "dataclass" in one.node.labels or one.path == "Application"
+        is_made_by_programs = "dataclass" in one.node.labels or one.path in ("Application", "testing.Testbed")
         if init is not None and is_made_by_programs:
             return self._code(_target(init).signature(name=one.path).removesuffix(" -> None"))
         return self._code(f"class {one.path}({', '.join(bases)})") if bases else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from schema import header as schema_header
 from schema.model import Header
 
 from . import command_pages, tables
@@ -20,7 +21,7 @@ def texts(header: Header) -> dict[str, str]:
 def without_swift(header: Header) -> dict[str, str]:
     table = command_pages.described()
     return _below(
-        c=Markdown(header).texts(),
+        c=Markdown(header, schema_header.read(schema_header.KIT)).texts(),
         python=PythonPages().texts(),
         commands=CommandPages(table).texts(),
         tables=tables.texts(header, table),

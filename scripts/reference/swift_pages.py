@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schema.header import PATH, PROJECT
+from schema.header import KIT, PATH, PROJECT
 
 from . import code, prose
 
@@ -43,6 +43,7 @@ MODULES = {
     "Backhaul": "Sessions, tasks and events in Swift, without Foundation.",
     "BackhaulFoundation": "Sessions, tasks and delegates with the structure of `URLSession`.",
     "BackhaulURLSession": "Apple's names for the types of `BackhaulFoundation`.",
+    "BackhaulTesting": "The test kit for hosts. Import it in tests only.",
 }
 
 _TYPES = {"struct", "enum", "class", "protocol", "actor"}
@@ -51,16 +52,18 @@ _CODE = re.compile(r"(`+)([^`]+)\1|(?P<document>\bdocs/[\w-]+\.md)")
 
 def extract() -> None:
     """Compiles the package and writes its symbol graphs, unless the graphs are newer than all sources."""
-    sources = [path.stat().st_mtime for path in [*(PACKAGE / "Sources").rglob("*.swift"), PATH]]
+    sources = [path.stat().st_mtime for path in [*(PACKAGE / "Sources").rglob("*.swift"), PATH, KIT]]
     graphs = [path.stat().st_mtime for path in SYMBOLS.glob("*.symbols.json")]
     if len(graphs) >= len(MODULES) and min(graphs) > max(sources):
         return
-    subprocess.run(
-        ["swift", "build", "--package-path", PACKAGE, "--scratch-path", _BUILD, "--target", "BackhaulURLSession"],
-        check=True, stdout=subprocess.DEVNULL)
+    for module in ("BackhaulURLSession", "BackhaulTesting"):  # they import the others
+        subprocess.run(
+            ["swift", "build", "--package-path", PACKAGE, "--scratch-path", _BUILD, "--target", module],
+            check=True, stdout=subprocess.DEVNULL)
     SYMBOLS.mkdir(parents=True, exist_ok=True)
     target = json.loads(subprocess.run(["swiftc", "-print-target-info"], check=True, capture_output=True).stdout)
-    folders = [_BUILD / "debug" / "Modules", PROJECT / "include", PACKAGE / "Sources" / "CBackhaulSystem"]
+    libraries = ("CBackhaul", "CBackhaulSystem", "CBackhaulTesting")
+    folders = [_BUILD / "debug" / "Modules", *(PACKAGE / "Sources" / library for library in libraries)]
     for module in MODULES:
         subprocess.run(
             ["swift", "symbolgraph-extract", "-module-name", module, "-target", target["target"]["triple"],
@@ -181,7 +184,7 @@ class SwiftPages:
             f"## {title}\n\n" + ", ".join(self._link(one.path, "") for one in symbols if not one.owner) + "\n\n"
             for title, symbols in self._pages.items()
         )
-        return f"# Swift reference\n\nThe package has three modules:\n\n{modules}\n" + "".join(lists)
+        return f"# Swift reference\n\nThe package has four modules:\n\n{modules}\n" + "".join(lists)
 
     @staticmethod
     def _introduction(title: str) -> str:

@@ -92,7 +92,7 @@ class _Members:
     """Describes the members of objects that correspond to structs."""
 
     def __init__(self, header: Header) -> None:
-        self._writer = Markdown(header, "../c/")
+        self._writer = Markdown(header, folder="../c/")
         self._enumerations = {enumeration.name: enumeration for enumeration in header.enumerations}
 
     def struct(self, struct: Struct) -> str:

@@ -59,12 +59,13 @@ class Comments:
         return self._source[opening + 2 : end - 2] if is_of_its_own else b""
 
     def _condition_around(self, begin: int) -> int | None:
-        """Returns the offset of the `#if` around a position, or None if there is none."""
+        """Returns the offset of the `#if` around a position, or None if there is none. The `#ifndef` of a guard is no
+        such condition."""
         open_conditions: list[int] = []
         for match in _CONDITION.finditer(self._source, 0, self._line(begin)):
             if match[1] == b"if":
                 open_conditions.append(match.start())
-            elif match[1] == b"endif":
+            elif match[1] == b"endif" and open_conditions:
                 open_conditions.pop()
         return open_conditions[-1] if open_conditions else None
 

@@ -1,4 +1,4 @@
-"""Reads the header. clang's syntax tree has the declarations, and the text near them has the comments."""
+"""Reads a header. clang's syntax tree has the declarations, and the text near them has the comments."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from .model import Constant, Enumeration, Field, Function, Header, Item, Macro, 
 
 PROJECT = Path(__file__).resolve().parents[2]
 PATH = PROJECT / "include" / "backhaul.h"
+#: The header of the test kit. Its names begin with bht_ and BHT_, and it includes the other header.
+KIT = PROJECT / "include" / "backhaul_testing.h"
 
-_MACRO = re.compile(rb"^#define (BH_\w+)[ \t]+(\S.*)$", re.MULTILINE)
-_ANY_MACRO = re.compile(rb"^#define (BH_\w+)(\([^)]*\))?", re.MULTILINE)
-_REMOVED_MACRO = re.compile(rb"^#undef (BH_\w+)", re.MULTILINE)
+_MACRO = re.compile(rb"^#define ((?:BH|BHT)_\w+)[ \t]+(\S.*)$", re.MULTILINE)
+_ANY_MACRO = re.compile(rb"^#define ((?:BH|BHT)_\w+)(\([^)]*\))?", re.MULTILINE)
+_REMOVED_MACRO = re.compile(rb"^#undef ((?:BH|BHT)_\w+)", re.MULTILINE)
 _ITEM_ROW = re.compile(rb"\bX\((\w+), (\w+), (bh_\w+), \d+\)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"[\w\s()|&<>~+*/-]+")
@@ -31,7 +33,8 @@ _Node = dict[str, Any]
 def read(path: Path = PATH) -> Header:
     source = path.read_bytes()
     macros = _number_macros(source)
-    return _Reader(source, macros, _syntax_tree(path, macros)).header()
+    prefix = "bht_" if path == KIT else "bh_"
+    return _Reader(path.name, prefix, source, macros, _syntax_tree(path, macros)).header()
 
 
 def _number_macros(source: bytes) -> dict[str, int]:
@@ -81,7 +84,10 @@ def _children(node: _Node, kind: str) -> list[_Node]:
 
 
 class _Reader:
-    def __init__(self, source: bytes, macros: dict[str, int], tree: list[_Node]) -> None:
+    def __init__(self, name: str, prefix: str, source: bytes, macros: dict[str, int], tree: list[_Node]) -> None:
+        self._name = name
+        #: The first letters of the header's names. The tree also has the names of included headers.
+        self._prefix = prefix
         self._source = source
         self._comments = Comments(source)
         self._macros = macros
@@ -98,6 +104,7 @@ class _Reader:
         # The handles have their comments on the line of the declaration.
         remarks = {node["name"]: self._comments.behind(_end(node)) for node in self._of("TypedefDecl")}
         return Header(
+            name=self._name,
             structs=tuple(map(self._struct, structs)),
             enumerations=tuple(self._enumerations()),
             numbers=tuple(self._numbers()),
@@ -119,7 +126,7 @@ class _Reader:
         )
 
     def _of(self, kind: str) -> list[_Node]:
-        return [node for node in self._tree if node["kind"] == kind and node.get("name", "").startswith("bh_")]
+        return [node for node in self._tree if node["kind"] == kind and node.get("name", "").startswith(self._prefix)]
 
     def _enums(self) -> list[_Node]:
         return [node for node in self._tree if node["kind"] == "EnumDecl" and _children(node, "EnumConstantDecl")]
@@ -135,7 +142,7 @@ class _Reader:
         found = []
         for node in self._enums():
             constants = self._constants(node)
-            if constants[0].name.startswith("BH_"):
+            if constants[0].name.startswith(self._prefix.upper()):
                 name = node.get("name") or self._type_at.get(_begin(node))
                 is_bits = self._types().get(name or "") == "uint32_t"
                 found.append(Enumeration(name, self._comments.of(_begin(node), _end(node)), constants, is_bits))

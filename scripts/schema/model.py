@@ -115,6 +115,8 @@ class Topic:
 
 @dataclass(frozen=True)
 class Header:
+    #: The name of the file.
+    name: str
     structs: tuple[Struct, ...]
     enumerations: tuple[Enumeration, ...]
     #: The macros that are numbers.

@@ -22,7 +22,7 @@ FILES = {
     "share/man/man1/backhaul.1", "share/man/man5/backhaul.5", "share/man/man7/backhaul.7", "share/man/man8/backhauld.8",
     "share/bash-completion/completions/backhaul", "share/zsh/site-functions/_backhaul",
     "share/fish/vendor_completions.d/backhaul.fish",
-    *(f"share/man/man3/{name}" for name in Man(header.read()).texts()),
+    *(f"share/man/man3/{name}" for name in Man(header.read(), header.read(header.KIT)).texts()),
 }
 VERSION = "import backhaul; print(backhaul.version())"
 #: Variables that name the built library. Without them a program must find the installed library.
