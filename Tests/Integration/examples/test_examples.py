@@ -1,63 +1,29 @@
-"""Each example is killed in the middle of its work, is started again, and finishes the work. The examples in all
-languages print the same lines."""
+"""What the examples print if they are called in a wrong way. Tests/Integration/testing/test_examples.py tests what they
+do."""
 
-import re
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-from kill_and_resume import kill_and_resume, serve
+from example_programs import LANGUAGES, c, program, swift
 
-PROJECT = Path(__file__).resolve().parents[3]
-BUILD = PROJECT / "build"
-EXAMPLES = PROJECT / "examples"
+LOOPS = ["epoll", "libuv", "glib"]
 
 
-def c_host():
-    return [BUILD / "examples" / "photos"]
+def usage(*command):
+    asked = subprocess.run(command, capture_output=True, text=True, check=False)
+    return asked.returncode, asked.stderr.splitlines()[0]
 
 
-def python_host():
-    return [sys.executable, "-W", "error", EXAMPLES / "python" / "photos.py"]
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_photos_prints_its_usage(language):
+    assert usage(*program(language, "photos")) == (2, "usage: photos STORE [LIST]")
 
 
-def swift_host():
-    scratch = BUILD / "swift" / "package"
-    package = EXAMPLES / "swift" / "photos"
-    built = subprocess.run(["swift", "build", "--package-path", package, "--scratch-path", scratch],
-                           capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stdout + built.stderr
-    return [scratch / "debug" / "photos"]
+@pytest.mark.parametrize("loop", LOOPS)
+def test_an_example_with_an_event_loop_prints_its_usage(loop):
+    assert usage(*c(loop)) == (2, f"usage: {loop} URL FOLDER FILE")
 
 
-@pytest.mark.parametrize("host", [c_host, python_host, swift_host])
-def test_a_killed_example_finishes_after_a_restart_and_further_runs_fetch_only_changed_files(host, tmp_path):
-    command = host()
-    server = serve(tmp_path / "served", count=60, bytes_per_second=8 << 20)
-    try:
-        *events, last = kill_and_resume(command, server, tmp_path).splitlines()
-        assert events and all(re.fullmatch(r"done \d+ \d+ /.*", event) for event in events)
-        assert last == "round 1 finished"
-        # The client may have the last response before the server has logged the request.
-        server.wait_until_idle()
-        asked, (store, listing) = len(server.requests()), (tmp_path / "store", tmp_path / "list")
-        server.files["/1"].write_bytes(b"changed")
-        for number in (2, 3):
-            enqueued, *events, last = again(*command, store, listing)
-            assert (enqueued, len(events), last) == ("enqueued 60 files", 60, f"round {number} finished")
-        assert again(*command, store) == []
-    finally:
-        server.close()
-    assert [request.path for request in server.requests()[asked:] if request.status != 304] == ["/1"]
-    assert (tmp_path / "photos" / "1").read_bytes() == b"changed"
-
-
-def again(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-
-
-@pytest.mark.parametrize("host", [c_host, python_host, swift_host])
-def test_an_example_prints_its_usage(host):
-    asked = subprocess.run(host(), capture_output=True, text=True, check=False)
-    assert (asked.returncode, asked.stderr.splitlines()[0]) == (2, "usage: photos STORE [LIST]")
+@pytest.mark.parametrize("arguments", [[], ["nonsense"]])
+def test_the_background_guide_prints_its_usage_if_it_gets_no_url(arguments):
+    assert usage(*swift("background-guide"), *arguments) == (2, "usage: background-guide URL")
