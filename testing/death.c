@@ -49,6 +49,13 @@ struct journal {
     const char *directory;
 };
 
+// Returns the place of the next record, or the end.
+static char *find_record(char *next, char *end) {
+    static const uint64_t mark = JOURNAL_MARK;
+    char *found = next < end ? memmem(next, (size_t)(end - next), &mark, sizeof mark) : NULL;
+    return found && end - found >= (ptrdiff_t)sizeof(struct journal_record) ? found : end;
+}
+
 static bool read_journal(const bht_testbed *testbed, struct journal *journal) {
     char path[PATH_MAX];
     struct stat status;
@@ -60,12 +67,15 @@ static bool read_journal(const bht_testbed *testbed, struct journal *journal) {
     journal->directory = testbed->directory;
     journal->entries = malloc(((size_t)status.st_size / sizeof(struct journal_record) + 1) * sizeof *journal->entries);
     if (size != status.st_size || !journal->entries) return false;
-    for (char *next = journal->bytes; next < journal->bytes + size;) {
-        struct entry *entry = &journal->entries[journal->count++];
+    char *end = journal->bytes + size;
+    for (char *next = find_record(journal->bytes, end); next < end;) {
+        struct entry *entry = &journal->entries[journal->count];
         memcpy(&entry->record, next, sizeof entry->record);
         entry->bytes = next + sizeof entry->record;
         entry->is_durable = false;
-        next += sizeof entry->record + entry->record.size;
+        next = find_record(next + sizeof entry->record.mark, end);
+        // An incomplete record is left out: the disk has its change.
+        if (next - entry->bytes >= entry->record.size) journal->count++;
     }
     return true;
 }

@@ -6,6 +6,9 @@
 
 #include <stdint.h>
 
+// A random number.
+#define JOURNAL_MARK 0x7d0a5e4c93b1f826
+
 enum journal_kind {
     JOURNAL_WRITTEN, // a file was written or cut. The bytes that were there before follow the record
     JOURNAL_CREATED, // a file or directory was made
@@ -14,6 +17,7 @@ enum journal_kind {
 };
 
 struct journal_record {
+    uint64_t mark; // JOURNAL_MARK. If a daemon is killed while it appends a record, the next record follows too early
     uint32_t kind;
     uint32_t size;          // of the bytes after the record. Names: the paths of both names, each with a NUL at its end
     uint64_t file;          // the inode; 0: all files are synced

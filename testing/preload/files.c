@@ -27,6 +27,7 @@ void start_files(void) {
 }
 
 static void append(struct journal_record *record, const void *bytes, size_t size) {
+    record->mark = JOURNAL_MARK;
     record->size = (uint32_t)size;
     struct iovec parts[] = {{record, sizeof *record}, {(void *)(uintptr_t)bytes, size}};
     if (REAL(writev)(journal, parts, 2) != (ssize_t)(sizeof *record + size)) abort();

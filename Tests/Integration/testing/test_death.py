@@ -200,17 +200,44 @@ sys.stdin.read()
 """
 
 
-@pytest.mark.parametrize("changes", CHANGES)
-def test_a_failure_of_the_power_leaves_what_was_synced(backhaul_testbed, changes):
+@pytest.fixture
+def folder(backhaul_testbed):
     folder = backhaul_testbed.directory / "folder"
     folder.mkdir()
     (folder / "old").write_text("old")
+    return folder
+
+
+@contextlib.contextmanager
+def changed(bed, folder, changes):
+    """A program that has made the changes, and still runs."""
     preload = os.path.join(os.path.dirname(os.environ["BACKHAUL_LIBRARY"]), "backhaul", "backhaul-testbed.so")
-    environment = {**os.environ, **backhaul_testbed.environment, "LD_PRELOAD": os.path.realpath(preload)}
+    environment = {**os.environ, **bed.environment, "LD_PRELOAD": os.path.realpath(preload)}
     with subprocess.Popen([sys.executable, "-c", PROGRAM, folder, changes], env=environment, text=True,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
         assert program.stdout.readline() == "done\n"
+        yield program
+
+
+def left(folder):
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("changes", CHANGES)
+def test_a_failure_of_the_power_leaves_what_was_synced(backhaul_testbed, folder, changes):
+    with changed(backhaul_testbed, folder, changes):
         backhaul_testbed.fail_power()
     expected = {name: text for name, text in {"old": "old", **CHANGES[changes]}.items() if text is not None}
-    left = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
-    assert left == expected
+    assert left(folder) == expected
+
+
+@pytest.mark.parametrize("missing", [1, 80])
+def test_a_change_whose_record_is_incomplete_is_kept_and_the_others_are_lost(backhaul_testbed, folder, missing):
+    """A daemon is killed while it appends a record of 88 bytes."""
+    journal = backhaul_testbed.directory / "journal"
+    with changed(backhaul_testbed, folder, "make('a', 'one'); sync('a'); append('a', 'two')") as program:
+        program.kill()
+    os.truncate(journal, journal.stat().st_size - missing)
+    with changed(backhaul_testbed, folder, "append('a', 'three'); put('old', 0, 'x')"):
+        backhaul_testbed.fail_power()
+    assert left(folder) == {"a": "onetwo", "old": "old"}
