@@ -21,6 +21,15 @@ with Application("org.example.test") as application:
                 sys.exit(0)
 sys.exit("no end")
 """
+KIT_TEST = """
+def test_a_file_arrives_although_the_daemon_dies(backhaul_testbed):
+    file = backhaul_testbed.serve("/file", b"content")
+    backhaul_testbed.kill_daemon(at=1)
+    with backhaul_testbed.application("org.example.test") as application, application.session("s") as session:
+        session.download(file.url, backhaul_testbed.directory / "file")
+        assert next(event for event in session.events() if event.is_task_ended).succeeded
+    assert backhaul_testbed.daemon_died
+"""
 
 
 @pytest.fixture(params=RELEASES)
@@ -57,6 +66,14 @@ def test_the_python_package_needs_only_what_apt_installs_with_it(release, layer,
     alone.sh("python3 -m backhaul demo")
     assert alone.sh("python3 -c 'import backhaul; print(backhaul.__version__)'") == alone.sh(
         "backhaul --version").split()[-1] + "\n"
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_pytest_finds_the_fixture_of_the_test_kit(release, layer, system, debs):
+    tested = system(*layer(release, "pytest", "python3-pytest", files=debs))
+    tested.sh("mkdir tests")
+    (tested.root / "home" / "user" / "tests" / "test_kit.py").write_text(KIT_TEST)
+    tested.sh("python3 -m pytest -q -p no:cacheprovider tests")
 
 
 def test_a_host_in_c_is_built_with_pkg_config_and_downloads_a_file(compiling, server):
