@@ -219,13 +219,13 @@ BH_API bool bht_kill_daemon(bht_testbed *testbed);
 /* A point at which a daemon dies. What the point's comment says is on the disk then, and nothing that comes after it.
  * Hosts find out when they connect to the next daemon. */
 BH_ENUM(bht_point){
-    BHT_POINT_STEP = 1,     /* before a durable step: a call by which the daemon changes or syncs a file or a
+    BHT_POINT_STEP = 1,        /* before a durable step: a call by which the daemon changes or syncs a file or a
                                    directory below the testbed's directory, such as its database */
-    BHT_POINT_ENQUEUED = 2, /* the tasks of a call of bh_session_enqueue are stored; the host has no reply */
-    BHT_POINT_RECEIVED = 3, /* all bytes of a download are on the disk; its file does not have its final name */
-    BHT_POINT_PLACED = 4,   /* the file has its final name; the task has not ended */
-    BHT_POINT_ENDED = 5,    /* the task of a placed file has ended, and its event is stored; no host has the event */
-    BHT_POINT_ACKNOWLEDGED = 6, /* an acknowledgement is stored; the host has no reply */
+    BHT_POINT_ENQUEUED = 2,    /* the tasks of a call of bh_session_enqueue are stored; the host has no reply */
+    BHT_POINT_RECEIVED = 3,    /* all bytes of a download are on the disk; its file does not have its final name */
+    BHT_POINT_PLACED = 4,      /* the file has its final name; the task has not ended */
+    BHT_POINT_ENDED = 5,       /* the task of a placed file has ended, and its event is stored; no host has the event */
+    BHT_POINT_ACKNOWLEDGED = 6 /* an acknowledgement is stored; the host has no reply */
 };
 
 /* From now on, counts how often the daemons of the testbed come to the point. At the given count, from 1, the daemon is
