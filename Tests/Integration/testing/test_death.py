@@ -100,6 +100,12 @@ def test_a_daemon_dies_at_the_given_count(backhaul_testbed, session):
         assert bed.daemon_died is has_died
 
 
+@pytest.mark.parametrize("point", [{"at": 0}, {"at": Point.ENDED, "count": 0}])
+def test_a_count_begins_at_1(backhaul_testbed, point):
+    with pytest.raises(ValueError, match="the daemon cannot die at 0; give 1 or more"):
+        backhaul_testbed.kill_daemon(**point)
+
+
 def test_a_host_loses_nothing_at_any_step():
     for step in itertools.count(1, 10):
         with Testbed() as bed:

@@ -160,6 +160,8 @@ class Testbed:
         if at is None:
             return bool(kit.bht_kill_daemon(self._handle))
         point, number = (at, count) if isinstance(at, Point) else (Point.STEP, at)
+        if number < 1:
+            raise ValueError(f"the daemon cannot die at {number}; give 1 or more")
         kit.bht_kill_daemon_at(self._handle, point, number)
         return False
 
