@@ -42,18 +42,20 @@ struct Checks {
         // A program that suspends and resumes a task decides itself that the request may be repeated.
         expect(plan.kind != .post || requests <= 1 || plan.suspended != nil, "has sent its POST twice")
         if let end = ends.first {
-            expect(end.kind != .taskFails || mayFail(plan, end), "failed with \(Story.name(end.second))")
+            expect(end.kind != .taskFails || mayFail(plan, end, requests: requests), "failed with \(Story.name(end.second))")
             expect(end.kind != .taskWasCancelled || plan.mayBeCancelled, "was cancelled, and nobody has cancelled it")
             found += violationsOfFile(plan, end)
         }
         return found
     }
 
-    private func mayFail(_ plan: TaskPlan, _ end: Observation) -> Bool {
+    private func mayFail(_ plan: TaskPlan, _ end: Observation, requests: Int) -> Bool {
         // A server may have acted on a request with POST, so it is not repeated (RFC 9110, section 9.2.2).
         plan.kind == .post || history.hasDiskFaults
             || plan.resource.isMissing && end.second == Int64(BH_HTTP_STATUS)
             || end.second == Int64(BH_RESOURCE_TIMEOUT) && longestOff > 6 * 24 * hour
+            // A server that has the body, and is silent three times in a row, always is (docs/retries.md).
+            || plan.isUpload && end.second == Int64(BH_REQUEST_TIMEOUT) && requests >= 3
     }
 
     /// The longest time for which the machine was off, as its calendar says. A machine that was off has only the
