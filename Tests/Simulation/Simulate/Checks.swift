@@ -186,7 +186,7 @@ struct Checks {
             // not have received the response, or not have recorded it.
             let isExcused = later.contains {
                 $0.kind == .powerFails || $0.kind == .taskIsResumed && $0.task == plan.number
-                    || [.processIsKilled, .processExits, .outageBegins].contains($0.kind)
+                    || [.processIsKilled, .processExits, .allIsDone, .outageBegins].contains($0.kind)
                         && $0.time < pause.time + 10 * second
             }
             guard !isExcused else { return nil }
