@@ -179,9 +179,9 @@ def test_a_command_prints_nothing_if_the_default_session_does_not_exist(backhaul
 
 def test_a_command_that_lists_or_controls_tasks_does_not_create_a_store(tmp_path):
     typo = tmp_path / "typo"
-    for words, code in ((["tasks"], 0), (["events"], 0), (["sessions"], 0), (["applications"], 0), (["launches"], 0), (["challenges"], 0),
-                        (["unregister"], 0), (["tasks", "--session", "absent"], 3), (["info", "1"], 3),
-                        (["cancel", "--all"], 3), (["respond", "1", "--refuse"], 3)):
+    for words, code in ((["tasks"], 0), (["events"], 0), (["sessions"], 0), (["applications"], 0), (["launches"], 0),
+                        (["challenges"], 0), (["unregister"], 0), (["tasks", "--session", "absent"], 3),
+                        (["info", "1"], 3), (["cancel", "--all"], 3), (["respond", "1", "--refuse"], 3)):
         ended = run(*words, "--store", str(typo))
         assert (ended.returncode, ended.stdout) == (code, ""), words
         said = f"backhaul: there is no store at {typo}\n" if code else f"There is no store at {typo}.\n"

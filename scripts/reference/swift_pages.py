@@ -24,7 +24,7 @@ _BUILD = PROJECT / "build" / "swift" / "package"
 
 #: Page -> the source files whose types it describes, without their folder.
 PAGES = {
-    "Application": ["Application", "Hosting", "LibraryVersion", "Limits"],
+    "Application": ["Application", "ApplicationInfo", "Hosting", "LibraryVersion", "Limits"],
     "Session": ["Session", "Sequences", "SessionInfo"],
     "Requests": ["Request", "Body", "Policy"],
     "Tasks": ["TaskInfo", "TaskProgress", "TaskSelection", "StartChange", "Attempt", "Identifiers"],

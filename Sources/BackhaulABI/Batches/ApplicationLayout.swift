@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the pointer leads into the memory (the arena) of a batch, which is a list that the calling program gets. It is
-// valid until the program releases the batch.
+// Unsafe: the pointer leads into the memory (the arena) of a batch, which is a list that the calling program gets. The
+// pointer is valid until the program releases the batch.
 
 extension bh_application_info {
     init(_ info: ApplicationInfo, in arena: inout Arena) {

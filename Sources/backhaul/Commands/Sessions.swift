@@ -12,9 +12,9 @@ struct Sessions: DescribedCommand {
         ],
         details: """
             Lists the sessions of all applications of the store, or with --application those of one. `remove` removes a
-            session of the application. It also removes the settings, the events, the history and the credentials of the session. It is
-            refused if a transfer of the session has not ended, unless --cancel is given. With --json each session is
-            one line.
+            session of the application. It also removes the settings, the events, the history and the credentials of
+            the session. It is refused if a transfer of the session has not ended, unless --cancel is given. With --json
+            each session is one line.
             """, storeUse: .lists, usesSession: false)
 
     /// The session to remove. Nil if the command lists the sessions.

@@ -1,5 +1,5 @@
-"""The values that describe applications, launch commands, launches, and the process that runs the engine. The engine runs the tasks
-of a store, a directory with all durable data."""
+"""The values that describe applications, launch commands, launches, and the process that runs the engine. The engine
+runs the tasks of a store, a directory with all durable data."""
 
 from __future__ import annotations
 
