@@ -70,10 +70,11 @@ public final class BusConnection {
     }
 
     /// Sends a call and waits for its reply.
+    /// - startsService: whether the bus starts the service if it does not run.
     public func call(
-        _ method: BusMethod, _ arguments: [BusValue], until deadline: Deadline
+        _ method: BusMethod, _ arguments: [BusValue], startsService: Bool = false, until deadline: Deadline
     ) throws(CallError) -> BusMessage {
-        let cookie = try send(method, arguments)
+        let cookie = try send(method, arguments, startsService: startsService)
         let reply = try next(until: deadline) { $0.replyCookie == cookie }
         if let error = reply.error { throw .refused(name: error.name, sentence: error.sentence) }
         return reply
@@ -85,26 +86,67 @@ public final class BusConnection {
         return try next(until: deadline) { $0.replyCookie == nil && isWanted($0) }
     }
 
+    /// Returns the next signal that has arrived, and does not wait. Nil if there is none.
+    public func nextSignal() throws(CallError) -> BusMessage? {
+        if !signals.isEmpty { return signals.removeFirst() }
+        while true {
+            switch try step() {
+            case .message(let message): if message.replyCookie == nil { return message }
+            case .progress: continue
+            case .idle: return nil
+            }
+        }
+    }
+
     /// Sends a call without waiting. Returns the cookie of the call: a number that the reply contains, too.
-    public func send(_ method: BusMethod, _ arguments: [BusValue]) throws(CallError) -> UInt64 {
+    /// - startsService: whether the bus starts the service if it does not run. Otherwise, the bus reports at once that
+    ///   the service is missing.
+    public func send(
+        _ method: BusMethod, _ arguments: [BusValue], startsService: Bool = false
+    ) throws(CallError) -> UInt64 {
         try requireSocket()
         var made: OpaquePointer?
-        var cookie: UInt64 = 0
         do throws(BusError) {
             try BusError.check(
                 library.message_new_method_call(
                     bus, &made, method.destination, method.path, method.interface, method.member))
-            guard let made else { throw BusError(code: ENOMEM) }
-            let message = BusMessage(owning: made, library)
-            // With this setting, the bus does not start a missing service. It reports at once that the service is
-            // missing.
-            try BusError.check(library.message_set_auto_start(message.pointer, 0))
-            for argument in arguments { try message.append(argument) }
-            try BusError.check(library.send(bus, message.pointer, &cookie))
+            let message = try message(made)
+            try BusError.check(library.message_set_auto_start(message.pointer, startsService ? 1 : 0))
+            return try send(message, arguments)
         } catch {
             throw .broken(error.code)
         }
+    }
+
+    /// Sends a signal to all connections of the bus that have asked for it.
+    public func emit(
+        _ member: String, of interface: String, path: String, _ arguments: [BusValue]
+    ) throws(CallError) {
+        try requireSocket()
+        var made: OpaquePointer?
+        do throws(BusError) {
+            try BusError.check(library.message_new_signal(bus, &made, path, interface, member))
+            _ = try send(message(made), arguments)
+        } catch {
+            throw .broken(error.code)
+        }
+    }
+
+    private func message(_ made: OpaquePointer?) throws(BusError) -> BusMessage {
+        guard let made else { throw BusError(code: ENOMEM) }
+        return BusMessage(owning: made, library)
+    }
+
+    private func send(_ message: BusMessage, _ arguments: [BusValue]) throws(BusError) -> UInt64 {
+        var cookie: UInt64 = 0
+        for argument in arguments { try message.append(argument) }
+        try BusError.check(library.send(bus, message.pointer, &cookie))
         return cookie
+    }
+
+    /// The socket, and the events for which a caller's own poll(2) waits. After one of them, `nextSignal` has work.
+    public var awaited: (descriptor: Int32, events: Int16) {
+        (socket, Int16(truncatingIfNeeded: max(0, library.get_events(bus))))
     }
 
     public enum Step {

@@ -23,12 +23,16 @@ public final class BusMessage {
         case .path(let text):
             try BusError.check(text.withCString { library.message_append_basic(pointer, type("o"), $0) })
         case .bool(let flag): try append(Int32(flag ? 1 : 0), as: "b")
+        case .byte(let number): try append(number, as: "y")
         case .int32(let number): try append(number, as: "i")
         case .uint32(let number): try append(number, as: "u")
+        case .int64(let number): try append(number, as: "x")
         case .uint64(let number): try append(number, as: "t")
+        case .double(let number): try append(number, as: "d")
         case .array(let element, let values): try append(values, in: "a", of: element)
         case .structure(let values): try append(values, in: "r", of: values.map(\.signature).joined())
         case .variant(let inner): try append([inner], in: "v", of: inner.signature)
+        case .property(let name, let value): try append([.string(name), .variant(value)], in: "e", of: "sv")
         }
     }
 
@@ -51,6 +55,22 @@ public final class BusMessage {
         var text: UnsafePointer<CChar>?
         try BusError.check(library.message_read_basic(pointer, type(letter), &text))
         return text.map { String(cString: $0) } ?? ""
+    }
+
+    /// Reads the array of strings that comes next.
+    public func readStrings() throws(BusError) -> [String] {
+        var texts: [String] = []
+        try BusError.check(library.message_enter_container(pointer, type("a"), "s"))
+        while true {
+            // Unsafe: the pointer points into the message, and the text is copied here.
+            var text: UnsafePointer<CChar>?
+            let result = library.message_read_basic(pointer, type("s"), &text)
+            try BusError.check(result)
+            guard result > 0, let text else { break }
+            texts.append(String(cString: text))
+        }
+        try BusError.check(library.message_exit_container(pointer))
+        return texts
     }
 
     /// Reads a descriptor and returns a copy. The copy is closed when its last reference ends. Forked children and

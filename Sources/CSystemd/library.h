@@ -11,9 +11,9 @@
 #define BHL_SYSTEMD_FUNCTIONS(X)                                                                                       \
     X(new) X(unref) X(close) X(set_address) X(set_bus_client) X(start)                                                 \
     X(get_fd) X(get_events) X(get_timeout) X(process) X(send)                                                          \
-    X(message_unref) X(message_new_method_call) X(message_set_auto_start) X(message_get_reply_cookie)                  \
-    X(message_get_error) X(message_is_signal) X(message_get_sender) X(message_get_path) X(message_peek_type)           \
-    X(message_open_container) X(message_close_container) X(message_append_basic)                                       \
+    X(message_unref) X(message_new_method_call) X(message_new_signal) X(message_set_auto_start)                        \
+    X(message_get_reply_cookie) X(message_get_error) X(message_is_signal) X(message_get_sender) X(message_get_path)    \
+    X(message_peek_type) X(message_open_container) X(message_close_container) X(message_append_basic)                  \
     X(message_enter_container) X(message_exit_container) X(message_read_basic) X(message_skip)
 
 struct bhl_systemd {
