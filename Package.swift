@@ -127,8 +127,8 @@ let package = Package(
         .executableTarget(
             name: "backhaul",
             dependencies: [
-                "CLinux", "CNcurses", "CReportPage", "Backhaul", "BackhaulModel", "BackhaulPlatform", "BackhaulDisk",
-                "BackhaulUserManager",
+                "CLinux", "CNcurses", "CReportPage", "Backhaul", "BackhaulModel", "BackhaulPlatform", "BackhaulBus",
+                "BackhaulDisk", "BackhaulUserManager",
             ],
             swiftSettings: strict,
             linkerSettings: [.linkedLibrary(":libncursesw.a"), .linkedLibrary(":libtinfo.a")]),

@@ -7,9 +7,12 @@ public enum DaemonService {
     /// The name `backhauld-<hash>.service`.
     /// - store: the store's directory as an absolute path without symbolic links, `.` and `..`, so that each store has
     ///   one unit.
-    public static func name(store: String) -> String {
+    public static func name(store: String) -> String { "backhauld-" + digits(store: store) + ".service" }
+
+    /// The hash in the name of the unit, as 16 hexadecimal digits.
+    public static func digits(store: String) -> String {
         let digits = String(hash(store), radix: 16)
-        return "backhauld-" + String(repeating: "0", count: 16 - digits.count) + digits + ".service"
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     /// The unit in which a process runs.

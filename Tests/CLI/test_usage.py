@@ -17,7 +17,7 @@ from daemons import end_daemons
 COMMANDS = ["get", "put", "add", "wait", "watch", "tasks", "why", "info", "attempts", "history", "report", "events",
             "sessions", "applications", "configure", "conditions", "networks", "activities", "limits", "metrics",
             "cancel", "suspend", "resume", "priority", "rate", "constrain", "reschedule", "claim", "challenges",
-            "respond", "launches", "register", "unregister", "complete", "service", "doctor"]
+            "respond", "launches", "register", "unregister", "complete", "service", "desktop", "doctor"]
 
 
 def run(*words, **variables):

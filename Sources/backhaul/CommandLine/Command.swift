@@ -96,7 +96,8 @@ enum Commands {
         Control.priority, Control.rate, CommandEntry(Constrain.self), CommandEntry(Reschedule.self),
         CommandEntry(Claim.self), CommandEntry(Challenges.self), CommandEntry(Respond.self),
         CommandEntry(Launches.self), CommandEntry(Register.self), CommandEntry(Unregister.self),
-        CommandEntry(Complete.self), CommandEntry(Service.self), CommandEntry(Doctor.self),
+        CommandEntry(Complete.self), CommandEntry(Service.self), CommandEntry(Desktop.self),
+        CommandEntry(Doctor.self),
     ]
 
     static func named(_ name: String) -> CommandEntry? { all.first { $0.description.name == name } }

@@ -213,7 +213,8 @@ struct Context {
         command(words: [name] + operands)
     }
 
-    func command(words given: [String]) -> String {
+    /// - Parameter application: The application of the session. Nil means the application of this command.
+    func command(words given: [String], application: String? = nil) -> String {
         var words = ["backhaul"] + given
         if isEmbedded { words.append("--embedded") }
         if let daemon { words += ["--daemon", daemon] }
@@ -221,7 +222,8 @@ struct Context {
         guard given.first.flatMap(Commands.named)?.description.usesSession != false else {
             return words.map(Text.quoted).joined(separator: " ")
         }
-        if applicationName != "backhaul" { words += ["--application", applicationName] }
+        let application = application ?? applicationName
+        if application != "backhaul" { words += ["--application", application] }
         if isSessionNamed || sessionName != Context.defaultSession { words += ["--session", sessionName] }
         return words.map(Text.quoted).joined(separator: " ")
     }

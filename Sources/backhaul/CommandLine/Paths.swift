@@ -120,9 +120,14 @@ enum Paths {
 
     /// The directory for the user's configuration files, as the XDG Base Directory Specification defines it. Nil if
     /// neither variable is an absolute path.
-    static var configurationDirectory: String? {
-        if let value = environment("XDG_CONFIG_HOME"), value.hasPrefix("/") { return value }
-        return environment("HOME").flatMap { $0.hasPrefix("/") ? join($0, ".config") : nil }
+    static var configurationDirectory: String? { userDirectory("XDG_CONFIG_HOME", default: ".config") }
+
+    /// The same for the user's data files.
+    static var dataDirectory: String? { userDirectory("XDG_DATA_HOME", default: ".local/share") }
+
+    private static func userDirectory(_ variable: String, default path: String) -> String? {
+        if let value = environment(variable), value.hasPrefix("/") { return value }
+        return environment("HOME").flatMap { $0.hasPrefix("/") ? join($0, path) : nil }
     }
 
     static func makeDirectories(

@@ -6,39 +6,55 @@ struct Service: DescribedCommand {
     static let description = CommandDescription(
         name: "service", operands: "install | status | uninstall",
         summary: "resume transfers automatically after a reboot",
-        examples: ["backhaul service install", "backhaul service status --json", "backhaul service uninstall"],
+        examples: [
+            "backhaul service install", "backhaul service install --desktop", "backhaul service status --json",
+            "backhaul service uninstall",
+        ],
+        options: [
+            OptionDescription(
+                "desktop", nil, nil, "show transfers on the desktop at each login; with uninstall, remove only this")
+        ],
         details: """
             Writes and enables a unit of the systemd user manager, which starts the store's daemon at boot or, without \
             lingering, at the first login. The daemon resumes waiting transfers and exits when nothing is left to do.
 
+            With --desktop, a second unit runs `backhaul desktop` in each desktop session, and a desktop entry has the \
+            name and the icon.
+
             Without systemd, `install` prints a line for the user's crontab and changes nothing.
 
             With --json one document: {"unit", "file", "installed", "enabled", "systemd", \
-            "state", "lingering", "crontab"}.
+            "state", "lingering", "crontab", "desktop"}.
             """)
 
     private enum Action: String { case install, status, uninstall }
 
     private let action: Action
+    private let isForDesktop: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.count == 1, let action = Action(rawValue: arguments.operands[0]) else {
             throw .usage("`service` takes one of: install, status, uninstall")
         }
         self.action = action
+        isForDesktop = arguments.has("desktop")
+        if isForDesktop && action == .status { throw .usage("`service status` shows the desktop's unit, too") }
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         let store = try Paths.resolved(context.storePath())
         let file = try ServiceFile(store: store)
+        let desktop = try DesktopUnit(store: store)
         switch action {
-        case .install: return try install(file, store, context)
-        case .status: return try status(file, store, context)
-        case .uninstall: return try uninstall(file, store, context)
+        case .install: return try install(file, desktop, store, context)
+        case .status: return try status(file, desktop, store, context)
+        case .uninstall: return try uninstall(file, desktop, context)
         }
     }
 
-    private func install(_ file: ServiceFile, _ store: String, _ context: Context) throws(CommandError) -> ExitCode {
+    private func install(
+        _ file: ServiceFile, _ desktop: DesktopUnit, _ store: String, _ context: Context
+    ) throws(CommandError) -> ExitCode {
         let finder = DaemonFinder(path: nil)
         guard let program = finder.program else {
             throw .stopped(
@@ -49,44 +65,63 @@ struct Service: DescribedCommand {
         let unit = ServiceUnit(program: program, store: store)
         if case .none(let reason) = UserManager.find() {
             if Service.hasSystemd { throw Service.unreachable(reason) }
-            try printCrontab(unit, file, context)
+            try printCrontab(unit, file, desktop, context)
         }
-        guard unit.isValidInUnitFile else {
-            throw .stopped(
-                .refused,
-                "systemd cannot run a program whose path has quotes or backslashes: \(unit.program); move it")
-        }
+        try ServiceUnit.check(program: unit.program)
         let wasThere = file.exists
         try file.write(unit.text)
-        do throws(CommandError) {
-            try Service.manage(["daemon-reload"], context)
-            try Service.manage(["enable", file.name], context)
-        } catch {
-            if !wasThere { try file.remove() }
-            throw error
+        try Service.enable(file, context) { () throws(CommandError) in if !wasThere { try file.remove() } }
+        if isForDesktop { try install(desktop, context) }
+        let report = ServiceReport(file, desktop, crontabLine: nil)
+        if context.output.isJSON {
+            try context.output.result(report.json)
+        } else {
+            try context.output.result(lines: [file.path] + (isForDesktop ? [desktop.file.path, desktop.entry] : []))
         }
-        let report = ServiceReport(file, crontabLine: nil)
-        try context.output.isJSON ? context.output.result(report.json) : context.output.result(file.path)
         context.output.note("Installed and enabled. \(report.lingeringSentence)")
         return .done
+    }
+
+    private func install(_ desktop: DesktopUnit, _ context: Context) throws(CommandError) {
+        let wasThere = desktop.file.exists
+        try desktop.write()
+        try Service.enable(desktop.file, context) { () throws(CommandError) in if !wasThere { try desktop.remove() } }
+        // Without a desktop session, the next login starts the unit.
+        let isOnDesktop = try? UserManager.connect()?.isActive(DesktopUnit.target)
+        if isOnDesktop == true { try Service.manage(["restart", desktop.file.name], context) }
+    }
+
+    /// Enables the unit. If that fails, calls `undo`.
+    private static func enable(
+        _ file: ServiceFile, _ context: Context, undo: () throws(CommandError) -> Void
+    ) throws(CommandError) {
+        do throws(CommandError) {
+            try manage(["daemon-reload"], context)
+            try manage(["enable", file.name], context)
+        } catch {
+            try undo()
+            throw error
+        }
     }
 
     /// Writes the line for a crontab to stdout, so that the user can pipe the line. On a machine without systemd,
     /// `install` does only this, and fails.
     private func printCrontab(
-        _ unit: ServiceUnit, _ file: ServiceFile, _ context: Context
+        _ unit: ServiceUnit, _ file: ServiceFile, _ desktop: DesktopUnit, _ context: Context
     ) throws(CommandError) -> Never {
-        let report = ServiceReport(file, crontabLine: unit.crontabLine)
+        let report = ServiceReport(file, desktop, crontabLine: unit.crontabLine)
         try context.output.isJSON ? context.output.result(report.json) : context.output.result(unit.crontabLine)
         throw .stopped(
             .refused,
             "there is no systemd here, so nothing is installed; add the line to your crontab with `crontab -e`")
     }
 
-    private func status(_ file: ServiceFile, _ store: String, _ context: Context) throws(CommandError) -> ExitCode {
+    private func status(
+        _ file: ServiceFile, _ desktop: DesktopUnit, _ store: String, _ context: Context
+    ) throws(CommandError) -> ExitCode {
         let program = Service.hasSystemd ? nil : DaemonFinder(path: nil).program
         let report = ServiceReport(
-            file, crontabLine: program.map { ServiceUnit(program: $0, store: store).crontabLine })
+            file, desktop, crontabLine: program.map { ServiceUnit(program: $0, store: store).crontabLine })
         if context.output.isJSON {
             try context.output.result(report.json)
         } else {
@@ -95,15 +130,21 @@ struct Service: DescribedCommand {
         return report.isInstalled ? .done : .notFound
     }
 
-    private func uninstall(_ file: ServiceFile, _ store: String, _ context: Context) throws(CommandError) -> ExitCode {
-        let wasThere = file.exists
-        try file.remove()
-        if wasThere, UserManager.connect() != nil { try Service.manage(["daemon-reload"], context) }
-        if context.output.isJSON { try context.output.result(ServiceReport(file, crontabLine: nil).json) }
+    private func uninstall(
+        _ file: ServiceFile, _ desktop: DesktopUnit, _ context: Context
+    ) throws(CommandError) -> ExitCode {
+        let manager = UserManager.connect()
+        let wasThere = isForDesktop ? desktop.file.exists : file.exists || desktop.file.exists
+        // No transfer depends on this unit.
+        if desktop.file.exists { _ = try? manager?.stopService(desktop.file.name) }
+        try desktop.remove()
+        if !isForDesktop { try file.remove() }
+        if wasThere, manager != nil { try Service.manage(["daemon-reload"], context) }
+        if context.output.isJSON { try context.output.result(ServiceReport(file, desktop, crontabLine: nil).json) }
         context.output.note(
-            wasThere
-                ? "Removed. A running daemon continues until nothing is left to do."
-                : "The service was not installed.")
+            !wasThere
+                ? "The service was not installed."
+                : isForDesktop ? "Removed." : "Removed. A running daemon continues until nothing is left to do.")
         return .done
     }
 

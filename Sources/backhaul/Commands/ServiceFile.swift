@@ -2,15 +2,28 @@ import BackhaulUserManager
 import CLinux
 import Glibc
 
-/// The systemd unit file of a store's daemon, and the link that enables the unit. Both are in the user's directory for
-/// systemd.
+/// A systemd unit file, and the link that enables the unit. Both are in the user's directory for systemd.
 struct ServiceFile {
     let name: String
+    /// The target that starts the unit.
+    let target: String
     private let directory: String
 
+    /// The unit of a store's daemon.
     /// - Parameter store: The store's path without symbolic links.
     init(store: String) throws(CommandError) {
-        name = DaemonService.name(store: store)
+        try self.init(DaemonService.name(store: store), target: "default.target")
+    }
+
+    /// The unit that shows the transfers of a store on the desktop.
+    init(desktopOf store: String) throws(CommandError) {
+        let name = "backhaul-desktop-\(DaemonService.digits(store: store)).service"
+        try self.init(name, target: DesktopUnit.target)
+    }
+
+    private init(_ name: String, target: String) throws(CommandError) {
+        self.name = name
+        self.target = target
         // systemd.unit(5), "User Unit Search Path", defines this directory.
         guard let configuration = Paths.configurationDirectory else {
             throw .usage("neither XDG_CONFIG_HOME nor HOME is an absolute path; set one of them")
@@ -22,33 +35,43 @@ struct ServiceFile {
 
     var exists: Bool { access(path, F_OK) == 0 }
 
-    /// Whether there is a link for WantedBy=default.target, as `systemctl enable` creates it.
+    /// The link for WantedBy=, as `systemctl enable` creates it.
+    private var link: String { directory + "/\(target).wants/" + name }
+
     var isEnabled: Bool {
         var status = stat()
-        return lstat(directory + "/default.target.wants/" + name, &status) == 0
+        return lstat(link, &status) == 0
     }
 
-    /// Writes the file atomically.
     func write(_ text: String) throws(CommandError) {
         try Paths.makeDirectories(directory)
+        try ServiceFile.write(text, path)
+    }
+
+    /// Removes the file and its link.
+    func remove() throws(CommandError) {
+        unlink(link)
+        try ServiceFile.remove(path)
+    }
+
+    /// Writes a file atomically.
+    static func write(_ text: String, _ path: String) throws(CommandError) {
         let beside = path + ".new"
         let number = bhl_open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o644)
-        guard number >= 0 else { throw failed("written") }
+        guard number >= 0 else { throw failed("written", path) }
         let isWritten = Output.write(text, to: number)
         guard close(number) == 0, isWritten, rename(beside, path) == 0 else {
-            let error = failed("written")
+            let error = failed("written", path)
             unlink(beside)
             throw error
         }
     }
 
-    /// Removes the file and its link.
-    func remove() throws(CommandError) {
-        unlink(directory + "/default.target.wants/" + name)
-        guard unlink(path) == 0 || bhl_errno() == ENOENT else { throw failed("removed") }
+    static func remove(_ path: String) throws(CommandError) {
+        guard unlink(path) == 0 || bhl_errno() == ENOENT else { throw failed("removed", path) }
     }
 
-    private func failed(_ what: String) -> CommandError {
-        .stopped(.storeUnusable, "the unit file \(path) cannot be \(what): \(reasonOfLastError())")
+    private static func failed(_ what: String, _ path: String) -> CommandError {
+        .stopped(.storeUnusable, "the file \(path) cannot be \(what): \(reasonOfLastError())")
     }
 }

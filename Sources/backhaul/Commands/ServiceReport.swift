@@ -13,13 +13,24 @@ struct ServiceReport {
     /// The line for a crontab that starts the daemon at boot. Nil on a machine with systemd, after an uninstallation,
     /// or if the program of the daemon is missing.
     let crontabLine: String?
+    /// The unit that shows the transfers on the desktop.
+    let desktop: Desktop
+
+    struct Desktop {
+        let unit: String
+        let path: String
+        let entry: String
+        let isInstalled: Bool
+        let isEnabled: Bool
+        let state: UnitState?
+    }
 
     enum Manager {
         case version(Int)
         case none(reason: String)
     }
 
-    init(_ file: ServiceFile, crontabLine: String?) {
+    init(_ file: ServiceFile, _ desktop: DesktopUnit, crontabLine: String?) {
         unit = file.name
         path = file.path
         isInstalled = file.exists
@@ -28,9 +39,11 @@ struct ServiceReport {
         case .manager(let found):
             manager = .version(found.version)
             state = try? found.state(of: file.name)
+            self.desktop = Desktop(desktop, try? found.state(of: desktop.file.name))
         case .none(let reason):
             manager = .none(reason: reason)
             state = nil
+            self.desktop = Desktop(desktop, nil)
         }
         lingering = Lingering.current
         self.crontabLine = crontabLine
@@ -46,7 +59,7 @@ struct ServiceReport {
             ("unit", .string(unit)), ("file", .string(path)), ("installed", .bool(isInstalled)),
             ("enabled", .bool(isEnabled)), ("systemd", version), ("state", .optional(state?.rawValue)),
             ("lingering", lingering == .absent ? .null : .bool(lingering == .on)),
-            ("crontab", .optional(crontabLine)),
+            ("crontab", .optional(crontabLine)), ("desktop", desktop.json),
         ])
     }
 
@@ -61,6 +74,7 @@ struct ServiceReport {
         }
         if lingering != .absent { rows.append(("at boot", lingeringSentence)) }
         if let crontabLine { rows.append(("crontab", crontabLine)) }
+        rows.append(("desktop", desktop.sentence))
         return rows.map { Text.padded($0.0, columns: 10) + Text.visible($0.1) }
     }
 
@@ -70,5 +84,28 @@ struct ServiceReport {
         case .off: "Lingering is off: it starts at your first login; `loginctl enable-linger` makes it start at boot."
         case .absent: "It starts when your user manager does."
         }
+    }
+}
+
+extension ServiceReport.Desktop {
+    fileprivate init(_ desktop: DesktopUnit, _ state: UnitState?) {
+        unit = desktop.file.name
+        path = desktop.file.path
+        entry = desktop.entry
+        isInstalled = desktop.file.exists
+        isEnabled = desktop.file.isEnabled
+        self.state = state
+    }
+
+    fileprivate var json: JSON {
+        .object([
+            ("unit", .string(unit)), ("file", .string(path)), ("entry", .string(entry)),
+            ("installed", .bool(isInstalled)), ("enabled", .bool(isEnabled)), ("state", .optional(state?.rawValue)),
+        ])
+    }
+
+    fileprivate var sentence: String {
+        guard isInstalled else { return "not shown; `backhaul service install --desktop` shows transfers there" }
+        return "\(unit), \(isEnabled ? "enabled" : "not enabled"), \(state?.rawValue ?? "inactive")"
     }
 }

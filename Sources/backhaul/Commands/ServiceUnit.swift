@@ -6,11 +6,13 @@ struct ServiceUnit: Equatable {
     let program: String
     let store: String
 
-    /// Whether a unit file can contain the program's path. systemd refuses paths with quotes, backslashes or control
-    /// characters, even if these characters are escaped.
-    var isValidInUnitFile: Bool {
+    /// Throws if a unit file cannot contain the path of the program. systemd refuses paths with quotes, backslashes or
+    /// control characters, even if these characters are escaped.
+    static func check(program: String) throws(CommandError) {
         let refused = "\"'\\\u{7f}".unicodeScalars
-        return program.unicodeScalars.allSatisfy { $0.value >= 0x20 && !refused.contains($0) }
+        if program.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !refused.contains($0) }) { return }
+        throw .stopped(
+            .refused, "systemd cannot run a program whose path has quotes or backslashes: \(program); move it")
     }
 
     /// The unit file (systemd.unit(5), systemd.service(5)).
@@ -46,12 +48,12 @@ struct ServiceUnit: Equatable {
     }
 
     /// An argument of ExecStart=, quoted, with `$` escaped.
-    private static func argument(_ word: String) -> String {
+    static func argument(_ word: String) -> String {
         quoted(word).split(separator: "$", omittingEmptySubsequences: false).joined(separator: "$$")
     }
 
     /// A word in quotes (systemd.syntax(7), "Quoting") with `%` doubled (systemd.unit(5), "Specifiers").
-    private static func quoted(_ word: String) -> String {
+    static func quoted(_ word: String) -> String {
         var result = "\""
         for scalar in word.unicodeScalars {
             switch scalar {
@@ -65,7 +67,7 @@ struct ServiceUnit: Equatable {
         return result + "\""
     }
 
-    private static func plain(_ text: String) -> String {
+    static func plain(_ text: String) -> String {
         Text.visible(text).split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
     }
 

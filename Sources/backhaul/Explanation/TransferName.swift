@@ -18,10 +18,14 @@ struct TransferName {
     }
 
     private var description: String {
+        place + ", \(Text.size(task.done)) of \(task.total.map { Text.size($0) } ?? "?")"
+    }
+
+    /// The file and the server, such as "02-map.bin from example.org".
+    var place: String {
         let file = TransferName.file(of: task)
         let host = Text.visible(TransferName.host(of: task.url))
-        let size = "\(Text.size(task.done)) of \(task.total.map { Text.size($0) } ?? "?")"
-        return host.isEmpty ? "\(file), \(size)" : "\(file) \(task.isUpload ? "to" : "from") \(host), \(size)"
+        return host.isEmpty ? file : "\(file) \(task.isUpload ? "to" : "from") \(host)"
     }
 
     /// The last component of the task's destination. If the task has no destination, a name derived from its URL.

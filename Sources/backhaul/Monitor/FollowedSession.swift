@@ -7,6 +7,8 @@ final class FollowedSession {
     private(set) var rows = SessionRows()
     /// The number of transfers that have not ended, as the session's listing states it.
     private(set) var live = 0
+    /// The session as its last listing had it.
+    private(set) var info: SessionInfo?
     /// The last transfer that was read in rotation. Nil at the start of a rotation.
     private(set) var cursor: TaskID?
     /// Whether a rotation has read all transfers.
@@ -30,6 +32,7 @@ final class FollowedSession {
         let now = [info.liveTasks, info.events, info.round, info.openChallenges]
         if now != state { rotationsLeft = 1 }
         state = now
+        self.info = info
         live = Int(clamping: info.liveTasks)
     }
 

@@ -52,6 +52,9 @@ final class StoreReader {
         listed = context.isSessionNamed ? .named(context.baseName) : .all
     }
 
+    /// The sessions, sorted by their names.
+    var sessions: [FollowedSession] { followed }
+
     /// Whether all transfers have been read at least once.
     var isComplete: Bool { followed.allSatisfy(\.isComplete) }
 

@@ -7,12 +7,12 @@ extension Session {
     /// Calls `body` with each page of the selected tasks, until `body` returns false. The selection may have any number
     /// of ids.
     func forEachPage(
-        _ selection: TaskSelection, _ body: ([TaskInfo]) throws(CommandError) -> Bool
+        _ selection: TaskSelection, after: TaskID? = nil, _ body: ([TaskInfo]) throws(CommandError) -> Bool
     ) throws(CommandError) {
         for ids in selection.ids.map(Session.pages) ?? [nil] {
             var page = selection
             page.ids = ids
-            var cursor: TaskID?
+            var cursor = after
             while true {
                 let (tasks, more) = try run(.tasks(page, after: cursor, maximum: Session.pageSize))
                 guard try body(tasks) else { return }

@@ -122,3 +122,50 @@ def test_service_install_prints_a_line_for_cron_if_systemd_is_missing(tmp_path, 
         process.kill()
     assert (tmp_path / "arguments").read_text().splitlines() == ["--store", str(store)]
     assert not (tmp_path / ".config").exists()
+
+
+SESSION_TARGET = "[Unit]\nBindsTo=graphical-session.target\nBefore=graphical-session.target\n"
+
+
+def test_service_install_desktop_shows_transfers_in_each_desktop_session(manager, backhaul, daemon, store):
+    assert not backhaul.json("service", "status", code=3)["desktop"]["installed"]
+    installed = backhaul("service", "install", "--desktop", BACKHAUL_DAEMON=str(daemon))
+    shown = backhaul.json("service", "status")["desktop"]
+    assert installed.stdout.splitlines()[1:] == [shown["file"], shown["entry"]]
+    assert shown["installed"] and shown["enabled"] and shown["state"] in (None, "inactive")
+
+    # A desktop session has a target of its own.
+    target = manager.home / ".config" / "systemd" / "user" / "test-session.target"
+    target.write_text(SESSION_TARGET)
+    manager("systemctl", "--user", "daemon-reload")
+    manager("systemctl", "--user", "start", target.name)
+    until(lambda: backhaul.json("service", "status")["desktop"]["state"] == "active", "the start")
+    assert shown["unit"] in backhaul("service", "status").stdout
+    manager("systemctl", "--user", "stop", target.name)
+    until(lambda: backhaul.json("service", "status")["desktop"]["state"] in (None, "inactive"), "the end")
+
+    manager("systemctl", "--user", "start", target.name)
+    # In a desktop session, the installation starts the unit, and the removal stops it.
+    backhaul("service", "uninstall", "--desktop")
+    after = backhaul.json("service", "status")
+    assert after["installed"] and not after["desktop"]["installed"] and after["desktop"]["state"] != "active"
+    assert not shutil.os.path.exists(shown["entry"])
+    backhaul("service", "install", "--desktop", BACKHAUL_DAEMON=str(daemon))
+    assert backhaul.json("service", "status")["desktop"]["state"] == "active"
+    backhaul("service", "uninstall")
+    after = backhaul.json("service", "status", code=3)
+    assert not after["desktop"]["installed"] and not shutil.os.path.exists(shown["entry"])
+    manager("systemctl", "--user", "stop", target.name)
+
+
+def test_the_desktop_entry_opens_the_live_screen_of_the_store(backhaul, daemon, tmp_path):
+    store = tmp_path / "a \"$`\\ 100%"
+    shown = backhaul.json("service", "install", "--desktop", "--store", store, BACKHAUL_DAEMON=str(daemon))["desktop"]
+    lines = dict(line.split("=", 1) for line in open(shown["entry"]).read().splitlines() if "=" in line)
+    # What a launcher does (Desktop Entry Specification, "The Exec key"): the escapes of strings, then those in quotes,
+    # which are those of a shell.
+    script = "printf '%s\\n' " + lines["Exec"].replace("\\\\", "\\").replace("%%", "%")
+    words = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert words == [COMMAND, "watch", "--store", str(store)]
+    assert (lines["Type"], lines["Terminal"]) == ("Application", "true")
+    backhaul("service", "uninstall", "--store", store)

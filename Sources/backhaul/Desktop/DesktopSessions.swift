@@ -1,0 +1,169 @@
+import Backhaul
+
+/// What one reading of a store has found for the desktop.
+struct DesktopReading {
+    /// The sessions whose transfers run, or will soon, or are suspended from the desktop.
+    var jobs: [SessionKey: JobProgress] = [:]
+    /// The number of transfers that run.
+    var running = 0
+    /// The rounds that have ended since the last reading.
+    var results: [SessionKey: RoundResult] = [:]
+    /// The open challenges of each session that has some.
+    var challenges: [SessionKey: [Challenge]] = [:]
+}
+
+/// Reads the sessions of a store for the desktop. While nothing runs, it has no connection to the engine, so that the
+/// daemon can exit.
+final class DesktopSessions {
+    private struct Record {
+        var progress = RoundProgress()
+        var rounds = EndedRounds()
+        /// Whether the desktop has suspended the transfers.
+        var isSuspended = false
+    }
+
+    private let context: Context
+    private let store: String
+    private let start = Clock.wallMilliseconds
+    private var application: Application?
+    private var readers: [String: StoreReader] = [:]
+    private var records: [SessionKey: Record] = [:]
+    /// The sessions as the last listing had them.
+    private var listed: [SessionKey: [UInt64]] = [:]
+    private var last = DesktopReading()
+
+    init(_ context: Context, store: String) {
+        self.context = context
+        self.store = store
+    }
+
+    /// Reads the sessions. Without an engine, nothing runs, and nothing else changes.
+    func read() throws(CommandError) -> DesktopReading {
+        last.results = [:]
+        var isRead = false
+        if StoreLock.isHeld(in: store) {
+            do {
+                try readEngine()
+                isRead = true
+            } catch {
+                // The engine has ended meanwhile, or cannot be read. The next change causes another reading.
+                guard case .failure = error else { throw error }
+            }
+        }
+        if !isRead {
+            last.running = 0
+            last.jobs = suspendedJobs
+        }
+        if last.running == 0 { disconnect() }
+        return last
+    }
+
+    /// A session that is opened, even by an observer, is recorded in the store. So the transfers are read only if one
+    /// runs, or the listing of sessions has changed. Otherwise each reading would cause another one.
+    private func readEngine() throws(CommandError) {
+        let application = try connected()
+        let (names, running) = try applications(application)
+        var present: [SessionKey: [UInt64]] = [:]
+        for name in names {
+            for info in try application.other(name).run(.sessions) {
+                let state = [info.round, info.liveTasks, info.events, info.openChallenges]
+                present[SessionKey(application: name, session: info.identifier)] = state
+            }
+        }
+        guard running > 0 || last.running > 0 || present != listed else { return }
+        listed = present
+        var reading = DesktopReading()
+        readers = readers.filter { names.contains($0.key) }
+        for name in names {
+            let reader = try reader(name, application)
+            try reader.read()
+            for session in reader.sessions {
+                do {
+                    try add(session, SessionKey(application: name, session: session.name), to: &reading)
+                } catch {
+                    guard error.isSessionGone else { throw error }
+                }
+            }
+        }
+        records = records.filter { present[$0.key] != nil }
+        last = reading
+    }
+
+    private func connected() throws(CommandError) -> Application {
+        if let application { return application }
+        let made = try Application(observing: store, identifier: context.applicationName, signals: context.signals)
+        application = made
+        return made
+    }
+
+    private func reader(_ name: String, _ application: Application) throws(CommandError) -> StoreReader {
+        if let reader = readers[name] { return reader }
+        let made = StoreReader(context, try application.other(name))
+        readers[name] = made
+        return made
+    }
+
+    private func disconnect() {
+        readers = [:]
+        application?.close()
+        application = nil
+    }
+
+    /// The applications to show, and the number of their transfers that run.
+    private func applications(_ application: Application) throws(CommandError) -> (names: [String], running: UInt64) {
+        let shown = try application.run(.applications).filter {
+            !context.isApplicationNamed || $0.identifier == context.applicationName
+        }
+        return (shown.map(\.identifier), shown.reduce(0) { $0 + $1.runningTasks })
+    }
+
+    private func add(
+        _ session: FollowedSession, _ key: SessionKey, to reading: inout DesktopReading
+    ) throws(CommandError) {
+        guard let info = session.info else { return }
+        var record = records[key] ?? Record()
+        record.progress.update(session.rows.rows, isComplete: session.isComplete, round: info.round) { verb in
+            let place = key.place(in: context)
+            return place.isEmpty ? verb : "\(verb) (\(place))"
+        }
+        if record.progress.isActive || !record.progress.hasSuspended { record.isSuspended = false }
+        if record.progress.isActive || record.isSuspended {
+            reading.jobs[key] = record.progress.job(isSuspended: record.isSuspended)
+        }
+        reading.running += record.progress.running
+        reading.results[key] = try record.rounds.result(session, since: start)
+        if info.openChallenges > 0 { reading.challenges[key] = try session.handle.run(.challenges) }
+        records[key] = record
+    }
+
+    /// The sessions that the desktop has suspended. They stay on the desktop while no engine runs.
+    private var suspendedJobs: [SessionKey: JobProgress] {
+        records.filter(\.value.isSuspended).mapValues { $0.progress.job(isSuspended: true) }
+    }
+
+    /// Performs what the user has chosen on the desktop. If no engine runs, the daemon is started.
+    func perform(_ request: JobRequest, _ key: SessionKey) throws(CommandError) {
+        _ = try context.withApplication { (application) throws(CommandError) in
+            try application.other(key.application).attach(key.session, role: .produce).run(request.verb)
+            return .done
+        }
+        records[key]?.isSuspended = request == .suspend
+        // The listing of sessions does not show which transfers are suspended.
+        listed = [:]
+    }
+}
+
+/// What a user can choose for a session on the desktop.
+enum JobRequest: Equatable {
+    case suspend, resume, cancel
+
+    var verb: Verb<Backhaul.Session, UInt64> {
+        get throws(BackhaulError) {
+            switch self {
+            case .suspend: try .suspend(.states([.running, .waiting]))
+            case .resume: try .resume(.states([.suspended]))
+            case .cancel: try .cancel(.states(TaskSelection.live))
+            }
+        }
+    }
+}
