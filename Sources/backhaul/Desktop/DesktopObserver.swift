@@ -122,7 +122,7 @@ final class DesktopObserver {
     /// A command for the session, ready to be typed.
     private func command(_ words: [String], _ key: SessionKey) throws(CommandError) -> String {
         var command = ""
-        try context.withSession(key.session) { () throws(CommandError) in
+        try context.withSession(key.name) { () throws(CommandError) in
             command = context.command(words: words, application: key.application)
         }
         return command

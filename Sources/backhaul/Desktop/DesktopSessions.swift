@@ -26,7 +26,7 @@ final class DesktopSessions {
     private let store: String
     private let start = Clock.wallMilliseconds
     private var application: Application?
-    private var readers: [String: StoreReader] = [:]
+    private var reader: StoreReader?
     private var records: [SessionKey: Record] = [:]
     /// The sessions as the last listing had them.
     private var listed: [SessionKey: [UInt64]] = [:]
@@ -67,22 +67,20 @@ final class DesktopSessions {
         for name in names {
             for info in try application.other(name).run(.sessions) {
                 let state = [info.round, info.liveTasks, info.events, info.openChallenges]
-                present[SessionKey(application: name, session: info.identifier)] = state
+                present[SessionKey(application: name, name: info.identifier)] = state
             }
         }
         guard running > 0 || last.running > 0 || present != listed else { return }
         listed = present
         var reading = DesktopReading()
-        readers = readers.filter { names.contains($0.key) }
-        for name in names {
-            let reader = try reader(name, application)
-            try reader.read()
-            for session in reader.sessions {
-                do {
-                    try add(session, SessionKey(application: name, session: session.name), to: &reading)
-                } catch {
-                    guard error.isSessionGone else { throw error }
-                }
+        let reader = reader ?? StoreReader(context, application)
+        self.reader = reader
+        try reader.read()
+        for session in reader.sessions {
+            do {
+                try add(session, to: &reading)
+            } catch {
+                guard error.isSessionGone else { throw error }
             }
         }
         records = records.filter { present[$0.key] != nil }
@@ -96,15 +94,8 @@ final class DesktopSessions {
         return made
     }
 
-    private func reader(_ name: String, _ application: Application) throws(CommandError) -> StoreReader {
-        if let reader = readers[name] { return reader }
-        let made = StoreReader(context, try application.other(name))
-        readers[name] = made
-        return made
-    }
-
     private func disconnect() {
-        readers = [:]
+        reader = nil
         application?.close()
         application = nil
     }
@@ -117,10 +108,9 @@ final class DesktopSessions {
         return (shown.map(\.identifier), shown.reduce(0) { $0 + $1.runningTasks })
     }
 
-    private func add(
-        _ session: FollowedSession, _ key: SessionKey, to reading: inout DesktopReading
-    ) throws(CommandError) {
+    private func add(_ session: FollowedSession, to reading: inout DesktopReading) throws(CommandError) {
         guard let info = session.info else { return }
+        let key = session.key
         var record = records[key] ?? Record()
         record.progress.update(session.rows.rows, isComplete: session.isComplete, round: info.round) { verb in
             let place = key.place(in: context)
@@ -144,7 +134,7 @@ final class DesktopSessions {
     /// Performs what the user has chosen on the desktop. If no engine runs, the daemon is started.
     func perform(_ request: JobRequest, _ key: SessionKey) throws(CommandError) {
         _ = try context.withApplication { (application) throws(CommandError) in
-            try application.other(key.application).attach(key.session, role: .produce).run(request.verb)
+            try application.other(key.application).attach(key.name, role: .produce).run(request.verb)
             return .done
         }
         records[key]?.isSuspended = request == .suspend

@@ -1,14 +1,10 @@
 import Backhaul
 import BackhaulBus
 
-/// A session of an application.
-struct SessionKey: Hashable {
-    let application: String
-    let session: String
-
+extension SessionKey {
     /// The session in words, such as "session photos". Empty for the session that the command line uses by default.
     func place(in context: Context) -> String {
-        let words = session == Context.defaultSession ? "" : "session " + Text.visible(session)
+        let words = name == Context.defaultSession ? "" : "session " + Text.visible(name)
         if application == context.applicationName { return words }
         return words.isEmpty ? application : words + " of " + application
     }
