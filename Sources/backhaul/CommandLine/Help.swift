@@ -19,7 +19,7 @@ enum Help {
 
             """
         for command in Commands.all {
-            text += "  " + Text.padded(command.description.name, columns: 12) + command.description.summary + "\n"
+            text += "  " + Text.padded(command.description.name, columns: 14) + command.description.summary + "\n"
         }
         text += "\nOptions of every command:\n" + list(OptionDescription.common)
         text += "\nOther options:\n" + list([.version])
