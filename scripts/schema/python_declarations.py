@@ -6,7 +6,7 @@ import re
 import textwrap
 
 from .model import Function, Header, Struct
-from .python_source import WIDTH, docstring, module
+from .python_source import WIDTH, docstring, import_from, module
 from .python_terms import PythonTerms
 
 _TYPES = {"char": "c_char", "bool": "c_bool", "size_t": "c_size_t", "int": "c_int"} | {
@@ -88,10 +88,7 @@ def _ordered(header: Header) -> list[Struct]:
 
 def _import(body: str, first: list[str]) -> str:
     used = sorted(set(re.findall(r"\bc_\w+", body)))
-    line = f"from ctypes import {', '.join([*first, *used])}"
-    if len(line) <= WIDTH:
-        return line
-    return "from ctypes import (\n" + "".join(f"    {name},\n" for name in [*first, *used]) + ")"
+    return import_from("ctypes", [*first, *used])
 
 
 def _table(name: str, items: list[str]) -> str:

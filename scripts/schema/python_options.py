@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from . import names
 from .model import Enumeration, Field, Header, Struct
-from .python_source import docstring, module, remark
+from .python_source import docstring, import_from, module, remark
 from .python_terms import PythonTerms
 
 _SECRET = ", repr=False"
@@ -94,7 +94,7 @@ def _import(source: str, declarations: str, candidates: list[str]) -> str:
     used = [name for name in candidates if re.search(rf"\b{name}\b", declarations)]
     # The names are in the order that the linter requires: constants first.
     used.sort(key=lambda name: (not name.isupper(), name.lower()))
-    return f"from .{source} import {', '.join(used)}\n" if used else ""
+    return import_from(f".{source}", used) + "\n" if used else ""
 
 
 def parts(header: Header) -> str:

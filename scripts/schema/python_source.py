@@ -16,6 +16,14 @@ def module(documentation: str, imports: Iterable[str], blocks: Iterable[str], se
     return head + imported + separator + separator.join(block.strip("\n") + "\n" for block in blocks)
 
 
+def import_from(source: str, used: list[str]) -> str:
+    """Returns an import, on one line if it fits."""
+    line = f"from {source} import {', '.join(used)}"
+    if len(line) <= WIDTH:
+        return line
+    return f"from {source} import (\n" + "".join(f"    {name},\n" for name in used) + ")"
+
+
 def docstring(text: str, indent: str = "    ") -> str:
     if len(indent) + len(text) + 6 <= WIDTH:
         return f'{indent}"""{text}"""\n'
