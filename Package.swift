@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
     // A debug build compiles a module at once, too: the compiler then reads each declaration one time, and not one time
     // for each batch of files. This saves a third of the processor time. The option for threads gives each file its own
     // object file, which the build tool needs. Without the last option, a second compiler expands each macro of the
-    // tests again, for the interface of the module, which nobody imports: an eighth of the build of the unit tests.
+    // tests again, for the interface of the module, which no module imports: an eighth of the build of the unit tests.
     .unsafeFlags(
         [
             "-whole-module-optimization", "-disable-batch-mode", "-num-threads", "1",

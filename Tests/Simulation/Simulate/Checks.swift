@@ -42,7 +42,9 @@ struct Checks {
         // A program that suspends and resumes a task decides itself that the request may be repeated.
         expect(plan.kind != .post || requests <= 1 || plan.suspended != nil, "has sent its POST twice")
         if let end = ends.first {
-            expect(end.kind != .taskFails || mayFail(plan, end, requests: requests), "failed with \(Story.name(end.second))")
+            expect(
+                end.kind != .taskFails || mayFail(plan, end, requests: requests),
+                "failed with \(Story.name(end.second))")
             expect(end.kind != .taskWasCancelled || plan.mayBeCancelled, "was cancelled, and nobody has cancelled it")
             found += violationsOfFile(plan, end)
         }
