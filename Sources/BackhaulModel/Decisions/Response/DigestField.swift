@@ -13,14 +13,17 @@ struct DigestField {
         let values = head.allBytes(name)
         guard !values.isEmpty else { return }
         let bytes = Array(values.joined(separator: ", ".utf8))
-        guard bytes.count <= Self.longest, let text = ResponseField(name, bytes).text else { return }
-        var reader = StructuredFieldReader(text)
-        guard let members = reader.dictionary() else { return }
+        guard bytes.count <= Self.longest, let text = ResponseField(name, bytes).text,
+            let members = StructuredFieldReader.dictionary(text)
+        else { return }
         for member in members {
             guard let algorithm = Checksum.Algorithm(rawValue: member.key) else { continue }
             // A later member replaces an earlier member with the same key, even if the later member is unusable.
-            let bytes = member.bytes.flatMap { $0.count == algorithm.size ? $0 : nil }
-            digests[algorithm] = bytes.map { Checksum(algorithm, $0) }
+            guard case .bytes(let bytes) = member.value, bytes.count == algorithm.size else {
+                digests[algorithm] = nil
+                continue
+            }
+            digests[algorithm] = Checksum(algorithm, bytes)
         }
     }
 

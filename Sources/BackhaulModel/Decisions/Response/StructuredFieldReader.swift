@@ -1,25 +1,47 @@
-/// Reads a dictionary of structured fields (RFC 8941, section 4.2.2): all keys, and the values that are byte sequences.
+/// Reads structured fields (RFC 9651, section 4.2): dictionaries and single items.
 struct StructuredFieldReader {
+    enum Value: Equatable {
+        case bytes([UInt8])
+        case integer(Int64)
+        case boolean(Bool)
+        /// A value of another type, which no caller needs.
+        case other
+    }
+
     struct Member {
         var key: String
-        /// The byte sequence; nil if the value has another type.
-        var bytes: [UInt8]?
+        var value: Value
     }
 
     private var rest: ArraySlice<UInt8>
 
-    init(_ text: String) { rest = ArraySlice(text.utf8) }
+    private init(_ text: String) { rest = ArraySlice(text.utf8) }
 
-    /// Returns nil if any part of the field is malformed.
-    mutating func dictionary() -> [Member]? {
+    /// Returns the members of a dictionary, or nil if any part of the field is malformed.
+    static func dictionary(_ text: String) -> [Member]? {
+        var reader = StructuredFieldReader(text)
+        return reader.dictionary()
+    }
+
+    /// Returns the value of an item, or nil if the field is malformed.
+    static func item(_ text: String) -> Value? {
+        var reader = StructuredFieldReader(text)
+        reader.skipSpaces()
+        guard let value = reader.value(), reader.parameters() else { return nil }
+        reader.skipSpaces()
+        return reader.rest.isEmpty ? value : nil
+    }
+
+    private mutating func dictionary() -> [Member]? {
         var members: [Member] = []
         skipBlanks()
         while !rest.isEmpty {
             guard let key = key() else { return nil }
-            var member = Member(key: key)
+            // A key without a value has the value true.
+            var member = Member(key: key, value: .boolean(true))
             if take("=") {
                 guard let value = valueOrList() else { return nil }
-                if case .bytes(let bytes) = value { member.bytes = bytes }
+                member.value = value
             }
             guard parameters() else { return nil }
             members.append(member)
@@ -30,11 +52,6 @@ struct StructuredFieldReader {
             if rest.isEmpty { return nil }
         }
         return members
-    }
-
-    private enum Value {
-        case bytes([UInt8])
-        case other
     }
 
     private mutating func valueOrList() -> Value? {
@@ -53,10 +70,10 @@ struct StructuredFieldReader {
         case UInt8(ascii: "\""): return string() ? .other : nil
         case UInt8(ascii: "?"):
             rest = rest.dropFirst()
-            return take("0") || take("1") ? .other : nil
+            return take("1") ? .boolean(true) : take("0") ? .boolean(false) : nil
         case UInt8(ascii: "-"),
             _ where first.isDigit:
-            return number() ? .other : nil
+            return number()
         case UInt8(ascii: "*"),
             _ where first.isLetter:
             rest = rest.drop { RequestCheck.isTokenByte($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
@@ -105,15 +122,18 @@ struct StructuredFieldReader {
         return false
     }
 
-    private mutating func number() -> Bool {
-        _ = take("-")
-        let before = rest.count
-        rest = rest.drop(while: \.isDigit)
-        guard rest.count < before else { return false }
-        guard take(".") else { return before - rest.count <= 15 }
+    private mutating func number() -> Value? {
+        let isNegative = take("-")
+        let digits = rest.prefix(while: \.isDigit)
+        rest = rest.dropFirst(digits.count)
+        guard !digits.isEmpty else { return nil }
+        guard take(".") else {
+            guard digits.count <= 15, let value = Int64(String(decoding: digits, as: UTF8.self)) else { return nil }
+            return .integer(isNegative ? -value : value)
+        }
         let point = rest.count
         rest = rest.drop(while: \.isDigit)
-        return (1...3).contains(point - rest.count)
+        return digits.count <= 12 && (1...3).contains(point - rest.count) ? .other : nil
     }
 
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
@@ -125,4 +145,24 @@ struct StructuredFieldReader {
     private mutating func skipSpaces() { rest = rest.drop { $0 == 0x20 } }
 
     private mutating func skipBlanks() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
+}
+
+extension ResponseHead {
+    /// The value of a field that is one non-negative integer; nil if the field is missing, malformed or repeated.
+    func integerItem(_ name: String) -> UInt64? {
+        guard case .integer(let value)? = item(name) else { return nil }
+        return UInt64(exactly: value)
+    }
+
+    /// The value of a field that is one boolean.
+    func booleanItem(_ name: String) -> Bool? {
+        guard case .boolean(let value)? = item(name) else { return nil }
+        return value
+    }
+
+    private func item(_ name: String) -> StructuredFieldReader.Value? {
+        let values = allBytes(name)
+        guard values.count == 1, let text = value(name) else { return nil }
+        return StructuredFieldReader.item(text)
+    }
 }
