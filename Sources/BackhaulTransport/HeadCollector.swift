@@ -14,6 +14,8 @@ struct HeadCollector {
 
     enum Step: Equatable {
         case more
+        /// An interim response with these fields is complete.
+        case interim(status: Int32, [ResponseField])
         /// The empty line after the fields of a final response was added.
         case complete
         /// The head is invalid. The text completes a message that begins with the name of the sender.
@@ -123,11 +125,12 @@ struct HeadCollector {
             return .broken("switched to another protocol, which was not asked for")
         case 100..<200:
             if status == 100 { hasContinue = true }
+            let interim = Step.interim(status: status, fields)
             fields.removeAll(keepingCapacity: true)
             foldedNames = []
             hasInvalidFraming = false
             expected = .statusLine
-            return .more
+            return interim
         default:
             expected = .trailer
             return .complete

@@ -1,3 +1,5 @@
+public import BackhaulModel
+
 /// The method and body of the request that a transfer sends. Redirects may change both.
 struct OutgoingRequest {
     private(set) var method: String
@@ -104,9 +106,14 @@ struct OutgoingRequest {
 
     /// The names of the header fields that describe a body. When a redirect drops the body, the transport also drops
     /// these fields (Fetch standard, "request-body-header name").
-    static let bodyFields: Set<String> = [
+    fileprivate static let bodyFields: Set<String> = [
         "content-type", "content-encoding", "content-language", "content-location", "content-digest", "repr-digest",
     ]
+}
+
+extension HeaderField {
+    /// Whether the field describes the body of its request.
+    public var describesBody: Bool { OutgoingRequest.bodyFields.contains(name.lowercased()) }
 }
 
 extension Transfer {

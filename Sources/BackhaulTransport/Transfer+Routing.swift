@@ -76,7 +76,7 @@ extension Transfer {
         var headers = credentials.merged(into: target.keepsHeaders ? request.headers : [])
         if jar != nil { headers = headers.filter { $0.name.lowercased() != "cookie" } }
         if request.method != outgoing.method {
-            headers = headers.filter { !OutgoingRequest.bodyFields.contains($0.name.lowercased()) }
+            headers = headers.filter { !$0.describesBody }
         }
         // An empty field is written as "Name;". "Name:" would remove one of libcurl's own fields.
         var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }

@@ -6,6 +6,8 @@ public protocol TransferDelegate: AnyObject {
     /// Receives the head of the final response. If this head arrives, the transport calls this method exactly one time,
     /// before the first byte of the body. The method is also called if there is no body.
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan
+    /// Receives an interim response other than 100 (Continue) to the request of the transfer (RFC 9110, section 15.2).
+    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead)
     /// Receives bytes of the body in order. Content codings are not decoded. If the method returns `pause`, the bytes
     /// do not count as taken: they are passed again after `resume`, perhaps in chunks of other sizes.
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow
@@ -18,6 +20,7 @@ public protocol TransferDelegate: AnyObject {
 }
 
 extension TransferDelegate {
+    public func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {}
     public func transfer(_ transfer: Transfer, delayOfRedirectFrom sender: Origin, to target: Origin) -> Int64? { nil }
 }
 

@@ -45,6 +45,16 @@ public enum URLParser {
     /// Returns false for a space and for a control character.
     static func isClean(_ byte: UInt8) -> Bool { byte > 0x20 && byte != 0x7F }
 
+    /// Returns the Location field of a response as an absolute URL. Nil if there is none, if it cannot be read, or if
+    /// it would give up the encryption.
+    public static func location(of head: ResponseHead) -> String? {
+        guard let location = head.bytes("Location"), !location.isEmpty, !head.isContradictory("Location"),
+            let target = try? resolve(location, against: head.finalURL),
+            target.origin.scheme == "https" || head.finalURL.hasPrefix("http:")
+        else { return nil }
+        return target.url
+    }
+
     /// Resolves a Location field (RFC 9110, section 10.2.2). Some servers violate the rules and send spaces and bytes
     /// outside of ASCII; each of these bytes is percent-encoded.
     static func resolve(_ location: [UInt8], against base: String) throws(Failure) -> (url: String, origin: Origin) {

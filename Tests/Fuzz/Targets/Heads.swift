@@ -126,7 +126,7 @@ private final class Reader {
     func take(header line: UnsafeRawBufferPointer) -> Bool {
         switch head.add(line) {
         case .broken: return false
-        case .more: return !head.isHTTP2
+        case .interim, .more: return !head.isHTTP2
         case .complete:
             let framing = ResponseFraming(head, method: "GET")
             self.framing = framing
