@@ -699,6 +699,18 @@ BH_ENUM(bh_redirects) {
                                      accepted */
 };
 
+/* How an upload continues after an interruption. docs/uploads.md */
+BH_ENUM(bh_resumable_uploads) {
+    BH_RESUMABLE_UPLOADS_DEFAULT = 0,   /* BH_RESUMABLE_UPLOADS_AUTOMATIC */
+    BH_RESUMABLE_UPLOADS_NEVER = 1,     /* each attempt sends the whole body */
+    BH_RESUMABLE_UPLOADS_AUTOMATIC = 2, /* as BH_RESUMABLE_UPLOADS_IETF for bodies of at least 1 MiB, but not if the
+                                           request has a header field Upload-… */
+    BH_RESUMABLE_UPLOADS_IETF = 3,      /* by draft-ietf-httpbis-resumable-upload, if the server knows it. Other servers
+                                           get an ordinary request */
+    BH_RESUMABLE_UPLOADS_TUS = 4        /* by tus 1.0, which the server must know. The URL is the one that makes
+                                           uploads; the method of the request is not used */
+};
+
 /* Which responses are accepted, and how long a task waits for them. */
 typedef struct bh_transfer_rules {
     uint32_t request_timeout_ms;   /* default 60,000: the longest time without a byte in either direction (Apple:
@@ -727,7 +739,7 @@ typedef struct bh_transfer_rules {
                                       with BH_ADDRESS_REFUSED. The engine checks the address of each connection, so a
                                       name that later resolves to another address is no way around the check. A proxy
                                       makes its connections itself (docs/transport.md). Default: BH_NO */
-    uint32_t reserved_number;
+    bh_resumable_uploads resumable_uploads;
 } bh_transfer_rules;
 
 /* A predefined set of constraints (see bh_constraints). If the host also sets the field of a constraint, the value of

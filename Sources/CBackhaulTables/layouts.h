@@ -107,7 +107,7 @@ static inline const bht_layout *bht_layouts(size_t *count) {
         BHT_FIELD(bh_transfer_rules, maximum_size)
         BHT_FIELD(bh_transfer_rules, accepted_types)
         BHT_FIELD(bh_transfer_rules, refuses_private_addresses)
-        BHT_FIELD(bh_transfer_rules, reserved_number)
+        BHT_FIELD(bh_transfer_rules, resumable_uploads)
         BHT_STRUCT(bh_constraints)
         BHT_FIELD(bh_constraints, preset)
         BHT_FIELD(bh_constraints, requires_external_power)

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from command_line import until
+from servers.resumable import ResumableServer
 
 pytestmark = pytest.mark.hosting("daemon")
 
@@ -342,6 +343,15 @@ def test_the_events_command_shows_the_end_of_a_group(backhaul, serve):
     assert [(event["group"], event["group_succeeded"], event["group_failed"], event["group_cancelled"])
             for event in found] == [("photos", 1, 0, 0)]
     assert "group photos: 1 succeeded, 0 failed, 0 cancelled" in backhaul("events").stdout
+
+
+def test_an_upload_by_tus_continues_after_its_connection_was_lost(backhaul):
+    (backhaul.here / "video").write_bytes(CONTENT)
+    with ResumableServer() as server:
+        server.drop_after = [len(CONTENT) // 2]
+        backhaul("put", "--resumable", "tus", "--retry-delay", "0.01", "video", f"{server.url}/tus")
+    assert server.whole == [CONTENT]
+    assert server.methods() == ["POST", "PATCH", "HEAD", "PATCH"]
 
 
 def test_a_consumed_file_is_removed_after_the_upload_succeeds(backhaul, receiving):

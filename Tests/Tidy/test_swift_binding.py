@@ -40,6 +40,7 @@ TYPES = {
     "Preset": ("bh_preset", "BH_PRESET_DEFAULT"),
     "RedirectPolicy": ("bh_redirects", "BH_REDIRECTS_DEFAULT"),
     "Refresh": ("bh_refresh", "BH_REFRESH_NONE"),
+    "ResumableUploads": ("bh_resumable_uploads", "BH_RESUMABLE_UPLOADS_DEFAULT"),
     "RetryErrors": ("bh_retry_errors", "BH_RETRY_NONE"),
     "Status": ("bh_status", ""),
     "TLSVersion": ("bh_tls_version", "BH_TLS_DEFAULT"),

@@ -15,7 +15,8 @@ _STRUCTS = [
 #: The enumerations from which a program chooses.
 _ENUMERATIONS = [
     "bh_body_source", "bh_cookies", "bh_hosting", "bh_http_version", "bh_if_exists", "bh_network_kinds", "bh_preset",
-    "bh_quality_of_service", "bh_redirects", "bh_refresh", "bh_retry_errors", "bh_role", "bh_thermal_state",
+    "bh_quality_of_service", "bh_redirects", "bh_refresh", "bh_resumable_uploads", "bh_retry_errors", "bh_role",
+    "bh_thermal_state",
     "bh_tls_version", "bh_tolerances",
 ]
 

@@ -38,7 +38,6 @@ extension FieldExchange {
         _ bytesPerSecond: inout UInt64, _ value: inout TaskPolicy
     ) throws(Failure) {
         try StructArgument.checkReserved(retry.reserved.0, retry.reserved.1, in: "retry")
-        try StructArgument.checkReserved(UInt64(rules.reserved_number), in: "rules")
         field(&retry.maximum_attempts, &value.maximumAttempts)
         field(&retry.first_delay_ms, &value.firstRetryDelayMilliseconds)
         field(&retry.longest_delay_ms, &value.longestRetryDelayMilliseconds)
@@ -56,6 +55,9 @@ extension FieldExchange {
         try text(&rules.accepted_types, &value.acceptedTypes, "accepted_types")
         try choice(
             &rules.refuses_private_addresses, &value.refusesPrivateAddresses, "rules.refuses_private_addresses")
+        try code(
+            &rules.resumable_uploads, &value.resumableUploads, "resumable_uploads",
+            of: "one of BH_RESUMABLE_UPLOADS_…")
         field(&bytesPerSecond, &value.bytesPerSecond)
         try fields(&constraints, &value.constraints)
     }

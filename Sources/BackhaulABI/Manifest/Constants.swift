@@ -98,6 +98,12 @@ enum HeaderConstants {
         ("BH_REDIRECTS_SAME_ORIGIN", "2"),
         ("BH_REDIRECTS_NONE", "3"),
 
+        ("BH_RESUMABLE_UPLOADS_DEFAULT", "0"),
+        ("BH_RESUMABLE_UPLOADS_NEVER", "1"),
+        ("BH_RESUMABLE_UPLOADS_AUTOMATIC", "2"),
+        ("BH_RESUMABLE_UPLOADS_IETF", "3"),
+        ("BH_RESUMABLE_UPLOADS_TUS", "4"),
+
         ("BH_PRESET_DEFAULT", "0"),
         ("BH_PRESET_DISCRETIONARY", "1"),
         ("BH_PRESET_OVERNIGHT", "2"),

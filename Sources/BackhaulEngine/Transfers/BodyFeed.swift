@@ -10,7 +10,9 @@ internal import BackhaulTransport
 /// next block.
 final class BodyFeed: TransferBody {
     let layout: BodyLayout
-    var size: UInt64 { layout.size }
+    /// The bytes of the body that are sent.
+    private let range: Range<UInt64>
+    var size: UInt64 { range.upperBound - range.lowerBound }
     /// This closure is called one time, after the first bytes were read.
     private var opened: (() -> Void)?
     private let failed: (Failure) -> Void
@@ -20,7 +22,7 @@ final class BodyFeed: TransferBody {
     weak var transfer: Transfer?
 
     private var blocks: [ArraySlice<UInt8>] = []
-    private var buffered = 0
+    private var buffered: Int { blocks.reduce(0) { $0 + $1.count } }
     /// The index of the layout's segment that is read next, and the offset in this segment.
     private var segment = 0
     private var offset: UInt64 = 0
@@ -30,7 +32,8 @@ final class BodyFeed: TransferBody {
     private var readsAhead = false
     /// The number of rewinds. A block that was requested before the last rewind is dropped.
     private var generation: UInt64 = 0
-    private var isAtStart = true
+    /// How many bytes were taken since the last rewind.
+    private var taken: UInt64 = 0
 
     static let blockSize = 256 << 10
     /// The size of the first block. The server's first bytes wait for this block, so it is smaller.
@@ -40,15 +43,18 @@ final class BodyFeed: TransferBody {
     private static let limitedSize = 16_384
 
     init(
-        _ layout: BodyLayout, of attempt: RunningAttempt, mayMove: @escaping () -> Bool, opened: @escaping () -> Void,
+        _ layout: BodyLayout, _ range: Range<UInt64>? = nil, of attempt: RunningAttempt, mayMove: @escaping () -> Bool,
+        opened: @escaping () -> Void,
         failed: @escaping (Failure) -> Void
     ) {
         self.layout = layout
+        self.range = range ?? 0..<layout.size
         self.attempt = attempt
         services = attempt.services
         self.mayMove = mayMove
         self.opened = opened
         self.failed = failed
+        goToStart()
         fill()
     }
 
@@ -62,8 +68,9 @@ final class BodyFeed: TransferBody {
     }
 
     private func take(into room: inout MutableRawSpan) -> BodyRead {
-        guard let count = takeBlock(into: &room) ?? readCached(into: &room) else { return .wait }
-        isAtStart = false
+        var part = room._mutatingExtracting(first: Int(clamping: min(UInt64(room.byteCount), size - taken)))
+        guard let count = takeBlock(into: &part) ?? readCached(into: &part) else { return .wait }
+        taken += UInt64(count)
         fill()
         attempt?.sent(count)
         attempt?.passEffects()
@@ -74,7 +81,6 @@ final class BodyFeed: TransferBody {
         guard let block = blocks.first else { return nil }
         let taken = block.prefix(room.byteCount)
         room.withUnsafeMutableBytes { $0.copyBytes(from: taken) }
-        buffered -= taken.count
         if taken.count == block.count { blocks.removeFirst() } else { blocks[0] = block.dropFirst(taken.count) }
         return taken.count
     }
@@ -91,25 +97,33 @@ final class BodyFeed: TransferBody {
     }
 
     func rewind() {
-        guard !isAtStart else { return }
+        guard taken > 0 else { return }
         generation += 1
         blocks = []
-        buffered = 0
-        segment = 0
-        offset = 0
         reader = nil
         isReading = false
         readsAhead = false
-        isAtStart = true
+        taken = 0
+        goToStart()
         fill()
+    }
+
+    private func goToStart() {
+        segment = 0
+        offset = range.lowerBound
+        while segment < layout.segments.count, offset >= layout.segments[segment].size, offset > 0 {
+            offset -= layout.segments[segment].size
+            segment += 1
+        }
     }
 
     private func fill() {
         while !isReading, buffered < Self.blockSize, segment < layout.segments.count {
             switch layout.segments[segment] {
             case .bytes(let bytes):
-                add(bytes[...])
+                add(bytes.dropFirst(Int(clamping: offset)))
                 segment += 1
+                offset = 0
             case .file(let file):
                 // The next bytes of an open file are read by `readCached`.
                 if reader != nil, !readsAhead { return }
@@ -122,7 +136,6 @@ final class BodyFeed: TransferBody {
     private func add(_ bytes: ArraySlice<UInt8>) {
         guard !bytes.isEmpty else { return }
         blocks.append(bytes)
-        buffered += bytes.count
     }
 
     /// Calls `opened` after this iteration of the loop, so that the initializer has returned before the call.

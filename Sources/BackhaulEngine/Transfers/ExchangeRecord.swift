@@ -23,9 +23,10 @@ struct ExchangeRecord {
     init(now: Int64) { lastByte = now }
 
     /// Notes that a request is about to be sent. `offset`: the offset in the file at which the request begins. `wall`:
-    /// the present time in Unix milliseconds.
-    mutating func begin(from offset: UInt64, now: Int64, wall: Int64) {
-        requests += 1
+    /// the present time in Unix milliseconds. `continuesAttempt`: whether the request is a further step of an upload,
+    /// and not counted.
+    mutating func begin(from offset: UInt64, now: Int64, wall: Int64, continuesAttempt: Bool = false) {
+        if !continuesAttempt { requests += 1 }
         requestOffset = offset
         lastByte = now
         metrics.startedMilliseconds = wall

@@ -192,6 +192,24 @@ final class RunningAttempt {
         return request
     }
 
+    /// The request of one step of an upload. The fields of the host's request describe its body, and are meant for its
+    /// origin.
+    func request(of step: UploadStep, _ uploadProtocol: UploadProtocol, size: UInt64) throws(Failure) -> TransferRequest
+    {
+        var request = request()
+        let fields = uploadProtocol.fields(of: step, size: size)
+        if let resource = step.resource {
+            let origin = try URLParser.origin(of: resource.url)
+            request.headers = origin == task.origin ? request.headers.filter { !$0.describesBody } : []
+            (request.url, request.origin) = (resource.url, origin)
+            request.canBeRepeated = true
+        }
+        request.headers += fields
+        request.method = uploadProtocol.method(of: step) ?? request.method
+        if case .append = step {} else if step != .whole { feed = nil }
+        return request
+    }
+
     /// If a body has at least this many bytes, the server has to respond before the body is sent. This applies only
     /// while `runsAlone` is true.
     private static let awaitedBodySize: UInt64 = 64 << 10

@@ -43,6 +43,8 @@ protocol TransferRunner: AnyObject {
     var furthest: UInt64 { get }
     /// Whether this attempt made bytes durable, so that the next attempt can continue after these bytes.
     var madeProgress: Bool { get }
+    /// Whether the next attempt sends only the bytes of an upload that the server does not have.
+    var continuesUpload: Bool { get }
     /// The bytes that would have to be transferred again if the attempt stopped now.
     var bytesLostByStop: UInt64 { get }
     /// The present length and the final size of the downloaded file; nil for an upload.
@@ -121,7 +123,9 @@ extension TransferRunner {
     }
 
     /// Whether the server may have processed a request that must not be repeated.
-    var hasSentUnrepeatableRequest: Bool { attempt.exchange.requests > 0 && !attempt.mayRepeat }
+    var hasSentUnrepeatableRequest: Bool {
+        attempt.exchange.requests > 0 && !attempt.mayRepeat && !continuesUpload
+    }
 
     // MARK: Bytes
 
@@ -136,11 +140,13 @@ extension TransferRunner {
 
     // MARK: The transport
 
-    /// Makes the source of the request's body; nil if the request has none.
-    func makeFeed(opened: @escaping () -> Void = {}, failed: @escaping (Failure) -> Void) -> BodyFeed? {
+    /// Makes the source of the request's body; nil if the request has none. `range`: the bytes to send; nil: all.
+    func makeFeed(
+        _ range: Range<UInt64>? = nil, opened: @escaping () -> Void = {}, failed: @escaping (Failure) -> Void
+    ) -> BodyFeed? {
         guard let body = attempt.task.request.options.body else { return nil }
         return BodyFeed(
-            BodyLayout(body, boundary: BodyLayout.boundary(attempt.services.runtime.random)), of: attempt,
+            BodyLayout(body, boundary: BodyLayout.boundary(of: attempt.task.part)), range, of: attempt,
             mayMove: { [weak self] in self?.mayMove() ?? true }, opened: opened,
             failed: failed)
     }

@@ -8,6 +8,8 @@ internal import BackhaulTransport
 final class UploadRunner: TransferRunner {
     let attempt: RunningAttempt
     private var machine: UploadMachine
+    /// The size of the whole body in bytes.
+    private let size: UInt64
     private var responseBody: [UInt8] = []
     /// Whether the request's body had been sent when the transfer ended.
     private var wasBodySent = true
@@ -15,9 +17,11 @@ final class UploadRunner: TransferRunner {
 
     init(_ attempt: RunningAttempt) {
         self.attempt = attempt
+        size = attempt.task.request.options.body?.size ?? 0
         machine = UploadMachine(
             url: attempt.task.request.url, policy: attempt.terms.policy,
-            opensChallenges: attempt.terms.configuration.asksForCredentials)
+            opensChallenges: attempt.terms.configuration.asksForCredentials, headers: attempt.task.request.headers,
+            size: size, resource: attempt.task.uploadResource)
     }
 
     var isFinishing: Bool { machine.isFinishing }
@@ -25,10 +29,11 @@ final class UploadRunner: TransferRunner {
     var head: ResponseHead? { machine.head }
     var receivedInAttempt: UInt64 { machine.bytesReceived }
     var furthest: UInt64 { 0 }
-    var madeProgress: Bool { false }
-    var bytesLostByStop: UInt64 { attempt.bodySent }
+    var madeProgress: Bool { machine.madeProgress }
+    var continuesUpload: Bool { machine.resource != nil }
+    var bytesLostByStop: UInt64 { continuesUpload ? 0 : attempt.bodySent }
     var file: (offset: UInt64, size: UInt64?)? { nil }
-    var body: (sent: UInt64, size: UInt64?)? { (attempt.bodySent, attempt.feed?.size) }
+    var body: (sent: UInt64, size: UInt64?)? { (attempt.exchange.requestOffset &+ attempt.bodySent, size) }
     var finishing: String? { machine.isFinishing ? "the response has arrived and is being recorded" : nil }
     var hasNoResponse: Bool { head == nil && attempt.bodySent == 0 }
     var canReceive: Bool { true }
@@ -37,7 +42,8 @@ final class UploadRunner: TransferRunner {
     func process(_ event: RunnerEvent) {
         switch event {
         case .start:
-            handle(attempt.task.isUnderWay && !attempt.mayRepeat ? .expire(interruptedByCrash) : .start)
+            let mustNotRepeat = attempt.task.isUnderWay && !attempt.mayRepeat && !continuesUpload
+            handle(mustNotRepeat ? .expire(interruptedByCrash) : .start)
         case .concluded: handle(.concluded)
         case .retryRefused: handle(.retryRefused)
         case .cancel: handle(.cancel)
@@ -62,16 +68,36 @@ final class UploadRunner: TransferRunner {
 
     private func perform(_ action: UploadMachine.Action) {
         switch action {
-        case .openBody:
-            attempt.feed = makeFeed(opened: { [weak self] in self?.handle(.opened) }) { [weak self] failure in
-                self?.handle(.bodyFailed(failure))
-            }
-        case .startTransfer: attempt.mayRepeat ? startTransfer() : recordAndStart()
+        case .openBody(let step): openBody(step)
+        case .startTransfer(.whole) where !attempt.mayRepeat: recordAndStart()
+        case .startTransfer(let step): startTransfer(step)
+        case .record(let resource): record(resource)
         case .stopTransfer: attempt.stopTransfer()
         case .releaseSlot: attempt.releaseSlot()
         case .conclude(let conclusion): conclude(conclusion)
         case .close: attempt.finish()
         }
+    }
+
+    private func openBody(_ step: UploadStep) {
+        var range: Range<UInt64>?
+        if case .append(let resource, let count) = step { range = resource.offset..<resource.offset + count }
+        attempt.feed = makeFeed(range, opened: { [weak self] in self?.handle(.opened) }) { [weak self] failure in
+            self?.handle(.bodyFailed(failure))
+        }
+    }
+
+    private func record(_ resource: UploadResource?) {
+        let id = attempt.task.id
+        attempt.store(
+            { (transaction) throws(Failure) in try transaction.attempts.recordUpload(id, resource) },
+            then: { [self] result in
+                switch result {
+                case .success: handle(.recorded)
+                case .failure(let failure):
+                    attempt.retryCommit(after: failure) { [unowned self] in record(resource) }
+                }
+            })
     }
 
     private var interruptedByCrash: Failure {
@@ -93,7 +119,7 @@ final class UploadRunner: TransferRunner {
             then: { [self] result in
                 guard machine.phase == .sending else { return }
                 switch result {
-                case .success: startTransfer()
+                case .success: startTransfer(.whole)
                 case .failure(let failure):
                     attempt.exchange.failureContext.isUnprocessed = true
                     handle(.transferFailed(failure, isTransient: true))
@@ -101,11 +127,13 @@ final class UploadRunner: TransferRunner {
             })
     }
 
-    private func startTransfer() {
+    private func startTransfer(_ step: UploadStep) {
         let runtime = attempt.services.runtime
-        attempt.exchange.begin(from: 0, now: runtime.now, wall: runtime.clocks.wallMilliseconds)
+        attempt.exchange.begin(
+            from: machine.requestOffset, now: runtime.now, wall: runtime.clocks.wallMilliseconds,
+            continuesAttempt: attempt.exchange.requests > 0)
         do throws(Failure) {
-            try attempt.start(attempt.request(), self)
+            try attempt.start(attempt.request(of: step, machine.uploadProtocol, size: size), self)
         } catch {
             handle(.transferFailed(error, isTransient: error.isTemporaryShortage))
         }
@@ -119,9 +147,14 @@ final class UploadRunner: TransferRunner {
         case .failed(let failure):
             judgeUplink(failure)
             end(Outcome(state: .failed, failure: failure))
+        case .startOver(let failure):
+            var failed = FailedAttempt(failure)
+            failed.fromZero = true
+            retry(failed, nil)
         case .retry(let failure, let retryAfter):
             var failed = FailedAttempt(failure)
             failed.retryAfterSeconds = retryAfter
+            failed.continuesUpload = continuesUpload
             if failure.status == .storageAway { failed.reason = .storage }
             retry(failed, nil)
         case .credential(let authChallenge): attempt.emit(.decideParking(authChallenge, nil))
@@ -130,7 +163,7 @@ final class UploadRunner: TransferRunner {
             // engine ends, no program has decided this. So in this case, a sent request that must not be repeated is
             // recorded as under way.
             let wasSent = attempt.exchange.requests > 0 && (attempt.bodySent > 0 || attempt.feed?.size == 0)
-            stop(nil, isUnderWay: engineStops && wasSent && !attempt.mayRepeat)
+            stop(nil, isUnderWay: engineStops && wasSent && !attempt.mayRepeat && !continuesUpload)
         }
     }
 
@@ -157,9 +190,26 @@ extension UploadRunner: TransferDelegate {
         if head.isMultiplexed { attempt.emit(.becameMultiplexed) }
         attempt.authentication.secrets = transfer.secrets
         let redacted = transfer.secrets.redacted(head, requested: attempt.task.request.url)
-        handle(.head(redacted, attempt.authentication.authChallenge))
+        // The machine gets the resource as it was sent, because its URL may contain a secret.
+        handle(
+            .head(
+                redacted, attempt.authentication.authChallenge, location: location(of: head),
+                wasBodySent: transfer.isBodySent))
         attempt.passEffects()
         return .receive
+    }
+
+    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {
+        attempt.exchange.lastByte = attempt.services.runtime.now
+        handle(.interim(head, location: location(of: head)))
+        attempt.passEffects()
+    }
+
+    /// The Location field as a URL that may be used. A resource at another origin is used if a redirect to it would be
+    /// followed.
+    private func location(of head: ResponseHead) -> String? {
+        guard let url = URLParser.location(of: head), let origin = try? URLParser.origin(of: url) else { return nil }
+        return origin == attempt.task.origin || attempt.terms.policy.redirects == .follow ? url : nil
     }
 
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow {

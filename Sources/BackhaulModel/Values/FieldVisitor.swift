@@ -108,6 +108,7 @@ extension FieldValue where Self: RawRepresentable<Int32> {
 
 extension HTTPVersion: FieldValue {}
 extension RedirectPolicy: FieldValue {}
+extension ResumableUploads: FieldValue {}
 extension CookiePolicy: FieldValue {}
 extension TLSConfiguration.Version: FieldValue {}
 extension ConstraintPreset: FieldValue {}

@@ -69,6 +69,7 @@ public struct TaskPolicy: Equatable, Sendable {
     public var acceptedTypes: String?
     /// Whether a connection to a private address fails, such as an address of this machine or of a local network.
     public var refusesPrivateAddresses: Bool?
+    public var resumableUploads: ResumableUploads?
     /// In a request, the rate limit of its task. In a session, the limit of all its tasks together. Both limits apply.
     public var bytesPerSecond: UInt64?
     /// A request does not replace the session's constraints: of two values, the stricter one applies.
@@ -96,6 +97,7 @@ public struct TaskPolicy: Equatable, Sendable {
         try visitor.field(&maximumSize, "rules.maximum_size")
         try visitor.field(&acceptedTypes, "rules.accepted_types")
         try visitor.field(&refusesPrivateAddresses, "rules.refuses_private_addresses", default: false)
+        try visitor.field(&resumableUploads, "rules.resumable_uploads", default: .automatic)
         try visitor.field(&bytesPerSecond, "bytes_per_second")
     }
 

@@ -105,6 +105,7 @@ public struct ControlOperations {
             try tables.selectedTasks.cancel(now: now)
             try leftovers.addFilesOfSelected()
             try tables.parts.removeCheckpointsOfSelected()
+            try tables.uploads.removeOfSelected()
             let newest = try tables.events.insertEndedOfSelected(now: now)
             try rounds.settle(session, ended: Int64(count), newest: newest, groups: groups, now: now)
         }

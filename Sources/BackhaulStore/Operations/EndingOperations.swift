@@ -77,6 +77,7 @@ public struct EndingOperations {
         try tables.requests.write(outcome.response, outcome.checksum, of: task)
         try tables.parts.removeCheckpoint(of: task)
         try tables.parts.removeIntent(of: task)
+        try tables.uploads.remove(of: task)
         let hasLeftoverBodies = try tables.bodies.addLeftovers(of: task, hasSucceeded: outcome.state == .succeeded)
         let event = try tables.events.insertEnded(
             task, as: outcome.state, in: row.session, round: row.round, now: now)

@@ -66,6 +66,7 @@ public struct EventOperations {
         try tables.requests.removeOfAcknowledged()
         try tables.options.removeOfAcknowledged()
         try tables.parts.removeOfAcknowledged()
+        try tables.uploads.removeOfAcknowledged()
         try tables.bodies.removeOfAcknowledged()
         try tables.claims.removeOfAcknowledged()
         try tables.refreshes.removeOfAcknowledged()

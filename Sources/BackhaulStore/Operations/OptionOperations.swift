@@ -53,6 +53,7 @@ struct OptionOperations {
         }
         var task = row.task
         task.request.options = options
+        if options.body != nil { task.uploadResource = try tables.uploads.resource(of: task.id) }
         task.refreshed = try credentials.refreshed(for: task)
         if let refreshed = task.refreshed { task.request = refreshed.applied(to: task.request) }
         return task

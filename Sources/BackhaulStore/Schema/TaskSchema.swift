@@ -167,6 +167,16 @@ extension Schema {
             synced_checksum INTEGER
         ) STRICT;
 
+        -- The resources that servers have made for uploads: the rest of the body is sent there.
+        CREATE TABLE upload_resources (
+            task_id INTEGER PRIMARY KEY,
+            url TEXT NOT NULL,
+            -- How many bytes of the body the server is known to have.
+            upload_offset INTEGER NOT NULL,
+            -- The most bytes of one request. NULL: no limit.
+            longest_append INTEGER
+        ) STRICT;
+
         -- Finish intents, with the counters of their attempts.
         CREATE TABLE intents (
             task_id INTEGER PRIMARY KEY,

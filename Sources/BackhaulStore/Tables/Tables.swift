@@ -47,6 +47,7 @@ struct Tables {
     var settings: SettingTable { SettingTable(connection: connection) }
     var tasks: TaskTable { TaskTable(connection: connection) }
     var readyTasks: ReadyTasks { ReadyTasks(connection: connection) }
+    var uploads: UploadTable { UploadTable(connection: connection) }
     var validators: ValidatorTable { ValidatorTable(connection: connection) }
     var waits: WaitTable { WaitTable(connection: connection) }
 }

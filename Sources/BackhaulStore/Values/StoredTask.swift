@@ -35,6 +35,8 @@ public struct StoredTask: Equatable, Sendable {
     public var challenge: ChallengeID?
     /// The URL or the headers that the host gave to replace expired ones. `request` contains them.
     public var refreshed: RefreshedRequest?
+    /// The resource to which the rest of the upload is sent; nil if no server has made one.
+    public var uploadResource: UploadResource?
     /// Whether an attempt ended with a file whose digest or size was not the expected one.
     public var hadMismatch = false
 }

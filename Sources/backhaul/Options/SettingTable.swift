@@ -65,6 +65,9 @@ extension Setting {
         .flag(
             "rules.refuses_private_addresses", \.rules.refusesPrivateAddresses, "refuse-private-addresses",
             "make no connection to this machine or to a local network, also after redirects"),
+        .word(
+            "rules.resumable_uploads", \.rules.resumableUploads, "resumable",
+            "how an upload continues after an interruption"),
     ]
 
     private static let constraints: [Setting] = [

@@ -111,6 +111,12 @@ extension RedirectPolicy: Worded {
     ]
 }
 
+extension ResumableUploads: Worded {
+    static let words: [(word: String, value: ResumableUploads)] = [
+        ("never", .never), ("automatic", .automatic), ("ietf", .ietf), ("tus", .tus),
+    ]
+}
+
 extension Preset: Worded {
     static let words: [(word: String, value: Preset)] = [("discretionary", .discretionary), ("overnight", .overnight)]
 }

@@ -68,7 +68,7 @@ static void fill_bh_transfer_rules(struct choices *choices, bh_transfer_rules *v
     if (!choose(choices, 4)) value->maximum_size = (uint64_t)choose_number(choices);
     if (!choose(choices, 4)) value->accepted_types = choose_text(choices);
     if (!choose(choices, 4)) value->refuses_private_addresses = (bh_choice)choose_number(choices);
-    if (!choose(choices, 64)) memset(&value->reserved_number, 1, sizeof value->reserved_number);
+    if (!choose(choices, 4)) value->resumable_uploads = (bh_resumable_uploads)choose_number(choices);
 }
 
 static void fill_bh_constraints(struct choices *choices, bh_constraints *value) {

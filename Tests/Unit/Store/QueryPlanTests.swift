@@ -162,6 +162,9 @@ struct QueryPlanTests {
             _ = try transaction.bodies.storedFile(of: ids[0])
             try transaction.attempts.recordUnderWay(ids[0], attempts: 1)
             try transaction.attempts.renewPart(of: ids[0])
+            try transaction.attempts.recordUpload(ids[0], UploadResource(url: "u"))
+            _ = try transaction.tables.uploads.resource(of: ids[0])
+            try transaction.attempts.recordUpload(ids[0], nil)
             try transaction.leftovers.addUnremovedPart(of: ids[0])
             try transaction.leftovers.retainPart(of: ids[0], until: 1)
             let tables = transaction.leftovers.tables
@@ -202,6 +205,7 @@ struct QueryPlanTests {
             try tables.bodies.removeOfAcknowledged()
             try tables.claims.removeOfAcknowledged()
             try tables.refreshes.removeOfAcknowledged()
+            try tables.uploads.removeOfAcknowledged()
             try tables.tasks.removeAcknowledged()
             try tables.delays.clearAfterBoot()
             try tables.options.setDelayed(task, since: 1)

@@ -35,6 +35,9 @@ public struct FailedAttempt: Equatable, Sendable {
     /// Whether all servers beyond the local network fail in the same way (`UplinkWatch`). Then the task waits until one
     /// of these servers responds.
     public var isUplinkFailure = false
+    /// Whether the next attempt asks the server how much of the body it has, and sends only the rest. Then no request
+    /// is repeated.
+    public var continuesUpload = false
     /// Whether this attempt made bytes durable that no earlier attempt had made durable.
     public var madeProgress = false
     /// Whether the request continued a part file. Then the server has the file, so a page in its place may disappear.
@@ -125,6 +128,7 @@ public enum RetryDecision: Equatable, Sendable {
         if attempt.isUnprocessedStream, attempt.repeats.immediate < immediateLimit { return .immediately }
         let isWanted =
             policy.retries(attempt.failure) || attempt.isRestart || attempt.isFromCaptivePortal
+            || attempt.isUploadLocked
             || policy.retryErrors.contains(.lost) && attempt.hasStreamError
             || policy.retryErrors.contains(.status) && (attempt.isDeferredByServer || attempt.isNotReady)
         guard isWanted, policy.mayRepeat(attempt) else { return .end }
@@ -160,6 +164,11 @@ extension FailedAttempt {
     /// Whether the server still prepares the file of a download. Only the file waits, not its origin.
     fileprivate var isNotReady: Bool {
         failure.status == .httpStatus && failure.detail == 202 && retryAfterSeconds != nil && method == "GET"
+    }
+
+    /// Whether the server has not noticed yet that an earlier connection of the upload has ended.
+    fileprivate var isUploadLocked: Bool {
+        continuesUpload && failure.status == .httpStatus && [409, 423].contains(failure.detail)
     }
 
     /// Whether a captive portal, such as a network's login page, has responded in place of the server. Then the policy
@@ -202,7 +211,8 @@ extension TransferPolicy {
     /// Whether the request may be repeated: a second request does no harm, or the server has not acted on the first
     /// request.
     fileprivate func mayRepeat(_ attempt: FailedAttempt) -> Bool {
-        mayRepeat(attempt.method) || attempt.isUnprocessed || attempt.failure.impliesUnprocessed
+        mayRepeat(attempt.method) || attempt.isUnprocessed || attempt.continuesUpload
+            || attempt.failure.impliesUnprocessed
     }
 
     /// The delay in milliseconds: `retry.first_delay_ms`, doubled with each further failed attempt in a row, up to

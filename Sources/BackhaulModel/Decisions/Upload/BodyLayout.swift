@@ -19,8 +19,7 @@ public struct BodyLayout: Equatable, Sendable {
     /// The Content-Type of a form; nil if the request's headers state it.
     public private(set) var contentType: String?
 
-    /// `boundary`: the boundary of a form. The boundary is random, because the authors of the files must not know it.
-    /// Its length is fixed, because the body must have the same size in each attempt.
+    /// `boundary`: the boundary of a form. The authors of the files must not know it.
     public init(_ body: RequestBody, boundary: @autoclosure () -> String) {
         switch body {
         case .file(let file, _): add(.file(file))
@@ -40,11 +39,11 @@ public struct BodyLayout: Equatable, Sendable {
         }
     }
 
-    /// Returns "backhaul" with 24 random letters and digits (RFC 2046, section 5.1.1).
-    /// - random: returns 64 random bits.
-    public static func boundary(_ random: () -> UInt64) -> String {
-        let letters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
-        return "backhaul" + String((0..<24).map { _ in letters[Int(random() % UInt64(letters.count))] })
+    /// Returns "backhaul" with the digits of a random number that the task has had since its enqueue (RFC 2046, section
+    /// 5.1.1). All attempts have the same boundary, because an attempt may send the rest of an earlier attempt's body.
+    public static func boundary(of task: UInt64) -> String {
+        let digits = String(task, radix: 16)
+        return "backhaul" + String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     /// The header fields of a form's part (RFC 7578, section 4). Names are sent in UTF-8. Characters that would end a
@@ -90,7 +89,7 @@ extension RequestBody {
         case .file(let file, _): file.size
         case .bytes(let bytes): UInt64(bytes.count)
         // Each boundary has the same length.
-        case .form: BodyLayout(self, boundary: BodyLayout.boundary { 0 }).size
+        case .form: BodyLayout(self, boundary: BodyLayout.boundary(of: 0)).size
         }
     }
 }

@@ -2,14 +2,13 @@
 extension UploadMachine {
     mutating func start() -> [Action] {
         guard case .ready = state else { return [] }
-        state = .opening
-        return [.openBody]
+        return begin(uploadProtocol.firstStep(resource))
     }
 
     mutating func opened() -> [Action] {
-        guard case .opening = state else { return [] }
-        state = .sending
-        return [.startTransfer]
+        guard case .opening(let step) = state else { return [] }
+        state = .sending(step)
+        return [.startTransfer(step)]
     }
 
     mutating func bodyFailed(_ failure: Failure) -> [Action] {
@@ -19,16 +18,27 @@ extension UploadMachine {
         case .opening, .sending:
             let isTemporary = [.outOfResources, .storageAway, .diskFailed].contains(failure.status)
             return conclude(isTemporary ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
-        case .ready, .receiving, .refusing, .concluding, .over: return []
+        case .ready, .recording, .settling, .receiving, .refusing, .concluding, .over: return []
         }
     }
 
-    mutating func received(_ head: ResponseHead, _ authChallenge: AuthenticationChallenge?) -> [Action] {
-        guard case .sending = state else { return [] }
+    mutating func received(
+        _ head: ResponseHead, _ authChallenge: AuthenticationChallenge?, _ location: String?, _ wasBodySent: Bool
+    ) -> [Action] {
+        guard case .sending(let step) = state else { return [] }
         self.head = head
         if let authChallenge {
             state = .refusing(.credential(authChallenge), ticks: 0)
-        } else if !policy.acceptedStatuses.contains(head.status) {
+            return []
+        }
+        let verdict = uploadProtocol.verdict(
+            head, location: location, after: step, wasBodySent: wasBodySent, resource: resource, size: size)
+        return take(verdict, head)
+    }
+
+    /// Judges the answer to the upload by the policy.
+    mutating func judge(_ head: ResponseHead) {
+        if !policy.acceptedStatuses.contains(head.status) {
             let retry = Conclusion.retry(
                 Failure.status(of: head, opensChallenges: opensChallenges), retryAfterSeconds: head.retryAfterSeconds)
             state = .refusing(retry, ticks: 0)
@@ -37,7 +47,6 @@ extension UploadMachine {
         } else {
             state = .receiving(ticks: 0)
         }
-        return []
     }
 
     mutating func received(_ count: Int, _ wasBodySent: Bool) -> [Action] {
@@ -46,6 +55,8 @@ extension UploadMachine {
         switch state {
         case .receiving where bytesReceived >= limits.body: return conclude(success(wasBodySent))
         case .refusing(let refusal, _) where bytesReceived >= limits.errorBody: return conclude(refusal)
+        case .settling(let step, let records, _) where bytesReceived >= limits.errorBody:
+            return proceed(with: step, records: records)
         default: return []
         }
     }
@@ -65,6 +76,9 @@ extension UploadMachine {
         case .refusing(let refusal, let ticks):
             state = .refusing(refusal, ticks: ticks + 1)
             return ticks + 1 >= limits.errorTicks ? conclude(refusal) : []
+        case .settling(let step, let records, let ticks):
+            state = .settling(step, records: records, ticks: ticks + 1)
+            return ticks + 1 >= limits.errorTicks ? proceed(with: step, records: records) : []
         default: return []
         }
     }
@@ -76,7 +90,8 @@ extension UploadMachine {
             return conclude(.retry(failure, retryAfterSeconds: nil), transferHasEnded: true)
         case .receiving: return conclude(success(wasBodySent), transferHasEnded: true)
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
-        case .ready, .opening, .concluding, .over: return []
+        case .settling(let step, let records, _): return proceed(with: step, records: records, transferHasEnded: true)
+        case .ready, .opening, .recording, .concluding, .over: return []
         }
     }
 
@@ -89,7 +104,8 @@ extension UploadMachine {
         // The body of an error response only explains the failure. So if the transfer fails inside this body, the
         // received part is enough.
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
-        case .ready, .opening, .concluding, .over: return []
+        case .settling(let step, let records, _): return proceed(with: step, records: records, transferHasEnded: true)
+        case .ready, .opening, .recording, .concluding, .over: return []
         }
     }
 
@@ -110,7 +126,7 @@ extension UploadMachine {
 /// The functions that end an attempt.
 extension UploadMachine {
     /// Stops the transfer if it still runs, and releases the slot.
-    private mutating func conclude(_ conclusion: Conclusion, transferHasEnded: Bool = false) -> [Action] {
+    mutating func conclude(_ conclusion: Conclusion, transferHasEnded: Bool = false) -> [Action] {
         let last = state
         state = .concluding(conclusion)
         return (last.hasTransfer && !transferHasEnded ? [.stopTransfer] : [])
@@ -125,7 +141,7 @@ extension UploadMachine {
 
     mutating func retryRefused() -> [Action] {
         switch state {
-        case .concluding(.retry(let failure, _)): conclude(.failed(failure))
+        case .concluding(.retry(let failure, _)), .concluding(.startOver(let failure)): conclude(.failed(failure))
         case .concluding(.credential(let authChallenge)): conclude(.failed(authChallenge.failure))
         default: []
         }
@@ -133,7 +149,7 @@ extension UploadMachine {
 
     mutating func stop() -> [Action] {
         switch state {
-        case .ready, .opening, .sending, .receiving, .refusing: conclude(.stopped)
+        case .ready, .opening, .recording, .sending, .settling, .receiving, .refusing: conclude(.stopped)
         case .concluding, .over: []
         }
     }
@@ -142,7 +158,7 @@ extension UploadMachine {
         switch state {
         // After an accepted response, the upload may still succeed. So the end of its time-out is ignored.
         case .receiving, .concluding, .over: []
-        case .ready, .opening, .sending, .refusing: conclude(.failed(failure))
+        case .ready, .opening, .recording, .sending, .settling, .refusing: conclude(.failed(failure))
         }
     }
 }

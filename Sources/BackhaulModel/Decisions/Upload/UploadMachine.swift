@@ -1,30 +1,49 @@
-/// One attempt (one run) of an upload, as a state machine without I/O: it gets events and returns actions. An attempt
-/// always sends the whole body, because HTTP cannot report how much of the body has arrived.
+/// One attempt (one run) of an upload, as a state machine without I/O: it gets events and returns actions. The
+/// `UploadProtocol` decides which requests the attempt sends. With the plain protocol, it is one request with the whole
+/// body, because HTTP cannot report how much of a body has arrived.
 public struct UploadMachine: Sendable {
     var state = State.ready
     public internal(set) var head: ResponseHead?
-    /// The received bytes of the response's body.
+    /// The received bytes of the responses' bodies.
     public internal(set) var bytesReceived: UInt64 = 0
+    /// The resource that the rest of the body can be sent to; nil if there is none.
+    public internal(set) var resource: UploadResource?
+    /// How many requests in a row have only asked for the offset, because the server did not take the bytes.
+    var fruitlessProbes = 0
     let url: String
     let policy: TransferPolicy
     /// Whether a 401 or 407 response opens a challenge.
     let opensChallenges: Bool
     let limits: ResponseLimits
+    /// The size of the body in bytes.
+    let size: UInt64
+    public let uploadProtocol: UploadProtocol
+    private let firstOffset: UInt64
 
+    /// - headers: the header fields of the host's request. `size`: the size of the body in bytes. `resource`: the
+    /// resource that an earlier attempt has got.
     public init(
-        url: String, policy: TransferPolicy, opensChallenges: Bool = false, limits: ResponseLimits = ResponseLimits()
+        url: String, policy: TransferPolicy, opensChallenges: Bool = false, headers: [HeaderField] = [],
+        size: UInt64 = 0, resource: UploadResource? = nil, limits: ResponseLimits = ResponseLimits()
     ) {
         self.url = url
         self.policy = policy
         self.opensChallenges = opensChallenges
         self.limits = limits
+        self.size = size
+        self.resource = resource
+        firstOffset = resource?.offset ?? 0
+        uploadProtocol = UploadProtocol(policy.resumableUploads, size: size, headers: headers)
     }
 
     public mutating func handle(_ event: Event) -> [Action] {
         switch event {
         case .start: start()
         case .opened: opened()
-        case .head(let head, let authChallenge): received(head, authChallenge)
+        case .interim(let head, let location): receivedInterim(head, location)
+        case .recorded: recorded()
+        case .head(let head, let authChallenge, let location, let wasBodySent):
+            received(head, authChallenge, location, wasBodySent)
         case .received(let count, let wasBodySent): received(count, wasBodySent)
         case .transferComplete(let wasBodySent): transferComplete(wasBodySent)
         case .transferFailed(let failure, let isTransient): transferFailed(failure, isTransient)
@@ -38,6 +57,17 @@ public struct UploadMachine: Sendable {
     }
 
     public var isFinishing: Bool { phase == .concluding }
+
+    /// Whether the server has confirmed more bytes than before this attempt.
+    public var madeProgress: Bool { resource.map { $0.offset > firstOffset } ?? false }
+
+    /// The offset in the body at which the present request begins.
+    public var requestOffset: UInt64 {
+        switch state {
+        case .opening(.append(let resource, _)), .sending(.append(let resource, _)): resource.offset
+        default: 0
+        }
+    }
 }
 
 extension UploadMachine {
@@ -47,9 +77,13 @@ extension UploadMachine {
         case ready
         /// The first bytes of the body are being read, so that an unreadable body is found before a connection is
         /// opened.
-        case opening
+        case opening(UploadStep)
+        /// The resource is being stored. No byte is sent to it before.
+        case recording(UploadStep)
         /// The request is being sent, or the head of its response has not come yet.
-        case sending
+        case sending(UploadStep)
+        /// The rest of a response is being received. Then the step follows. `ticks`: the seconds since the head.
+        case settling(UploadStep, records: Bool, ticks: Int)
         /// The body of an accepted response is being received. `ticks`: the seconds since the head of the response, or
         /// since the end of the request's body if that was later.
         case receiving(ticks: Int)
@@ -61,21 +95,21 @@ extension UploadMachine {
 
         var holdsSlot: Bool {
             switch self {
-            case .ready, .opening, .sending, .receiving, .refusing: true
+            case .ready, .opening, .recording, .sending, .settling, .receiving, .refusing: true
             case .concluding, .over: false
             }
         }
 
         var hasTransfer: Bool {
             switch self {
-            case .sending, .receiving, .refusing: true
-            case .ready, .opening, .concluding, .over: false
+            case .sending, .settling, .receiving, .refusing: true
+            case .ready, .opening, .recording, .concluding, .over: false
             }
         }
     }
 
     public enum Phase: Sendable {
-        case ready, opening, sending, receiving, receivingErrorBody, concluding, over
+        case ready, opening, recording, sending, settling, receiving, receivingErrorBody, concluding, over
     }
 
     /// The state without its data.
@@ -83,7 +117,9 @@ extension UploadMachine {
         switch state {
         case .ready: .ready
         case .opening: .opening
+        case .recording: .recording
         case .sending: .sending
+        case .settling: .settling
         case .receiving: .receiving
         case .refusing: .receivingErrorBody
         case .concluding: .concluding
@@ -98,6 +134,8 @@ extension UploadMachine {
         /// The task gets another attempt if the policy allows it. `retryAfterSeconds`: the least delay before that
         /// attempt, if the server demanded one.
         case retry(Failure, retryAfterSeconds: Int64?)
+        /// The server has lost the upload. The next attempt sends the whole body.
+        case startOver(Failure)
         case credential(AuthenticationChallenge)
         /// The task's row in the store already has the new state (suspended or cancelled), or the engine stops.
         case stopped
@@ -108,8 +146,12 @@ extension UploadMachine {
     public enum Event: Equatable, Sendable {
         case start
         case opened
+        /// An interim response. `location`: its Location field as an absolute URL; nil if there is none that may be
+        /// used.
+        case interim(ResponseHead, location: String? = nil)
+        case recorded
         /// The head of a response. If the task must wait for a credential, the event also has the challenge.
-        case head(ResponseHead, AuthenticationChallenge?)
+        case head(ResponseHead, AuthenticationChallenge?, location: String? = nil, wasBodySent: Bool = true)
         /// Bytes of the response's body.
         case received(count: Int, wasBodySent: Bool = true)
         /// `wasBodySent`: false if the response ended before the request's body was sent.
@@ -118,8 +160,8 @@ extension UploadMachine {
         /// A file of the body cannot be read, or was changed.
         case bodyFailed(Failure)
         case concluded
-        /// If the conclusion is `retry` or `credential`, but the task gets no further attempt, this event is sent in
-        /// place of `concluded`. Then the task fails.
+        /// If the conclusion is `retry`, `startOver` or `credential`, but the task gets no further attempt, this event
+        /// is sent in place of `concluded`. Then the task fails.
         case retryRefused
         case cancel
         case stop
@@ -130,12 +172,16 @@ extension UploadMachine {
 
     /// What the caller must do. The caller performs the actions in the order in which they are returned.
     public enum Action: Equatable, Sendable {
-        /// Opens the files of the body, and reads its first bytes. Results in `opened` or `bodyFailed`.
-        case openBody
-        /// Sends the request. Results in `head`, `received` and one `transferComplete` or `transferFailed`.
-        case startTransfer
+        /// Opens the files of the body, and reads the first bytes that the step sends. Results in `opened` or
+        /// `bodyFailed`.
+        case openBody(UploadStep)
+        /// Sends the request of the step. Results in `interim`, `head`, `received` and one `transferComplete` or
+        /// `transferFailed`.
+        case startTransfer(UploadStep)
         /// Stops the transfer. No further event of the transfer follows.
         case stopTransfer
+        /// Stores the resource, or removes the stored one. Results in `recorded`.
+        case record(UploadResource?)
         /// Releases the slot, because the connection is free for another task. An attempt returns this action only one
         /// time.
         case releaseSlot

@@ -37,7 +37,7 @@ struct UploadMachineTests {
             [.start, .opened, .head(Self.head(201), nil), .received(count: 5), .transferComplete(), .concluded])
         #expect(
             actions == [
-                [.openBody], [.startTransfer], [], [], [.releaseSlot, .conclude(.succeeded)], [.close],
+                [.openBody(.whole)], [.startTransfer(.whole)], [], [], [.releaseSlot, .conclude(.succeeded)], [.close],
             ])
         #expect(machine.phase == .over && machine.bytesReceived == 5)
     }
@@ -194,8 +194,8 @@ struct UploadMachineTests {
             #expect(seen.count { $0 == .close } == 1, "\(given)")
             #expect(seen.last == .close && machine.phase == .over)
             #expect(seen.count { $0 == .releaseSlot } == 1, "\(given)")
-            #expect(seen.count { $0 == .startTransfer } <= 1 && seen.count { $0 == .stopTransfer } <= 1)
-            if seen.contains(.stopTransfer) { #expect(seen.contains(.startTransfer)) }
+            #expect(seen.count { $0 == .startTransfer(.whole) } <= 1 && seen.count { $0 == .stopTransfer } <= 1)
+            if seen.contains(.stopTransfer) { #expect(seen.contains(.startTransfer(.whole))) }
         }
     }
 }

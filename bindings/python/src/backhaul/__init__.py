@@ -47,6 +47,7 @@ from ._constants import (
     Reason,
     Redirects,
     Refresh,
+    ResumableUploads,
     RetryErrors,
     Role,
     Scheme,
@@ -105,6 +106,7 @@ from ._words import (
     QualityOfServiceWord,
     RedirectsWord,
     RefreshWord,
+    ResumableUploadsWord,
     ThermalStateWord,
 )
 
@@ -187,6 +189,8 @@ __all__ = [
     "Reason",
     "Redirects",
     "RedirectsWord",
+    "ResumableUploads",
+    "ResumableUploadsWord",
     "Refresh",
     "RefreshWord",
     "Request",

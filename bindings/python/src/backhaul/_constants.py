@@ -230,6 +230,22 @@ class Redirects(OpenEnum):
     NONE = 3
 
 
+class ResumableUploads(OpenEnum):
+    """How an upload continues after an interruption. docs/uploads.md."""
+
+    #: ResumableUploads.AUTOMATIC.
+    DEFAULT = 0
+    #: Each attempt sends the whole body.
+    NEVER = 1
+    #: As ResumableUploads.IETF for bodies of at least 1 MiB, but not if the request has a header field Upload-….
+    AUTOMATIC = 2
+    #: By draft-ietf-httpbis-resumable-upload, if the server knows it. Other servers get an ordinary request.
+    IETF = 3
+    #: By tus 1.0, which the server must know. The URL is the one that makes uploads; the method of the request is not
+    #: used.
+    TUS = 4
+
+
 class Preset(OpenEnum):
     """A predefined set of constraints (see ``Constraints``). If the host also sets the field of a constraint, the value
     of the field replaces the preset's value. After ``Request.latest_start``, the preset's constraints do not apply any
@@ -707,6 +723,7 @@ PREFIXES: tuple[tuple[str, type[IntEnum] | type[IntFlag]], ...] = (
     ("BH_RETRY_", RetryErrors),
     ("BH_HTTP_", HTTPVersion),
     ("BH_REDIRECTS_", Redirects),
+    ("BH_RESUMABLE_UPLOADS_", ResumableUploads),
     ("BH_PRESET_", Preset),
     ("BH_THERMAL_", ThermalState),
     ("BH_NETWORK_", NetworkKind),

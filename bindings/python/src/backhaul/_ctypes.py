@@ -188,7 +188,7 @@ class bh_transfer_rules(Structure):
         ("maximum_size", c_uint64),
         ("accepted_types", c_char_p),
         ("refuses_private_addresses", c_int32),
-        ("reserved_number", c_uint32),
+        ("resumable_uploads", c_int32),
     ]
 
 

@@ -5,10 +5,19 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from ._constants import HTTPVersion, NetworkKind, Preset, Redirects, RetryErrors, ThermalState, TLSVersion
+from ._constants import (
+    HTTPVersion,
+    NetworkKind,
+    Preset,
+    Redirects,
+    ResumableUploads,
+    RetryErrors,
+    ThermalState,
+    TLSVersion,
+)
 from ._keyword_only import dataclass
 from ._types import StrPath
-from ._words import PresetWord, RedirectsWord, ThermalStateWord
+from ._words import PresetWord, RedirectsWord, ResumableUploadsWord, ThermalStateWord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +80,9 @@ class TransferRules:
     #: each connection, so a name that later resolves to another address is no way around the check. A proxy makes its
     #: connections itself (docs/transport.md). Default: False.
     refuses_private_addresses: bool | None = None
+    #: How an upload continues after an interruption. Default: ResumableUploads.AUTOMATIC. "never", "automatic", "ietf"
+    #: or "tus".
+    resumable_uploads: ResumableUploads | ResumableUploadsWord | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,9 @@ WORDS = {
 #: What a program can give in place of a member of Redirects.
 RedirectsWord = Literal["follow", "same_origin", "none"]
 
+#: What a program can give in place of a member of ResumableUploads.
+ResumableUploadsWord = Literal["never", "automatic", "ietf", "tus"]
+
 #: What a program can give in place of a member of Preset.
 PresetWord = Literal["discretionary", "overnight"]
 

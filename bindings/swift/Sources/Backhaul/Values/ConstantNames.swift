@@ -33,6 +33,7 @@ extension LaunchState: NamedConstant { public var name: String { name("bh_launch
 extension Preset: NamedConstant { public var name: String { name("bh_preset") } }
 extension RedirectPolicy: NamedConstant { public var name: String { name("bh_redirects") } }
 extension Refresh: NamedConstant { public var name: String { name("bh_refresh") } }
+extension ResumableUploads: NamedConstant { public var name: String { name("bh_resumable_uploads") } }
 extension TLSVersion: NamedConstant { public var name: String { name("bh_tls_version") } }
 extension TaskKind: NamedConstant { public var name: String { name("bh_task_kind") } }
 extension TaskState: NamedConstant { public var name: String { name("bh_task_state") } }

@@ -82,6 +82,8 @@ public struct TransferRules: Hashable, Sendable {
     /// each connection, so a name that later resolves to another address is no way around the check. A proxy makes its
     /// connections itself (docs/transport.md). Default: `false`.
     public var refusesPrivateAddresses: Bool?
+    /// How an upload continues after an interruption. Default: `ResumableUploads.automatic`.
+    public var resumableUploads: ResumableUploads?
 
     /// Makes a value in which all properties stand for the default.
     public init() {}
@@ -97,6 +99,7 @@ public struct TransferRules: Hashable, Sendable {
         maximumSize = nonzero(value.maximum_size)
         acceptedTypes = text(value.accepted_types)
         refusesPrivateAddresses = choice(value.refuses_private_addresses)
+        resumableUploads = ResumableUploads(rawValue: value.resumable_uploads)
     }
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_transfer_rules {
@@ -110,6 +113,7 @@ public struct TransferRules: Hashable, Sendable {
         value.maximum_size = maximumSize ?? 0
         value.accepted_types = try arena.optionalString(acceptedTypes, "acceptedTypes")
         value.refuses_private_addresses = choice(refusesPrivateAddresses)
+        value.resumable_uploads = resumableUploads?.rawValue ?? 0
         return value
     }
 }

@@ -8,6 +8,19 @@ public enum HTTPVersion: Int32, Hashable, Sendable {
     case http2PriorKnowledge = 3
 }
 
+/// How an upload continues after an interruption.
+public enum ResumableUploads: Int32, Hashable, Sendable {
+    /// Each attempt sends the whole body.
+    case never = 1
+    /// As `ietf` for bodies of at least 1 MiB, but not if the request has a header field Upload-….
+    case automatic = 2
+    /// By draft-ietf-httpbis-resumable-upload, if the server knows it. Other servers get an ordinary request.
+    case ietf = 3
+    /// By tus 1.0, which the server must know. The URL is the one that makes uploads; the method of the request is not
+    /// used.
+    case tus = 4
+}
+
 /// Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed.
 public enum RedirectPolicy: Int32, Hashable, Sendable {
     /// All redirects are followed.

@@ -1,0 +1,40 @@
+/// tus 1.0 (https://tus.io/protocols/resumable-upload): POST makes a resource, HEAD returns its offset, and PATCH sends
+/// the rest.
+extension UploadProtocol {
+    func tus(_ step: UploadStep, _ size: UInt64) -> [HeaderField] {
+        switch step {
+        case .create: [HeaderField("Upload-Length", String(size))]
+        case .whole, .probe: []
+        case .append(let resource, _):
+            [
+                HeaderField("Upload-Offset", String(resource.offset)),
+                HeaderField("Content-Type", "application/offset+octet-stream"),
+            ]
+        }
+    }
+
+    func created(_ head: ResponseHead, _ location: String?, _ size: UInt64) -> UploadVerdict {
+        guard (200..<300).contains(head.status) else { return .answer(forgets: false) }
+        guard let location else {
+            return .startOver(
+                Failure(
+                    .badResponse, "\(head.origin) made no resource for the upload: it sent no valid Location field",
+                    domain: .http, detail: Int64(head.status)))
+        }
+        // The resource may have all bytes of an empty body already, but only a request with a body ends the upload.
+        return .next(rest(of: UploadResource(url: location), from: 0, head, size), records: true)
+    }
+
+    func tusAppended(_ head: ResponseHead, _ resource: UploadResource, _ size: UInt64) -> UploadVerdict {
+        switch head.status {
+        case 200..<300:
+            guard let offset = head.integerItem("Upload-Offset"), offset > resource.offset, offset <= size else {
+                return size == resource.offset ? .complete : .next(.probe(resource), records: false)
+            }
+            return offset == size ? .complete : .next(rest(of: resource, from: offset, head, size), records: true)
+        // 409: the offset was wrong; 460: the checksum was wrong, and the bytes were discarded.
+        case 409, 460: return .next(.probe(resource), records: false)
+        default: return unusable(head, resource)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+/// One request of an upload.
+public enum UploadStep: Equatable, Sendable {
+    /// The request of the host, with the whole body.
+    case whole
+    /// Asks the server to make a resource for the upload. The request has no body.
+    case create
+    /// Asks how much of the body the server has.
+    case probe(UploadResource)
+    /// Sends `count` bytes from the resource's offset on.
+    case append(UploadResource, count: UInt64)
+
+    public var resource: UploadResource? {
+        switch self {
+        case .whole, .create: nil
+        case .probe(let resource), .append(let resource, _): resource
+        }
+    }
+}
+
+/// What follows the response to a step.
+public enum UploadVerdict: Equatable, Sendable {
+    /// The response is the answer to the upload: the rules for statuses and types apply. `forgets`: the resource cannot
+    /// be continued, so a further attempt starts at the first byte.
+    case answer(forgets: Bool)
+    /// The server has the whole body. Its answer to the upload was lost, or the protocol has none.
+    case complete
+    /// The upload continues with another request. `records`: the resource is stored before this request is sent.
+    case next(UploadStep, records: Bool)
+    /// The resource does not exist any more, or does not belong to this body. The upload starts at the first byte.
+    case startOver(Failure)
+    /// The resource cannot be used now. The failure is retried later.
+    case later(Failure)
+}
+
+/// The protocol of an upload, as decisions without I/O.
+public enum UploadProtocol: Sendable {
+    /// HTTP cannot report how much of a body has arrived, so each attempt sends the whole body.
+    case plain
+    case ietf
+    case tus
+
+    /// With `ResumableUploads.automatic`, smaller bodies are sent by the plain protocol: it costs less to send such a
+    /// body again than to ask about it.
+    public static let automaticSize: UInt64 = 1 << 20
+
+    /// - headers: the header fields of the host's request. If some of them belong to such a protocol, the host uses it
+    /// itself, and `automatic` adds nothing.
+    public init(_ choice: ResumableUploads, size: UInt64, headers: [HeaderField] = []) {
+        switch choice {
+        case .never: self = .plain
+        case .automatic:
+            let isHosts = headers.contains { $0.name.lowercased().hasPrefix("upload-") }
+            self = size >= Self.automaticSize && !isHosts ? .ietf : .plain
+        case .ietf: self = .ietf
+        case .tus: self = .tus
+        }
+    }
+
+    /// The first step of an attempt. `resource`: the resource that an earlier attempt has got.
+    public func firstStep(_ resource: UploadResource?) -> UploadStep {
+        if let resource { return .probe(resource) }
+        return self == .tus ? .create : .whole
+    }
+
+    /// The method of a step; nil: the method of the host's request.
+    public func method(of step: UploadStep) -> String? {
+        switch step {
+        case .whole: nil
+        case .create: "POST"
+        case .probe: "HEAD"
+        case .append: "PATCH"
+        }
+    }
+
+    /// The header fields that the protocol adds to a step. `size`: the size of the body.
+    public func fields(of step: UploadStep, size: UInt64) -> [HeaderField] {
+        switch self {
+        case .plain: []
+        case .ietf: [HeaderField("Upload-Draft-Interop-Version", String(Self.interopVersion))] + draft(step, size)
+        case .tus: [HeaderField("Tus-Resumable", "1.0.0")] + tus(step, size)
+        }
+    }
+
+    /// What an interim response says about the upload, if it has the status 104 and the version of the draft: the new
+    /// resource or the new offset. `location`: its Location field as an absolute URL.
+    public func resource(
+        _ interim: ResponseHead, location: String?, after step: UploadStep
+    ) -> UploadResource? {
+        guard self == .ietf, interim.status == 104,
+            interim.integerItem("Upload-Draft-Interop-Version") == Self.interopVersion
+        else { return nil }
+        guard var resource = step.resource ?? location.map({ UploadResource(url: $0) }) else { return nil }
+        resource.take(limits: interim)
+        if let offset = interim.integerItem("Upload-Offset") { resource.offset = max(resource.offset, offset) }
+        return resource
+    }
+
+    /// - resource: the resource that the interim responses to a request with the whole body have announced.
+    /// `wasBodySent`: whether the whole body of the step was sent before the response.
+    public func verdict(
+        _ head: ResponseHead, location: String?, after step: UploadStep, wasBodySent: Bool, resource: UploadResource?,
+        size: UInt64
+    ) -> UploadVerdict {
+        switch (self, step) {
+        case (.plain, _): return .answer(forgets: false)
+        case (_, .whole):
+            // An error after the whole body may be the answer to it.
+            let isAnswer = head.booleanItem("Upload-Complete") ?? wasBodySent
+            guard resource != nil, head.status >= 500, !isAnswer else { return .answer(forgets: resource != nil) }
+            return .later(.status(of: head, opensChallenges: true))
+        case (_, .create): return created(head, location, size)
+        case (_, .probe(let resource)): return probed(head, resource, size)
+        case (.ietf, .append(let resource, let count)): return draftAppended(head, resource, count, size)
+        case (_, .append(let resource, _)): return tusAppended(head, resource, size)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+"""Uploads that continue after an interruption: by the draft of the IETF, and by tus."""
+
+import pytest
+
+from backhaul import PRIORITY_NOW, ResumableUploads, Status, TaskState
+from servers.content import Content
+from servers.resumable import ResumableServer
+from testbed.host import until
+
+pytestmark = pytest.mark.both_hostings
+CONTENT = Content(3_000_000)
+
+
+@pytest.fixture
+def server():
+    with ResumableServer() as running:
+        yield running
+
+
+@pytest.fixture
+def upload(host, server, sources):
+    """Returns a function that starts an upload and returns the host."""
+    def start(path="/files/a", **rules):
+        (sources / "a").write_bytes(CONTENT.data)
+        one = host()
+        one.session(**{"first_delay_ms": 10, **rules})
+        one.upload(server.url + path, sources / "a")
+        return one
+
+    return start
+
+
+def succeeded(one):
+    [event, _] = one.wait_for()
+    assert event.state is TaskState.SUCCEEDED, event.error_message
+    return event
+
+
+def test_a_put_that_was_cut_asks_for_the_offset_and_sends_the_rest(server, upload):
+    server.drop_after = [2_000_000]
+    event = succeeded(upload())
+    assert server.whole == [CONTENT.data]
+    assert server.methods() == ["PUT", "HEAD", "PATCH"]
+    assert server.requests[2][2]["Content-Length"] == str(1_000_000)
+    assert event.http_status == 200 and event.response_body == b"stored"
+
+
+def test_a_post_that_was_cut_is_continued_although_posts_are_not_repeated(server, host, sources):
+    server.drop_after = [2_000_000]
+    (sources / "a").write_bytes(CONTENT.data)
+    one = host()
+    one.session(first_delay_ms=10)
+    one.upload(server.url + "/files/a", sources / "a", method="POST")
+    succeeded(one)
+    assert server.whole == [CONTENT.data]
+    assert server.methods() == ["POST", "HEAD", "PATCH"]
+
+
+def test_an_upload_continues_after_the_engine_was_killed(server, upload, host):
+    server.drop_after = [1_000_000, 500_000]
+    one = upload(first_delay_ms=60_000)
+    until(lambda: len(server.requests), lambda count: count >= 1)
+    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    again.set_priority(PRIORITY_NOW)
+    succeeded(again)
+    assert server.whole == [CONTENT.data]
+    assert server.methods().count("PUT") == 1
+
+
+def test_a_server_that_has_forgotten_the_upload_gets_the_whole_body_once_more(server, upload):
+    server.drop_after = [2_000_000]
+    one = upload(first_delay_ms=300)
+    until(lambda: server.requests, lambda requests: len(requests) == 1)
+    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    server.forget()
+    succeeded(one)
+    assert server.whole == [CONTENT.data]
+    assert server.methods() == ["PUT", "HEAD", "PUT"]
+
+
+def test_a_server_without_the_draft_gets_an_ordinary_upload(server, upload):
+    server.knows_draft = False
+    server.drop_after = [2_000_000]
+    succeeded(upload())
+    assert server.whole == [CONTENT.data]
+    assert server.methods() == ["PUT", "PUT"]
+
+
+def test_a_server_with_a_limit_for_each_request_gets_the_body_in_parts(server, upload):
+    server.limits = "max-append-size=1000000"
+    succeeded(upload())
+    assert server.whole == [CONTENT.data]
+    parts = [int(fields["Content-Length"]) for method, _, fields in server.requests if method == "PATCH"]
+    assert len(parts) >= 3 and max(parts) <= 1_000_000
+
+
+def test_a_small_body_is_sent_without_the_fields_of_the_draft(server, host, sources):
+    (sources / "a").write_bytes(b"small")
+    one = host()
+    one.session()
+    one.upload(server.url + "/files/a", sources / "a")
+    succeeded(one)
+    assert "Upload-Complete" not in server.requests[0][2]
+
+
+@pytest.mark.parametrize("cuts", [[], [2_000_000], [1_000_000, 1_000_000]])
+def test_tus_makes_an_upload_and_sends_what_the_server_does_not_have(server, upload, cuts):
+    server.drop_after = list(cuts)
+    succeeded(upload("/tus", resumable_uploads=ResumableUploads.TUS))
+    assert server.whole == [CONTENT.data]
+    assert server.methods() == ["POST", "PATCH", *(["HEAD", "PATCH"] * len(cuts))]
+
+
+def test_a_file_that_changes_between_two_attempts_is_not_sent_as_a_mixture(server, upload, sources):
+    server.drop_after = [2_000_000]
+    one = upload(first_delay_ms=300)
+    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    (sources / "a").write_bytes(Content(3_000_000, 9).data)
+    [event, _] = one.wait_for()
+    assert event.status is Status.BODY_CHANGED
+    assert server.whole == []

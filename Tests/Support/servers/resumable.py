@@ -1,0 +1,165 @@
+"""A server of resumable uploads: draft-ietf-httpbis-resumable-upload (interop version 8) and tus 1.0, as far as the
+tests need them. It can drop connections, forget uploads, and lie."""
+
+import http.server
+import re
+import secrets
+import threading
+from urllib.parse import urlsplit
+
+INTEROP_VERSION = "8"
+
+
+class Upload:
+    """The state of one upload. `ended`: whether the client has sent its last byte."""
+
+    def __init__(self, size):
+        self.size, self.body, self.ended = size, bytearray(), False
+
+
+class ResumableServer:
+    """`PUT /files/NAME` and `POST /files` are uploads by the draft, `POST /tus` makes an upload of tus.
+
+    - `drop_after`: a list with one number for each request with a body: after this number of bytes, the connection is
+      closed. None: the request is read whole. If the list is empty, all further requests are read whole.
+    - `limits`: the value of Upload-Limit.
+    - `knows_draft`: False: the server ignores the fields of the draft.
+    """
+
+    def __init__(self):
+        self.drop_after, self.limits, self.knows_draft = [], None, True
+        self.uploads, self.requests, self.whole = {}, [], []
+        self.changed = threading.Condition()
+        server = self
+
+        class Handler(_Handler):
+            resumable = server
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.http.server_port}"
+        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
+
+    def forget(self):
+        """Forgets all uploads, as a server does that was started again with an empty disk."""
+        self.uploads.clear()
+
+    def methods(self):
+        return [method for method, *_ in self.requests]
+
+    def close(self):
+        self.http.shutdown()
+        self.http.server_close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    resumable = None
+
+    def log_message(self, *_):
+        pass
+
+    def note(self):
+        self.resumable.requests.append((self.command, self.path, dict(self.headers.items())))
+
+    def reply(self, status, fields=None, body=b""):
+        self.send_response(status)
+        for name, value in (fields or {}).items():
+            self.send_header(name, str(value))
+        if status != 204:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def interim(self, fields):
+        self.wfile.write(b"HTTP/1.1 104 Upload Resumption Supported\r\n" + b"".join(
+            f"{name}: {value}\r\n".encode() for name, value in fields.items()) + b"\r\n")
+
+    def receive(self, body):
+        """Reads the body of the request. Returns False if the connection must be closed instead."""
+        rest = int(self.headers.get("Content-Length", "0"))
+        plan = self.resumable.drop_after
+        limit = plan.pop(0) if plan and rest else None
+        while rest and limit != 0:
+            chunk = self.rfile.read1(min(rest, 65_536, limit or 65_536))
+            if not chunk:
+                break
+            body += chunk
+            rest -= len(chunk)
+            limit = None if limit is None else limit - len(chunk)
+        if rest:
+            self.close_connection = True
+        return rest == 0
+
+    def finish_upload(self, body, status=200):
+        with self.resumable.changed:
+            self.resumable.whole.append(bytes(body))
+            self.resumable.changed.notify_all()
+        self.reply(status, {"Upload-Complete": "?1"} if self.resumable.knows_draft else {}, b"stored")
+
+    def do_PUT(self):
+        self.note()
+        server = self.resumable
+        upload = Upload(int(self.headers["Content-Length"]))
+        if server.knows_draft and self.headers.get("Upload-Draft-Interop-Version") == INTEROP_VERSION:
+            path = f"/uploads/{secrets.token_hex(8)}"
+            server.uploads[path] = upload
+            limits = {"Upload-Limit": server.limits} if server.limits else {}
+            self.interim({"Upload-Draft-Interop-Version": INTEROP_VERSION, "Location": path, **limits})
+        if self.receive(upload.body):
+            upload.ended = True
+            self.finish_upload(upload.body)
+
+    def do_POST(self):
+        if urlsplit(self.path).path != "/tus":
+            return self.do_PUT()
+        self.note()
+        if self.headers.get("Tus-Resumable") != "1.0.0":
+            return self.reply(412, {"Tus-Version": "1.0.0"})
+        path = f"/tus/{secrets.token_hex(8)}"
+        self.resumable.uploads[path] = Upload(int(self.headers["Upload-Length"]))
+        return self.reply(201, {"Location": path, "Tus-Resumable": "1.0.0"})
+
+    def do_HEAD(self):
+        self.note()
+        upload = self.resumable.uploads.get(self.path)
+        if upload is None:
+            return self.reply(404)
+        return self.reply(204, {
+            "Upload-Offset": len(upload.body), "Upload-Length": upload.size, "Cache-Control": "no-store",
+            **({} if self.path.startswith("/tus") else {"Upload-Complete": "?1" if upload.ended else "?0"})})
+
+    def do_PATCH(self):
+        self.note()
+        upload = self.resumable.uploads.get(self.path)
+        is_tus = self.path.startswith("/tus")
+        expected = "application/offset+octet-stream" if is_tus else "application/partial-upload"
+        if upload is None or self.headers.get("Content-Type") != expected:
+            self.close_connection = True
+            return self.reply(404 if upload is None else 415)
+        if int(self.headers["Upload-Offset"]) != len(upload.body) or upload.ended:
+            self.close_connection = True
+            return self.reply(409, {"Upload-Offset": len(upload.body)})
+        limit = re.search(r"max-append-size=(\d+)", self.resumable.limits or "")
+        if limit and int(self.headers["Content-Length"]) > int(limit[1]):
+            self.close_connection = True
+            return self.reply(413)
+        if not self.receive(upload.body):
+            return None
+        if is_tus:
+            if len(upload.body) == upload.size:
+                with self.resumable.changed:
+                    self.resumable.whole.append(bytes(upload.body))
+                    self.resumable.changed.notify_all()
+            return self.reply(204, {"Upload-Offset": len(upload.body), "Tus-Resumable": "1.0.0"})
+        if self.headers.get("Upload-Complete") == "?1":
+            upload.ended = True
+            return self.finish_upload(upload.body)
+        return self.reply(204, {"Upload-Complete": "?0", "Upload-Offset": len(upload.body)})
