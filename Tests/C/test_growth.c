@@ -124,7 +124,6 @@ static void reserved_fields_of_a_session_must_be_0(void) {
     } while (0)
     CHECK_RESERVED(retry.reserved[0]);
     CHECK_RESERVED(retry.reserved[1]);
-    CHECK_RESERVED(rules.reserved_number);
     CHECK_RESERVED(constraints.reserved[0]);
     CHECK_RESERVED(constraints.reserved[1]);
     CHECK_RESERVED(tls.reserved[0]);
@@ -148,7 +147,6 @@ static void reserved_fields_of_a_policy_must_be_0(void) {
         CHECK_REFUSED("reserved", bh_session_enqueue(session, &request, 1, 20000, NULL, &error));                      \
     } while (0)
     CHECK_RESERVED(retry.reserved[1]);
-    CHECK_RESERVED(rules.reserved_number);
     CHECK_RESERVED(constraints.reserved[1]);
     CHECK_RESERVED(constraints.reserved_number);
 #undef CHECK_RESERVED

@@ -202,11 +202,17 @@ final class RunningAttempt {
             let origin = try URLParser.origin(of: resource.url)
             request.headers = origin == task.origin ? request.headers.filter { !$0.describesBody } : []
             (request.url, request.origin) = (resource.url, origin)
-            request.canBeRepeated = true
         }
         request.headers += fields
         request.method = uploadProtocol.method(of: step) ?? request.method
-        if case .append = step {} else if step != .whole { feed = nil }
+        switch step {
+        case .whole: break
+        // The transport would send the bytes again at the same offset.
+        case .append: request.canBeRepeated = false
+        case .create, .probe:
+            request.canBeRepeated = true
+            feed = nil
+        }
         return request
     }
 

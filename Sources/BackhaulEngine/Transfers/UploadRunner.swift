@@ -30,7 +30,7 @@ final class UploadRunner: TransferRunner {
     var receivedInAttempt: UInt64 { machine.bytesReceived }
     var furthest: UInt64 { 0 }
     var madeProgress: Bool { machine.madeProgress }
-    var continuesUpload: Bool { machine.resource != nil }
+    var continuesUpload: Bool { machine.mayContinue }
     var bytesLostByStop: UInt64 { continuesUpload ? 0 : attempt.bodySent }
     var file: (offset: UInt64, size: UInt64?)? { nil }
     var body: (sent: UInt64, size: UInt64?)? { (attempt.exchange.requestOffset &+ attempt.bodySent, size) }
@@ -150,6 +150,7 @@ final class UploadRunner: TransferRunner {
         case .startOver(let failure):
             var failed = FailedAttempt(failure)
             failed.fromZero = true
+            failed.continuesUpload = continuesUpload
             retry(failed, nil)
         case .retry(let failure, let retryAfter):
             var failed = FailedAttempt(failure)

@@ -17,6 +17,7 @@ from backhaul import (
     NotFound,
     Reason,
     Redirects,
+    ResumableUploads,
     Request,
     RetryErrors,
     RetryPolicy,
@@ -48,7 +49,8 @@ def test_the_configuration_is_stored_and_attach_needs_only_the_identifier(host):
         retry=RetryPolicy(first_delay_ms=1_000, longest_delay_ms=600_000, jitter_percent=50, errors=RetryErrors(63),
                           unsafe_methods=False, statuses="408,425,429,500,502-504,520-530"),
         rules=TransferRules(request_timeout_ms=5_000, resource_timeout_ms=604_800_000, accepted_statuses="200-299",
-                            redirects=Redirects.FOLLOW, maximum_redirects=20, refuses_private_addresses=False),
+                            redirects=Redirects.FOLLOW, maximum_redirects=20, refuses_private_addresses=False,
+                            resumable_uploads=ResumableUploads.AUTOMATIC),
         tls=TLS(minimum_version=TLSVersion.TLS_1_2), connections_per_origin=3, maximum_running_tasks=64,
         sends_launch_events=True, asks_for_credentials=False, cookies=Cookies.NONE, history_limit=1_000,
         slow_after_ms=60_000, slow_pause_ms=300_000, discretionary_if_launched=False)

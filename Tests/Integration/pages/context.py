@@ -22,7 +22,9 @@ from backhaul import (
     RetryPolicy,
     Session,
     SessionConfiguration,
+    TransferRules,
 )
+from backhaul.testing import Point, Testbed
 
 application: Application
 session: Session
@@ -39,6 +41,11 @@ def ask(origin: str, realm: str | None) -> tuple[str, str]:
 
 def renew() -> tuple[str, datetime]:
     """Returns a new token, and the time at which it expires."""
+    raise NotImplementedError
+
+
+def photo(url: str, folder: Path) -> None:
+    """A host that downloads a picture."""
     raise NotImplementedError
 
 

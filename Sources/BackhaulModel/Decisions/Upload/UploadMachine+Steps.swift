@@ -19,6 +19,8 @@ extension UploadMachine {
             let found = uploadProtocol.resource(head, location: location, after: step)
         else { return [] }
         let known = resource
+        // All interim responses to a request have the same URL. Another one is ignored.
+        guard known == nil || known?.url == found.url else { return [] }
         resource = found
         if case .whole = step, let longest = found.longestAppend, longest < size {
             // The server does not take the whole body in one request.

@@ -41,6 +41,7 @@ struct TransferTests: EmbeddedTests {
         given.rules.maximumRedirects = 9
         given.rules.maximumSize = 10
         given.rules.refusesPrivateAddresses = true
+        given.rules.resumableUploads = .tus
         given.bytesPerSecond = 11
         given.sendsLaunchEvents = false
         given.asksForCredentials = true
