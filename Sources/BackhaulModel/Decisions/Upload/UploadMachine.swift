@@ -61,8 +61,8 @@ public struct UploadMachine: Sendable {
     /// Whether the server has confirmed more bytes than before this attempt.
     public var madeProgress: Bool { resource.map { $0.offset > firstOffset } ?? false }
 
-    /// Whether a further attempt repeats no request on which a server may have acted. With tus, a second resource does no
-    /// harm.
+    /// Whether a further attempt repeats no request on which a server may have acted. With tus, a second resource does
+    /// no harm.
     public var mayContinue: Bool { resource != nil || uploadProtocol == .tus }
 
     /// The offset in the body at which the present request begins.
