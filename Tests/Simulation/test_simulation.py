@@ -29,7 +29,7 @@ def test_no_history_of_faults_breaks_a_promise(simulate, pytestconfig):
 
 
 @pytest.mark.parametrize("seed", [200406, 200609, 201014, 201675, 202325, 202629, 203338, 303191,
-                                  403390, 1004141])
+                                  403390, 1004141, 1013526, 1016826, 1017635])
 def test_a_history_that_once_broke_a_promise_breaks_none(simulate, seed):
     status, output = simulate("--seed", seed, "--without-rare")
     assert status == 0, output
