@@ -303,6 +303,8 @@ struct Program {
         let after = history.hasCursor ? cursor : 0
         let status = library.session_poll(session, after, 10, Int32(min(wait, 600_000)), &events, &error)
         defer { library.batch_release(events) }
+        // The process of the engine was stopped at the end of the wait.
+        if status == BH_ENGINE_UNRESPONSIVE { return }
         guard status == BH_OK else { return check(status) }
         let forgets = random.chance(history.forgetfulness) && now < History.lastFault
         for index in 0..<library.batch_count(events) {
