@@ -9,6 +9,12 @@ from example_programs import LANGUAGES, c, program, swift
 LOOPS = ["epoll", "libuv", "glib"]
 
 
+@pytest.fixture(autouse=True)
+def store(tmp_path, monkeypatch):
+    """No example uses the user's own store."""
+    monkeypatch.setenv("BACKHAUL_STORE", str(tmp_path / "store"))
+
+
 def usage(*command):
     asked = subprocess.run(command, capture_output=True, text=True, check=False)
     return asked.returncode, asked.stderr.splitlines()[0]
