@@ -6,6 +6,11 @@ from servers.webdav import ApacheDAV, NginxDAV
 from uploads.forms import FormReceiver
 
 
+def pytest_addoption(parser):
+    parser.addoption("--upload-size", type=int, default=32, help="MiB of the upload whose engine is killed")
+    parser.addoption("--upload-kills", type=int, default=3, help="how often the engine is killed during the upload")
+
+
 @pytest.fixture
 def sources(place):
     """An empty directory for files to upload."""

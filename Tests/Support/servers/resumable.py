@@ -24,12 +24,21 @@ class ResumableServer:
       closed. None: the request is read whole. If the list is empty, all further requests are read whole.
     - `limits`: the value of Upload-Limit.
     - `knows_draft`: False: the server ignores the fields of the draft.
+    - `progress_every`: after each such number of bytes, an interim response has the offset; None: no such responses.
+    - `refused`: the status of each response to PATCH; None: the requests are served.
+    - `pauses`: offsets, in order. When the server has received so much of an upload, it stops reading until
+      `finish_paused`.
+    - `received`: how many bytes of bodies the server has received.
+    - `redirects_to`: a URL: POST gets the status 308 and the same path there.
+    - `refuses_removal`: True: DELETE gets the status 503.
     """
 
     def __init__(self):
-        self.drop_after, self.limits, self.knows_draft = [], None, True
+        self.drop_after, self.limits, self.knows_draft, self.refuses_removal = [], None, True, False
+        self.progress_every = self.refused = self.redirects_to = None
+        self.pauses, self.is_paused, self.is_finishing, self.received = [], False, False, 0
         self.uploads, self.requests, self.whole = {}, [], []
-        self.changed = threading.Condition()
+        self.changed, self.receiving = threading.Condition(), 0
         server = self
 
         class Handler(_Handler):
@@ -43,6 +52,26 @@ class ResumableServer:
     def forget(self):
         """Forgets all uploads, as a server does that was started again with an empty disk."""
         self.uploads.clear()
+
+    def pause_at(self, offset):
+        if self.pauses and offset >= self.pauses[0] and not self.is_finishing:
+            with self.changed:
+                del self.pauses[0]
+                self.is_paused = True
+                self.changed.notify_all()
+                self.changed.wait_for(lambda: not self.is_paused)
+
+    def wait_for_pause(self):
+        with self.changed:
+            assert self.changed.wait_for(lambda: self.is_paused, 180)
+
+    def finish_paused(self):
+        """Reads what the paused connection has left, and returns when it has ended. Its client must have ended."""
+        with self.changed:
+            self.is_paused, self.is_finishing = False, True
+            self.changed.notify_all()
+            assert self.changed.wait_for(lambda: self.receiving == 0, 60)
+            self.is_finishing = False
 
     def methods(self):
         return [method for method, *_ in self.requests]
@@ -84,14 +113,29 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def receive(self, body):
         """Reads the body of the request. Returns False if the connection must be closed instead."""
+        server = self.resumable
+        with server.changed:
+            server.receiving += 1
+        try:
+            return self._receive(body)
+        finally:
+            with server.changed:
+                server.receiving -= 1
+                server.changed.notify_all()
+
+    def _receive(self, body):
         rest = int(self.headers.get("Content-Length", "0"))
         plan = self.resumable.drop_after
         limit = plan.pop(0) if plan and rest else None
         while rest and limit != 0:
-            chunk = self.rfile.read1(min(rest, 65_536, limit or 65_536))
+            chunk = self.rfile.read1(min(rest, self.resumable.progress_every or 65_536, limit or 65_536))
             if not chunk:
                 break
             body += chunk
+            self.resumable.received += len(chunk)
+            self.resumable.pause_at(len(body))
+            if self.resumable.progress_every:
+                self.interim({"Upload-Draft-Interop-Version": INTEROP_VERSION, "Upload-Offset": len(body)})
             rest -= len(chunk)
             limit = None if limit is None else limit - len(chunk)
         if rest:
@@ -113,11 +157,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             server.uploads[path] = upload
             limits = {"Upload-Limit": server.limits} if server.limits else {}
             self.interim({"Upload-Draft-Interop-Version": INTEROP_VERSION, "Location": path, **limits})
+            if self.exceeds_limit():
+                # The client is to end the request, because it has more bytes than the server takes at a time.
+                return self.receive(bytearray())
         if self.receive(upload.body):
             upload.ended = True
             self.finish_upload(upload.body)
 
     def do_POST(self):
+        if self.resumable.redirects_to:
+            return self.reply(308, {"Location": self.resumable.redirects_to + self.path})
         if urlsplit(self.path).path != "/tus":
             return self.do_PUT()
         self.note()
@@ -126,6 +175,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         path = f"/tus/{secrets.token_hex(8)}"
         self.resumable.uploads[path] = Upload(int(self.headers["Upload-Length"]))
         return self.reply(201, {"Location": path, "Tus-Resumable": "1.0.0"})
+
+    def exceeds_limit(self):
+        limit = re.search(r"max-append-size=(\d+)", self.resumable.limits or "")
+        return limit and int(self.headers["Content-Length"]) > int(limit[1])
 
     def do_HEAD(self):
         self.note()
@@ -136,19 +189,28 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             "Upload-Offset": len(upload.body), "Upload-Length": upload.size, "Cache-Control": "no-store",
             **({} if self.path.startswith("/tus") else {"Upload-Complete": "?1" if upload.ended else "?0"})})
 
+    def do_DELETE(self):
+        self.note()
+        if self.resumable.refuses_removal:
+            return self.reply(503)
+        found = self.resumable.uploads.pop(self.path, None)
+        return self.reply(404 if found is None else 204)
+
     def do_PATCH(self):
         self.note()
         upload = self.resumable.uploads.get(self.path)
         is_tus = self.path.startswith("/tus")
         expected = "application/offset+octet-stream" if is_tus else "application/partial-upload"
+        if self.resumable.refused:
+            self.close_connection = True
+            return self.reply(self.resumable.refused)
         if upload is None or self.headers.get("Content-Type") != expected:
             self.close_connection = True
             return self.reply(404 if upload is None else 415)
         if int(self.headers["Upload-Offset"]) != len(upload.body) or upload.ended:
             self.close_connection = True
             return self.reply(409, {"Upload-Offset": len(upload.body)})
-        limit = re.search(r"max-append-size=(\d+)", self.resumable.limits or "")
-        if limit and int(self.headers["Content-Length"]) > int(limit[1]):
+        if self.exceeds_limit():
             self.close_connection = True
             return self.reply(413)
         if not self.receive(upload.body):
