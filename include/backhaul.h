@@ -707,8 +707,10 @@ BH_ENUM(bh_resumable_uploads) {
                                            request has a header field Upload-… */
     BH_RESUMABLE_UPLOADS_IETF = 3,      /* by draft-ietf-httpbis-resumable-upload, if the server knows it. Other servers
                                            get an ordinary request */
-    BH_RESUMABLE_UPLOADS_TUS = 4        /* by tus 1.0, which the server must know. The URL is the one that makes
+    BH_RESUMABLE_UPLOADS_TUS = 4,       /* by tus 1.0, which the server must know. The URL is the one that makes
                                            uploads; the method of the request is not used */
+    BH_RESUMABLE_UPLOADS_APPLE = 5      /* as BH_RESUMABLE_UPLOADS_IETF, by version 01 of the draft, which the
+                                           URLSession of Apple's systems uses */
 };
 
 /* Which responses are accepted, and how long a task waits for them. */

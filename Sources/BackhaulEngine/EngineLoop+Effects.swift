@@ -206,6 +206,7 @@ extension EngineLoop {
     /// launched. Notifies clients of the application about new events.
     func announce(_ change: Change) {
         hosts.activities.tasksEnded(change.tasks)
+        if change.abandonsUploads { housekeeping.abandonedUploads.remove() }
         if change.withdrawsEnd { queue(clients.events.endWithdrawn(in: change.session)) }
         guard change.newestEvent > .zero else { return }
         if change.needsHost { hosts.launches.check(at: change.application) }

@@ -94,6 +94,7 @@ extension EngineLoop {
             queue(base.transfers[attempt]?.waitForRoute(record, millisecondsUntilCheck) ?? [])
         case .waitForStorage(let path): housekeeping.storage.watch(path)
         case .partLeft: housekeeping.leftovers.sweep()
+        case .uploadAbandoned: housekeeping.abandonedUploads.remove()
         case .writeEnd(let ending): tasks.endings.write(ending)
         case .rewriteEnd(let ending): tasks.endings.retryWrite(ending)
         case .finished: finished(attempt)

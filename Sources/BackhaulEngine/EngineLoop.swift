@@ -34,7 +34,7 @@ final class EngineLoop {
         startParts = StartParts(runtime, services, base, tasks, conditionParts, conditions)
         hosts = HostParts(runtime, services, lifecycle, base, clients, conditions)
         housekeeping = HousekeepingParts(
-            runtime, services, lifecycle, base, clients, conditionParts.monitor, hosts)
+            runtime, services, lifecycle, base, clients, conditions, conditionParts.monitor, hosts)
         runtime.apply = { [unowned self] in apply($0) }
         try receiver.listen()
     }
@@ -101,6 +101,7 @@ final class EngineLoop {
         queue(tasks.deadlines.latestStart(at: opening.latestStart))
         startReadyTasks()
         housekeeping.leftovers.sweep()
+        housekeeping.abandonedUploads.remove()
         housekeeping.storage.release()
         housekeeping.requestBodies.sweepAtStart()
         hosts.launches.restore(opening.launches)

@@ -162,6 +162,7 @@ struct HostParts {
 struct HousekeepingParts {
     let requestBodies: RequestBodyManager
     let leftovers: LeftoverSweeper
+    let abandonedUploads: AbandonedUploads
     let idle: IdleMonitor
     let sleep: SleepController
     let storeRetryQueue: StoreRetryQueue
@@ -172,7 +173,7 @@ struct HousekeepingParts {
 
     init(
         _ runtime: LoopRuntime, _ services: Services, _ lifecycle: EngineLifecycle, _ base: BaseParts,
-        _ clients: ClientParts, _ monitor: ConditionsMonitor, _ hosts: HostParts
+        _ clients: ClientParts, _ conditions: ConditionsController, _ monitor: ConditionsMonitor, _ hosts: HostParts
     ) {
         let (files, transfers) = (base.files, base.transfers)
         let bodies = RequestBodyManager(runtime, services)
@@ -182,7 +183,9 @@ struct HousekeepingParts {
                 path: { RemovedFile(path: files.path(of: $0), on: $0.fileSystem) }, isInUse: { transfers.isInUse($0) },
                 remove: { paths, then in services.disk.remove(paths, then: runtime.returning(then)) },
                 watchMounts: { changed in MountWatch(runtime, changed) }))
-        (requestBodies, leftovers) = (bodies, sweeper)
+        let uploads = AbandonedUploads(
+            runtime, AbandonedUploads.Surroundings { Self.remove($0, $1, runtime, base, conditions, then: $2) })
+        (requestBodies, leftovers, abandonedUploads) = (bodies, sweeper, uploads)
         idle = IdleMonitor(
             runtime, lingerMilliseconds: services.options.lingerMilliseconds,
             facts: {
@@ -190,7 +193,7 @@ struct HousekeepingParts {
                 var facts = IdleExitPolicy.Facts()
                 facts.connections = clients.registry.connections.count
                 facts.runningTasks = transfers.count
-                facts.isCleaning = sweeper.isSweeping || bodies.isBusy
+                facts.isCleaning = sweeper.isSweeping || bodies.isBusy || uploads.isBusy
                 facts.launchesWait = hosts.launches.isBusy
                 return facts
             })
@@ -201,7 +204,24 @@ struct HousekeepingParts {
         ticker = runtime.timer { [.tick] }
     }
 
+    /// Sends the request that removes what a server has of the upload. Returns nil if it may not be sent now.
+    private static func remove(
+        _ upload: AbandonedUpload, _ configuration: SessionConfiguration, _ runtime: LoopRuntime, _ base: BaseParts,
+        _ conditions: ConditionsController, then: @escaping (Int32?) -> [EngineEffect]
+    ) -> AnyObject? {
+        let constraints = EffectiveConstraints(session: configuration.constraints)
+        let (holds, effects) = conditions.holdsOfActivity(constraints, of: upload.session)
+        runtime.add(effects)
+        guard let holds, holds.isEmpty,
+            let request = try? TransferRequest(
+                removing: upload, configuration, credentials: base.credentials[upload.session])
+        else { return nil }
+        let cookies = base.cookies.jar(of: upload.session)
+        return try? UploadRemoval(request, runtime, base.transport, cookies: cookies, then: then)
+    }
+
     func close() {
+        abandonedUploads.close()
         requestBodies.close()
         leftovers.close()
         idle.close()

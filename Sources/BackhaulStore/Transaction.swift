@@ -33,6 +33,7 @@ public final class Transaction {
     public var lanes: LaneOperations { LaneOperations(tables: tables) }
     public var launches: LaunchOperations { LaunchOperations(tables: tables) }
     public var leftovers: LeftoverOperations { LeftoverOperations(tables: tables) }
+    public var uploads: UploadOperations { UploadOperations(tables: tables) }
     public var listing: ListingOperations { ListingOperations(tables: tables) }
     public var meta: MetaTable { tables.meta }
     public var metrics: MetricsOperations { MetricsOperations(tables: tables) }

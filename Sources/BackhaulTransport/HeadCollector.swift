@@ -57,7 +57,7 @@ struct HeadCollector {
     mutating func add(_ line: some BidirectionalCollection<UInt8>) -> Step {
         size += line.count
         count += 1
-        // Interim responses and trailer fields count towards both limits.
+        // Trailer fields count towards both limits, and so do interim responses without progress (`forgetInterims`).
         guard size <= HeadCollector.sizeLimit else {
             return .broken("sent more than \(HeadCollector.sizeLimit / 1024) KiB of header")
         }
@@ -77,6 +77,9 @@ struct HeadCollector {
         case .field, .trailer: return addField(content)
         }
     }
+
+    /// Begins the limits again. For a long upload, a server may report its progress in any number of interim responses.
+    mutating func forgetInterims() { (size, count) = (0, 0) }
 
     func value(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.text }
 

@@ -73,7 +73,8 @@ extension Transfer {
     /// Returns the header lines for libcurl's list. These are the fields of the credential, and the fields that the
     /// transport adds. If no redirect has left the request's origin, the lines also contain the request's own fields.
     func headerLines(with credentials: HopCredentials) -> [String] {
-        var headers = credentials.merged(into: target.keepsHeaders ? request.headers : [])
+        let own = target.keepsHeaders ? request.headers : []
+        var headers = credentials.merged(into: own + request.protocolHeaders)
         if jar != nil { headers = headers.filter { $0.name.lowercased() != "cookie" } }
         if request.method != outgoing.method {
             headers = headers.filter { !$0.describesBody }

@@ -220,9 +220,9 @@ public final class Transfer {
             switch exchange.head.add(bytes) {
             case .broken(let reason): violate(reason)
             case .complete: takeWholeHead()
+            case .interim(let status, let fields): takeInterim(status, fields)
             // If a response over HTTP/1.1 has HTTP/2 in its status line, libcurl sends other requests on its
             // connection.
-            case .interim(let status, let fields): takeInterim(status, fields)
             case .more: isHTTP2 && !maySpeakHTTP2 ? violate("sent a response of HTTP/2 over HTTP/1.1") : true
             }
         return isAccepted ? bytes.count : 0
@@ -231,7 +231,8 @@ public final class Transfer {
     private func takeInterim(_ status: Int32, _ fields: [ResponseField]) -> Bool {
         // Before that, the response is the proxy's.
         guard status != 100, exchange.authentication.isRequestSent else { return true }
-        delegate?.transfer(self, receivedInterim: responseHead(status: status, fields))
+        let reportsProgress = delegate?.transfer(self, receivedInterim: responseHead(status: status, fields))
+        if reportsProgress == true { exchange.head.forgetInterims() }
         return !isOver
     }
 

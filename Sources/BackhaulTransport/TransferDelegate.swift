@@ -7,7 +7,8 @@ public protocol TransferDelegate: AnyObject {
     /// before the first byte of the body. The method is also called if there is no body.
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan
     /// Receives an interim response other than 100 (Continue) to the request of the transfer (RFC 9110, section 15.2).
-    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead)
+    /// Returns whether it reports progress. The number of others is limited.
+    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) -> Bool
     /// Receives bytes of the body in order. Content codings are not decoded. If the method returns `pause`, the bytes
     /// do not count as taken: they are passed again after `resume`, perhaps in chunks of other sizes.
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow
@@ -20,7 +21,7 @@ public protocol TransferDelegate: AnyObject {
 }
 
 extension TransferDelegate {
-    public func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {}
+    public func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) -> Bool { false }
     public func transfer(_ transfer: Transfer, delayOfRedirectFrom sender: Origin, to target: Origin) -> Int64? { nil }
 }
 

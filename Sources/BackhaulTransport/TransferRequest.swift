@@ -6,6 +6,9 @@ public struct TransferRequest: Sendable {
     public var url: String
     /// The header fields that are sent only to `origin`. After a redirect to another origin they are not sent any more.
     public var headers: [HeaderField]
+    /// The header fields of a protocol over HTTP. They are sent to each origin, also after redirects, because the
+    /// request means something else without them.
+    public var protocolHeaders: [HeaderField] = []
     /// The first byte to request (RFC 9110, section 14.2). 0 requests all bytes, without a range.
     public var offset: UInt64
     /// The validator for If-Range, which makes a range safe (RFC 9110, section 13.1.5).
@@ -85,7 +88,7 @@ public struct TransferRequest: Sendable {
     /// Throws if a header field has no name or has a control character, such as a line end. A line end would split the
     /// field into two fields. This check does not rely on earlier checks.
     func checkHeaders() throws(Failure) {
-        for field in headers {
+        for field in headers + protocolHeaders {
             let isClean = [field.name.utf8, field.value.utf8].allSatisfy { bytes in
                 bytes.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
             }

@@ -54,6 +54,7 @@ static inline const bht_word *bht_words(size_t *count) {
         BHT_VALUE(bh_resumable_uploads, BH_RESUMABLE_UPLOADS_AUTOMATIC, "automatic")
         BHT_VALUE(bh_resumable_uploads, BH_RESUMABLE_UPLOADS_IETF, "ietf")
         BHT_VALUE(bh_resumable_uploads, BH_RESUMABLE_UPLOADS_TUS, "tus")
+        BHT_VALUE(bh_resumable_uploads, BH_RESUMABLE_UPLOADS_APPLE, "apple")
         BHT_VALUE(bh_preset, BH_PRESET_DEFAULT, "default")
         BHT_VALUE(bh_preset, BH_PRESET_DISCRETIONARY, "discretionary")
         BHT_VALUE(bh_preset, BH_PRESET_OVERNIGHT, "overnight")

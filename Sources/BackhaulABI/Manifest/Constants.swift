@@ -103,6 +103,7 @@ enum HeaderConstants {
         ("BH_RESUMABLE_UPLOADS_AUTOMATIC", "2"),
         ("BH_RESUMABLE_UPLOADS_IETF", "3"),
         ("BH_RESUMABLE_UPLOADS_TUS", "4"),
+        ("BH_RESUMABLE_UPLOADS_APPLE", "5"),
 
         ("BH_PRESET_DEFAULT", "0"),
         ("BH_PRESET_DISCRETIONARY", "1"),

@@ -8,14 +8,18 @@ public final class BodyReader: Sendable {
     private let id: UInt64
     private let file: BodyFile
     private let path: String
+    private let continues: Bool
     private let worker: Worker<DiskContext>
     private let files: FileSystem
     /// The descriptor of the file while it is open. The disk thread opens and closes the file, because a close may wait
     /// for the disk.
     private let openDescriptor = Lock<Descriptor?>(nil)
 
-    init(id: UInt64, file: BodyFile, at path: String, worker: Worker<DiskContext>, files: FileSystem) {
+    init(
+        id: UInt64, file: BodyFile, at path: String, continues: Bool, worker: Worker<DiskContext>, files: FileSystem
+    ) {
         self.id = id
+        self.continues = continues
         self.file = file
         self.path = path
         self.worker = worker
@@ -29,11 +33,11 @@ public final class BodyReader: Sendable {
     public func read(
         at offset: UInt64, count: Int, then: @escaping @Sendable (Result<[UInt8], Failure>) -> Void
     ) {
-        worker.post { [id, file, path, openDescriptor] context in
+        worker.post { [id, file, path, continues, openDescriptor] context in
             let result: Result<[UInt8], Failure>
             // After this block, a file that is not needed any more is closed. The caller may expect this.
             do {
-                let body = context.bodies[id] ?? OpenBody(file, at: path, files: context.files)
+                let body = context.bodies[id] ?? OpenBody(file, at: path, continues: continues, files: context.files)
                 result = Result { () throws(Failure) in try body.read(at: offset, count: count) }
                 // The file is closed after its last byte was read, because an open file prevents an unmount of its
                 // disk.
@@ -76,9 +80,12 @@ public final class BodyReader: Sendable {
 
 extension DiskThreads {
     /// Returns a reader of the file, without I/O. `path` is the present path of the file, which may be in the store
-    /// (the directory of the engine that runs the uploads).
-    public func bodyReader(_ file: BodyFile, at path: String) -> BodyReader {
-        BodyReader(id: newID(), file: file, at: path, worker: worker(for: path), files: files)
+    /// (the directory of the engine that runs the uploads). `continues`: whether the server has bytes of the body from
+    /// an earlier read. Then the file must also have the inode of the enqueue: a program may have replaced the file by
+    /// another one of the same size and time.
+    public func bodyReader(_ file: BodyFile, at path: String, continues: Bool = false) -> BodyReader {
+        BodyReader(
+            id: newID(), file: file, at: path, continues: continues, worker: worker(for: path), files: files)
     }
 }
 
@@ -86,12 +93,14 @@ extension DiskThreads {
 final class OpenBody {
     private let file: BodyFile
     private let path: String
+    private let continues: Bool
     private let files: FileSystem
     private(set) var descriptor: Descriptor?
 
-    init(_ file: BodyFile, at path: String, files: FileSystem) {
+    init(_ file: BodyFile, at path: String, continues: Bool = false, files: FileSystem) {
         self.file = file
         self.path = path
+        self.continues = continues
         self.files = files
     }
 
@@ -123,7 +132,8 @@ final class OpenBody {
         if let descriptor { return descriptor }
         let opened = try openOrAway()
         // The path may name a directory or a device now, which must not be read.
-        guard file.isSame(as: try files.status(opened.number)) else { throw SystemError.changed }
+        let status = try files.status(opened.number)
+        guard file.isSame(as: status), !continues || file.hasInode(of: status) else { throw SystemError.changed }
         descriptor = opened
         return opened
     }
@@ -173,4 +183,8 @@ extension BodyFile {
         guard status.isRegular, status.size == size else { return false }
         return inode == 0 || status.modifiedNanoseconds == modifiedNanoseconds
     }
+
+    /// Returns whether the status has the inode of this file. Device numbers change with each mount, and some file
+    /// systems change inodes, too.
+    func hasInode(of status: FileStatus) -> Bool { inode == 0 || status.inode == inode }
 }

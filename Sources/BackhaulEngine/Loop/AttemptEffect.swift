@@ -49,6 +49,8 @@ enum AttemptEffect {
     case waitForStorage(String)
     /// The part file of the task became a leftover: its file system is away, or a later task may continue it.
     case partLeft
+    /// The server is to be asked to remove what it has of the upload.
+    case uploadAbandoned
     indirect case writeEnd(Ending)
     /// The store could not write the end, and is to try again now.
     indirect case rewriteEnd(Ending)

@@ -12,6 +12,8 @@ final class BodyFeed: TransferBody {
     let layout: BodyLayout
     /// The bytes of the body that are sent.
     private let range: Range<UInt64>
+    /// Whether the server has the bytes before the range.
+    private let continues: Bool
     var size: UInt64 { range.upperBound - range.lowerBound }
     /// This closure is called one time, after the first bytes were read.
     private var opened: (() -> Void)?
@@ -44,10 +46,10 @@ final class BodyFeed: TransferBody {
 
     init(
         _ layout: BodyLayout, _ range: Range<UInt64>? = nil, of attempt: RunningAttempt, mayMove: @escaping () -> Bool,
-        opened: @escaping () -> Void,
-        failed: @escaping (Failure) -> Void
+        opened: @escaping () -> Void, failed: @escaping (Failure) -> Void
     ) {
         self.layout = layout
+        continues = (range?.lowerBound ?? 0) > 0
         self.range = range ?? 0..<layout.size
         self.attempt = attempt
         services = attempt.services
@@ -148,7 +150,7 @@ final class BodyFeed: TransferBody {
     private func read(_ file: BodyFile) {
         let path = file.storedName.map(services.directory.bodyFile(named:)) ?? file.path
         let size = reader == nil ? Self.firstBlockSize : Self.blockSize
-        let reader = reader ?? services.disk.bodyReader(file, at: path)
+        let reader = reader ?? services.disk.bodyReader(file, at: path, continues: continues)
         self.reader = reader
         isReading = true
         let count = Int(min(file.size - min(offset, file.size), UInt64(size)))

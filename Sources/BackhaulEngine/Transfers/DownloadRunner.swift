@@ -50,6 +50,7 @@ final class DownloadRunner: TransferRunner {
     var receivedInAttempt: UInt64 { machine.bytesReceived }
     var furthest: UInt64 { machine.furthest }
     var madeProgress: Bool { machine.madeProgress }
+    var mayBeRefreshed: Bool { true }
     var continuesUpload: Bool { false }
     var bytesLostByStop: UInt64 { machine.checkpoint == nil ? machine.offset : 0 }
     var file: (offset: UInt64, size: UInt64?)? { machine.progress }

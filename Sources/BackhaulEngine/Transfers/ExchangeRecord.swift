@@ -9,6 +9,10 @@ struct ExchangeRecord {
     private(set) var metrics = TransferMetrics()
     /// The offset in the file at which the last request began.
     private(set) var requestOffset: UInt64 = 0
+    /// The offset in the file at which the first request began; nil before the first request.
+    private(set) var firstOffset: UInt64?
+    /// The metrics of the earlier requests of the attempt; nil if there are none.
+    private var metricsBefore: TransferMetrics?
     private var sentBefore: UInt64 = 0
     private var bodySentBefore: UInt64 = 0
     /// The circumstances of the transfer that failed.
@@ -28,8 +32,10 @@ struct ExchangeRecord {
     mutating func begin(from offset: UInt64, now: Int64, wall: Int64, continuesAttempt: Bool = false) {
         if !continuesAttempt { requests += 1 }
         requestOffset = offset
+        firstOffset = firstOffset ?? offset
         lastByte = now
-        metrics.startedMilliseconds = wall
+        metricsBefore = continuesAttempt ? metrics : nil
+        if !continuesAttempt { metrics.startedMilliseconds = wall }
     }
 
     /// Adds the counters of a transfer that is over.
@@ -37,7 +43,7 @@ struct ExchangeRecord {
         sentBefore &+= transfer.bytesSent
         bodySentBefore = transfer.bodySent
         let started = metrics.startedMilliseconds
-        metrics = transfer.metrics
+        metrics = metricsBefore?.continued(by: transfer.metrics) ?? transfer.metrics
         if metrics.startedMilliseconds == 0 { metrics.startedMilliseconds = started }
     }
 

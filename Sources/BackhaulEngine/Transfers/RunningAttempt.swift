@@ -197,13 +197,12 @@ final class RunningAttempt {
     func request(of step: UploadStep, _ uploadProtocol: UploadProtocol, size: UInt64) throws(Failure) -> TransferRequest
     {
         var request = request()
-        let fields = uploadProtocol.fields(of: step, size: size)
         if let resource = step.resource {
             let origin = try URLParser.origin(of: resource.url)
             request.headers = origin == task.origin ? request.headers.filter { !$0.describesBody } : []
             (request.url, request.origin) = (resource.url, origin)
         }
-        request.headers += fields
+        request.protocolHeaders = uploadProtocol.fields(of: step, size: size)
         request.method = uploadProtocol.method(of: step) ?? request.method
         switch step {
         case .whole: break

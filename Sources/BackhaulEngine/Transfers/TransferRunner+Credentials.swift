@@ -15,7 +15,7 @@ extension TransferRunner {
         if !transfer.credentials.accepted.isEmpty { attempt.emit(.credentialsAccepted(transfer.credentials.accepted)) }
         guard attempt.authentication.authChallenge == nil, let asked = authChallenge(of: head, transfer) else {
             // The body may still open a challenge (`collectErrorBody`).
-            if !RefreshPolicy.mayBeRequested(byBodyOf: head, attempt.task.request.options) {
+            if !mayBeRefreshed || !RefreshPolicy.mayBeRequested(byBodyOf: head, attempt.task.request.options) {
                 attempt.emit(.notChallenged)
                 if attempt.authentication.authChallenge == nil, let refreshed = attempt.task.refreshed {
                     attempt.emit(.credentialsAccepted([refreshed.challenge.rawValue]))
@@ -37,7 +37,7 @@ extension TransferRunner {
     func collectErrorBody(_ bytes: RawSpan) -> AuthenticationChallenge? {
         attempt.exchange.collectErrorBody(bytes)
         let task = attempt.task
-        guard attempt.authentication.authChallenge == nil, let head,
+        guard attempt.authentication.authChallenge == nil, let head, mayBeRefreshed,
             RefreshPolicy.mayBeRequested(byBodyOf: head, task.request.options),
             RefreshPolicy.isRequested(byBody: attempt.exchange.errorBody)
         else { return nil }
@@ -59,7 +59,9 @@ extension TransferRunner {
 
     private func authChallenge(of head: ResponseHead, _ transfer: Transfer) -> AuthenticationChallenge? {
         let task = attempt.task
-        if RefreshPolicy.isRequested(by: head, task.request, attempt.terms.policy, origin: task.origin.text) {
+        if mayBeRefreshed,
+            RefreshPolicy.isRequested(by: head, task.request, attempt.terms.policy, origin: task.origin.text)
+        {
             return refresh(of: task)
         }
         guard attempt.terms.configuration.asksForCredentials, var asked = AuthenticationChallenge(head) else {

@@ -108,7 +108,7 @@ extension TransferRunner {
         failed.redirectDelay = failureContext.redirectDelay
         failed.isNotYetValid = failureContext.isNotYetValid
         failed.madeProgress = madeProgress
-        failed.continuesPart = attempt.exchange.requestOffset > 0
+        failed.continuesPart = file != nil && attempt.exchange.requestOffset > 0
         failed.consecutiveFailures = attempt.task.attemptsWithoutProgress
         failed.remainingMilliseconds = attempt.remainingMilliseconds
         return failed
@@ -166,7 +166,7 @@ extension TransferRunner {
         stored.nextAttemptMilliseconds = nextAttemptMilliseconds
         stored.failure = failure
         stored.httpStatus = head?.status ?? 0
-        stored.offset = attempt.exchange.requestOffset
+        stored.offset = attempt.exchange.firstOffset ?? 0
         stored.endOffset = file?.offset ?? 0
         stored.metrics = attempt.exchange.metrics
         stored.metrics.responseBodyBytes = max(stored.metrics.responseBodyBytes, receivedInAttempt)

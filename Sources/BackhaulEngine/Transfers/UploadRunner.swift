@@ -21,16 +21,18 @@ final class UploadRunner: TransferRunner {
         machine = UploadMachine(
             url: attempt.task.request.url, policy: attempt.terms.policy,
             opensChallenges: attempt.terms.configuration.asksForCredentials, headers: attempt.task.request.headers,
-            size: size, resource: attempt.task.uploadResource)
+            size: size, resource: attempt.task.uploadResource, furthest: attempt.task.furthestOffset)
     }
 
     var isFinishing: Bool { machine.isFinishing }
     var hasAllBytes: Bool { false }
     var head: ResponseHead? { machine.head }
     var receivedInAttempt: UInt64 { machine.bytesReceived }
-    var furthest: UInt64 { 0 }
+    var furthest: UInt64 { machine.greatestOffset }
     var madeProgress: Bool { machine.madeProgress }
     var continuesUpload: Bool { machine.mayContinue }
+    // The URL of an upload resource is the server's, not the host's.
+    var mayBeRefreshed: Bool { machine.step?.resource == nil }
     var bytesLostByStop: UInt64 { continuesUpload ? 0 : attempt.bodySent }
     var file: (offset: UInt64, size: UInt64?)? { nil }
     var body: (sent: UInt64, size: UInt64?)? { (attempt.exchange.requestOffset &+ attempt.bodySent, size) }
@@ -72,6 +74,7 @@ final class UploadRunner: TransferRunner {
         case .startTransfer(.whole) where !attempt.mayRepeat: recordAndStart()
         case .startTransfer(let step): startTransfer(step)
         case .record(let resource): record(resource)
+        case .abandon: abandon()
         case .stopTransfer: attempt.stopTransfer()
         case .releaseSlot: attempt.releaseSlot()
         case .conclude(let conclusion): conclude(conclusion)
@@ -90,13 +93,25 @@ final class UploadRunner: TransferRunner {
     private func record(_ resource: UploadResource?) {
         let id = attempt.task.id
         attempt.store(
-            { (transaction) throws(Failure) in try transaction.attempts.recordUpload(id, resource) },
+            { (transaction) throws(Failure) in try transaction.uploads.record(resource, of: id) },
             then: { [self] result in
                 switch result {
-                case .success: handle(.recorded)
+                case .success:
+                    attempt.commitSucceeded()
+                    handle(.recorded)
                 case .failure(let failure):
-                    attempt.retryCommit(after: failure) { [unowned self] in record(resource) }
+                    attempt.retryCommit(after: failure) { [unowned self] in record(machine.resource) }
                 }
+            })
+    }
+
+    private func abandon() {
+        let (id, now) = (attempt.task.id, attempt.services.runtime.clocks.wallMilliseconds)
+        attempt.store(
+            { (transaction) throws(Failure) in try transaction.uploads.abandon(id, now: now) },
+            then: { [self] result in
+                // Without the record, the server removes the resource by itself at some time.
+                if case .success = result { attempt.emit(.uploadAbandoned) }
             })
     }
 
@@ -130,7 +145,7 @@ final class UploadRunner: TransferRunner {
     private func startTransfer(_ step: UploadStep) {
         let runtime = attempt.services.runtime
         attempt.exchange.begin(
-            from: machine.requestOffset, now: runtime.now, wall: runtime.clocks.wallMilliseconds,
+            from: machine.resource?.offset ?? 0, now: runtime.now, wall: runtime.clocks.wallMilliseconds,
             continuesAttempt: attempt.exchange.requests > 0)
         do throws(Failure) {
             try attempt.start(attempt.request(of: step, machine.uploadProtocol, size: size), self)
@@ -149,7 +164,7 @@ final class UploadRunner: TransferRunner {
             end(Outcome(state: .failed, failure: failure))
         case .startOver(let failure):
             var failed = FailedAttempt(failure)
-            failed.fromZero = true
+            failed.hasLostUpload = true
             failed.continuesUpload = continuesUpload
             retry(failed, nil)
         case .retry(let failure, let retryAfter):
@@ -200,10 +215,12 @@ extension UploadRunner: TransferDelegate {
         return .receive
     }
 
-    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {
+    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) -> Bool {
         attempt.exchange.lastByte = attempt.services.runtime.now
+        let before = machine.resource?.offset ?? 0
         handle(.interim(head, location: location(of: head)))
-        attempt.passEffects()
+        defer { attempt.passEffects() }
+        return machine.resource.map { $0.offset > before } ?? false
     }
 
     /// The Location field as a URL that may be used. A resource at another origin is used if a redirect to it would be

@@ -63,6 +63,25 @@ public struct TransferMetrics: Equatable, Sendable {
         try visitor.field(&responseHeaderBytes, "response_header_bytes")
         try visitor.field(&responseBodyBytes, "response_body_bytes")
     }
+
+    /// The metrics of an attempt with several requests: from the start of the first request to the end of the last one.
+    public func continued(by next: TransferMetrics) -> TransferMetrics {
+        guard startedMilliseconds != 0, next.startedMilliseconds != 0 else { return next }
+        let shift = max(0, next.startedMilliseconds - startedMilliseconds) &* 1_000
+        var sum = next
+        sum.startedMilliseconds = startedMilliseconds
+        sum.redirects += redirects
+        (sum.domainLookup, sum.connect, sum.secureConnection) = (domainLookup, connect, secureConnection)
+        sum.requestStart = requestStart ?? next.requestStart.map { $0 &+ shift }
+        sum.requestEnd = next.requestEnd.map { $0 &+ shift }
+        sum.responseStart = next.responseStart.map { $0 &+ shift }
+        sum.responseEnd = next.responseEnd.map { $0 &+ shift }
+        sum.requestHeaderBytes &+= requestHeaderBytes
+        sum.requestBodyBytes &+= requestBodyBytes
+        sum.responseHeaderBytes &+= responseHeaderBytes
+        sum.responseBodyBytes &+= responseBodyBytes
+        return sum
+    }
 }
 
 /// One attempt of a task: `bh_attempt`.

@@ -30,11 +30,6 @@ public struct AttemptOperations {
         try tables.tasks.markUnderWay(task, attempts: attempts)
     }
 
-    /// Records where the rest of a task's upload is sent; nil: the next attempt begins at the first byte.
-    public func recordUpload(_ task: TaskID, _ resource: UploadResource?) throws(Failure) {
-        if let resource { try tables.uploads.write(resource, of: task) } else { try tables.uploads.remove(of: task) }
-    }
-
     /// Records an attempt. If the record has no failure, the stored failure of an earlier attempt stays.
     public func record(_ task: TaskID, _ record: AttemptRecord) throws(Failure) {
         guard try tables.tasks.write(record, of: task) else { return }

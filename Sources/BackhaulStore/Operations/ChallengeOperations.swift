@@ -151,6 +151,7 @@ public struct ChallengeOperations {
         try tables.selectedTasks.fail(challenge.space.failure, now: now)
         try leftovers.addFilesOfSelected()
         try tables.parts.removeCheckpointsOfSelected()
+        let abandonsUploads = try tables.uploads.abandonSelected(now: now)
         try close(challenge.id, of: session)
         if !tasks.isEmpty {
             let groups = try tables.selectedTasks.groups(endingAs: .failed)
@@ -159,6 +160,7 @@ public struct ChallengeOperations {
         }
         try tables.selection.clear()
         var change = try tables.sessions.change(in: session)
+        change.abandonsUploads = abandonsUploads
         change.tasks = tasks
         change.lanes = lanes
         change.count = UInt64(tasks.count)

@@ -105,7 +105,7 @@ public struct ControlOperations {
             try tables.selectedTasks.cancel(now: now)
             try leftovers.addFilesOfSelected()
             try tables.parts.removeCheckpointsOfSelected()
-            try tables.uploads.removeOfSelected()
+            change.abandonsUploads = try tables.uploads.abandonSelected(now: now)
             let newest = try tables.events.insertEndedOfSelected(now: now)
             try rounds.settle(session, ended: Int64(count), newest: newest, groups: groups, now: now)
         }

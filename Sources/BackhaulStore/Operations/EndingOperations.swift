@@ -35,6 +35,7 @@ public struct EndingOperations {
             change.tasks.append(end.task)
             change.lanes.insert(ended.row.lane)
             if ended.hasLeftoverBodies { change.hasLeftoverBodies = true }
+            if ended.abandonsUpload { change.abandonsUploads = true }
             if ended.row.isAside { aside += 1 }
             if let group = ended.row.group { groups.append(GroupEnds(group, end.outcome.state)) }
             if let challenge = ended.row.challenge { waitedFor.insert(challenge) }
@@ -61,6 +62,7 @@ public struct EndingOperations {
     private struct RecordedEnd {
         var row: LiveTaskRow
         var hasLeftoverBodies: Bool
+        var abandonsUpload: Bool
         var event: EventID
     }
 
@@ -77,10 +79,12 @@ public struct EndingOperations {
         try tables.requests.write(outcome.response, outcome.checksum, of: task)
         try tables.parts.removeCheckpoint(of: task)
         try tables.parts.removeIntent(of: task)
+        let abandonsUpload = outcome.state == .succeeded ? false : try tables.uploads.abandon(of: task, now: now)
         try tables.uploads.remove(of: task)
         let hasLeftoverBodies = try tables.bodies.addLeftovers(of: task, hasSucceeded: outcome.state == .succeeded)
         let event = try tables.events.insertEnded(
             task, as: outcome.state, in: row.session, round: row.round, now: now)
-        return RecordedEnd(row: row, hasLeftoverBodies: hasLeftoverBodies, event: event)
+        return RecordedEnd(
+            row: row, hasLeftoverBodies: hasLeftoverBodies, abandonsUpload: abandonsUpload, event: event)
     }
 }

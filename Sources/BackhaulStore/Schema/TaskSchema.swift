@@ -170,12 +170,24 @@ extension Schema {
         -- The resources that servers have made for uploads: the rest of the body is sent there.
         CREATE TABLE upload_resources (
             task_id INTEGER PRIMARY KEY,
+            upload_protocol INTEGER NOT NULL,
             url TEXT NOT NULL,
             -- How many bytes of the body the server is known to have.
             upload_offset INTEGER NOT NULL,
             -- The most bytes of one request. NULL: no limit.
             longest_append INTEGER
         ) STRICT;
+
+        -- The resources of uploads that ended without success, until their servers have removed them.
+        CREATE TABLE abandoned_uploads (
+            url TEXT PRIMARY KEY,
+            -- No foreign key: the upload is forgotten when its turn comes and its session does not exist any more.
+            session_id INTEGER NOT NULL,
+            upload_protocol INTEGER NOT NULL,
+            request_url TEXT NOT NULL,
+            headers BLOB,
+            abandoned_ms INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
 
         -- Finish intents, with the counters of their attempts.
         CREATE TABLE intents (

@@ -1,42 +1,94 @@
 internal import BackhaulModel
 
-/// The table `upload_resources` has the resources that servers have made for uploads of live tasks.
+/// The tables with the resources that servers have made for uploads. `upload_resources` has those of live tasks, and
+/// `abandoned_uploads` those that the servers are asked to remove.
 struct UploadTable {
     let connection: Connection
 
     func resource(of task: TaskID) throws(Failure) -> UploadResource? {
-        try connection.first(Self.select, .id(task), read: UploadResource.init(row:))
+        try connection.first(Self.select, .id(task), read: UploadResource.init(row:)) ?? nil
     }
 
     /// Does nothing when the task has ended.
     func write(_ resource: UploadResource, of task: TaskID) throws(Failure) {
         try connection.run(
-            Self.write, .id(task), .text(resource.url), .bits(resource.offset), .bits(resource.longestAppend))
+            Self.write, .id(task), .number(resource.uploadProtocol.rawValue), .text(resource.url),
+            .bits(resource.offset), .bits(resource.longestAppend))
     }
 
     func remove(of task: TaskID) throws(Failure) { try connection.run(Self.remove, .id(task)) }
 
-    /// Removes the rows of the selected tasks.
-    func removeOfSelected() throws(Failure) { try connection.run(Self.removeSelected) }
-
     /// Removes the rows of the tasks in the temporary table `acknowledged`.
     func removeOfAcknowledged() throws(Failure) { try connection.run(Self.removeAcknowledged) }
+
+    // MARK: Abandoned uploads
+
+    /// Copies the task's row to the abandoned uploads. Returns whether there is one. `now`: Unix milliseconds.
+    func abandon(of task: TaskID, now: Int64) throws(Failure) -> Bool {
+        try connection.run(Self.abandon, .id(task), .integer(now))
+        return connection.changes > 0
+    }
+
+    /// Moves the rows of the selected tasks to the abandoned uploads. Returns whether there are any.
+    func abandonSelected(now: Int64) throws(Failure) -> Bool {
+        try connection.run(Self.abandonSelected, .integer(now))
+        let hasAbandoned = connection.changes > 0
+        try connection.run(Self.removeSelected)
+        return hasAbandoned
+    }
+
+    func abandoned(after url: String, limit: Int) throws(Failure) -> [AbandonedUpload] {
+        try connection.all(Self.selectAbandoned, .text(url), .number(limit), read: AbandonedUpload.init(row:))
+            .compactMap(\.self)
+    }
+
+    func forget(_ upload: AbandonedUpload) throws(Failure) { try connection.run(Self.forget, .text(upload.url)) }
 
     private static let select = Query(UploadResource.init(row:), "FROM upload_resources WHERE task_id = ?")
     private static let write = Query(
         """
-        INSERT OR REPLACE INTO upload_resources (task_id, url, upload_offset, longest_append)
-        SELECT id, ?2, ?3, ?4 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
+        INSERT OR REPLACE INTO upload_resources (task_id, upload_protocol, url, upload_offset, longest_append)
+        SELECT id, ?2, ?3, ?4, ?5 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
         """)
     private static let remove = Query("DELETE FROM upload_resources WHERE task_id = ?")
     private static let removeSelected = Query("DELETE FROM upload_resources WHERE task_id IN selected")
     private static let removeAcknowledged = Query("DELETE FROM upload_resources WHERE task_id IN acknowledged")
+    private static let abandon = Query("\(insertAbandoned("?2")) WHERE task_id = ?1")
+    private static let abandonSelected = Query("\(insertAbandoned("?1")) WHERE task_id IN selected")
+    private static func insertAbandoned(_ now: String) -> String {
+        """
+        INSERT OR REPLACE INTO abandoned_uploads (url, session_id, upload_protocol, request_url, headers, abandoned_ms)
+        SELECT resources.url, session_id, upload_protocol, requests.url, requests.headers, \(now)
+        FROM upload_resources AS resources JOIN tasks ON tasks.id = task_id JOIN requests USING (task_id)
+        """
+    }
+    private static let selectAbandoned = Query(
+        AbandonedUpload.init(row:), "FROM abandoned_uploads WHERE url > ? ORDER BY url LIMIT ?")
+    private static let forget = Query("DELETE FROM abandoned_uploads WHERE url = ?")
 }
 
 extension UploadResource {
-    fileprivate init(row: inout Row) {
+    /// Nil if a later version of the library has recorded the upload by a protocol that this version does not know.
+    fileprivate init?(row: inout Row) {
+        let uploadProtocol = UploadProtocol(rawValue: row.number("upload_protocol"))
+        let (url, offset) = (row.text("url"), row.bits("upload_offset"))
+        let longestAppend = row.optionalBits("longest_append")
+        guard let uploadProtocol else { return nil }
+        self.init(uploadProtocol, url: url, offset: offset, longestAppend: longestAppend)
+    }
+}
+
+extension AbandonedUpload {
+    fileprivate init?(row: inout Row) throws(Failure) {
+        let (session, uploadProtocol) = (
+            row.sessionID("session_id"), UploadProtocol(rawValue: row.number("upload_protocol"))
+        )
+        let (url, requestURL) = (row.text("url"), row.text("request_url"))
+        let headers = try HeaderBlob.unpack(row.optionalBlob("headers"))
+        let abandoned = row.integer("abandoned_ms")
+        guard let uploadProtocol else { return nil }
         self.init(
-            url: row.text("url"), offset: row.bits("upload_offset"),
-            longestAppend: row.optionalBits("longest_append"))
+            session: session, uploadProtocol, url: url, requestURL: requestURL, headers: headers,
+            abandonedMilliseconds: abandoned)
     }
 }

@@ -30,6 +30,8 @@ public struct Change: Equatable, Sendable {
     public var restated = RestatedTasks()
     /// Whether the transaction has listed files of request bodies that the engine must delete.
     public var hasLeftoverBodies = false
+    /// Whether the transaction has listed uploads whose servers must be asked to remove what they have of them.
+    public var abandonsUploads = false
     /// Whether the transaction has listed consumed files (files to upload that were moved into the store) that the
     /// engine must move back to their old paths.
     public var returnsBodies = false

@@ -113,7 +113,7 @@ extension RedirectPolicy: Worded {
 
 extension ResumableUploads: Worded {
     static let words: [(word: String, value: ResumableUploads)] = [
-        ("never", .never), ("automatic", .automatic), ("ietf", .ietf), ("tus", .tus),
+        ("never", .never), ("automatic", .automatic), ("ietf", .ietf), ("tus", .tus), ("apple", .apple),
     ]
 }
 

@@ -1,5 +1,7 @@
 """Uploads that continue after an interruption: by the draft of the IETF, and by tus."""
 
+import os
+
 import pytest
 
 from backhaul import PRIORITY_NOW, ResumableUploads, Status, TaskState
@@ -97,6 +99,31 @@ def test_a_server_with_a_limit_for_each_request_gets_the_body_in_parts(server, u
     assert len(parts) >= 3 and max(parts) <= 1_000_000
 
 
+def test_a_server_may_report_its_progress_any_number_of_times(server, upload):
+    server.progress_every = 1_000
+    succeeded(upload())
+    assert server.whole == [CONTENT.data]
+
+
+@pytest.mark.parametrize("path", ["/files/a", "/tus"])
+def test_a_server_that_refuses_the_rest_of_the_body_is_not_sent_it_again(server, upload, path):
+    server.drop_after, server.refused = [2_000_000], 422
+    choice = ResumableUploads.TUS if path == "/tus" else ResumableUploads.IETF
+    [event, _] = upload(path, resumable_uploads=choice).wait_for()
+    assert event.status is Status.HTTP_STATUS and event.http_status == 422
+    assert server.methods().count("PATCH") == 1
+
+
+def test_an_upload_without_the_draft_forgets_no_upload_that_was_begun_by_it(server, upload):
+    """If the setting is changed between two attempts, the resource is used by the protocol that made it."""
+    server.drop_after = [2_000_000]
+    one = upload(first_delay_ms=300)
+    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    one.reconfigure(resumable_uploads=ResumableUploads.NEVER)
+    succeeded(one)
+    assert server.whole == [CONTENT.data]
+
+
 def test_a_small_body_is_sent_without_the_fields_of_the_draft(server, host, sources):
     (sources / "a").write_bytes(b"small")
     one = host()
@@ -122,3 +149,74 @@ def test_a_file_that_changes_between_two_attempts_is_not_sent_as_a_mixture(serve
     [event, _] = one.wait_for()
     assert event.status is Status.BODY_CHANGED
     assert server.whole == []
+
+
+def removed(server):
+    until(server.methods, lambda methods: "DELETE" in methods)
+    assert server.uploads == {}
+
+
+@pytest.mark.parametrize("path", ["/files/a", "/tus"])
+def test_the_server_of_a_cancelled_upload_is_asked_to_remove_what_it_has(server, upload, path):
+    server.drop_after = [2_000_000]
+    choice = ResumableUploads.TUS if path == "/tus" else ResumableUploads.IETF
+    one = upload(path, first_delay_ms=60_000, resumable_uploads=choice)
+    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    one.cancel()
+    removed(server)
+
+
+def test_the_server_of_an_upload_that_failed_is_asked_to_remove_what_it_has(server, upload, sources):
+    server.drop_after = [2_000_000]
+    one = upload(first_delay_ms=300)
+    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    (sources / "a").write_bytes(Content(3_000_000, 9).data)
+    one.wait_for()
+    removed(server)
+
+
+def test_an_engine_that_starts_asks_the_servers_of_uploads_that_were_cancelled_before(server, upload, host):
+    server.drop_after, server.refuses_removal = [2_000_000], True
+    one = upload(first_delay_ms=60_000)
+    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    one.cancel()
+    until(server.methods, lambda methods: "DELETE" in methods)
+    one.kill_with_engine()
+    assert len(server.uploads) == 1
+    server.refuses_removal = False
+    host().attach()
+    until(lambda: server.uploads, lambda uploads: uploads == {})
+
+
+@pytest.mark.parametrize("choice", [ResumableUploads.AUTOMATIC, ResumableUploads.TUS], ids=["automatic", "tus"])
+def test_a_file_that_was_replaced_by_one_of_the_same_size_and_time_is_sent_from_its_first_byte(
+        server, upload, sources, choice):
+    server.drop_after = [500_000]
+    one = upload("/tus" if choice is ResumableUploads.TUS else "/files/a", first_delay_ms=300, resumable_uploads=choice)
+    until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
+    other, times = Content(3_000_000, 9).data, os.stat(sources / "a")
+    (sources / "b").write_bytes(other)
+    os.utime(sources / "b", ns=(times.st_atime_ns, times.st_mtime_ns))
+    os.rename(sources / "b", sources / "a")
+    succeeded(one)
+    assert server.whole == [other]
+
+
+def test_after_a_redirect_to_another_origin_the_fields_of_the_protocol_are_still_sent(server, host, sources):
+    (sources / "a").write_bytes(CONTENT.data)
+    with ResumableServer() as redirecting:
+        redirecting.redirects_to = server.url
+        one = host()
+        one.session(first_delay_ms=10, resumable_uploads=ResumableUploads.TUS)
+        one.upload(redirecting.url + "/tus", sources / "a")
+        succeeded(one)
+    assert server.whole == [CONTENT.data]
+
+
+@pytest.mark.parametrize("path", ["/files/a", "/tus"])
+def test_a_server_that_loses_an_upload_three_times_in_a_row_ends_it(server, upload, path):
+    server.drop_after, server.refused = [10] * 99, 404
+    choice = ResumableUploads.TUS if path == "/tus" else ResumableUploads.IETF
+    [event, _] = upload(path, resumable_uploads=choice).wait_for()
+    assert event.status is Status.BAD_RESPONSE and "the upload is lost" in event.error_message
+    assert len(server.uploads) <= 4

@@ -138,7 +138,7 @@ struct WALCheckTests {
             do {
                 let store = try TestStore(copy)
                 let tasks = try store.tasks(of: SessionID(rawValue: 1)).count
-                #expect(tasks == 20 || tasks == 19 && place > log.count - 12 * frame, "byte \(place)")
+                #expect(tasks == 20 || tasks == 19 && place > log.count - 16 * frame, "byte \(place)")
             } catch let failure as Failure {
                 #expect(failure.status == .storeDamaged, "byte \(place)")
                 reports += 1

@@ -183,6 +183,17 @@ struct HeadCollectorTests {
         #expect(head.fields == [ResponseField("B", "2")])
     }
 
+    @Test("interim responses that report progress do not count towards the limit of lines")
+    func progress() {
+        var head = HeadCollector()
+        for _ in 0..<HeadCollector.fieldLimit {
+            for line in ["HTTP/1.1 104 A", "Upload-Offset: 1", ""] {
+                if case .broken(let reason) = head.add(Array("\(line)\r\n".utf8)) { Issue.record("\(reason)") }
+            }
+            head.forgetInterims()
+        }
+    }
+
     @Test("the head of a response does not include trailer fields")
     func trailers() {
         let (head, step) = collect(["HTTP/1.1 200 OK", "", "A: late", ""])

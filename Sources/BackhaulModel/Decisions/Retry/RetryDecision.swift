@@ -17,6 +17,8 @@ public struct FailedAttempt: Equatable, Sendable {
     public var reason = WaitReason.retry
     /// Whether the next attempt begins at the first byte, because it cannot continue the bytes of this attempt.
     public var fromZero = false
+    /// Whether the server has lost what it had of the body.
+    public var hasLostUpload = false
     /// Whether no server has acted on the request: no byte of the request was sent, or the server has reported that it
     /// did not act.
     public var isUnprocessed = false
@@ -138,7 +140,8 @@ public enum RetryDecision: Equatable, Sendable {
         let mayPass = attempt.continuesPart && attempt.failure.status == .unexpectedType
         if attempt.repeats(after: .end).unanswered >= permanentFailureLimit { return .end }
         let isPermanent =
-            attempt.failure.isPermanent && !mayPass || attempt.hasStreamError && !policy.retries(attempt.failure)
+            attempt.failure.isPermanent && !mayPass || attempt.hasLostUpload
+            || attempt.hasStreamError && !policy.retries(attempt.failure)
         if isPermanent, consecutiveFailures >= permanentFailureLimit { return .end }
         if let maximum = policy.maximumAttempts, consecutiveFailures >= maximum { return .end }
         return .later(milliseconds: min(delay, remaining), consecutiveFailures: consecutiveFailures)
@@ -177,7 +180,7 @@ extension FailedAttempt {
 
     /// Whether the attempt failed because the bytes of earlier attempts proved useless. The request itself did not
     /// cause the failure.
-    fileprivate var isRestart: Bool { fromZero && failure.status != .httpStatus }
+    fileprivate var isRestart: Bool { fromZero && failure.status != .httpStatus || hasLostUpload }
 }
 
 extension TransferPolicy {

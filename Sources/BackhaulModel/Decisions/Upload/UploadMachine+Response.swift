@@ -13,6 +13,12 @@ extension UploadMachine {
 
     mutating func bodyFailed(_ failure: Failure) -> [Action] {
         switch state {
+        // Perhaps the file is another one of the same size and time. The next attempt begins with its first byte, or
+        // fails if the file was changed.
+        case .opening(.append), .sending(.append):
+            guard failure.status == .bodyChanged else { fallthrough }
+            resource = nil
+            return [.abandon] + conclude(.startOver(failure))
         // A lack of resources, such as descriptors, is temporary, a drive may come back, and a disk may read at the
         // next attempt. A retry is safe: the request was not sent completely, so the server has not acted on it.
         case .opening, .sending:
@@ -52,10 +58,11 @@ extension UploadMachine {
     mutating func received(_ count: Int, _ wasBodySent: Bool) -> [Action] {
         let (sum, overflow) = bytesReceived.addingReportingOverflow(UInt64(clamping: count))
         bytesReceived = overflow ? .max : sum
+        bodyBytes = bodyBytes.addingReportingOverflow(UInt64(clamping: count)).partialValue
         switch state {
-        case .receiving where bytesReceived >= limits.body: return conclude(success(wasBodySent))
-        case .refusing(let refusal, _) where bytesReceived >= limits.errorBody: return conclude(refusal)
-        case .settling(let step, let records, _) where bytesReceived >= limits.errorBody:
+        case .receiving where bodyBytes >= limits.body: return conclude(success(wasBodySent))
+        case .refusing(let refusal, _) where bodyBytes >= limits.errorBody: return conclude(refusal)
+        case .settling(let step, let records, _) where bodyBytes >= limits.errorBody:
             return proceed(with: step, records: records)
         default: return []
         }

@@ -4,6 +4,7 @@ extension UploadMachine {
     static let probeLimit = 3
 
     mutating func begin(_ step: UploadStep) -> [Action] {
+        (self.step, head, bodyBytes) = (step, nil, 0)
         switch step {
         case .whole, .append:
             state = .opening(step)
@@ -15,13 +16,12 @@ extension UploadMachine {
     }
 
     mutating func receivedInterim(_ head: ResponseHead, _ location: String?) -> [Action] {
-        guard case .sending(let step) = state,
-            let found = uploadProtocol.resource(head, location: location, after: step)
-        else { return [] }
         let known = resource
-        // All interim responses to a request have the same URL. Another one is ignored.
-        guard known == nil || known?.url == found.url else { return [] }
+        guard case .sending(let step) = state,
+            let found = uploadProtocol.resource(head, location: location, known: known, size: size)
+        else { return [] }
         resource = found
+        greatestOffset = max(greatestOffset, found.offset)
         if case .whole = step, let longest = found.longestAppend, longest < size {
             // The server does not take the whole body in one request.
             return proceed(with: .probe(found), records: true)
@@ -64,7 +64,7 @@ extension UploadMachine {
     /// Continues with the next request. Stops the transfer if it still runs.
     mutating func proceed(with step: UploadStep, records: Bool, transferHasEnded: Bool = false) -> [Action] {
         if let next = step.resource {
-            if next.offset > resource?.offset ?? 0 { fruitlessProbes = 0 }
+            if next.offset > greatestOffset { (greatestOffset, fruitlessProbes) = (next.offset, 0) }
             resource = next
         }
         let stop: [Action] = transferHasEnded ? [] : [.stopTransfer]

@@ -3,13 +3,19 @@
 /// body, because HTTP cannot report how much of a body has arrived.
 public struct UploadMachine: Sendable {
     var state = State.ready
+    /// The step of the present or last request; nil before the first one.
+    public internal(set) var step: UploadStep?
     public internal(set) var head: ResponseHead?
-    /// The received bytes of the responses' bodies.
+    /// The received bytes of the bodies of all responses.
     public internal(set) var bytesReceived: UInt64 = 0
+    /// The received bytes of the body of the present response.
+    var bodyBytes: UInt64 = 0
     /// The resource that the rest of the body can be sent to; nil if there is none.
     public internal(set) var resource: UploadResource?
     /// How many requests in a row have only asked for the offset, because the server did not take the bytes.
     var fruitlessProbes = 0
+    /// The greatest offset of this attempt and the earlier ones. A server that returns to smaller offsets makes no progress.
+    public internal(set) var greatestOffset: UInt64
     let url: String
     let policy: TransferPolicy
     /// Whether a 401 or 407 response opens a challenge.
@@ -18,22 +24,27 @@ public struct UploadMachine: Sendable {
     /// The size of the body in bytes.
     let size: UInt64
     public let uploadProtocol: UploadProtocol
-    private let firstOffset: UInt64
+    /// The greatest offset of the earlier attempts.
+    private let furthest: UInt64
 
     /// - headers: the header fields of the host's request. `size`: the size of the body in bytes. `resource`: the
     /// resource that an earlier attempt has got.
     public init(
         url: String, policy: TransferPolicy, opensChallenges: Bool = false, headers: [HeaderField] = [],
-        size: UInt64 = 0, resource: UploadResource? = nil, limits: ResponseLimits = ResponseLimits()
+        size: UInt64 = 0, resource: UploadResource? = nil, furthest: UInt64 = 0,
+        limits: ResponseLimits = ResponseLimits()
     ) {
         self.url = url
         self.policy = policy
         self.opensChallenges = opensChallenges
         self.limits = limits
         self.size = size
+        // The policy may have changed since the resource was made.
+        uploadProtocol =
+            resource?.uploadProtocol ?? UploadProtocol(policy.resumableUploads, size: size, headers: headers)
         self.resource = resource
-        firstOffset = resource?.offset ?? 0
-        uploadProtocol = UploadProtocol(policy.resumableUploads, size: size, headers: headers)
+        self.furthest = max(furthest, resource?.offset ?? 0)
+        greatestOffset = self.furthest
     }
 
     public mutating func handle(_ event: Event) -> [Action] {
@@ -58,20 +69,13 @@ public struct UploadMachine: Sendable {
 
     public var isFinishing: Bool { phase == .concluding }
 
-    /// Whether the server has confirmed more bytes than before this attempt.
-    public var madeProgress: Bool { resource.map { $0.offset > firstOffset } ?? false }
+    /// Whether the server has confirmed more bytes than in all earlier attempts.
+    public var madeProgress: Bool { greatestOffset > furthest }
 
     /// Whether a further attempt repeats no request on which a server may have acted. With tus, a second resource does
     /// no harm.
     public var mayContinue: Bool { resource != nil || uploadProtocol == .tus }
 
-    /// The offset in the body at which the present request begins.
-    public var requestOffset: UInt64 {
-        switch state {
-        case .opening(.append(let resource, _)), .sending(.append(let resource, _)): resource.offset
-        default: 0
-        }
-    }
 }
 
 extension UploadMachine {
@@ -186,6 +190,8 @@ extension UploadMachine {
         case stopTransfer
         /// Stores the resource, or removes the stored one. Results in `recorded`.
         case record(UploadResource?)
+        /// Removes the stored resource, and asks the server to remove what it has.
+        case abandon
         /// Releases the slot, because the connection is free for another task. An attempt returns this action only one
         /// time.
         case releaseSlot

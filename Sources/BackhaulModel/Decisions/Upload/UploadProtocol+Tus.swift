@@ -16,25 +16,26 @@ extension UploadProtocol {
     func created(_ head: ResponseHead, _ location: String?, _ size: UInt64) -> UploadVerdict {
         guard (200..<300).contains(head.status) else { return .answer(forgets: false) }
         guard let location else {
-            return .startOver(
+            return .later(
                 Failure(
                     .badResponse, "\(head.origin) made no resource for the upload: it sent no valid Location field",
                     domain: .http, detail: Int64(head.status)))
         }
         // The resource may have all bytes of an empty body already, but only a request with a body ends the upload.
-        return .next(rest(of: UploadResource(url: location), from: 0, head, size), records: true)
+        return .next(rest(of: UploadResource(self, url: location), from: 0, head, size), records: true)
     }
 
-    func tusAppended(_ head: ResponseHead, _ resource: UploadResource, _ size: UInt64) -> UploadVerdict {
+    func tusAppended(
+        _ head: ResponseHead, _ resource: UploadResource, _ count: UInt64, _ size: UInt64
+    ) -> UploadVerdict {
         switch head.status {
         case 200..<300:
-            guard let offset = head.integerItem("Upload-Offset"), offset > resource.offset, offset <= size else {
+            let end = resource.offset + count
+            guard let offset = head.integerItem("Upload-Offset"), offset > resource.offset, offset <= end else {
                 return size == resource.offset ? .complete : .next(.probe(resource), records: false)
             }
             return offset == size ? .complete : .next(rest(of: resource, from: offset, head, size), records: true)
-        // 409: the offset was wrong; 460: the checksum was wrong, and the bytes were discarded.
-        case 409, 460: return .next(.probe(resource), records: false)
-        default: return unusable(head, resource)
+        default: return refused(head, resource)
         }
     }
 }

@@ -32,12 +32,14 @@ public enum UploadVerdict: Equatable, Sendable {
     case later(Failure)
 }
 
-/// The protocol of an upload, as decisions without I/O.
-public enum UploadProtocol: Sendable {
+/// The protocol of an upload, as decisions without I/O. The store has the numbers.
+public enum UploadProtocol: Int32, Sendable {
     /// HTTP cannot report how much of a body has arrived, so each attempt sends the whole body.
-    case plain
-    case ietf
-    case tus
+    case plain = 1
+    case ietf = 3
+    case tus = 4
+    /// Version 01 of the IETF's draft.
+    case apple = 5
 
     /// With `ResumableUploads.automatic`, smaller bodies are sent by the plain protocol: it costs less to send such a
     /// body again than to ask about it.
@@ -52,7 +54,17 @@ public enum UploadProtocol: Sendable {
             let isHosts = headers.contains { $0.name.lowercased().hasPrefix("upload-") }
             self = size >= Self.automaticSize && !isHosts ? .ietf : .plain
         case .ietf: self = .ietf
+        case .apple: self = .apple
         case .tus: self = .tus
+        }
+    }
+
+    /// The version of the IETF's draft that requests and responses name; nil: the protocol is another one.
+    var interopVersion: UInt64? {
+        switch self {
+        case .ietf: 8
+        case .apple: 3
+        case .plain, .tus: nil
         }
     }
 
@@ -76,22 +88,36 @@ public enum UploadProtocol: Sendable {
     public func fields(of step: UploadStep, size: UInt64) -> [HeaderField] {
         switch self {
         case .plain: []
-        case .ietf: [HeaderField("Upload-Draft-Interop-Version", String(Self.interopVersion))] + draft(step, size)
+        case .ietf, .apple: draft(step, size)
         case .tus: [HeaderField("Tus-Resumable", "1.0.0")] + tus(step, size)
         }
     }
 
+    /// The header fields of the DELETE request that ends an upload and removes what the server has of it.
+    public var fieldsOfRemoval: [HeaderField] {
+        switch self {
+        case .plain: []
+        case .ietf, .apple: interopFields
+        case .tus: [HeaderField("Tus-Resumable", "1.0.0")]
+        }
+    }
+
     /// What an interim response says about the upload, if it has the status 104 and the version of the draft: the new
-    /// resource or the new offset. `location`: its Location field as an absolute URL.
+    /// resource or the new offset. `location`: its Location field as an absolute URL. `known`: the resource that is
+    /// known already. `size`: the size of the body.
     public func resource(
-        _ interim: ResponseHead, location: String?, after step: UploadStep
+        _ interim: ResponseHead, location: String?, known: UploadResource?, size: UInt64
     ) -> UploadResource? {
-        guard self == .ietf, interim.status == 104,
-            interim.integerItem("Upload-Draft-Interop-Version") == Self.interopVersion
+        guard let interopVersion, interim.status == 104,
+            interim.integerItem("Upload-Draft-Interop-Version") == interopVersion
         else { return nil }
-        guard var resource = step.resource ?? location.map({ UploadResource(url: $0) }) else { return nil }
+        // All interim responses to a request have the same URL. Another one is ignored.
+        if let known, let location, location != known.url { return nil }
+        guard var resource = known ?? location.map({ UploadResource(self, url: $0) }) else { return nil }
         resource.take(limits: interim)
-        if let offset = interim.integerItem("Upload-Offset") { resource.offset = max(resource.offset, offset) }
+        if let offset = interim.integerItem("Upload-Offset"), offset <= size {
+            resource.offset = max(resource.offset, offset)
+        }
         return resource
     }
 
@@ -105,13 +131,15 @@ public enum UploadProtocol: Sendable {
         case (.plain, _): return .answer(forgets: false)
         case (_, .whole):
             // An error after the whole body may be the answer to it.
-            let isAnswer = head.booleanItem("Upload-Complete") ?? wasBodySent
-            guard resource != nil, head.status >= 500, !isAnswer else { return .answer(forgets: resource != nil) }
-            return .later(.status(of: head, opensChallenges: true))
+            let isAnswer = isComplete(head) ?? wasBodySent
+            guard let resource, !isAnswer else { return .answer(forgets: resource != nil) }
+            if (200..<300).contains(head.status) { return .next(.probe(resource), records: false) }
+            return head.status >= 500 ? .later(.status(of: head, opensChallenges: true)) : .answer(forgets: true)
         case (_, .create): return created(head, location, size)
         case (_, .probe(let resource)): return probed(head, resource, size)
-        case (.ietf, .append(let resource, let count)): return draftAppended(head, resource, count, size)
-        case (_, .append(let resource, _)): return tusAppended(head, resource, size)
+        case (.tus, .append(let resource, let count)): return tusAppended(head, resource, count, size)
+        case (_, .append(let resource, let count)):
+            return wasBodySent ? draftAppended(head, resource, count, size) : draftCut(head, resource)
         }
     }
 }

@@ -1,14 +1,14 @@
 import BackhaulModel
 
-/// A server of resumable uploads (draft-ietf-httpbis-resumable-upload and tus 1.0) without I/O. It has the lengths of
-/// bodies, not their bytes: it takes only bytes that follow those it has.
+/// A server of resumable uploads (two versions of draft-ietf-httpbis-resumable-upload, and tus 1.0) without I/O. It has
+/// the lengths of bodies, not their bytes: it takes only bytes that follow those it has.
 struct SimulatedUploadServer {
     private struct Upload {
         var length: UInt64 = 0
         var hasEnded = false
     }
 
-    let isTus: Bool
+    let choice: ResumableUploads
     let size: UInt64
     /// The most bytes of one request; nil: no limit.
     var longestAppend: UInt64?
@@ -17,8 +17,21 @@ struct SimulatedUploadServer {
     /// How many bodies are whole.
     private(set) var wholeBodies = 0
 
-    init(isTus: Bool, size: UInt64, longestAppend: UInt64?) {
-        (self.isTus, self.size, self.longestAppend) = (isTus, size, longestAppend)
+    init(_ choice: ResumableUploads, size: UInt64, longestAppend: UInt64?) {
+        (self.choice, self.size, self.longestAppend) = (choice, size, longestAppend)
+    }
+
+    private var isTus: Bool { choice == .tus }
+
+    /// The field that says whether an upload is complete.
+    private func completion(_ isComplete: Bool) -> (String, String) {
+        choice == .apple
+            ? ("Upload-Incomplete", isComplete ? "?0" : "?1") : ("Upload-Complete", isComplete ? "?1" : "?0")
+    }
+
+    private func isLast(_ fields: [HeaderField]) -> Bool {
+        let (name, value) = completion(true)
+        return fields.contains { $0.name == name && $0.value == value }
     }
 
     /// All uploads are forgotten, as after a start with an empty disk.
@@ -34,24 +47,23 @@ struct SimulatedUploadServer {
             if size == 0 { wholeBodies += 1 }
             return [.head(head(201), nil, location: make()), .transferComplete()]
         case .whole:
-            guard fields.contains(where: { $0.name == "Upload-Complete" }) else {
+            guard isLast(fields) else {
                 if cut != nil { return [Self.lost] }
                 wholeBodies += 1
                 return answer(200)
             }
             let url = make()
-            let version = ("Upload-Draft-Interop-Version", "8")
+            let version = ("Upload-Draft-Interop-Version", choice == .apple ? "3" : "8")
             return [.interim(head(104, [version]), location: url)] + append(size, to: url, ends: true, cut)
         case .probe(let resource):
             guard let upload = uploads[resource.url] else { return answer(404) }
-            let complete = ("Upload-Complete", upload.hasEnded ? "?1" : "?0")
-            return answer(204, [("Upload-Offset", String(upload.length)), complete])
+            return answer(204, [("Upload-Offset", String(upload.length)), completion(upload.hasEnded)])
         case .append(let resource, let count):
             guard let upload = uploads[resource.url] else { return answer(404) }
             guard upload.length == resource.offset, !upload.hasEnded, count <= longestAppend ?? count else {
                 return answer(409)
             }
-            let ends = isTus ? resource.offset + count == size : fields.contains { $0.value == "?1" }
+            let ends = isTus ? resource.offset + count == size : isLast(fields)
             return append(count, to: resource.url, ends: ends, cut)
         }
     }
@@ -79,7 +91,7 @@ struct SimulatedUploadServer {
         guard cut == nil, let length = uploads[url]?.length else { return [Self.lost] }
         uploads[url]?.hasEnded = ends
         if ends, !isTus { wholeBodies += 1 }
-        return answer(ends ? 200 : 204, [("Upload-Offset", String(length)), ("Upload-Complete", ends ? "?1" : "?0")])
+        return answer(ends ? 200 : 204, [("Upload-Offset", String(length)), completion(ends)])
     }
 
     private func head(_ status: Int32, _ fields: [(String, String)] = []) -> ResponseHead {

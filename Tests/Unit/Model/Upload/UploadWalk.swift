@@ -24,9 +24,9 @@ struct UploadWalk {
     init(seed: UInt64, _ choice: ResumableUploads) {
         random = Random(seed: seed)
         self.choice = choice
-        size = random.once(in: 8) ? 0 : UInt64(random.number(1...100_000))
-        let limit = random.once(in: 3) ? UInt64(random.number(5_000...50_000)) : nil
-        server = SimulatedUploadServer(isTus: choice == .tus, size: size, longestAppend: limit)
+        size = random.once(in: 8) ? 0 : UInt64(random.number(1...200_000))
+        let limit = random.once(in: 3) ? UInt64(random.number(65_536...90_000)) : nil
+        server = SimulatedUploadServer(choice, size: size, longestAppend: limit)
         calmAttempt = random.number(1...40)
     }
 
@@ -62,6 +62,7 @@ struct UploadWalk {
                 case .record(let resource):
                     stored = resource
                     events.insert(.recorded, at: 0)
+                case .abandon: stored = nil
                 case .conclude(.succeeded): return .succeeded
                 case .conclude(.failed(let failure)): return .failed(failure)
                 case .conclude: return .again

@@ -5,7 +5,7 @@ import Testing
 struct UploadWalkTests {
     @Test(
         "an upload with crashes and faults succeeds, and then the server has the whole body",
-        arguments: [ResumableUploads.never, .ietf, .tus])
+        arguments: [ResumableUploads.never, .ietf, .apple, .tus])
     func walk(_ choice: ResumableUploads) {
         for seed in 1...2_000 {
             var walk = UploadWalk(seed: UInt64(seed), choice)
@@ -17,7 +17,8 @@ struct UploadWalkTests {
     }
 
     @Test(
-        "uploads that continue send less than half of the bytes again", arguments: [ResumableUploads.ietf, .tus])
+        "uploads that continue send less than half of the bytes again",
+        arguments: [ResumableUploads.ietf, .apple, .tus])
     func less(_ choice: ResumableUploads) {
         func sentAgain(_ choice: ResumableUploads) -> UInt64 {
             (1...500).reduce(0) { sum, seed in

@@ -244,6 +244,8 @@ class ResumableUploads(OpenEnum):
     #: By tus 1.0, which the server must know. The URL is the one that makes uploads; the method of the request is not
     #: used.
     TUS = 4
+    #: As ResumableUploads.IETF, by version 01 of the draft, which the URLSession of Apple's systems uses.
+    APPLE = 5
 
 
 class Preset(OpenEnum):

@@ -80,8 +80,8 @@ class TransferRules:
     #: each connection, so a name that later resolves to another address is no way around the check. A proxy makes its
     #: connections itself (docs/transport.md). Default: False.
     refuses_private_addresses: bool | None = None
-    #: How an upload continues after an interruption. Default: ResumableUploads.AUTOMATIC. "never", "automatic", "ietf"
-    #: or "tus".
+    #: How an upload continues after an interruption. Default: ResumableUploads.AUTOMATIC. "never", "automatic", "ietf",
+    #: "tus" or "apple".
     resumable_uploads: ResumableUploads | ResumableUploadsWord | None = None
 
 

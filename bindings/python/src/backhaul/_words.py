@@ -18,7 +18,7 @@ WORDS = {
 RedirectsWord = Literal["follow", "same_origin", "none"]
 
 #: What a program can give in place of a member of ResumableUploads.
-ResumableUploadsWord = Literal["never", "automatic", "ietf", "tus"]
+ResumableUploadsWord = Literal["never", "automatic", "ietf", "tus", "apple"]
 
 #: What a program can give in place of a member of Preset.
 PresetWord = Literal["discretionary", "overnight"]

@@ -41,6 +41,7 @@ let headerNames: [String: String] = [
     "BH_REQUEST_IGNORES_DIGESTS": "ignoresDigests",
     "BH_REQUEST_NAMED_BY_SERVER": "isNamedByServer",
     "BH_REQUEST_STARTS_SUSPENDED": "startsSuspended",
+    "BH_RESUMABLE_UPLOADS_APPLE": "ResumableUploads.apple",
     "BH_RESUMABLE_UPLOADS_AUTOMATIC": "ResumableUploads.automatic",
     "BH_RESUMABLE_UPLOADS_IETF": "ResumableUploads.ietf",
     "BH_RESUMABLE_UPLOADS_NEVER": "ResumableUploads.never",

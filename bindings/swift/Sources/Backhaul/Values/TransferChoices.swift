@@ -19,6 +19,8 @@ public enum ResumableUploads: Int32, Hashable, Sendable {
     /// By tus 1.0, which the server must know. The URL is the one that makes uploads; the method of the request is not
     /// used.
     case tus = 4
+    /// As `ietf`, by version 01 of the draft, which the URLSession of Apple's systems uses.
+    case apple = 5
 }
 
 /// Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed.

@@ -1,0 +1,52 @@
+internal import BackhaulModel
+internal import BackhaulStore
+internal import BackhaulTransport
+
+/// A DELETE request for the resource of an upload that ended without success. The request ends when this object is
+/// released.
+final class UploadRemoval: TransferDelegate {
+    private let runtime: any Runtime
+    private let then: (Int32?) -> [EngineEffect]
+    private var transfer: Transfer?
+    private var status: Int32?
+
+    init(
+        _ request: TransferRequest, _ runtime: any Runtime, _ transport: Transport, cookies: CookieJar?,
+        then: @escaping (Int32?) -> [EngineEffect]
+    ) throws(Failure) {
+        (self.runtime, self.then) = (runtime, then)
+        transfer = try transport.start(request, cookies: cookies, self)
+    }
+
+    deinit { transfer?.cancel() }
+
+    func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
+        status = head.status
+        return .receive
+    }
+
+    func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow { .go }
+
+    func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
+        self.transfer = nil
+        runtime.add(then(status))
+    }
+}
+
+extension TransferRequest {
+    /// The request that removes what a server has of the upload. Header fields of the upload's request are for the
+    /// request's origin only.
+    init(
+        removing upload: AbandonedUpload, _ configuration: SessionConfiguration, credentials: SessionCredentials?
+    ) throws(Failure) {
+        let origin = try URLParser.origin(of: upload.url)
+        let isSameOrigin = try origin == URLParser.origin(of: upload.requestURL)
+        var session = configuration
+        if !isSameOrigin { session.headers = [] }
+        self.init(
+            url: upload.url, headers: isSameOrigin ? upload.headers.filter { !$0.describesBody } : [],
+            origin: origin, session: session, policy: TransferPolicy(configuration), credentials: credentials)
+        protocolHeaders = upload.uploadProtocol.fieldsOfRemoval
+        method = "DELETE"
+    }
+}

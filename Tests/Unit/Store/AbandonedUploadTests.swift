@@ -1,0 +1,62 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulStore
+
+@Suite("Uploads that are abandoned")
+struct AbandonedUploadTests {
+    let store: TestStore
+    let scratch = Scratch()
+    let session: SessionID
+    let task: TaskID
+    let resource = UploadResource(.tus, url: "http://a/u/1", offset: 7, longestAppend: 9)
+
+    init() throws {
+        store = try TestStore(scratch.path)
+        session = try store.session()
+        let field = HeaderField("Upload-Metadata", "x")
+        let ids = try store.enqueue(
+            [.numbered(1) { $0.headers = [field]; $0.options.body = .bytes([1, 2, 3]) }], in: session)
+        task = ids[0]
+        try store.run { [resource, task] in try $0.uploads.record(resource, of: task) }
+    }
+
+    private func abandoned() throws -> [AbandonedUpload] {
+        try store.run { try $0.uploads.abandoned(after: "", limit: 9).map(\.upload) }
+    }
+
+    @Test("the resource of an upload has the protocol that made it")
+    func recorded() throws {
+        let stored = try store.run { [task] in try $0.tasks.find(task) }
+        #expect(stored?.task.uploadResource == resource)
+    }
+
+    @Test(
+        "the end of an upload abandons its resource, except if it has succeeded",
+        arguments: [TaskState.succeeded, .failed, .cancelled])
+    func ended(state: TaskState) throws {
+        let change = try store.end(task, Outcome(state: state))
+        #expect(change?.abandonsUploads == (state != .succeeded))
+        let urls = try abandoned().map(\.url)
+        #expect(urls == (state == .succeeded ? [] : ["http://a/u/1"]))
+    }
+
+    @Test("an abandoned upload keeps what a request for its removal needs, also after its task was acknowledged")
+    func kept() throws {
+        #expect(try store.control(session, .cancel).abandonsUploads)
+        try store.acknowledge(session, .through(try store.events(of: session).last?.id ?? .zero))
+        let upload = try #require(try abandoned().first)
+        #expect(upload.uploadProtocol == .tus && upload.session == session)
+        #expect(upload.requestURL.hasSuffix("/1") && upload.headers.map(\.name) == ["Upload-Metadata"])
+        try store.run { try $0.uploads.forget(upload) }
+        #expect(try abandoned() == [])
+    }
+
+    @Test("abandoned uploads of a session that does not exist any more are forgotten")
+    func withoutSession() throws {
+        try store.control(session, .cancel)
+        try store.run { [session] in _ = try $0.sessions.invalidate(session, cancelTasks: true, now: 1) }
+        try store.acknowledge(session, .through(try store.events(of: session).last?.id ?? .zero))
+        #expect(try abandoned() == [])
+    }
+}
