@@ -1,5 +1,6 @@
 """The table in docs/contract.md has a row for each sentence of the contract. The row names existing tests of the
-sentence, or a deviation from the sentence. A second table has the promises in the field, and their tests."""
+sentence, or a deviation from the sentence. Further tables have the promises for each kind of transfer, the promises in
+the field, and their tests."""
 
 import re
 
@@ -15,6 +16,7 @@ def rows(text, beginning):
 
 ROWS = rows(CONTRACT, r"\| \d")
 FIELD_ROWS = rows(FIELD, r"\| [A-Z]")
+KIND_ROWS = rows(CONTRACT.partition("## Each kind of transfer")[2], r"\| [A-Z]")
 
 
 def test_the_table_lists_all_sentences_of_the_contract_in_order():
@@ -31,9 +33,15 @@ def test_each_promise_in_the_field_has_a_test():
     assert FIELD_ROWS and all(len(row) == 3 and "`" in row[2] for row in FIELD_ROWS)
 
 
+def test_each_promise_for_a_kind_of_transfer_has_a_test():
+    assert KIND_ROWS and all(len(row) == 5 and all("<br>`Tests/" in cell for cell in row[1:]) for row in KIND_ROWS)
+
+
 def test_each_named_test_exists():
     named = [(row[0], *name.partition("::")[::2])
              for row in ROWS + FIELD_ROWS for name in re.findall(r"`([^`]+)`", row[-1])]
+    named += [(row[0], *name.partition("::")[::2])
+              for row in KIND_ROWS for cell in row[1:] for name in re.findall(r"<br>`([^`]+)`", cell)]
     missing = [f"{number}: {path}: {name}" for number, path, name in named if not exists(PROJECT / path, name)]
     assert not missing, "\n".join(missing)
 

@@ -127,6 +127,13 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.makeUpload(request, .bytes(Array(body)))
     }
 
+    /// Makes a task that continues a cancelled upload. The program cancelled this earlier task with
+    /// `cancel(byProducingResumeData:)`, in this run or in an earlier run. The rest is as with
+    /// `downloadTask(withResumeData:)`.
+    public func uploadTask(withResumeData data: Data) -> BackgroundURLSessionUploadTask {
+        core.makeUpload(resumeData: data)
+    }
+
     /// All tasks for which `didCompleteWithError` was not called yet. The list includes tasks that were not resumed
     /// yet, and tasks that have already ended. Until this property returns, no delegate method is called for the end of
     /// a task.

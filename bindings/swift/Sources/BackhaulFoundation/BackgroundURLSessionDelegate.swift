@@ -189,3 +189,6 @@ public let BackgroundURLSessionTransferSizeUnknown: Int64 = -1
 /// A key in the `userInfo` of an error. If a task was cancelled by `cancel(byProducingResumeData:)`, its error has the
 /// resume data under this key.
 public let BackgroundURLSessionDownloadTaskResumeData = "NSURLSessionDownloadTaskResumeData"
+
+/// The same key for an upload.
+public let BackgroundURLSessionUploadTaskResumeData = "NSURLSessionUploadTaskResumeData"

@@ -158,14 +158,7 @@ public final class BackgroundURLSessionDownloadTask: BackgroundURLSessionTask, @
 
     /// Does the same as `cancel(byProducingResumeData:)`, for async code.
     @discardableResult
-    public func cancelByProducingResumeData() async -> Data? {
-        await withCheckedContinuation { continuation in
-            // The call blocks, so it does not run on one of Swift's cooperative threads.
-            DispatchQueue.global().async { [core] in
-                continuation.resume(returning: core.cancelProducingResumeData(self))
-            }
-        }
-    }
+    public func cancelByProducingResumeData() async -> Data? { await core.cancelProducingResumeDataAsync(self) }
 }
 
 /// A transfer whose response is passed to the program, and is not written to a file (Apple: URLSessionDataTask). All
@@ -180,6 +173,24 @@ public class BackgroundURLSessionDataTask: BackgroundURLSessionTask, @unchecked 
 /// A transfer of a file or data to a server (Apple: URLSessionUploadTask).
 public final class BackgroundURLSessionUploadTask: BackgroundURLSessionDataTask, @unchecked Sendable {
     // Unchecked: this class has no stored properties of its own.
+
+    /// Ends the task with `URLError.cancelled`, and keeps it for `uploadTask(withResumeData:)`.
+    ///
+    /// The engine keeps the waiting task of the session until it is continued or cancelled, but not longer than
+    /// `timeoutIntervalForResource` from now on. If the server knows a protocol for uploads that continue, the server
+    /// keeps the bytes that it has; otherwise the continued task sends the file from its start. The resume data can be
+    /// used only once. The `userInfo` of the error also has the resume data.
+    ///
+    /// - Parameter completionHandler: Runs on the delegate queue. It gets nil if the task was never resumed, or if the
+    ///   task has ended.
+    public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
+        let data = core.cancelProducingResumeData(self)
+        core.queue.addOperation { completionHandler(data) }
+    }
+
+    /// Does the same as `cancel(byProducingResumeData:)`, for async code.
+    @discardableResult
+    public func cancelByProducingResumeData() async -> Data? { await core.cancelProducingResumeDataAsync(self) }
 }
 
 /// The part of a task's state that changes.

@@ -52,10 +52,6 @@ extension BackgroundURLSession {
     @available(*, unavailable, message: "Background sessions send files or data: use uploadTask(with:fromFile:).")
     public func uploadTask(withStreamedRequest request: URLRequest) -> BackgroundURLSessionUploadTask { fatalError() }
 
-    /// Not available, because the engine itself repeats an interrupted upload.
-    @available(*, unavailable, message: "The engine itself repeats an interrupted upload: uploads have no resume data.")
-    public func uploadTask(withResumeData data: Data) -> BackgroundURLSessionUploadTask { fatalError() }
-
     /// Not available, because the program may end before the transfer.
     @available(*, unavailable, message: "Background sessions have no async transfers: use downloadTask and a delegate.")
     public func data(

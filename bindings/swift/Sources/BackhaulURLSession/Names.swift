@@ -31,6 +31,8 @@ public typealias URLSessionTaskDelegate = BackgroundURLSessionTaskDelegate
 public typealias URLSessionDownloadDelegate = BackgroundURLSessionDownloadDelegate
 /// Apple's name of `BackgroundURLSessionDownloadTaskResumeData`.
 public let NSURLSessionDownloadTaskResumeData = BackgroundURLSessionDownloadTaskResumeData
+/// Apple's name of `BackgroundURLSessionUploadTaskResumeData`.
+public let NSURLSessionUploadTaskResumeData = BackgroundURLSessionUploadTaskResumeData
 /// Apple's name of `BackgroundURLSessionTransferSizeUnknown`.
 public let NSURLSessionTransferSizeUnknown = BackgroundURLSessionTransferSizeUnknown
 

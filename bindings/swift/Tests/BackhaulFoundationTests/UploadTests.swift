@@ -78,6 +78,32 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
+    @Test("an upload that was cancelled with resume data is continued by them one time, and not by a download")
+    func resumeData() async throws {
+        let recorder = Recorder()
+        let session = BackgroundURLSession(configuration: World.configuration("parked-upload"), delegate: recorder)
+        let first = session.uploadTask(with: try request("in/8"), fromFile: try file("8.txt", Data("sent".utf8)))
+        // The task does not begin before it is cancelled.
+        first.earliestBeginDate = .now + 3_600
+        first.resume()
+        let data = try #require(await first.cancelByProducingResumeData())
+        let cancelled = try #require(await recorder.untilCompleted()?.error)
+        #expect(cancelled.userInfo[BackgroundURLSessionUploadTaskResumeData] as? Data == data)
+        let download = session.downloadTask(withResumeData: data)
+        download.resume()
+        #expect(await recorder.untilCompleted()?.error?.code == .unsupportedURL)
+        let second = session.uploadTask(withResumeData: data)
+        second.resume()
+        let ended = try #require(await recorder.untilCompleted())
+        #expect(ended.task === second && ended.error == nil)
+        #expect(second.taskIdentifier == first.taskIdentifier)
+        #expect(second.responseBody.map { String(decoding: $0, as: UTF8.self) } == "PUT /in/8 None\nsent")
+        let third = session.uploadTask(withResumeData: data)
+        third.resume()
+        #expect(await recorder.untilCompleted()?.error?.code == .unsupportedURL)
+        session.invalidateAndCancel()
+    }
+
     @Test("if an upload ends immediately, the delegate gets one progress call", arguments: ["in/6", "full"])
     func fast(name: String) async throws {
         let recorder = Recorder()

@@ -22,6 +22,7 @@ private struct ResumeToken: Codable {
     let session: String
     let task: TaskID
     let taskIdentifier: Int
+    let isUpload: Bool
     let url: String
 
     init?(_ data: Data) {
@@ -36,6 +37,7 @@ private struct ResumeToken: Codable {
         self.session = session
         self.task = id
         taskIdentifier = task.taskIdentifier
+        isUpload = task is BackgroundURLSessionUploadTask
         url = task.originalRequest?.url?.absoluteString ?? ""
     }
 }
@@ -45,12 +47,12 @@ extension SessionCore {
         .unsupportedURL,
         userInfo: [
             NSLocalizedDescriptionKey:
-                "The resume data belong to another session, or were used before; download the file from its start."
+                "The resume data belong to another session, or were used before; transfer the file from its start."
         ])
 
-    /// Cancels the task for the program, and returns the resume data. The engine keeps the received bytes. Returns nil
+    /// Cancels the task for the program, and returns the resume data. The engine keeps what was transferred. Returns nil
     /// if this is impossible, for example because the task was never resumed.
-    func cancelProducingResumeData(_ task: BackgroundURLSessionDownloadTask) -> Data? {
+    func cancelProducingResumeData(_ task: BackgroundURLSessionTask) -> Data? {
         task.verbs.lock()
         defer { task.verbs.unlock() }
         guard task.state == .running || task.state == .suspended else { return nil }
@@ -58,9 +60,19 @@ extension SessionCore {
             cancelLocked(task)
             return nil
         }
-        let details: [String: Any] = [BackgroundURLSessionDownloadTaskResumeData: data]
+        let key =
+            task is BackgroundURLSessionUploadTask
+            ? BackgroundURLSessionUploadTaskResumeData : BackgroundURLSessionDownloadTaskResumeData
+        let details: [String: Any] = [key: data]
         fail(task, urlError(BackhaulError(.cancelled, message: "cancelled"), task.originalRequest?.url, details))
         return data
+    }
+
+    /// Does the same for async code. The call blocks, so it does not run on one of Swift's cooperative threads.
+    func cancelProducingResumeDataAsync(_ task: BackgroundURLSessionTask) async -> Data? {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume(returning: self.cancelProducingResumeData(task)) }
+        }
     }
 
     /// Stops the engine's task, marks it as cancelled with resume data, and returns the resume data. Throws if the task
@@ -78,16 +90,26 @@ extension SessionCore {
     }
 
     func makeDownload(resumeData: Data) -> BackgroundURLSessionDownloadTask {
+        let (number, request, values) = keptTask(resumeData, isUpload: false)
+        return add(BackgroundURLSessionDownloadTask(self, number, request, values))
+    }
+
+    func makeUpload(resumeData: Data) -> BackgroundURLSessionUploadTask {
+        let (number, request, values) = keptTask(resumeData, isUpload: true)
+        return add(BackgroundURLSessionUploadTask(self, number, request, values))
+    }
+
+    /// The values of an object for a kept task.
+    private func keptTask(_ resumeData: Data, isUpload: Bool) -> (Int, URLRequest?, TaskInner) {
         var values = TaskInner()
-        guard let token = ResumeToken(resumeData), token.session == identifier,
+        guard let token = ResumeToken(resumeData), token.session == identifier, token.isUpload == isUpload,
             token.application == BackgroundApplication.shared.options.identifier
         else {
             values.unusable = SessionCore.unusable
-            return add(BackgroundURLSessionDownloadTask(self, nextTaskIdentifier(), nil, values))
+            return (nextTaskIdentifier(), nil, values)
         }
         values.keptTask = token.task
-        let request = URL(string: token.url).map { URLRequest(url: $0) }
-        return add(BackgroundURLSessionDownloadTask(self, token.taskIdentifier, request, values))
+        return (token.taskIdentifier, URL(string: token.url).map { URLRequest(url: $0) }, values)
     }
 
     /// Resumes the engine's kept task, which from now on belongs to the object `task`. Removes the mark, because
