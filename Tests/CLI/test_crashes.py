@@ -1,6 +1,9 @@
 """Commands that a signal ends, and later commands that continue the transfers."""
 
+import array
+import fcntl
 import signal
+import termios
 
 import pytest
 
@@ -102,3 +105,19 @@ def test_the_error_about_a_stopped_engine_has_the_process_id_of_the_engine(backh
     assert str(first.pid) in ended.stderr
     first.send_signal(signal.SIGCONT)
     assert [task["url"] for task in backhaul.json("tasks")] == [f"{server.url}/a"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_a_command_whose_output_is_not_read(backhaul, number):
+    urls = "".join(f"http://127.0.0.1:1/{number}.bin\n" for number in range(1000))
+    backhaul("add", "--suspended", "--input", "-", stdin=urls)
+    process = backhaul.start("tasks", "--json", bufsize=0)
+    # The pipe is full, and the command has more to write.
+    until(lambda: unread(process.stdout) >= fcntl.fcntl(process.stdout, fcntl.F_GETPIPE_SZ), "a full pipe")
+    process.send_signal(number)
+    assert process.wait(10) == -number
+
+
+def unread(pipe):
+    """The number of bytes in a pipe."""
+    return array.array("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]

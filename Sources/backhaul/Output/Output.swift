@@ -71,20 +71,32 @@ final class Output {
     static func write(_ text: String, to descriptor: Int32) -> Bool {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            waitUntilWritable(descriptor)
+            // A writable pipe has room for so many bytes, so the call does not block.
+            let count = bytes.prefix(Int(PIPE_BUF)).withUnsafeBytes {
+                Glibc.write(descriptor, $0.baseAddress, $0.count)
+            }
             if count < 0 {
-                if bhl_errno() == EINTR { continue }
-                if bhl_errno() == EAGAIN {
-                    // Another process may have made the descriptor non-blocking.
-                    var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    poll(&polled, 1, 1000)
-                    continue
-                }
+                // Another process may have made the descriptor non-blocking.
+                if bhl_errno() == EINTR || bhl_errno() == EAGAIN { continue }
                 return false
             }
             bytes = bytes.dropFirst(count)
         }
         return true
+    }
+
+    /// Waits while nothing reads the output. `Signals` has blocked the signals that end the process. In this wait they
+    /// end it at once, because the command cannot continue.
+    private static func waitUntilWritable(_ descriptor: Int32) {
+        var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        guard poll(&polled, 1, 0) == 0 else { return }
+        var (ending, before) = (sigset_t(), sigset_t())
+        sigemptyset(&ending)
+        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&ending, number) }
+        sigprocmask(SIG_UNBLOCK, &ending, &before)
+        poll(&polled, 1, -1)
+        sigprocmask(SIG_SETMASK, &before, nil)
     }
 }
 

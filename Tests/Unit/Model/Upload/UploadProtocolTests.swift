@@ -82,7 +82,7 @@ struct UploadProtocolTests {
             (204, ["Upload-Complete": "?0"], "append 70 at 30", "probe"),
             (200, ["Upload-Complete": "?1"], "start over", "probe"),
             (204, ["Upload-Offset": "30"], "append 70 at 30", "append 70 at 30"),
-            (204, ["Upload-Offset": "31"], "append 70 at 30", "probe"),
+            (204, ["Upload-Offset": "31"], "probe", "probe"),
         ] as [(Int32, [String: String], String, String)])
     func appendedPart(_ status: Int32, _ fields: [String: String], _ ietf: String, _ tus: String) {
         let step = UploadStep.append(Self.known, count: 20)
