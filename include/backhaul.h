@@ -742,6 +742,18 @@ typedef struct bh_transfer_rules {
                                       name that later resolves to another address is no way around the check. A proxy
                                       makes its connections itself (docs/transport.md). Default: BH_NO */
     bh_resumable_uploads resumable_uploads;
+    const char *s3_endpoint;       /* for s3://bucket/key: the URL of a server of S3, such as "https://minio.example:9000".
+                                      Default: AWS, or the endpoint of the environment or of the profile (docs/s3.md) */
+    const char *s3_region;         /* for s3://bucket/key, such as "eu-central-1". Default: the region of the environment
+                                      or of the profile, or us-east-1 */
+    const char *s3_profile;        /* for s3://bucket/key: the profile in the files of AWS. Default: AWS_PROFILE, or
+                                      "default" */
+    const char *s3_credential_command; /* for s3://bucket/key: a command for /bin/sh that prints credentials as JSON, as
+                                      credential_process of AWS does. Default: the places in docs/s3.md */
+    bh_choice s3_path_style;       /* for s3://bucket/key: BH_YES: the bucket is in the path of the URL, and not in the
+                                      name of the server. Default: BH_YES with an endpoint and for names of buckets with
+                                      a dot */
+    uint32_t reserved_number;
 } bh_transfer_rules;
 
 /* A predefined set of constraints (see bh_constraints). If the host also sets the field of a constraint, the value of

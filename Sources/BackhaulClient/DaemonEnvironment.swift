@@ -11,6 +11,11 @@ enum DaemonEnvironment {
         // The environment variables of curl (https://everything.curl.dev/usingcurl/proxies/env.html) and OpenSSL.
         "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
         "SSL_CERT_FILE", "SSL_CERT_DIR",
+        // Where objects of S3 and credentials for them are found. The variables with secrets are not passed.
+        "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE", "AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_REGION",
+        "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+        "AWS_EC2_METADATA_DISABLED", "AWS_EC2_METADATA_SERVICE_ENDPOINT", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
         // These variables say where the daemon reads the system's conditions in a container or a test.
         "DBUS_SYSTEM_BUS_ADDRESS", "BACKHAUL_SYS_ROOT", "BACKHAUL_PROC_ROOT",
     ]

@@ -206,6 +206,7 @@ extension RequestOptions {
     fileprivate var estimatedSize: Int {
         let texts = [
             method, group, policy.retryStatuses?.text, policy.acceptedStatuses?.text, policy.acceptedTypes,
+            policy.s3Endpoint, policy.s3Region, policy.s3Profile, policy.s3CredentialCommand,
         ]
         return texts.reduce(300) { $0 + ($1?.utf8.count ?? 0) } + (body?.estimatedSize ?? 0)
     }

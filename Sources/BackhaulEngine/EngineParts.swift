@@ -22,6 +22,7 @@ struct BaseParts {
 
     init(_ runtime: LoopRuntime, _ services: Services) throws(Failure) {
         transport = try Transport(loop: runtime.loop)
+        transport.sha256 = ByteDigest.sha256
         sessions = SessionTable()
         calendar = CalendarWatch(runtime)
         journal = WaitJournal(runtime)

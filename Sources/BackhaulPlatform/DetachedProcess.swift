@@ -61,12 +61,18 @@ public struct DetachedProcess: Sendable {
     }
 
     /// The first 4 KiB that the program has written to stderr.
-    public var errorText: String {
-        guard let errors else { return "" }
-        var bytes = [UInt8](repeating: 0, count: 4_096)
+    public var errorText: String { String(decoding: output(atMost: 4_096), as: UTF8.self) }
+
+    /// The first bytes that the program has written to stderr.
+    public func output(atMost limit: Int) -> [UInt8] {
+        guard let errors else { return [] }
+        var bytes = [UInt8](repeating: 0, count: limit)
         let count = pread(errors.number, &bytes, bytes.count, 0)
-        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        return Array(bytes.prefix(max(0, count)))
     }
+
+    /// Sends SIGKILL to the processes of the program's group.
+    public func kill() { Glibc.kill(-processID, SIGKILL) }
 
     /// Whether the process has ended. This is read from the pidfd. Without a pidfd, the process id and the start time
     /// are compared.

@@ -40,6 +40,8 @@ struct Exchange {
     var fallsBack = false
     /// The origin of the HTTP proxy, in the form of `ProxyRoute.origin`; nil if there is no HTTP proxy.
     var proxy: String?
+    /// The server and the credentials of a request for an object of S3; nil before they are known.
+    var s3: S3Access?
     var state = State.preparing(reads: nil)
     var timing = HopTiming()
     var authentication = AuthExchange()

@@ -13,4 +13,6 @@ struct ResendReasons: OptionSet {
     /// The body of a 401 or 407 response is longer than the transport reads, so its connection cannot be used for the
     /// request with the credential.
     static let longChallenge = ResendReasons(rawValue: 8)
+    /// The bucket of S3 is in another region than the request was signed for.
+    static let otherRegion = ResendReasons(rawValue: 16)
 }

@@ -48,7 +48,7 @@ extension Transfer {
         let timing = exchange.timing
         metrics = easy.metrics(isConnected: timing.isConnected)
         metrics.startedMilliseconds = timing.startedMilliseconds
-        metrics.url = target.url
+        metrics.url = request.s3 == nil ? target.url : request.url
         metrics.redirects = UInt32(clamping: target.redirects)
         metrics.proxyConnection = timing.isProxied
         metrics.tlsVersion = timing.tls?.version

@@ -11,7 +11,9 @@ extension Transfer {
             throw TransferFailure.refused(origin.server, of: origin.text)
         }
         exchange.proxy = route?.origin
-        let server = request.credentials?.credential(server: origin.text, url: target.url)
+        // A request of S3 is signed.
+        let server =
+            request.s3 == nil ? request.credentials?.credential(server: origin.text, url: target.url) : nil
         let proxy = route?.origin.flatMap { request.credentials?.credential(proxy: $0) }
         (credentials.server, credentials.proxy) = (server?.number, proxy?.number)
         for credential in [server, proxy] { if let credential { secrets.add(credential.response) } }
@@ -72,15 +74,17 @@ extension Transfer {
 
     /// Returns the header lines for libcurl's list. These are the fields of the credential, and the fields that the
     /// transport adds. If no redirect has left the request's origin, the lines also contain the request's own fields.
-    func headerLines(with credentials: HopCredentials) -> [String] {
+    func headerLines(with credentials: HopCredentials) throws(Failure) -> [String] {
         let own = target.keepsHeaders ? request.headers : []
         var headers = credentials.merged(into: own + request.protocolHeaders)
         if jar != nil { headers = headers.filter { $0.name.lowercased() != "cookie" } }
+        if request.s3 != nil { headers = headers.filter { $0.name.lowercased() != "authorization" } }
         if request.method != outgoing.method {
             headers = headers.filter { !$0.describesBody }
         }
         // An empty field is written as "Name;". "Name:" would remove one of libcurl's own fields.
         var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        lines += try signatureLines(headers)
         let isIgnored = transport?.ignoresExpect(origin) ?? false
         if let line = outgoing.expectationLine(isIgnored: isIgnored) { lines.append(line) }
         if let condition = request.condition {

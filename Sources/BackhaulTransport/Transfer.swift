@@ -111,6 +111,9 @@ public final class Transfer {
         redirect.origin == origin ? nil : delegate?.transfer(self, delayOfRedirectFrom: origin, to: redirect.origin)
     }
 
+    /// Sets the server of a request for an object of S3.
+    func move(to url: String, _ origin: Origin) { (target.url, target.origin) = (url, origin) }
+
     func follow(_ redirect: Redirect) {
         let status = exchange.head.status
         outgoing.follow(status: status)
@@ -144,6 +147,9 @@ public final class Transfer {
         if found > 0, curl?.lastUnsent.map({ found < $0 }) ?? true { lastActivityAt = now }
         curl?.lastUnsent = found
     }
+
+    /// Whether the request has not been sent again for this reason yet.
+    func startsAgain(for reason: ResendReasons) -> Bool { resends.reasons.insert(reason).inserted }
 
     func wasNotProcessed() { resends.mayHaveBeenSent = false }
 
@@ -334,9 +340,13 @@ public final class Transfer {
         return true
     }
 
+    /// The URL of the response. A request of S3 follows no redirects, and the URL of its server says no more than its
+    /// own.
+    private var reportedURL: String { request.s3 == nil ? target.url : request.url }
+
     private func responseHead(status: Int32, _ fields: [ResponseField], retryAfter: Int64? = nil) -> ResponseHead {
         ResponseHead(
-            status: status, finalURL: target.url, isMultiplexed: isMultiplexed, fields: fields,
+            status: status, finalURL: reportedURL, isMultiplexed: isMultiplexed, fields: fields,
             retryAfterSeconds: retryAfter, origin: origin.text, proxy: exchange.proxy)
     }
 
@@ -348,6 +358,7 @@ public final class Transfer {
             wasNotProcessed()
             return stop(.again(needsNewConnection: true))
         }
+        if noteRegion() { return stop(.again(needsNewConnection: false)) }
         if head.status == 417, outgoing.dropExpectation() { return stop(.again(needsNewConnection: false)) }
         if request.redirects != .none, let location = Redirect.location(head) {
             if let failure = Redirect.contradiction(head, at: origin) {

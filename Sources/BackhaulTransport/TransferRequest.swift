@@ -49,6 +49,8 @@ public struct TransferRequest: Sendable {
     /// If fields of the request had expired, the program that embeds the library has given new fields. This property
     /// contains the secrets in the new fields. These secrets must not appear in stored texts.
     public var secrets = SecretRedactor()
+    /// For an object of S3: whose signature the request has. Its redirects are not followed.
+    public var s3: S3Request?
 
     public init(
         url: String, headers: [HeaderField] = [], offset: UInt64 = 0, ifRange: String? = nil,

@@ -9,6 +9,10 @@ public final class Transport {
     let loop: Loop
     lazy var tokenProvider = KerberosTokenProvider(loop)
     lazy var certificateLoader = CertificateLoader(loop)
+    /// Nil before the first request of S3.
+    private var s3Credentials: S3CredentialCache?
+    /// SHA-256, for the signatures of requests of S3. The caller gives it, because another module uses libcrypto.
+    public var sha256: RequestSignature.Hash?
     var stacks: [ConnectionIdentity: CurlStack] = [:] {
         didSet { if stacks.isEmpty != (addressWatch == nil) { watchAddresses() } }
     }
@@ -57,6 +61,13 @@ public final class Transport {
 
     var now: Int64 { loop.now }
 
+    var s3: S3CredentialCache {
+        if let s3Credentials { return s3Credentials }
+        let made = S3CredentialCache(self)
+        s3Credentials = made
+        return made
+    }
+
     /// Starts a transfer. The delegate is not retained, and is not called before this method returns. Throws only
     /// errors that can be found without a server. If `cookies` is nil, no cookies are stored or sent.
     public func start(
@@ -66,14 +77,14 @@ public final class Transport {
         guard !isClosed else {
             throw Failure(.engineFailed, "the transport is closed; no transfer can start")
         }
-        guard try origins.origin(of: request.url) == request.origin else {
+        let origin = request.s3 == nil ? try origins.origin(of: request.url) : request.origin
+        guard origin == request.origin else {
             throw Failure(.invalidArgument, "the URL is not one of \(request.origin.text)")
         }
         try request.checkHeaders()
         let transfer = Transfer(request, body, cookies, delegate, self, now: loop.now)
         active[ObjectIdentifier(transfer)] = transfer
-        if isBusy { deferredCalls.append(.begin(transfer)) } else { begin(transfer) }
-        scheduleProcessing()
+        beginWhenPossible(transfer)
         watchdog?.schedule(at: min(transfer.timeoutAt, loop.now + Transport.watchMilliseconds))
         return transfer
     }
@@ -83,6 +94,7 @@ public final class Transport {
         guard !isClosed else { return }
         isClosed = true
         certificateLoader.close()
+        s3Credentials?.close()
         watchdog = nil
         deferredCalls = []
         let used = Dictionary(grouping: active.values.compactMap(\.curl)) { ObjectIdentifier($0.stack) }
@@ -130,9 +142,16 @@ public final class Transport {
 
     private var isBusy: Bool { stacks.values.contains(where: \.multi.isInside) }
 
+    /// Begins the transfer, perhaps after the present call of libcurl.
+    func beginWhenPossible(_ transfer: Transfer) {
+        if isBusy { deferredCalls.append(.begin(transfer)) } else { begin(transfer) }
+        scheduleProcessing()
+    }
+
     func begin(_ transfer: Transfer) {
         guard !transfer.isOver else { return release(transfer) }
         do throws(Failure) {
+            guard try prepareS3(transfer) else { return }
             let (request, target) = (transfer.request, transfer.target)
             let (route, credentials) = try transfer.resolveRoute()
             if credentials.belongsToConnection, transfer.exchange.authentication.negotiateTokens == nil {
@@ -156,7 +175,7 @@ public final class Transport {
                 // The user has chosen the address of the proxy, and the proxy chooses the address of the server.
                 refusesPrivateAddresses: request.refusesPrivateAddresses && route == nil,
                 needsNewConnection: transfer.exchange.needsNewConnection,
-                headers: transfer.headerLines(with: credentials), credentials: credentials, nonceOwner: nonceOwner,
+                headers: try transfer.headerLines(with: credentials), credentials: credentials, nonceOwner: nonceOwner,
                 receiver: receiver)
             try easy.prepare(transfer.jar, own: transfer.ownCookies)
             transfer.rewind()

@@ -38,6 +38,7 @@ extension FieldExchange {
         _ bytesPerSecond: inout UInt64, _ value: inout TaskPolicy
     ) throws(Failure) {
         try StructArgument.checkReserved(retry.reserved.0, retry.reserved.1, in: "retry")
+        try StructArgument.checkReserved(UInt64(rules.reserved_number), in: "rules")
         field(&retry.maximum_attempts, &value.maximumAttempts)
         field(&retry.first_delay_ms, &value.firstRetryDelayMilliseconds)
         field(&retry.longest_delay_ms, &value.longestRetryDelayMilliseconds)
@@ -58,6 +59,11 @@ extension FieldExchange {
         try code(
             &rules.resumable_uploads, &value.resumableUploads, "resumable_uploads",
             of: "one of BH_RESUMABLE_UPLOADS_…")
+        try text(&rules.s3_endpoint, &value.s3Endpoint, "s3_endpoint")
+        try text(&rules.s3_region, &value.s3Region, "s3_region")
+        try text(&rules.s3_profile, &value.s3Profile, "s3_profile")
+        try text(&rules.s3_credential_command, &value.s3CredentialCommand, "s3_credential_command")
+        try choice(&rules.s3_path_style, &value.s3PathStyle, "rules.s3_path_style")
         field(&bytesPerSecond, &value.bytesPerSecond)
         try fields(&constraints, &value.constraints)
     }

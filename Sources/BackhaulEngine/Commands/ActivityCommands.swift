@@ -12,7 +12,7 @@ struct ActivityCommands {
         var origin: Origin?
         if let request = activity.request {
             var intake = RequestIntake()
-            origin = try intake.check(request)
+            origin = try intake.check(request, in: engine.base.sessions[session])
             if let configuration = engine.base.sessions[session] { try RequestCheck.check(request, in: configuration) }
             if let destination = request.destination { try engine.base.files.checkIsOutside(destination) }
         }

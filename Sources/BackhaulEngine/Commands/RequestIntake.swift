@@ -12,10 +12,15 @@ public struct RequestIntake {
     /// only this form.
     public static func ascii(url: String) throws(Failure) -> String { try HostName.ascii(url: url) }
 
-    /// Checks one request. Returns the origin of its URL: scheme, host name and port.
+    /// Checks one request. Returns the origin of its URL: scheme, host name and port. `session`: the configuration of
+    /// its session, if it is known.
     @discardableResult
-    public mutating func check(_ request: Request) throws(Failure) -> Origin {
+    public mutating func check(_ request: Request, in session: SessionConfiguration? = nil) throws(Failure) -> Origin {
         try RequestCheck.check(request)
+        if S3Object.isObject(request.url) {
+            let policy = TransferPolicy(session ?? SessionConfiguration(identifier: ""), request.options.policy)
+            return try URLParser.origin(of: request.url, policy.s3)
+        }
         return try origins.origin(of: request.url)
     }
 }

@@ -17,7 +17,7 @@ struct TaskCommands {
         var intake = RequestIntake()
         for (index, request) in requests.enumerated() {
             do {
-                checked.append((request, try intake.check(request)))
+                checked.append((request, try intake.check(request, in: configuration)))
                 if let configuration { try RequestCheck.check(request, in: configuration) }
                 if let destination = request.destination { try engine.base.files.checkIsOutside(destination) }
             } catch {

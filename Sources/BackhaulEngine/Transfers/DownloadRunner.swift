@@ -361,6 +361,7 @@ extension DownloadRunner: TransferDelegate {
         if machine.phase == .receivingErrorBody {
             attempt.received(bytes.byteCount)
             if let refresh = collectErrorBody(bytes) { machine.challenge = .authChallenge(refresh) }
+            machine.hasExpiredCredentials = hasExpiredCredentials
             handle(.received(count: bytes.byteCount))
             return .go
         }

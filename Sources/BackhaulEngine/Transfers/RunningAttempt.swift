@@ -167,6 +167,8 @@ final class RunningAttempt {
 
     // MARK: Requests
 
+    var isS3: Bool { S3Object.isObject(task.request.url) }
+
     var mayRepeat: Bool { terms.policy.mayRepeat(task.request.method) }
 
     func request(from offset: UInt64 = 0, ifRange: String? = nil) -> TransferRequest {
@@ -177,6 +179,11 @@ final class RunningAttempt {
         var request = TransferRequest(
             url: task.request.url, headers: headers, origin: task.origin, session: session, policy: terms.policy,
             credentials: services.credentials[task.session])
+        if isS3 {
+            request.s3 = S3Request(terms.policy.s3)
+            // A redirect needs another signature. The transport itself handles the redirects to another region.
+            request.redirects = .none
+        }
         request.offset = offset
         request.ifRange = ifRange
         request.secrets = refreshedSecrets
@@ -197,7 +204,10 @@ final class RunningAttempt {
     func request(of step: UploadStep, _ uploadProtocol: UploadProtocol, size: UInt64) throws(Failure) -> TransferRequest
     {
         var request = request()
-        if let resource = step.resource {
+        if isS3 {
+            request.url = uploadProtocol.url(of: step, task.request.url)
+            request.headers = UploadProtocol.s3Fields(of: step, request.headers)
+        } else if let resource = step.resource {
             let origin = try URLParser.origin(of: resource.url)
             request.headers = origin == task.origin ? request.headers.filter { !$0.describesBody } : []
             (request.url, request.origin) = (resource.url, origin)
@@ -206,9 +216,12 @@ final class RunningAttempt {
         request.method = uploadProtocol.method(of: step) ?? request.method
         switch step {
         case .whole: break
+        // The same part replaces the first one.
+        case .append where isS3: break
+        case .complete: break
         // The transport would send the bytes again at the same offset.
         case .append: request.canBeRepeated = false
-        case .create, .probe:
+        case .create, .probe, .list:
             request.canBeRepeated = true
             feed = nil
         }

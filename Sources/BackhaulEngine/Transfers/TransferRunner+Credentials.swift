@@ -45,6 +45,11 @@ extension TransferRunner {
         return attempt.authentication.authChallenge
     }
 
+    /// Whether a server of S3 has refused the request because its credentials had expired.
+    var hasExpiredCredentials: Bool {
+        attempt.isS3 && S3Error(attempt.exchange.errorBody)?.isOfExpiredCredentials == true
+    }
+
     private func refresh(of task: StoredTask) -> AuthenticationChallenge {
         AuthenticationChallenge(
             refreshing: RefreshPolicy.space(task.request.options.refresh, of: task.id, origin: task.origin.text))

@@ -107,6 +107,10 @@ extension TransferRunner {
         failed.isUnanswered = failureContext.isUnanswered
         failed.redirectDelay = failureContext.redirectDelay
         failed.isNotYetValid = failureContext.isNotYetValid
+        if hasExpiredCredentials {
+            failed.hasExpiredCredentials = true
+            attempt.services.transport.expireS3Credentials(attempt.terms.policy.s3)
+        }
         failed.madeProgress = madeProgress
         failed.continuesPart = file != nil && attempt.exchange.requestOffset > 0
         failed.consecutiveFailures = attempt.task.attemptsWithoutProgress

@@ -39,6 +39,10 @@ extension TransferRequest {
     init(
         removing upload: AbandonedUpload, _ configuration: SessionConfiguration, credentials: SessionCredentials?
     ) throws(Failure) {
+        guard upload.uploadProtocol != .s3 else {
+            self = try Self.abort(upload, configuration)
+            return
+        }
         let origin = try URLParser.origin(of: upload.url)
         let isSameOrigin = try origin == URLParser.origin(of: upload.requestURL)
         var session = configuration
@@ -48,5 +52,23 @@ extension TransferRequest {
             origin: origin, session: session, policy: TransferPolicy(configuration), credentials: credentials)
         protocolHeaders = upload.uploadProtocol.fieldsOfRemoval
         method = "DELETE"
+    }
+
+    private static func abort(
+        _ upload: AbandonedUpload, _ configuration: SessionConfiguration
+    ) throws(Failure) -> TransferRequest {
+        let settings = upload.s3.completed(by: configuration.policy)
+        let resource = UploadResource(.s3, url: upload.url)
+        let fields = configuration.headers + upload.headers
+        var session = configuration
+        session.headers = []
+        var request = TransferRequest(
+            url: upload.url, headers: UploadProtocol.s3Fields(of: .list(resource, PartListing()), fields),
+            origin: try URLParser.origin(of: upload.requestURL, settings), session: session,
+            policy: TransferPolicy(configuration), credentials: nil)
+        request.s3 = S3Request(settings)
+        request.redirects = .none
+        request.method = "DELETE"
+        return request
     }
 }

@@ -1,3 +1,4 @@
+internal import BackhaulDisk
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
@@ -14,6 +15,8 @@ final class UploadRunner: TransferRunner {
     /// Whether the request's body had been sent when the transfer ended.
     private var wasBodySent = true
     private var engineStops = false
+    /// The SHA-256 of the bytes that the present request of S3 sends, in hexadecimal digits.
+    private var payload = RequestSignature.emptyPayload
 
     init(_ attempt: RunningAttempt) {
         self.attempt = attempt
@@ -35,7 +38,7 @@ final class UploadRunner: TransferRunner {
     var mayBeRefreshed: Bool { machine.step?.resource == nil }
     var bytesLostByStop: UInt64 { continuesUpload ? 0 : attempt.bodySent }
     var file: (offset: UInt64, size: UInt64?)? { nil }
-    var body: (sent: UInt64, size: UInt64?)? { (attempt.exchange.requestOffset &+ attempt.bodySent, size) }
+    var body: (sent: UInt64, size: UInt64?)? { (min(attempt.exchange.requestOffset &+ attempt.bodySent, size), size) }
     var finishing: String? { machine.isFinishing ? "the response has arrived and is being recorded" : nil }
     var hasNoResponse: Bool { head == nil && attempt.bodySent == 0 }
     var canReceive: Bool { true }
@@ -85,6 +88,35 @@ final class UploadRunner: TransferRunner {
     private func openBody(_ step: UploadStep) {
         var range: Range<UInt64>?
         if case .append(let resource, let count) = step { range = resource.offset..<resource.offset + count }
+        guard attempt.isS3 else { return openFeed(range) }
+        digest(range ?? 0..<size) { [weak self] result in
+            switch result {
+            case .success(let digest):
+                self?.payload = RequestSignature.digits(digest)
+                self?.openFeed(range)
+            case .failure(let failure): self?.handle(.bodyFailed(failure))
+            }
+        }
+    }
+
+    /// Computes the SHA-256 of bytes of the body. The server compares it with the bytes that it gets.
+    private func digest(_ range: Range<UInt64>, then: @escaping (Result<[UInt8], Failure>) -> Void) {
+        do throws(Failure) {
+            switch attempt.task.request.options.body {
+            case .file(let file, _):
+                let path = file.storedName.map(attempt.services.directory.bodyFile(named:)) ?? file.path
+                let reader = attempt.services.disk.bodyReader(file, at: path)
+                try reader.digest(of: range, then: attempt.returning(then))
+            case .bytes(let bytes): try then(.success(ByteDigest.sha256(bytes)))
+            // The check of the request has refused forms.
+            case .form, nil: try then(.success(ByteDigest.sha256([])))
+            }
+        } catch {
+            then(.failure(error))
+        }
+    }
+
+    private func openFeed(_ range: Range<UInt64>?) {
         attempt.feed = makeFeed(range, opened: { [weak self] in self?.handle(.opened) }) { [weak self] failure in
             self?.handle(.bodyFailed(failure))
         }
@@ -148,10 +180,25 @@ final class UploadRunner: TransferRunner {
             from: machine.resource?.offset ?? 0, now: runtime.now, wall: runtime.clocks.wallMilliseconds,
             continuesAttempt: attempt.exchange.requests > 0)
         do throws(Failure) {
-            try attempt.start(attempt.request(of: step, machine.uploadProtocol, size: size), self)
+            var request = try attempt.request(of: step, machine.uploadProtocol, size: size)
+            switch step {
+            case .whole, .append: request.s3?.payload = payload
+            case .complete(_, let parts): try complete(parts, &request)
+            case .create, .probe, .list: break
+            }
+            try attempt.start(request, self)
         } catch {
             handle(.transferFailed(error, isTransient: error.isTemporaryShortage))
         }
+    }
+
+    /// Gives the request the list of the parts as its body.
+    private func complete(_ parts: [S3Part], _ request: inout TransferRequest) throws(Failure) {
+        let list = UploadProtocol.s3Completion(parts)
+        request.s3?.payload = RequestSignature.digits(try ByteDigest.sha256(list))
+        attempt.feed = BodyFeed(
+            BodyLayout(.bytes(list), boundary: ""), of: attempt, mayMove: { [weak self] in self?.mayMove() ?? true },
+            opened: {}, failed: { _ in })
     }
 
     private func conclude(_ conclusion: UploadMachine.Conclusion) {
@@ -237,6 +284,9 @@ extension UploadRunner: TransferDelegate {
         attempt.received(bytes.byteCount)
         switch machine.phase {
         case .receiving: responseBody.append(bytes, atMost: Limits.responseBodySize)
+        case .reading:
+            machine.read(bytes)
+            if (head?.status ?? 0) >= 300 { attempt.exchange.collectErrorBody(bytes) }
         case .receivingErrorBody: if let refresh = collectErrorBody(bytes) { machine.refuse(with: refresh) }
         default: break
         }

@@ -70,6 +70,12 @@ public struct TaskPolicy: Equatable, Sendable {
     /// Whether a connection to a private address fails, such as an address of this machine or of a local network.
     public var refusesPrivateAddresses: Bool?
     public var resumableUploads: ResumableUploads?
+    // How objects of S3 are found, and whose credentials are used (`S3Settings`).
+    public var s3Endpoint: String?
+    public var s3Region: String?
+    public var s3Profile: String?
+    public var s3CredentialCommand: String?
+    public var s3PathStyle: Bool?
     /// In a request, the rate limit of its task. In a session, the limit of all its tasks together. Both limits apply.
     public var bytesPerSecond: UInt64?
     /// A request does not replace the session's constraints: of two values, the stricter one applies.
@@ -98,6 +104,11 @@ public struct TaskPolicy: Equatable, Sendable {
         try visitor.field(&acceptedTypes, "rules.accepted_types")
         try visitor.field(&refusesPrivateAddresses, "rules.refuses_private_addresses", default: false)
         try visitor.field(&resumableUploads, "rules.resumable_uploads", default: .automatic)
+        try visitor.field(&s3Endpoint, "rules.s3_endpoint")
+        try visitor.field(&s3Region, "rules.s3_region")
+        try visitor.field(&s3Profile, "rules.s3_profile")
+        try visitor.field(&s3CredentialCommand, "rules.s3_credential_command")
+        try visitor.field(&s3PathStyle, "rules.s3_path_style")
         try visitor.field(&bytesPerSecond, "bytes_per_second")
     }
 
@@ -156,6 +167,8 @@ public struct TransferPolicy: Equatable, Sendable {
     public var acceptedTypes: String? { task.acceptedTypes ?? session.acceptedTypes }
 
     public var bytesPerSecond: UInt64? { task.bytesPerSecond }
+
+    public var s3: S3Settings { S3Settings(task, or: session) }
 }
 
 extension TaskPolicy {

@@ -40,18 +40,21 @@ public struct AbandonedUpload: Equatable, Sendable {
     /// The URL of the request whose body was sent to the resource, and the header fields for its origin.
     public let requestURL: String
     public let headers: [HeaderField]
+    /// The settings of the request for S3, without those of its session.
+    public let s3: S3Settings
     /// When the upload ended, in Unix milliseconds.
     public let abandonedMilliseconds: Int64
 
     public init(
         session: SessionID, _ uploadProtocol: UploadProtocol, url: String, requestURL: String,
-        headers: [HeaderField], abandonedMilliseconds: Int64
+        headers: [HeaderField], s3: S3Settings = S3Settings(), abandonedMilliseconds: Int64
     ) {
         self.session = session
         self.uploadProtocol = uploadProtocol
         self.url = url
         self.requestURL = requestURL
         self.headers = headers
+        self.s3 = s3
         self.abandonedMilliseconds = abandonedMilliseconds
     }
 

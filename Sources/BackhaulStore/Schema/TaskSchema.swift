@@ -186,6 +186,12 @@ extension Schema {
             upload_protocol INTEGER NOT NULL,
             request_url TEXT NOT NULL,
             headers BLOB,
+            -- The settings of the request for S3.
+            s3_endpoint TEXT,
+            s3_region TEXT,
+            s3_profile TEXT,
+            s3_credential_command TEXT,
+            s3_path_style INTEGER,
             abandoned_ms INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 

@@ -57,9 +57,12 @@ struct UploadTable {
     private static let abandonSelected = Query("\(insertAbandoned("?1")) WHERE task_id IN selected")
     private static func insertAbandoned(_ now: String) -> String {
         """
-        INSERT OR REPLACE INTO abandoned_uploads (url, session_id, upload_protocol, request_url, headers, abandoned_ms)
-        SELECT resources.url, session_id, upload_protocol, requests.url, requests.headers, \(now)
+        INSERT OR REPLACE INTO abandoned_uploads (url, session_id, upload_protocol, request_url, headers,
+            s3_endpoint, s3_region, s3_profile, s3_credential_command, s3_path_style, abandoned_ms)
+        SELECT resources.url, session_id, upload_protocol, requests.url, requests.headers, rules_s3_endpoint,
+            rules_s3_region, rules_s3_profile, rules_s3_credential_command, rules_s3_path_style, \(now)
         FROM upload_resources AS resources JOIN tasks ON tasks.id = task_id JOIN requests USING (task_id)
+            LEFT JOIN request_options USING (task_id)
         """
     }
     private static let selectAbandoned = Query(
@@ -85,10 +88,16 @@ extension AbandonedUpload {
         )
         let (url, requestURL) = (row.text("url"), row.text("request_url"))
         let headers = try HeaderBlob.unpack(row.optionalBlob("headers"))
+        var s3 = S3Settings()
+        (s3.endpoint, s3.region) = (row.optionalText("s3_endpoint"), row.optionalText("s3_region"))
+        (s3.profile, s3.credentialCommand) = (
+            row.optionalText("s3_profile"), row.optionalText("s3_credential_command")
+        )
+        s3.usesPathStyle = row.optionalInteger("s3_path_style").map { $0 != 0 }
         let abandoned = row.integer("abandoned_ms")
         guard let uploadProtocol else { return nil }
         self.init(
-            session: session, uploadProtocol, url: url, requestURL: requestURL, headers: headers,
+            session: session, uploadProtocol, url: url, requestURL: requestURL, headers: headers, s3: s3,
             abandonedMilliseconds: abandoned)
     }
 }

@@ -68,6 +68,17 @@ extension Setting {
         .word(
             "rules.resumable_uploads", \.rules.resumableUploads, "resumable",
             "how an upload continues after an interruption"),
+        .text(
+            "rules.s3_endpoint", \.rules.s3Endpoint, "s3-endpoint", "URL",
+            "the server for s3://BUCKET/KEY, such as https://minio.example:9000"),
+        .text("rules.s3_region", \.rules.s3Region, "s3-region", "REGION", "the region of the bucket"),
+        .text("rules.s3_profile", \.rules.s3Profile, "s3-profile", "NAME", "the profile in the files of AWS"),
+        .text(
+            "rules.s3_credential_command", \.rules.s3CredentialCommand, "s3-credential-command", "COMMAND",
+            "a command for /bin/sh that prints credentials as JSON, like credential_process of AWS"),
+        .yesOrNo(
+            "rules.s3_path_style", \.rules.s3PathStyle, "s3-path-style",
+            "whether the bucket is in the path of the URL"),
     ]
 
     private static let constraints: [Setting] = [

@@ -69,6 +69,12 @@ static void fill_bh_transfer_rules(struct choices *choices, bh_transfer_rules *v
     if (!choose(choices, 4)) value->accepted_types = choose_text(choices);
     if (!choose(choices, 4)) value->refuses_private_addresses = (bh_choice)choose_number(choices);
     if (!choose(choices, 4)) value->resumable_uploads = (bh_resumable_uploads)choose_number(choices);
+    if (!choose(choices, 4)) value->s3_endpoint = choose_text(choices);
+    if (!choose(choices, 4)) value->s3_region = choose_text(choices);
+    if (!choose(choices, 4)) value->s3_profile = choose_text(choices);
+    if (!choose(choices, 4)) value->s3_credential_command = choose_text(choices);
+    if (!choose(choices, 4)) value->s3_path_style = (bh_choice)choose_number(choices);
+    if (!choose(choices, 64)) memset(&value->reserved_number, 1, sizeof value->reserved_number);
 }
 
 static void fill_bh_constraints(struct choices *choices, bh_constraints *value) {

@@ -54,6 +54,8 @@ EXAMPLES = {
     "identifier": b"gallery", "headers": items(HEADERS), "header_count": len(HEADERS), "retry.statuses": b"500-502",
     "retry.longest_delay_ms": 50, "rules.accepted_statuses": b"200,404", "rules.resource_timeout_ms": 86_400_000,
     "rules.maximum_size": 1 << 40, "rules.accepted_types": b"image/*,application/zip",
+    "rules.s3_endpoint": b"https://s3.example:9000", "rules.s3_region": b"eu-central-1", "rules.s3_profile": b"work",
+    "rules.s3_credential_command": b"print-credentials",
     "constraints.quiet_hours": b"22:00-06:30", "tls.ca_file": b"/etc/ca.pem",
     "tls.client_certificate": b"/etc/client.pem", "tls.client_key": b"/etc/client.key",
     "tls.pinned_public_keys": b"sha256//" + b"A" * 43 + b"=", "tls.minimum_version": 13,
@@ -66,6 +68,8 @@ OTHER_EXAMPLES = {
     "retry.statuses": b"500-503", "retry.longest_delay_ms": 60, "rules.accepted_statuses": b"200,410",
     "rules.resource_timeout_ms": 86_400_001,
     "rules.maximum_size": 1 << 41, "rules.accepted_types": b"image/*",
+    "rules.s3_endpoint": b"https://s3.example:9001", "rules.s3_region": b"eu-central-2", "rules.s3_profile": b"home",
+    "rules.s3_credential_command": b"print-others",
 }
 
 

@@ -105,7 +105,9 @@ struct OptionTests {
         #expect(
             lister.options.filter { $0.standard == nil }.map(\.name)
                 == [
-                    "retry.maximum_attempts", "rules.maximum_size", "rules.accepted_types", "bytes_per_second",
+                    "retry.maximum_attempts", "rules.maximum_size", "rules.accepted_types", "rules.s3_endpoint",
+                    "rules.s3_region", "rules.s3_profile", "rules.s3_credential_command", "rules.s3_path_style",
+                    "bytes_per_second",
                 ])
     }
 

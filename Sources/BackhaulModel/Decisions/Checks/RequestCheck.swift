@@ -24,7 +24,25 @@ public enum RequestCheck {
         }
         guard request.mode.isValid else { throw invalid("the mode has bits that are not permission bits") }
         try checkHeaders(request.headers)
+        if S3Object.isObject(request.url) { try checkObject(request) }
         if request.hasOptions || request.ifExists == .skip { try OptionsCheck.check(request) }
+    }
+
+    private static func checkObject(_ request: Request) throws(Failure) {
+        _ = try S3Object.check(request.url)
+        let methods = request.options.body == nil ? ["GET", "HEAD"] : ["PUT"]
+        guard methods.contains(request.method) else {
+            throw invalid("the method \(request.method) is not for an object of S3; give \(methods[0])")
+        }
+        if case .form = request.options.body { throw invalid("an object of S3 is a file or bytes, not a form") }
+        guard request.options.body == nil || request.kind == .upload else {
+            throw invalid("an upload to S3 has no destination")
+        }
+        for name in ["authorization", "x-amz-date", "x-amz-content-sha256", "x-amz-security-token"] {
+            guard !request.headers.contains(where: { $0.name.lowercased() == name }) else {
+                throw invalid("the header \(name) of a request of S3 is set by the engine; leave it out")
+            }
+        }
     }
 
     /// Checks the form of the path. A module with access to the file system checks whether the file can be written.

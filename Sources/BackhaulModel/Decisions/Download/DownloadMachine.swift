@@ -16,6 +16,9 @@ public struct DownloadMachine: Sendable {
     public internal(set) var checkpoint: Checkpoint?
     /// Where the challenge of the next response is found.
     public var challenge = ChallengeSource.head
+    /// Whether the body of the response has shown that credentials of the engine had expired. Then the task is tried
+    /// again.
+    public var hasExpiredCredentials = false
 
     let intent: FinishIntent?
     let bootID: String

@@ -34,6 +34,8 @@ public struct FailedAttempt: Equatable, Sendable {
     public var isNotYetValid = false
     /// Whether the cause of this may be the machine's clock (`ClockWait`).
     public var waitsForClock = false
+    /// Whether a server has refused credentials of the engine that had expired. The next attempt gets new ones.
+    public var hasExpiredCredentials = false
     /// Whether all servers beyond the local network fail in the same way (`UplinkWatch`). Then the task waits until one
     /// of these servers responds.
     public var isUplinkFailure = false
@@ -128,6 +130,8 @@ public enum RetryDecision: Equatable, Sendable {
         // If the server closed the connection, and the request may be repeated (RFC 9113, section 8.7), the policy for
         // errors does not apply to the first `immediateLimit` retries in a row.
         if attempt.isUnprocessedStream, attempt.repeats.immediate < immediateLimit { return .immediately }
+        // The server has not acted on the request.
+        if attempt.hasExpiredCredentials, attempt.repeats.immediate < 1 { return .immediately }
         let isWanted =
             policy.retries(attempt.failure) || attempt.isRestart || attempt.isFromCaptivePortal
             || attempt.isUploadLocked

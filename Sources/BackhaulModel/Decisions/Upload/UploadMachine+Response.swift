@@ -2,7 +2,7 @@
 extension UploadMachine {
     mutating func start() -> [Action] {
         guard case .ready = state else { return [] }
-        return begin(uploadProtocol.firstStep(resource))
+        return begin(uploadProtocol.firstStep(resource, size: size))
     }
 
     mutating func opened() -> [Action] {
@@ -24,7 +24,7 @@ extension UploadMachine {
         case .opening, .sending:
             let isTemporary = [.outOfResources, .storageAway, .diskFailed].contains(failure.status)
             return conclude(isTemporary ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
-        case .ready, .recording, .settling, .receiving, .refusing, .concluding, .over: return []
+        case .ready, .recording, .reading, .settling, .receiving, .refusing, .concluding, .over: return []
         }
     }
 
@@ -37,8 +37,12 @@ extension UploadMachine {
             state = .refusing(.credential(authChallenge), ticks: 0)
             return []
         }
+        guard !uploadProtocol.readsBody(of: head, after: step) else {
+            state = .reading(step)
+            return []
+        }
         let verdict = uploadProtocol.verdict(
-            head, location: location, after: step, wasBodySent: wasBodySent, resource: resource, size: size)
+            head, location: location, after: step, wasBodySent: wasBodySent, resource: resource, url: url, size: size)
         return take(verdict, head)
     }
 
@@ -95,6 +99,7 @@ extension UploadMachine {
         case .sending:
             let failure = Failure(.badResponse, "the transfer ended without a response")
             return conclude(.retry(failure, retryAfterSeconds: nil), transferHasEnded: true)
+        case .reading(let step): return judgeBody(after: step, wasBodySent)
         case .receiving: return conclude(success(wasBodySent), transferHasEnded: true)
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
         case .settling(let step, let records, _): return proceed(with: step, records: records, transferHasEnded: true)
@@ -104,7 +109,7 @@ extension UploadMachine {
 
     mutating func transferFailed(_ failure: Failure, _ isTransient: Bool) -> [Action] {
         switch state {
-        case .sending, .receiving:
+        case .sending, .reading, .receiving:
             let mayPass = isTransient || policy.retriesPermanent(failure)
             return conclude(
                 mayPass ? .retry(failure, retryAfterSeconds: nil) : .failed(failure), transferHasEnded: true)
@@ -156,7 +161,7 @@ extension UploadMachine {
 
     mutating func stop() -> [Action] {
         switch state {
-        case .ready, .opening, .recording, .sending, .settling, .receiving, .refusing: conclude(.stopped)
+        case .ready, .opening, .recording, .sending, .reading, .settling, .receiving, .refusing: conclude(.stopped)
         case .concluding, .over: []
         }
     }
@@ -165,7 +170,7 @@ extension UploadMachine {
         switch state {
         // After an accepted response, the upload may still succeed. So the end of its time-out is ignored.
         case .receiving, .concluding, .over: []
-        case .ready, .opening, .recording, .sending, .settling, .refusing: conclude(.failed(failure))
+        case .ready, .opening, .recording, .sending, .reading, .settling, .refusing: conclude(.failed(failure))
         }
     }
 }

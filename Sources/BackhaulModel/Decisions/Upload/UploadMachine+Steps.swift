@@ -5,11 +5,12 @@ extension UploadMachine {
 
     mutating func begin(_ step: UploadStep) -> [Action] {
         (self.step, head, bodyBytes) = (step, nil, 0)
+        forgetResponseBody()
         switch step {
         case .whole, .append:
             state = .opening(step)
             return [.openBody(step)]
-        case .create, .probe:
+        case .create, .probe, .list, .complete:
             state = .sending(step)
             return [.startTransfer(step)]
         }
@@ -43,13 +44,15 @@ extension UploadMachine {
             return [.record(nil)]
         case .complete:
             state = .receiving(ticks: 0)
-        case .next(.probe(let resource), _) where fruitlessProbes >= Self.probeLimit:
+        case .next(.probe(let resource), _) where fruitlessProbes >= Self.probeLimit,
+            .next(.list(let resource, _), _) where listings >= Self.probeLimit:
             let failure = Failure(
                 .badResponse, "\(ShownURL(resource.url).withoutQuery) does not take the rest of the body",
                 domain: .http, detail: Int64(head.status))
             state = .refusing(.retry(failure, retryAfterSeconds: nil), ticks: 0)
         case .next(let step, let records):
             if case .probe = step { fruitlessProbes += 1 }
+            if case .list(_, let listing) = step, listing.marker == 0 { listings += 1 }
             state = .settling(step, records: records, ticks: 0)
         case .startOver(let failure):
             resource = nil
@@ -59,6 +62,15 @@ extension UploadMachine {
             state = .refusing(.retry(failure, retryAfterSeconds: head.retryAfterSeconds), ticks: 0)
         }
         return []
+    }
+
+    /// Judges a response whose body has arrived. The transfer has ended.
+    mutating func judgeBody(after step: UploadStep, _ wasBodySent: Bool) -> [Action] {
+        guard let head else { return [] }
+        let verdict = uploadProtocol.verdict(
+            head, responseBody, location: nil, after: step, wasBodySent: wasBodySent, resource: resource, url: url,
+            size: size)
+        return take(verdict, head) + transferComplete(wasBodySent)
     }
 
     /// Continues with the next request. Stops the transfer if it still runs.

@@ -16,6 +16,10 @@ public struct UploadMachine: Sendable {
     var fruitlessProbes = 0
     /// The greatest offset of this attempt and the earlier ones. A server that returns to smaller offsets makes no progress.
     public internal(set) var greatestOffset: UInt64
+    /// How many requests for the list of parts this attempt has sent, without those for further pages.
+    var listings = 0
+    /// The body of the present response, if the verdict needs it.
+    private(set) var responseBody: [UInt8] = []
     let url: String
     let policy: TransferPolicy
     /// Whether a 401 or 407 response opens a challenge.
@@ -41,7 +45,8 @@ public struct UploadMachine: Sendable {
         self.size = size
         // The policy may have changed since the resource was made.
         uploadProtocol =
-            resource?.uploadProtocol ?? UploadProtocol(policy.resumableUploads, size: size, headers: headers)
+            resource?.uploadProtocol
+            ?? UploadProtocol(policy.resumableUploads, url: url, size: size, headers: headers)
         self.resource = resource
         self.furthest = max(furthest, resource?.offset ?? 0)
         greatestOffset = self.furthest
@@ -67,14 +72,24 @@ public struct UploadMachine: Sendable {
         }
     }
 
+    /// Takes bytes of a response's body, in the phase `reading`. More bytes than any valid body has are dropped, so that
+    /// the body is invalid.
+    public mutating func read(_ bytes: RawSpan) {
+        guard case .reading = state else { return }
+        let room = S3Document.sizeLimit + 1 - responseBody.count
+        bytes.withUnsafeBytes { responseBody.append(contentsOf: $0.prefix(room)) }
+    }
+
+    mutating func forgetResponseBody() { responseBody = [] }
+
     public var isFinishing: Bool { phase == .concluding }
 
     /// Whether the server has confirmed more bytes than in all earlier attempts.
     public var madeProgress: Bool { greatestOffset > furthest }
 
-    /// Whether a further attempt repeats no request on which a server may have acted. With tus, a second resource does
-    /// no harm.
-    public var mayContinue: Bool { resource != nil || uploadProtocol == .tus }
+    /// Whether a further attempt repeats no request on which a server may have acted. With tus and S3, a second
+    /// resource does no harm.
+    public var mayContinue: Bool { resource != nil || uploadProtocol == .tus || uploadProtocol == .s3 }
 
 }
 
@@ -90,6 +105,8 @@ extension UploadMachine {
         case recording(UploadStep)
         /// The request is being sent, or the head of its response has not come yet.
         case sending(UploadStep)
+        /// The body of the response is being received, because the verdict needs it.
+        case reading(UploadStep)
         /// The rest of a response is being received. Then the step follows. `ticks`: the seconds since the head.
         case settling(UploadStep, records: Bool, ticks: Int)
         /// The body of an accepted response is being received. `ticks`: the seconds since the head of the response, or
@@ -103,21 +120,21 @@ extension UploadMachine {
 
         var holdsSlot: Bool {
             switch self {
-            case .ready, .opening, .recording, .sending, .settling, .receiving, .refusing: true
+            case .ready, .opening, .recording, .sending, .reading, .settling, .receiving, .refusing: true
             case .concluding, .over: false
             }
         }
 
         var hasTransfer: Bool {
             switch self {
-            case .sending, .settling, .receiving, .refusing: true
+            case .sending, .reading, .settling, .receiving, .refusing: true
             case .ready, .opening, .recording, .concluding, .over: false
             }
         }
     }
 
     public enum Phase: Sendable {
-        case ready, opening, recording, sending, settling, receiving, receivingErrorBody, concluding, over
+        case ready, opening, recording, sending, reading, settling, receiving, receivingErrorBody, concluding, over
     }
 
     /// The state without its data.
@@ -127,6 +144,7 @@ extension UploadMachine {
         case .opening: .opening
         case .recording: .recording
         case .sending: .sending
+        case .reading: .reading
         case .settling: .settling
         case .receiving: .receiving
         case .refusing: .receivingErrorBody

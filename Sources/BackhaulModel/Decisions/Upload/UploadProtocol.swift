@@ -6,13 +6,17 @@ public enum UploadStep: Equatable, Sendable {
     case create
     /// Asks how much of the body the server has.
     case probe(UploadResource)
+    /// Asks which parts of the body the server has. The listing has the parts of the responses so far.
+    case list(UploadResource, PartListing)
     /// Sends `count` bytes from the resource's offset on.
     case append(UploadResource, count: UInt64)
+    /// Makes the object from its parts.
+    case complete(UploadResource, [S3Part])
 
     public var resource: UploadResource? {
         switch self {
         case .whole, .create: nil
-        case .probe(let resource), .append(let resource, _): resource
+        case .probe(let resource), .list(let resource, _), .append(let resource, _), .complete(let resource, _): resource
         }
     }
 }
@@ -40,6 +44,8 @@ public enum UploadProtocol: Int32, Sendable {
     case tus = 4
     /// Version 01 of the IETF's draft.
     case apple = 5
+    /// The multipart upload of S3.
+    case s3 = 6
 
     /// With `ResumableUploads.automatic`, smaller bodies are sent by the plain protocol: it costs less to send such a
     /// body again than to ask about it.
@@ -47,7 +53,11 @@ public enum UploadProtocol: Int32, Sendable {
 
     /// - headers: the header fields of the host's request. If some of them belong to such a protocol, the host uses it
     /// itself, and `automatic` adds nothing.
-    public init(_ choice: ResumableUploads, size: UInt64, headers: [HeaderField] = []) {
+    public init(_ choice: ResumableUploads, url: String = "", size: UInt64, headers: [HeaderField] = []) {
+        guard !S3Object.isObject(url) else {
+            self = .s3
+            return
+        }
         switch choice {
         case .never: self = .plain
         case .automatic:
@@ -64,30 +74,32 @@ public enum UploadProtocol: Int32, Sendable {
         switch self {
         case .ietf: 8
         case .apple: 3
-        case .plain, .tus: nil
+        case .plain, .tus, .s3: nil
         }
     }
 
-    /// The first step of an attempt. `resource`: the resource that an earlier attempt has got.
-    public func firstStep(_ resource: UploadResource?) -> UploadStep {
-        if let resource { return .probe(resource) }
-        return self == .tus ? .create : .whole
+    /// The first step of an attempt. `resource`: the resource that an earlier attempt has got. `size`: the size of the
+    /// body.
+    public func firstStep(_ resource: UploadResource?, size: UInt64) -> UploadStep {
+        if let resource { return self == .s3 ? .list(resource, PartListing()) : .probe(resource) }
+        return self == .tus || self == .s3 && size > Self.s3WholeSize ? .create : .whole
     }
 
     /// The method of a step; nil: the method of the host's request.
     public func method(of step: UploadStep) -> String? {
         switch step {
         case .whole: nil
-        case .create: "POST"
+        case .create, .complete: "POST"
         case .probe: "HEAD"
-        case .append: "PATCH"
+        case .list: "GET"
+        case .append: self == .s3 ? "PUT" : "PATCH"
         }
     }
 
     /// The header fields that the protocol adds to a step. `size`: the size of the body.
     public func fields(of step: UploadStep, size: UInt64) -> [HeaderField] {
         switch self {
-        case .plain: []
+        case .plain, .s3: []
         case .ietf, .apple: draft(step, size)
         case .tus: [HeaderField("Tus-Resumable", "1.0.0")] + tus(step, size)
         }
@@ -96,7 +108,7 @@ public enum UploadProtocol: Int32, Sendable {
     /// The header fields of the DELETE request that ends an upload and removes what the server has of it.
     public var fieldsOfRemoval: [HeaderField] {
         switch self {
-        case .plain: []
+        case .plain, .s3: []
         case .ietf, .apple: interopFields
         case .tus: [HeaderField("Tus-Resumable", "1.0.0")]
         }
@@ -121,14 +133,25 @@ public enum UploadProtocol: Int32, Sendable {
         return resource
     }
 
+    /// Whether the verdict on a response needs its body.
+    public func readsBody(of head: ResponseHead, after step: UploadStep) -> Bool {
+        guard self == .s3 else { return false }
+        switch step {
+        case .whole, .append: return !(200..<300).contains(head.status)
+        case .create, .probe, .list, .complete: return true
+        }
+    }
+
     /// - resource: the resource that the interim responses to a request with the whole body have announced.
     /// `wasBodySent`: whether the whole body of the step was sent before the response.
+    /// `body`: the body of the response, if `readsBody`. `url`: the URL of the host's request.
     public func verdict(
-        _ head: ResponseHead, location: String?, after step: UploadStep, wasBodySent: Bool, resource: UploadResource?,
-        size: UInt64
+        _ head: ResponseHead, _ body: [UInt8] = [], location: String?, after step: UploadStep, wasBodySent: Bool,
+        resource: UploadResource?, url: String = "", size: UInt64
     ) -> UploadVerdict {
         switch (self, step) {
-        case (.plain, _): return .answer(forgets: false)
+        case (.s3, _): return s3Verdict(head, body, after: step, url, size: size)
+        case (.plain, _), (_, .list), (_, .complete): return .answer(forgets: false)
         case (_, .whole):
             // An error after the whole body may be the answer to it.
             let isAnswer = isComplete(head) ?? wasBodySent

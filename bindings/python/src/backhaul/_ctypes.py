@@ -189,6 +189,12 @@ class bh_transfer_rules(Structure):
         ("accepted_types", c_char_p),
         ("refuses_private_addresses", c_int32),
         ("resumable_uploads", c_int32),
+        ("s3_endpoint", c_char_p),
+        ("s3_region", c_char_p),
+        ("s3_profile", c_char_p),
+        ("s3_credential_command", c_char_p),
+        ("s3_path_style", c_int32),
+        ("reserved_number", c_uint32),
     ]
 
 

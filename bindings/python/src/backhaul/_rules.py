@@ -83,6 +83,20 @@ class TransferRules:
     #: How an upload continues after an interruption. Default: ResumableUploads.AUTOMATIC. "never", "automatic", "ietf",
     #: "tus" or "apple".
     resumable_uploads: ResumableUploads | ResumableUploadsWord | None = None
+    #: For s3://bucket/key: the URL of a server of S3, such as "https://minio.example:9000". Default: AWS, or the
+    #: endpoint of the environment or of the profile (docs/s3.md).
+    s3_endpoint: str | None = None
+    #: For s3://bucket/key, such as "eu-central-1". Default: the region of the environment or of the profile, or
+    #: us-east-1.
+    s3_region: str | None = None
+    #: For s3://bucket/key: the profile in the files of AWS. Default: AWS_PROFILE, or "default".
+    s3_profile: str | None = None
+    #: For s3://bucket/key: a command for /bin/sh that prints credentials as JSON, as ``credential_process`` of AWS
+    #: does. Default: the places in docs/s3.md.
+    s3_credential_command: str | None = None
+    #: For s3://bucket/key: True: the bucket is in the path of the URL, and not in the name of the server. Default: True
+    #: with an endpoint and for names of buckets with a dot.
+    s3_path_style: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

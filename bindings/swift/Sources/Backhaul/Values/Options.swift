@@ -84,6 +84,20 @@ public struct TransferRules: Hashable, Sendable {
     public var refusesPrivateAddresses: Bool?
     /// How an upload continues after an interruption. Default: `ResumableUploads.automatic`.
     public var resumableUploads: ResumableUploads?
+    /// For s3://bucket/key: the URL of a server of S3, such as "https://minio.example:9000". Default: AWS, or the
+    /// endpoint of the environment or of the profile (docs/s3.md).
+    public var s3Endpoint: String?
+    /// For s3://bucket/key, such as "eu-central-1". Default: the region of the environment or of the profile, or
+    /// us-east-1.
+    public var s3Region: String?
+    /// For s3://bucket/key: the profile in the files of AWS. Default: AWS_PROFILE, or "default".
+    public var s3Profile: String?
+    /// For s3://bucket/key: a command for /bin/sh that prints credentials as JSON, as credential_process of AWS does.
+    /// Default: the places in docs/s3.md.
+    public var s3CredentialCommand: String?
+    /// For s3://bucket/key: `true`: the bucket is in the path of the URL, and not in the name of the server. Default:
+    /// `true` with an endpoint and for names of buckets with a dot.
+    public var s3PathStyle: Bool?
 
     /// Makes a value in which all properties stand for the default.
     public init() {}
@@ -100,6 +114,11 @@ public struct TransferRules: Hashable, Sendable {
         acceptedTypes = text(value.accepted_types)
         refusesPrivateAddresses = choice(value.refuses_private_addresses)
         resumableUploads = ResumableUploads(rawValue: value.resumable_uploads)
+        s3Endpoint = text(value.s3_endpoint)
+        s3Region = text(value.s3_region)
+        s3Profile = text(value.s3_profile)
+        s3CredentialCommand = text(value.s3_credential_command)
+        s3PathStyle = choice(value.s3_path_style)
     }
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_transfer_rules {
@@ -114,6 +133,11 @@ public struct TransferRules: Hashable, Sendable {
         value.accepted_types = try arena.optionalString(acceptedTypes, "acceptedTypes")
         value.refuses_private_addresses = choice(refusesPrivateAddresses)
         value.resumable_uploads = resumableUploads?.rawValue ?? 0
+        value.s3_endpoint = try arena.optionalString(s3Endpoint, "s3Endpoint")
+        value.s3_region = try arena.optionalString(s3Region, "s3Region")
+        value.s3_profile = try arena.optionalString(s3Profile, "s3Profile")
+        value.s3_credential_command = try arena.optionalString(s3CredentialCommand, "s3CredentialCommand")
+        value.s3_path_style = choice(s3PathStyle)
         return value
     }
 }

@@ -1,0 +1,130 @@
+/// The places at which the engine looks for credentials of S3, in the order of the command line of AWS.
+public enum S3CredentialSource: Equatable, Sendable {
+    case known(S3Credentials)
+    /// A command for /bin/sh that prints credentials as JSON.
+    case command(String)
+    /// A URL of a container's host. `authorization`: the value of the field Authorization; `file`: the file that has
+    /// it.
+    case container(url: String, authorization: String?, file: String?)
+    /// The metadata of a virtual machine, by IMDSv2. The URL has no slash at its end.
+    case instance(url: String)
+}
+
+/// What the environment and the files of AWS say about S3, before a command or a server is asked.
+public struct S3Resolution: Equatable, Sendable {
+    /// The settings with endpoint and region.
+    public let settings: S3Settings
+    public let sources: [S3CredentialSource]
+
+    /// - variable: the environment. `profiles`: the files of AWS.
+    public init(
+        _ settings: S3Settings, _ variable: @escaping (String) -> String?, _ profiles: AWSProfiles
+    ) throws(Failure) {
+        let given = { (name: String) in variable(name).flatMap { $0.isEmpty ? nil : $0 } }
+        let named = settings.profile ?? given("AWS_PROFILE") ?? given("AWS_DEFAULT_PROFILE")
+        let found = profiles.profile(named ?? "default")
+        if let named, found == nil {
+            throw S3Resolution.missing("the files of AWS have no profile \(named); add it, or name another profile")
+        }
+        let profile = found ?? [:]
+        self.settings = settings.completed(variable, profile)
+        if let command = settings.credentialCommand {
+            sources = [.command(command)]
+            return
+        }
+        var sources: [S3CredentialSource] = []
+        // A profile that the program has chosen has priority over the environment.
+        if settings.profile == nil, let key = given("AWS_ACCESS_KEY_ID"), let secret = given("AWS_SECRET_ACCESS_KEY") {
+            let token = given("AWS_SESSION_TOKEN")
+            sources.append(.known(S3Credentials(accessKey: key, secretKey: secret, sessionToken: token)))
+        }
+        if let key = profile["aws_access_key_id"], let secret = profile["aws_secret_access_key"] {
+            let token = profile["aws_session_token"]
+            sources.append(.known(S3Credentials(accessKey: key, secretKey: secret, sessionToken: token)))
+        }
+        if let command = profile["credential_process"], !command.isEmpty { sources.append(.command(command)) }
+        let others = ["role_arn", "sso_session", "sso_start_url", "login_session"]
+        if sources.isEmpty, let other = others.first(where: { profile[$0] != nil }) {
+            let name = named ?? "default"
+            throw S3Resolution.missing(
+                "the profile \(name) has \(other), which needs the tools of AWS; give it the line credential_process "
+                    + "= aws configure export-credentials --profile OTHER --format process")
+        }
+        sources += try S3Resolution.servers(given)
+        self.sources = sources
+    }
+
+    private static func servers(_ given: (String) -> String?) throws(Failure) -> [S3CredentialSource] {
+        var sources: [S3CredentialSource] = []
+        let authorization = given("AWS_CONTAINER_AUTHORIZATION_TOKEN")
+        let file = given("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")
+        if let path = given("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
+            sources.append(
+                .container(url: "http://169.254.170.2\(path)", authorization: authorization, file: file))
+        } else if let url = given("AWS_CONTAINER_CREDENTIALS_FULL_URI") {
+            guard isTrusted(url) else {
+                throw missing(
+                    "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither an https URL nor a URL of this machine or of its host")
+            }
+            sources.append(.container(url: url, authorization: authorization, file: file))
+        }
+        if given("AWS_EC2_METADATA_DISABLED")?.lowercased() != "true" {
+            var url = given("AWS_EC2_METADATA_SERVICE_ENDPOINT") ?? "http://169.254.169.254"
+            while url.hasSuffix("/") { url.removeLast() }
+            sources.append(.instance(url: url))
+        }
+        return sources
+    }
+
+    /// Whether credentials may be fetched from the URL, and the token be sent to it.
+    private static func isTrusted(_ url: String) -> Bool {
+        if url.hasPrefix("https://") { return true }
+        guard url.hasPrefix("http://") else { return false }
+        let authority = url.dropFirst("http://".count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+        return ["localhost", "127.0.0.1", "[::1]", "169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"].contains(host)
+    }
+
+    public static func missing(_ reason: String) -> Failure {
+        Failure(.authenticationRequired, "there are no credentials for S3: \(reason)")
+    }
+}
+
+extension S3Credentials {
+    /// Reads the JSON that a command, a container's host or the metadata of a virtual machine responds with.
+    public init?(json bytes: [UInt8]) {
+        guard let members = FlatJSON.members(bytes), let key = members["AccessKeyId"],
+            let secret = members["SecretAccessKey"], !key.isEmpty, !secret.isEmpty,
+            members["Code"] ?? "Success" == "Success"
+        else { return nil }
+        let expiration = members["Expiration"].flatMap { $0.isEmpty ? nil : $0 }
+        var expires: Int64?
+        if let expiration {
+            guard let seconds = Self.seconds(expiration) else { return nil }
+            expires = seconds
+        }
+        let token = members["SessionToken"] ?? members["Token"]
+        self.init(accessKey: key, secretKey: secret, sessionToken: token == "" ? nil : token, expires: expires)
+    }
+
+    /// Reads a time such as `2026-11-28T12:00:00Z` or `2026-11-28T12:00:00+00:00` (RFC 3339).
+    static func seconds(_ text: String) -> Int64? {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 20 else { return nil }
+        let number = { (range: Range<Int>) in Int64(UInt32(digits: String(decoding: bytes[range], as: UTF8.self)) ?? 0) }
+        guard bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[13] == UInt8(ascii: ":"),
+            bytes[16] == UInt8(ascii: ":"), (1...12).contains(number(5..<7)), (1...31).contains(number(8..<10))
+        else { return nil }
+        let day = LocalTime.day(year: number(0..<4), month: Int(number(5..<7)), day: Int(number(8..<10)))
+        let local = day * 86_400 + number(11..<13) * 3_600 + number(14..<16) * 60 + number(17..<19)
+        let zone = bytes[19...].drop { $0 == UInt8(ascii: ".") || $0.isDigit }
+        if zone.elementsEqual("Z".utf8) || zone.elementsEqual("z".utf8) { return local }
+        let parts = Array(zone)
+        guard parts.count == 6, parts[3] == UInt8(ascii: ":"), let sign = parts.first, "+-".utf8.contains(sign) else {
+            return nil
+        }
+        let part = { (range: Range<Int>) in Int64(UInt32(digits: String(decoding: parts[range], as: UTF8.self)) ?? 0) }
+        let offset = part(1..<3) * 3_600 + part(4..<6) * 60
+        return sign == UInt8(ascii: "+") ? local - offset : local + offset
+    }
+}

@@ -1,0 +1,183 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// Finds the server and the credentials for requests of S3, and keeps them until shortly before they expire. Files are
+/// read and commands run on a thread of its own, because these calls may hang. The functions of this class are called
+/// on the thread of the event loop.
+final class S3CredentialCache {
+    typealias Found = Result<(settings: S3Settings, credentials: S3Credentials), Failure>
+
+    private struct Entry {
+        var found: Found?
+        /// Until when `found` is used, in milliseconds of the boot clock.
+        var usedUntil: Int64 = 0
+        var waiting: [(Found) -> Void] = []
+        var fetch: S3CredentialFetch?
+    }
+
+    /// What the thread has found for the settings.
+    private enum Step: Sendable {
+        case resolved(Result<S3Resolution, Failure>)
+        case command(Result<S3Credentials, Failure>, S3Resolution)
+        case authorization(String?, url: String, S3Resolution, next: Int)
+    }
+
+    private struct Finished: Sendable {
+        var settings: S3Settings
+        var step: Step
+    }
+
+    private let loop: Loop
+    private unowned let transport: Transport
+    private let finished = Lock<[Finished]>([])
+    private var worker: Worker<Void>?
+    private var wakeUp: EventFD?
+    private var watch: Watch?
+    private var entries: [S3Settings: Entry] = [:]
+    /// The regions of buckets that a server has named.
+    private var regions: [String: String] = [:]
+
+    /// Credentials that expire earlier are fetched again.
+    private static let marginSeconds: Int64 = 300
+    /// How long credentials without an expiry are used before the files are read again, and how long a failure is kept.
+    private static let freshMilliseconds: Int64 = 60_000
+    private static let failureMilliseconds: Int64 = 1_000
+    private static let entryLimit = 256
+
+    init(_ transport: Transport) {
+        self.transport = transport
+        loop = transport.loop
+    }
+
+    /// Calls `then` one time with the completed settings and the credentials, in most cases before this function
+    /// returns.
+    func obtain(_ settings: S3Settings, then: @escaping (Found) -> Void) throws(Failure) {
+        var entry = entries[settings] ?? Entry()
+        if let found = entry.found, loop.now < entry.usedUntil { return then(found) }
+        if entries.count >= Self.entryLimit { entries = entries.filter { !$0.value.waiting.isEmpty } }
+        let isFirst = entry.waiting.isEmpty
+        entry.waiting.append(then)
+        if isFirst {
+            try post(settings) { .resolved(Result { () throws(Failure) in try S3Files.resolution(of: settings) }) }
+        }
+        entries[settings] = entry
+    }
+
+    /// Makes the next request fetch credentials again, because a server has said that they have expired.
+    func expire(_ settings: S3Settings) { entries[settings]?.usedUntil = 0 }
+
+    func region(of bucket: String) -> String? { regions[bucket] }
+
+    func note(region: String, of bucket: String) { regions[bucket] = region }
+
+    func close() {
+        watch = nil
+        entries = [:]
+        _ = worker?.close(until: .after(milliseconds: 100))
+        worker = nil
+    }
+
+    private func post(_ settings: S3Settings, _ step: @escaping @Sendable () -> Step) throws(Failure) {
+        let (worker, wakeUp) = try open()
+        worker.post { [finished] _ in
+            let step = step()
+            finished.withLock { $0.append(Finished(settings: settings, step: step)) }
+            wakeUp.set()
+        }
+    }
+
+    private func open() throws(Failure) -> (Worker<Void>, EventFD) {
+        if let worker, let wakeUp { return (worker, wakeUp) }
+        do {
+            let worker = try Worker<Void>(name: "bh-s3", make: {})
+            let wakeUp = try EventFD()
+            watch = try loop.watch(wakeUp.number, .readable) { [unowned self] _ in deliver() }
+            (self.worker, self.wakeUp) = (worker, wakeUp)
+            return (worker, wakeUp)
+        } catch {
+            throw Failure(.outOfResources, "no thread or descriptor is left for the credentials of S3: \(error)")
+        }
+    }
+
+    private func deliver() {
+        wakeUp?.clear()
+        let all = finished.withLock { list in
+            defer { list = [] }
+            return list
+        }
+        for item in all { take(item.step, for: item.settings) }
+    }
+
+    private func take(_ step: Step, for settings: S3Settings) {
+        switch step {
+        case .resolved(.failure(let failure)): end(settings, .failure(failure))
+        case .resolved(.success(let resolution)): ask(0, of: resolution, for: settings)
+        case .command(.failure(let failure), _): end(settings, .failure(failure))
+        case .command(.success(let credentials), let resolution): end(settings, resolution, credentials)
+        case .authorization(let token, let url, let resolution, let next):
+            fetch(settings, resolution, next: next) { [transport] then in
+                S3CredentialFetch(container: url, token, transport, then: then)
+            }
+        }
+    }
+
+    /// Asks the sources from a position on.
+    private func ask(_ position: Int, of resolution: S3Resolution, for settings: S3Settings) {
+        guard position < resolution.sources.count else {
+            return end(
+                settings,
+                .failure(
+                    S3Resolution.missing(
+                        "neither the environment of the engine nor the files of AWS have any; run aws configure, or "
+                            + "give a profile or a command for credentials")))
+        }
+        do throws(Failure) {
+            switch resolution.sources[position] {
+            case .known(let credentials): end(settings, resolution, credentials)
+            case .command(let command):
+                try post(settings) {
+                    .command(
+                        Result { () throws(Failure) in try S3Files.credentials(from: command) }, resolution)
+                }
+            case .container(let url, let authorization, let file):
+                try post(settings) {
+                    let token = file.flatMap { S3Files.text(of: $0) }?.split { $0.isWhitespace }.joined(separator: " ")
+                    return .authorization(token ?? authorization, url: url, resolution, next: position + 1)
+                }
+            case .instance(let url):
+                fetch(settings, resolution, next: position + 1) { [transport] then in
+                    S3CredentialFetch(instance: url, transport, then: then)
+                }
+            }
+        } catch {
+            end(settings, .failure(error))
+        }
+    }
+
+    private func fetch(
+        _ settings: S3Settings, _ resolution: S3Resolution, next: Int,
+        _ make: (@escaping (S3Credentials?) -> Void) -> S3CredentialFetch
+    ) {
+        let fetch = make { [unowned self] credentials in
+            entries[settings]?.fetch = nil
+            if let credentials { return end(settings, resolution, credentials) }
+            ask(next, of: resolution, for: settings)
+        }
+        entries[settings]?.fetch = fetch
+        fetch.start()
+    }
+
+    private func end(_ settings: S3Settings, _ resolution: S3Resolution, _ credentials: S3Credentials) {
+        let left = credentials.expires.map { $0 - Clock.wallMilliseconds / 1_000 - Self.marginSeconds }
+        // Credentials that are near their end at once are used nevertheless, for a second.
+        let milliseconds = left.map { min(max($0, 1), 86_400) * 1_000 } ?? Self.freshMilliseconds
+        end(settings, .success((resolution.settings, credentials)), keptFor: milliseconds)
+    }
+
+    private func end(_ settings: S3Settings, _ found: Found, keptFor milliseconds: Int64 = failureMilliseconds) {
+        guard let entry = entries[settings] else { return }
+        entries[settings] = Entry(found: found, usedUntil: loop.now + milliseconds)
+        for then in entry.waiting { then(found) }
+    }
+}
