@@ -26,7 +26,8 @@ struct Repair {
                 throw Failure(.inUse, "an engine\(engine) uses the store \(directory.path); end it first")
             }
             let repair = StoreRepair(
-                directory, lock, origin: { (try? URLParser.origin(of: $0)) ?? (try? URLParser.origin(of: $0, S3Settings())) },
+                directory, lock,
+                origin: { (try? URLParser.origin(of: $0)) ?? (try? URLParser.origin(of: $0, S3Settings())) },
                 report: { finding in
                     if finding.level != .ok { isComplete = false }
                     Program.writeText("\(finding.level.rawValue): \(finding.text)\n", to: STDOUT_FILENO)

@@ -1,4 +1,5 @@
 internal import BackhaulModel
+internal import BackhaulPlatform
 
 /// Determines the credentials, header lines, proxy and connection of a hop. A *hop* is one HTTP request of a transfer;
 /// a redirect, for example, needs a further hop.
@@ -111,5 +112,45 @@ extension Transfer {
         guard jar != nil, target.keepsHeaders else { return nil }
         let values = request.headers.filter { $0.name.lowercased() == "cookie" && !$0.value.isEmpty }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: "; ")
+    }
+}
+
+/// The signature of a request for an object of S3.
+extension Transfer {
+    /// What the request needs for S3, if the server and the credentials are not known yet.
+    var unpreparedS3: S3Request? { exchange.s3 == nil ? request.s3 : nil }
+
+    var object: S3Object { get throws(Failure) { try S3Object(request.url) } }
+
+    func use(_ access: S3Access, _ origin: Origin) {
+        exchange.s3 = access
+        move(to: access.location.url, origin)
+        secrets.add(.credential(user: access.credentials.accessKey, password: access.credentials.secretKey))
+        if let token = access.credentials.sessionToken {
+            secrets.add(.headers([HeaderField("x-amz-security-token", token)]))
+        }
+    }
+
+    /// Notes the region of a bucket, if a response names another one than the request. Returns whether the request is
+    /// sent again.
+    func noteRegion() -> Bool {
+        guard let access = exchange.s3, [301, 307, 400, 403, 404].contains(exchange.head.status),
+            let region = exchange.head.fields.first(where: { $0.isNamed("x-amz-bucket-region") })?.text,
+            region != access.location.region, S3Settings.isRegion(region),
+            let object = try? object, startsAgain(for: .otherRegion)
+        else { return false }
+        transport?.s3.note(region: region, of: object.bucket)
+        wasNotProcessed()
+        return true
+    }
+
+    /// The lines that sign the request; empty if it is not for an object of S3.
+    func signatureLines(_ headers: [HeaderField]) throws(Failure) -> [String] {
+        guard let access = exchange.s3, let request = request.s3, let hash = transport?.sha256 else { return [] }
+        let signature = RequestSignature(access.credentials, region: access.location.region, hash: hash)
+        let fields = try signature.fields(
+            method: outgoing.method, access.location, headers: headers, payload: request.payload,
+            seconds: Clock.wallMilliseconds / 1_000)
+        return fields.map { "\($0.name): \($0.value)" }
     }
 }

@@ -40,7 +40,7 @@ extension TransferRequest {
         removing upload: AbandonedUpload, _ configuration: SessionConfiguration, credentials: SessionCredentials?
     ) throws(Failure) {
         guard upload.uploadProtocol != .s3 else {
-            self = try Self.abort(upload, configuration)
+            self = try Self.s3Removal(of: upload, configuration)
             return
         }
         let origin = try URLParser.origin(of: upload.url)
@@ -54,8 +54,8 @@ extension TransferRequest {
         method = "DELETE"
     }
 
-    private static func abort(
-        _ upload: AbandonedUpload, _ configuration: SessionConfiguration
+    private static func s3Removal(
+        of upload: AbandonedUpload, _ configuration: SessionConfiguration
     ) throws(Failure) -> TransferRequest {
         let settings = upload.s3.completed(by: configuration.policy)
         let resource = UploadResource(.s3, url: upload.url)

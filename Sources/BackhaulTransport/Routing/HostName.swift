@@ -7,7 +7,9 @@ public enum HostName {
     /// Returns the URL with the ASCII form of its host name (`xn--…`). Returns other texts unchanged.
     public static func ascii(url: String) throws(Failure) -> String {
         let bytes = url.utf8
-        guard !bytes.allSatisfy({ $0 < 0x80 }), !S3Object.isObject(url), let start = url.firstRange(of: "://")?.upperBound else { return url }
+        guard !bytes.allSatisfy({ $0 < 0x80 }), !S3Object.isObject(url),
+            let start = url.firstRange(of: "://")?.upperBound
+        else { return url }
         // A combining mark after a separator makes one Character with it, so scalars are compared.
         let authority = Substring(url.unicodeScalars[start...].prefix { !"/?#".unicodeScalars.contains($0) })
         // URLs with a user name are refused elsewhere.

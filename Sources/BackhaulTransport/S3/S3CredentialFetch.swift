@@ -24,7 +24,10 @@ final class S3CredentialFetch: TransferDelegate {
     private static let containerMilliseconds: UInt32 = 5_000
     private static let bodyLimit = 64 << 10
 
-    init(container url: String, _ authorization: String?, _ transport: Transport, then: @escaping (S3Credentials?) -> Void) {
+    init(
+        container url: String, _ authorization: String?, _ transport: Transport,
+        then: @escaping (S3Credentials?) -> Void
+    ) {
         (base, self.authorization, self.transport, self.then, step) = (url, authorization, transport, then, .container)
     }
 
@@ -50,7 +53,8 @@ final class S3CredentialFetch: TransferDelegate {
     private func send(_ method: String, _ url: String, _ headers: [HeaderField]) {
         do throws(Failure) {
             let origin = try URLParser.origin(of: url)
-            let milliseconds = if case .container = step { Self.containerMilliseconds } else { Self.instanceMilliseconds }
+            let milliseconds =
+                if case .container = step { Self.containerMilliseconds } else { Self.instanceMilliseconds }
             var request = TransferRequest(
                 url: url, headers: headers, requestTimeoutMilliseconds: milliseconds, origin: origin)
             request.method = method

@@ -5,13 +5,14 @@ import json
 
 import pytest
 
-from backhaul import PRIORITY_NOW, BackhaulError, Status, TaskState
+from backhaul import PRIORITY_NOW, BackhaulError, Policy, Status, TaskState, TransferRules
 from servers.content import Content
 from servers.s3 import ACCESS_KEY, MEBIBYTE, SECRET_KEY, S3Server
 from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
 SMALL = Content(1_000_000)
+KEYS = f"[default]\naws_access_key_id={ACCESS_KEY}\naws_secret_access_key={SECRET_KEY}\n"
 #: Three parts: 8, 8 and 4 MiB.
 LARGE = Content(20 * MEBIBYTE)
 PARTS = ["PUT partNumber=1", "PUT partNumber=2", "PUT partNumber=3"]
@@ -27,7 +28,7 @@ def server():
 @pytest.fixture
 def profiles(place):
     """Returns a function that writes the files of AWS. Returns the environment of a process that reads them."""
-    def write(config="", credentials=f"[default]\naws_access_key_id={ACCESS_KEY}\naws_secret_access_key={SECRET_KEY}\n"):
+    def write(config="", credentials=KEYS):
         (place / "config").write_text(config)
         (place / "credentials").write_text(credentials)
         return {"AWS_CONFIG_FILE": str(place / "config"), "AWS_SHARED_CREDENTIALS_FILE": str(place / "credentials"),
@@ -64,8 +65,8 @@ def source(sources, content):
 
 
 @pytest.mark.parametrize(("key", "name"), [
-    ("a/b.txt", "a/b.txt"), ("a%20b%2Bc%3Fd%25.txt", "a b+c?d%.txt"), ("fotos/%C3%BC", "fotos/ü"), ("fotos/ü", "fotos/ü"),
-    ("a+b=c&d~e'f(g)*,;:@!$", "a+b=c&d~e'f(g)*,;:@!$"), ("/a//b/", "/a//b/")])
+    ("a/b.txt", "a/b.txt"), ("a%20b%2Bc%3Fd%25.txt", "a b+c?d%.txt"), ("fotos/%C3%BC", "fotos/ü"),
+    ("fotos/ü", "fotos/ü"), ("a+b=c&d~e'f(g)*,;:@!$", "a+b=c&d~e'f(g)*,;:@!$"), ("/a//b/", "/a//b/")])
 def test_a_key_of_any_letters_is_downloaded_with_a_right_signature(server, engine, downloads, key, name):
     server.objects["bucket", name] = SMALL.data
     one = engine()
@@ -172,6 +173,33 @@ def test_an_existing_object_is_not_replaced_if_the_request_has_the_condition(ser
     assert event.state is TaskState.FAILED and event.http_status == 412
     assert b"PreconditionFailed" in event.error_body
     assert server.objects["bucket", "a"] == b"old"
+    until(lambda: server.uploads, lambda uploads: not uploads)
+
+
+def test_an_upload_that_is_cancelled_is_aborted_at_the_server(server, engine, sources):
+    server.stalls_in = 2
+    # The settings are those of the request, not of the session.
+    one = engine(s3_endpoint="http://127.0.0.1:1")
+    one.upload("s3://bucket/a", source(sources, LARGE), policy=Policy(rules=TransferRules(s3_endpoint=server.url)))
+    until(lambda: server.stalled, lambda count: count == 1)
+    one.cancel()
+    until(lambda: server.aborted, lambda aborted: len(aborted) == 1)
+    assert server.uploads == {} and server.objects == {}
+
+
+def test_an_upload_that_is_cancelled_is_aborted_by_the_next_engine_if_the_server_did_not_respond(
+        server, engine, host, sources, profiles):
+    server.stalls_in = 1
+    server.fail("DELETE", "uploadId", 503, "SlowDown")
+    one = engine()
+    one.upload("s3://bucket/a", source(sources, LARGE))
+    until(lambda: server.stalled, lambda count: count == 1)
+    one.cancel()
+    until(server.steps, lambda steps: "DELETE uploadId" in steps)
+    until(lambda: server.errors, lambda errors: not errors)
+    one.kill_with_engine()
+    host(environment=profiles()).attach()
+    until(lambda: server.aborted, lambda aborted: len(aborted) == 1)
 
 
 def test_a_refused_signature_is_a_failure_with_the_words_of_the_server(server, engine, downloads, profiles):

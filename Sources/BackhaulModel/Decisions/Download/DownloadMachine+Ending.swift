@@ -30,7 +30,8 @@ extension DownloadMachine {
         return switch refusal {
         case .again(let failure): retry(failure, fromZero: false)
         case .credential(let authChallenge): saveAndConclude(.credential(authChallenge))
-        case .final(let failure) where policy.retriesPermanent(failure) || hasExpiredCredentials: retry(failure, fromZero: false)
+        case .final(let failure) where policy.retriesPermanent(failure) || hasExpiredCredentials:
+            retry(failure, fromZero: false)
         case .final(let failure) where mayContinueLater: conclude(.failed(failure))
         case .final(let failure): discard(.failed(failure))
         }

@@ -1,5 +1,5 @@
-/// Reads the members of a JSON object whose values are texts, numbers, true, false or null. Credentials of AWS have this
-/// form. The library has its own code for this, because Foundation is as large as this whole library.
+/// Reads the members of a JSON object whose values are texts, numbers, true, false or null. Credentials of AWS have
+/// this form. The library has its own code for this, because Foundation is as large as this whole library.
 enum FlatJSON {
     /// The members, with numbers and words as they are written, and without those that are null. Nil if the bytes are
     /// not such an object.

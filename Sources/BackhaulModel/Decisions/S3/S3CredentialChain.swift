@@ -64,7 +64,8 @@ public struct S3Resolution: Equatable, Sendable {
         } else if let url = given("AWS_CONTAINER_CREDENTIALS_FULL_URI") {
             guard isTrusted(url) else {
                 throw missing(
-                    "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither an https URL nor a URL of this machine or of its host")
+                    "AWS_CONTAINER_CREDENTIALS_FULL_URI is no https URL, and no URL of this machine or of its host"
+                )
             }
             sources.append(.container(url: url, authorization: authorization, file: file))
         }
@@ -111,7 +112,8 @@ extension S3Credentials {
     static func seconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20 else { return nil }
-        let number = { (range: Range<Int>) in Int64(UInt32(digits: String(decoding: bytes[range], as: UTF8.self)) ?? 0) }
+        let number = { (range: Range<Int>) in Int64(UInt32(digits: String(decoding: bytes[range], as: UTF8.self)) ?? 0)
+        }
         guard bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[13] == UInt8(ascii: ":"),
             bytes[16] == UInt8(ascii: ":"), (1...12).contains(number(5..<7)), (1...31).contains(number(8..<10))
         else { return nil }

@@ -1,6 +1,6 @@
 /// Where a request for an object of S3 is sent.
 public struct S3Location: Equatable, Sendable {
-    /// The scheme and the name of the server, with its port if that is not the scheme's own: "https://example.org:9000".
+    /// The scheme and the name of the server, with its port if that is not the scheme's own.
     public let server: String
     /// The path as it is sent and signed.
     public let path: String

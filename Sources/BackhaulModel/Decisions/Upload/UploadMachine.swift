@@ -14,7 +14,8 @@ public struct UploadMachine: Sendable {
     public internal(set) var resource: UploadResource?
     /// How many requests in a row have only asked for the offset, because the server did not take the bytes.
     var fruitlessProbes = 0
-    /// The greatest offset of this attempt and the earlier ones. A server that returns to smaller offsets makes no progress.
+    /// The greatest offset of this attempt and the earlier ones. A server that returns to smaller offsets makes no
+    /// progress.
     public internal(set) var greatestOffset: UInt64
     /// How many requests for the list of parts this attempt has sent, without those for further pages.
     var listings = 0
@@ -72,8 +73,8 @@ public struct UploadMachine: Sendable {
         }
     }
 
-    /// Takes bytes of a response's body, in the phase `reading`. More bytes than any valid body has are dropped, so that
-    /// the body is invalid.
+    /// Takes bytes of a response's body, in the phase `reading`. More bytes than any valid body has are dropped, so
+    /// that the body is invalid.
     public mutating func read(_ bytes: RawSpan) {
         guard case .reading = state else { return }
         let room = S3Document.sizeLimit + 1 - responseBody.count

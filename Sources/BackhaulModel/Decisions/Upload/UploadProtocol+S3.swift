@@ -29,8 +29,8 @@ extension UploadProtocol {
         }
     }
 
-    /// The fields of the host's request that a step of S3 has. Those that describe the object belong to the request that
-    /// makes the upload, and conditions belong to the request that makes the object.
+    /// The fields of the host's request that a step of S3 has. Those that describe the object belong to the request
+    /// that makes the upload, and conditions belong to the request that makes the object.
     public static func s3Fields(of step: UploadStep, _ fields: [HeaderField]) -> [HeaderField] {
         let conditions = ["if-match", "if-none-match"]
         return fields.filter { field in
@@ -184,7 +184,8 @@ extension Failure {
     /// An error that may pass. In a response without an error status, it counts as 500.
     fileprivate static func temporary(_ error: S3Error, _ head: ResponseHead) -> Failure {
         Failure(
-            .httpStatus, "\(head.origin) sent the error \(PlainText.of(error.code + ": " + error.message, atMost: 200))",
+            .httpStatus,
+            "\(head.origin) sent the error \(PlainText.of(error.code + ": " + error.message, atMost: 200))",
             domain: .http, detail: head.status < 500 ? 500 : Int64(head.status))
     }
 

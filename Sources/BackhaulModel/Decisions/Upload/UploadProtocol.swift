@@ -16,7 +16,8 @@ public enum UploadStep: Equatable, Sendable {
     public var resource: UploadResource? {
         switch self {
         case .whole, .create: nil
-        case .probe(let resource), .list(let resource, _), .append(let resource, _), .complete(let resource, _): resource
+        case .probe(let resource), .list(let resource, _), .append(let resource, _), .complete(let resource, _):
+            resource
         }
     }
 }

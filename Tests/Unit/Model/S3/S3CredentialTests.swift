@@ -101,7 +101,10 @@ struct S3CredentialTests {
         "the JSON of credentials",
         arguments: [
             (#"{"AccessKeyId":"a","SecretAccessKey":"b"}"#, true),
-            (#" { "Version" : 1, "AccessKeyId":"a", "SecretAccessKey":"\u0062\/", "Token": null, "Code":"Success" } "#, true),
+            (
+                #" { "Version" : 1, "AccessKeyId":"a", "SecretAccessKey":"\u0062\/", "Token":null, "Code":"Success"} "#,
+                true
+            ),
             (#"{"AccessKeyId":"a"}"#, false), (#"{"AccessKeyId":"a","SecretAccessKey":"b""#, false),
             (#"{"AccessKeyId":"a","SecretAccessKey":"b"} x"#, false), ("", false), ("{}", false), ("[]", false),
             (#"{"AccessKeyId":"a","SecretAccessKey":"b","Code":"Failed"}"#, false),

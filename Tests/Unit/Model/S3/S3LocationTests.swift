@@ -13,8 +13,10 @@ struct S3LocationTests {
     func urls() throws {
         let cases: [(String, S3Settings, String)] = [
             ("s3://bucket/a/b", settings(), "https://bucket.s3.us-east-1.amazonaws.com/a/b"),
-            ("S3://bucket/a%20b%2b", settings(nil, "eu-central-1"),
-             "https://bucket.s3.eu-central-1.amazonaws.com/a%20b%2B"),
+            (
+                "S3://bucket/a%20b%2b", settings(nil, "eu-central-1"),
+                "https://bucket.s3.eu-central-1.amazonaws.com/a%20b%2B"
+            ),
             ("s3://bucket/a", settings(nil, "cn-north-1"), "https://bucket.s3.cn-north-1.amazonaws.com.cn/a"),
             ("s3://my.bucket/a", settings(), "https://s3.us-east-1.amazonaws.com/my.bucket/a"),
             ("s3://Bucket/a", settings(), "https://s3.us-east-1.amazonaws.com/Bucket/a"),
@@ -46,8 +48,10 @@ struct S3LocationTests {
     @Test(
         "a wrong URL is refused",
         arguments: [
-            "s3://", "s3://bucket", "s3://bucket/", "s3://bu/a", "s3://bu%63ket/a", "s3://bucket/a?b", "s3://bucket/a#b",
-            "s3://bucket/a/../b", "s3://bucket/%2E", "s3://bucket/%2", "s3://bucket/" + String(repeating: "a", count: 1_025),
+            "s3://", "s3://bucket", "s3://bucket/", "s3://bu/a", "s3://bu%63ket/a", "s3://bucket/a?b",
+            "s3://bucket/a#b",
+            "s3://bucket/a/../b", "s3://bucket/%2E", "s3://bucket/%2",
+            "s3://bucket/" + String(repeating: "a", count: 1_025),
         ])
     func refused(_ url: String) { #expect(throws: Failure.self) { try S3Object.check(url) } }
 }

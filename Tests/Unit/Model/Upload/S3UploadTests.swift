@@ -69,8 +69,10 @@ struct S3UploadTests {
     @Test(
         "the response to the request that makes an upload",
         arguments: [
-            (200, "<InitiateMultipartUploadResult><UploadId>a b</UploadId></InitiateMultipartUploadResult>",
-             "append 8388608 at 0"),
+            (
+                200, "<InitiateMultipartUploadResult><UploadId>a b</UploadId></InitiateMultipartUploadResult>",
+                "append 8388608 at 0"
+            ),
             (200, "<InitiateMultipartUploadResult/>", "later"), (200, "<html></html>", "later"), (200, "", "later"),
             (503, "<Error><Code>SlowDown</Code></Error>", "answer"), (403, "", "answer"),
         ])

@@ -19,7 +19,9 @@ struct S3UploadWalk {
     init(seed: UInt64, forgets: Bool = true) {
         random = Random(seed: seed)
         self.forgets = forgets
-        size = random.once(in: 6) ? UInt64(random.number(0...16)) * Self.mebibyte : UInt64(random.number(17...90)) * 999_999
+        size =
+            random.once(in: 6)
+            ? UInt64(random.number(0...16)) * Self.mebibyte : UInt64(random.number(17...90)) * 999_999
         server = SimulatedS3Server(size: size)
         calmAttempt = random.number(1...30)
     }
@@ -35,7 +37,8 @@ struct S3UploadWalk {
         while attempts < calmAttempt + 6 {
             attempts += 1
             switch attempt() {
-            case .succeeded: return server.objects.allSatisfy { $0 == size } && !server.objects.isEmpty ? nil : "it lied"
+            case .succeeded:
+                return server.objects.allSatisfy { $0 == size } && !server.objects.isEmpty ? nil : "it lied"
             case .failed(let failure): return "it failed: \(failure.message)"
             default:
                 if forgets, goesWrong(in: 12) { server.forget() }

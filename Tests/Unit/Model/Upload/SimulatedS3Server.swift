@@ -52,7 +52,8 @@ struct SimulatedS3Server {
             lastNumber += 1
             uploads["s3://bucket/key?uploadId=\(lastNumber)"] = [:]
             body = Array(
-                "<InitiateMultipartUploadResult><UploadId>\(lastNumber)</UploadId></InitiateMultipartUploadResult>".utf8)
+                "<InitiateMultipartUploadResult><UploadId>\(lastNumber)</UploadId></InitiateMultipartUploadResult>".utf8
+            )
             return 200
         }
         guard let parts = uploads[resource.url] else { return refused("NoSuchUpload", 404) }
