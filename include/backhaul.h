@@ -1220,6 +1220,12 @@ typedef struct bh_request {
                                     BH_PRIORITY_NOW */
     uint32_t mode;               /* permission bits of the file; 0: the mode of the replaced file, or the default ACL of
                                     the directory, or 0666 without the bits of the host's umask (docs/storage.md) */
+    uint64_t range_start;        /* the first byte to transfer. In a download without a body: of the resource. The file
+                                    then has only the bytes of the range, and checksum, expected_size and maximum_size
+                                    apply to this file. In an upload of body_file: of this file, without
+                                    BH_BODY_CONSUME. If the resource is shorter than the range, the task fails with
+                                    BH_SIZE_MISMATCH. docs/guides/downloads.md, docs/uploads.md */
+    uint64_t range_size;         /* the number of bytes to transfer from range_start on; 0: all bytes up to the end */
 } bh_request;
 
 /* State of a task. The last three states are final. */

@@ -96,8 +96,8 @@ extension Transfer {
             // Pragma is for caches of HTTP/1.0.
             lines += ["Cache-Control: no-cache", "Pragma: no-cache"]
         }
-        if request.offset > 0 {
-            lines.append("Range: bytes=\(request.offset)-")
+        if let range = request.range {
+            lines.append("Range: bytes=\(range.first)-\(range.last.map(String.init) ?? "")")
             if let validator = request.ifRange { lines.append("If-Range: \(validator)") }
         }
         return lines

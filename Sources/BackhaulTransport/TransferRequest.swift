@@ -9,8 +9,9 @@ public struct TransferRequest: Sendable {
     /// The header fields of a protocol over HTTP. They are sent to each origin, also after redirects, because the
     /// request means something else without them.
     public var protocolHeaders: [HeaderField] = []
-    /// The first byte to request (RFC 9110, section 14.2). 0 requests all bytes, without a range.
-    public var offset: UInt64
+    /// The first and the last byte to request (RFC 9110, section 14.2). Nil: all bytes, without a range. `last`: nil if
+    /// all bytes from the first one on are requested.
+    public var range: (first: UInt64, last: UInt64?)?
     /// The validator for If-Range, which makes a range safe (RFC 9110, section 13.1.5).
     public var ifRange: String?
     /// The longest time in which no byte is sent or received. The limit also applies before the first byte.
@@ -53,14 +54,13 @@ public struct TransferRequest: Sendable {
     public var s3: S3Request?
 
     public init(
-        url: String, headers: [HeaderField] = [], offset: UInt64 = 0, ifRange: String? = nil,
+        url: String, headers: [HeaderField] = [], ifRange: String? = nil,
         requestTimeoutMilliseconds: UInt32 = 60_000, caFile: String? = nil, maximumRedirects: Int = 20, origin: Origin,
         credentials: SessionCredentials? = nil
     ) {
         self.url = url
         self.origin = origin
         self.headers = headers
-        self.offset = offset
         self.ifRange = ifRange
         self.requestTimeoutMilliseconds = requestTimeoutMilliseconds
         self.caFile = caFile

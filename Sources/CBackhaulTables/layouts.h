@@ -239,6 +239,8 @@ static inline const bht_layout *bht_layouts(size_t *count) {
         BHT_FIELD(bh_request, refresh)
         BHT_FIELD(bh_request, priority)
         BHT_FIELD(bh_request, mode)
+        BHT_FIELD(bh_request, range_start)
+        BHT_FIELD(bh_request, range_size)
         BHT_STRUCT(bh_enqueued)
         BHT_FIELD(bh_enqueued, struct_size)
         BHT_FIELD(bh_enqueued, request)

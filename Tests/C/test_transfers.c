@@ -212,6 +212,29 @@ static void a_request_with_every_option_is_accepted_and_listed(void) {
     CHECK(count == 0);
 }
 
+static void the_range_of_a_request_must_fit_its_body_and_is_stored(void) {
+    bh_request requests[2] = {idle_request(), idle_request()};
+    bh_batch *results = NULL;
+    requests[0].range_start = 5;
+    requests[0].range_size = 7;
+    requests[0].idempotency_key = "slice";
+    requests[1].body_file = "/etc/passwd";
+    requests[1].range_start = 1;
+    requests[1].range_size = 2;
+    CHECK_STATUS(BH_OK, bh_session_enqueue(session, requests, 2, 20000, NULL, &error));
+    CHECK_STATUS(BH_OK, bh_session_enqueue(session, requests, 1, 20000, &results, &error));
+    CHECK(bh_batch_enqueued_at(results, 0)->disposition == BH_ENQUEUE_EXISTING);
+    bh_batch_release(results);
+    requests[0].range_size = 8;
+    CHECK_STATUS(BH_KEY_CONFLICT, bh_session_enqueue(session, requests, 1, 20000, NULL, &error));
+    CHECK(strstr(error.message, "range_size") != NULL);
+    requests[1].range_size = UINT64_C(1) << 60;
+    CHECK_REFUSED("body_file", bh_session_enqueue(session, &requests[1], 1, 20000, NULL, &error));
+    requests[1].range_size = 2;
+    requests[1].body_source = BH_BODY_CONSUME;
+    CHECK_REFUSED("BH_BODY_CONSUME", bh_session_enqueue(session, &requests[1], 1, 20000, NULL, &error));
+}
+
 static void limits_are_read_back_unchanged(void) {
     bh_limits limits = BH_INIT(bh_limits);
     bh_batch *batch = NULL;
@@ -257,5 +280,6 @@ MAIN(APPLICATION_TEST(a_configuration_is_read_back_unchanged),
      APPLICATION_TEST(fields_that_are_0_are_read_back_with_their_defaults),
      TEST(the_error_for_an_invalid_setting_names_the_field), TEST(the_error_for_an_invalid_request_names_the_field),
      PRODUCER_TEST(a_request_with_every_option_is_accepted_and_listed),
+     PRODUCER_TEST(the_range_of_a_request_must_fit_its_body_and_is_stored),
      APPLICATION_TEST(limits_are_read_back_unchanged), APPLICATION_TEST(metrics_are_open_metrics_text),
      APPLICATION_TEST(each_application_is_listed_with_the_counts_of_its_sessions))

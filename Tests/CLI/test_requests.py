@@ -11,6 +11,7 @@ from servers.certificates import make_certificates
 from servers.content import Content
 from servers.misbehaving import MisbehavingServer
 from servers.proxy import Proxy
+from servers.receiving import ReceivingServer
 
 pytestmark = pytest.mark.hosting("embedded")
 
@@ -40,6 +41,27 @@ def test_a_repeated_command_with_the_if_changed_option_sends_the_entity_tag_of_t
         backhaul("get", "--if-changed", url)
     first, second = server.log("/a")
     assert (first.headers.get("if-none-match"), second.headers.get("if-none-match")) == (None, CONTENT.etag)
+
+
+def test_the_range_option_transfers_a_part_of_a_file(backhaul, server):
+    url = server.serve("/a", CONTENT)
+    backhaul("get", "-r", "100-149", "-o", "slice", url)
+    backhaul("get", "--range", "19990-", "-o", "rest", url)
+    assert (backhaul.here / "slice").read_bytes() == CONTENT.data[100:150]
+    assert (backhaul.here / "rest").read_bytes() == CONTENT.data[19_990:]
+    assert [asked.range for asked in server.log("/a")] == ["bytes=100-149", "bytes=19990-"]
+    backhaul("get", "-o", "slice", url, code=4)
+    with ReceivingServer() as sink:
+        backhaul("put", "--range", "10-19", "slice", f"{sink.url}/part")
+        assert sink.received == {"part": CONTENT.data[110:120]}
+        refused = backhaul("put", "--range", "10-50", "slice", f"{sink.url}/part", code=2)
+    assert "has 50 bytes" in refused.stderr and "body_file" not in refused.stderr
+
+
+@pytest.mark.parametrize("wrong", ["5", "9-8", "-100", "1-2-3", "a-b", "0-9223372036854775807"])
+def test_a_malformed_range_is_refused(backhaul, wrong):
+    refused = backhaul("get", f"--range={wrong}", "http://127.0.0.1:9/a", code=2)
+    assert f"--range takes FIRST-LAST or FIRST-, such as 0-499, not '{wrong}'" in refused.stderr
 
 
 def test_an_error_page_is_stored_as_a_file_if_the_command_accepts_its_status(backhaul, server):

@@ -69,6 +69,7 @@ PHRASES = {
     "set tolerances to BH_TOLERATE_EARLY_RESPONSE", "the application identifier",
     "the launch's environment", "the URL cannot be read", ", which no listing shows",
     "set asks_for_credentials of the stored configuration",
+    "a range_start or a range_size", "range_start and range_size", "range_start or range_size",
     "a checksum or an expected_size", "has a file or parts as its body; give bytes from memory",
 }
 

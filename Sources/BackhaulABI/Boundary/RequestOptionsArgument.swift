@@ -25,6 +25,7 @@ enum RequestOptionsArgument {
             || given.part_count != 0 || given.body_source != 0 || given.refresh != 0 || given.expires_ms != 0
             || given.policy != nil || given.earliest_start_ms != 0 || given.latest_start_ms != 0
             || given.expected_bytes_received != 0 || given.expected_bytes_sent != 0
+            || given.range_start != 0 || given.range_size != 0
             || given.flags & ~UInt32(BH_REQUEST_STARTS_SUSPENDED) != 0
     }
 
@@ -51,6 +52,8 @@ enum RequestOptionsArgument {
         options.latestStartMilliseconds = PolicyArgument.unlessZero(given.latest_start_ms)
         options.expectedBytesReceived = PolicyArgument.unlessZero(given.expected_bytes_received)
         options.expectedBytesSent = PolicyArgument.unlessZero(given.expected_bytes_sent)
+        options.rangeStart = PolicyArgument.unlessZero(given.range_start)
+        options.rangeSize = PolicyArgument.unlessZero(given.range_size)
         options.policy = try PolicyArgument.read(given.policy)
         return options
     }

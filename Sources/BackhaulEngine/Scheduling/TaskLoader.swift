@@ -136,7 +136,7 @@ extension StoredTask {
             id: id, constraints: constraints,
             statedBytes: DeferralDecision.stated(
                 received: options.expectedBytesReceived ?? options.expectedSize,
-                sent: options.expectedBytesSent ?? options.body?.size, offset: checkpoint?.syncedOffset ?? 0))
+                sent: options.expectedBytesSent ?? options.sentSize, offset: checkpoint?.syncedOffset ?? 0))
     }
 }
 

@@ -12,7 +12,7 @@ final class BodyFeed: TransferBody {
     let layout: BodyLayout
     /// The bytes of the body that are sent.
     private let range: Range<UInt64>
-    /// Whether the server has the bytes before the range.
+    /// Whether the server has bytes of the body from an earlier request.
     private let continues: Bool
     var size: UInt64 { range.upperBound - range.lowerBound }
     /// This closure is called one time, after the first bytes were read.
@@ -45,11 +45,11 @@ final class BodyFeed: TransferBody {
     private static let limitedSize = 16_384
 
     init(
-        _ layout: BodyLayout, _ range: Range<UInt64>? = nil, of attempt: RunningAttempt, mayMove: @escaping () -> Bool,
-        opened: @escaping () -> Void, failed: @escaping (Failure) -> Void
+        _ layout: BodyLayout, _ range: Range<UInt64>? = nil, continues: Bool = false, of attempt: RunningAttempt,
+        mayMove: @escaping () -> Bool, opened: @escaping () -> Void, failed: @escaping (Failure) -> Void
     ) {
         self.layout = layout
-        continues = (range?.lowerBound ?? 0) > 0
+        self.continues = continues
         self.range = range ?? 0..<layout.size
         self.attempt = attempt
         services = attempt.services

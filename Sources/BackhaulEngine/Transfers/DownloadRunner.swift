@@ -161,7 +161,8 @@ final class DownloadRunner: TransferRunner {
             self?.handle(.transferFailed(failure, isTransient: failure.isTemporaryShortage))
         }
         do throws(Failure) {
-            var request = attempt.request(from: offset, ifRange: ifRange)
+            var request = attempt.request(ifRange: ifRange)
+            request.range = machine.requestedBytes(from: offset)
             request.condition = condition
             request.bypassesCaches = machine.bypassesCaches
             try attempt.start(request, self)
@@ -177,14 +178,16 @@ final class DownloadRunner: TransferRunner {
         guard machine.wantsBytes, mayMove() else { return false }
         attempt.takeFromRate(bytes.byteCount)
         attempt.received(bytes.byteCount)
+        let kept = machine.bytesOfFile(among: bytes.byteCount)
+        guard !kept.isEmpty else { return true }
         let now = attempt.services.runtime.now
         if buffer.isEmpty {
             bufferedSince = now
-            let rest = machine.size.map { $0 - min($0, machine.offset) } ?? UInt64(bytes.byteCount)
+            let rest = machine.size.map { $0 - min($0, machine.offset) } ?? UInt64(kept.count)
             buffer.reserveCapacity(Int(clamping: min(rest, 320 << 10)))
         }
-        bytes.withUnsafeBytes { buffer.append(contentsOf: $0) }
-        handle(.received(count: bytes.byteCount))
+        bytes.withUnsafeBytes { buffer.append(contentsOf: $0[kept]) }
+        handle(.received(count: kept.count))
         guard machine.mustFlushSoon else { return true }
         let left = bufferedSince + DownloadMachine.BufferLimits.agedMilliseconds - now
         if left <= 0 { handle(.aged) } else { attempt.services.flushTimer.add(self, within: left) }

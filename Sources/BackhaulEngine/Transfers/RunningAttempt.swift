@@ -171,7 +171,7 @@ final class RunningAttempt {
 
     var mayRepeat: Bool { terms.policy.mayRepeat(task.request.method) }
 
-    func request(from offset: UInt64 = 0, ifRange: String? = nil) -> TransferRequest {
+    func request(ifRange: String? = nil) -> TransferRequest {
         var headers = task.request.headers
         if let type = feed?.layout.contentType { headers.append(HeaderField("Content-Type", type)) }
         var session = terms.configuration
@@ -184,7 +184,6 @@ final class RunningAttempt {
             // A redirect needs another signature. The transport itself handles the redirects to another region.
             request.redirects = .none
         }
-        request.offset = offset
         request.ifRange = ifRange
         request.secrets = refreshedSecrets
         request.bypassesDNSCache = task.attempts > 0

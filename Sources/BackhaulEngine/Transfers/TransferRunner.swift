@@ -143,14 +143,15 @@ extension TransferRunner {
     // MARK: The transport
 
     /// Makes the source of the request's body; nil if the request has none. `range`: the bytes to send; nil: all.
+    /// `continues`: whether the server has bytes of the body from an earlier request.
     func makeFeed(
-        _ range: Range<UInt64>? = nil, opened: @escaping () -> Void = {}, failed: @escaping (Failure) -> Void
+        _ range: Range<UInt64>? = nil, continues: Bool = false, opened: @escaping () -> Void = {},
+        failed: @escaping (Failure) -> Void
     ) -> BodyFeed? {
         guard let body = attempt.task.request.options.body else { return nil }
         return BodyFeed(
-            BodyLayout(body, boundary: BodyLayout.boundary(of: attempt.task.part)), range, of: attempt,
-            mayMove: { [weak self] in self?.mayMove() ?? true }, opened: opened,
-            failed: failed)
+            BodyLayout(body, boundary: BodyLayout.boundary(of: attempt.task.part)), range, continues: continues,
+            of: attempt, mayMove: { [weak self] in self?.mayMove() ?? true }, opened: opened, failed: failed)
     }
 
     /// Stores the results of a transfer that has ended. Returns the event for the runner.

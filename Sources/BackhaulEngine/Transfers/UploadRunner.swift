@@ -9,8 +9,10 @@ internal import BackhaulTransport
 final class UploadRunner: TransferRunner {
     let attempt: RunningAttempt
     private var machine: UploadMachine
-    /// The size of the whole body in bytes.
-    private let size: UInt64
+    /// The bytes of the request's body that are sent.
+    private let sentBytes: Range<UInt64>
+    /// Their number.
+    private var size: UInt64 { sentBytes.upperBound - sentBytes.lowerBound }
     private var responseBody: [UInt8] = []
     /// Whether the request's body had been sent when the transfer ended.
     private var wasBodySent = true
@@ -20,11 +22,12 @@ final class UploadRunner: TransferRunner {
 
     init(_ attempt: RunningAttempt) {
         self.attempt = attempt
-        size = attempt.task.request.options.body?.size ?? 0
+        sentBytes = attempt.task.request.options.sentBytes ?? 0..<0
         machine = UploadMachine(
             url: attempt.task.request.url, policy: attempt.terms.policy,
             opensChallenges: attempt.terms.configuration.asksForCredentials, headers: attempt.task.request.headers,
-            size: size, resource: attempt.task.uploadResource, furthest: attempt.task.furthestOffset)
+            size: sentBytes.upperBound - sentBytes.lowerBound, resource: attempt.task.uploadResource,
+            furthest: attempt.task.furthestOffset)
     }
 
     var isFinishing: Bool { machine.isFinishing }
@@ -86,14 +89,17 @@ final class UploadRunner: TransferRunner {
     }
 
     private func openBody(_ step: UploadStep) {
-        var range: Range<UInt64>?
-        if case .append(let resource, let count) = step { range = resource.offset..<resource.offset + count }
-        guard attempt.isS3 else { return openFeed(range) }
-        digest(range ?? 0..<size) { [weak self] result in
+        var (range, continues) = (sentBytes, false)
+        if case .append(let resource, let count) = step {
+            let first = sentBytes.lowerBound + resource.offset
+            (range, continues) = (first..<first + count, resource.offset > 0)
+        }
+        guard attempt.isS3 else { return openFeed(range, continues: continues) }
+        digest(range) { [weak self] result in
             switch result {
             case .success(let digest):
                 self?.payload = RequestSignature.digits(digest)
-                self?.openFeed(range)
+                self?.openFeed(range, continues: continues)
             case .failure(let failure): self?.handle(.bodyFailed(failure))
             }
         }
@@ -116,8 +122,9 @@ final class UploadRunner: TransferRunner {
         }
     }
 
-    private func openFeed(_ range: Range<UInt64>?) {
-        attempt.feed = makeFeed(range, opened: { [weak self] in self?.handle(.opened) }) { [weak self] failure in
+    private func openFeed(_ range: Range<UInt64>, continues: Bool) {
+        attempt.feed = makeFeed(range, continues: continues, opened: { [weak self] in self?.handle(.opened) }) {
+            [weak self] failure in
             self?.handle(.bodyFailed(failure))
         }
     }

@@ -150,11 +150,28 @@ public struct RequestOptions: Equatable, Sendable {
     /// this value. `expectedBytesSent`: the most bytes that the task will send.
     public var expectedBytesReceived: UInt64?
     public var expectedBytesSent: UInt64?
+    /// The first byte to transfer, and the number of bytes; nil: from the first byte, and to the last one.
+    public var rangeStart: UInt64?
+    public var rangeSize: UInt64?
     public var policy = TaskPolicy()
 
     public init() {}
 
+    /// The part of the resource or of the body's file that the request transfers; nil: all of it.
+    public var range: ByteRange? {
+        rangeStart == nil && rangeSize == nil ? nil : ByteRange(start: rangeStart ?? 0, size: rangeSize)
+    }
+
+    /// The bytes of the body that an upload sends; nil if there is no body. A download sends all of its body.
+    public var sentBytes: Range<UInt64>? {
+        guard let body else { return nil }
+        return range?.bytes(of: body.size) ?? 0..<body.size
+    }
+
     public static let none = RequestOptions()
+
+    /// The number of body bytes that an upload sends; nil if there is no body.
+    public var sentSize: UInt64? { sentBytes.map { $0.upperBound - $0.lowerBound } }
 
     /// Visits all fields except the body and the constraints, which are stored in other tables.
     public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
@@ -171,6 +188,8 @@ public struct RequestOptions: Equatable, Sendable {
         try visitor.field(&latestStartMilliseconds, "latest_start_ms")
         try visitor.field(&expectedBytesReceived, "expected_bytes_received")
         try visitor.field(&expectedBytesSent, "expected_bytes_sent")
+        try visitor.field(&rangeStart, "range_start")
+        try visitor.field(&rangeSize, "range_size")
         try policy.visitFields(with: &visitor)
     }
 }

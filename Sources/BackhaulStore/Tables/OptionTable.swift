@@ -136,7 +136,7 @@ extension RequestOptions {
             row.set("body_source", .number(BodySource.reference.rawValue))
             row.set("body", .blob(bytes))
         }
-        row.set("body_size", .bits(body?.size))
+        row.set("body_size", .bits(sentSize))
         row.set("body_part_count", .number(parts))
     }
 }

@@ -23,7 +23,6 @@ enum CurlOptions {
         option("user-agent", "A", "NAME", advice: "write -H 'User-Agent: NAME'"),
         option("referer", "e", "URL", advice: "write -H 'Referer: URL'"),
         option("cookie", "b", "DATA", advice: "write -H 'Cookie: NAME=VALUE'; see also --cookie-jar"),
-        option("range", "r", "RANGE", advice: "files are fetched whole, and continue where they stopped"),
         option("config", "K", "FILE", advice: "~/.config/backhaul/config has defaults of options"),
         option("data", nil, "DATA", advice: "write --data-binary DATA"),
         option("data-raw", nil, "DATA", advice: "write --data-binary DATA"),

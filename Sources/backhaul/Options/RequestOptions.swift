@@ -7,6 +7,7 @@ struct RequestOptions {
             OptionDescription("request", "X", "METHOD", "the request's method"),
             OptionDescription("header", "H", "'NAME: VALUE'", "send this header; may be repeated"),
             OptionDescription("header-file", nil, "FILE", "headers, one a line; '-' is standard input"),
+            RangeOption.description,
             OptionDescription("group", nil, "NAME", "add the transfers to this group", kind: .group),
             OptionDescription(
                 "priority", nil, "NUMBER|now", "-100 to 100, higher runs first (0); now: beyond the session's limits"),
@@ -23,6 +24,7 @@ struct RequestOptions {
     private let expires: Int64?
     private let policy: Policy?
     private let start: StartOptions
+    private let range: RangeOption
 
     init(_ arguments: Arguments) throws(CommandError) {
         method = arguments.value("request")
@@ -36,6 +38,7 @@ struct RequestOptions {
         expires = try arguments.futureTime(after: "expires-in")
         if expires != nil && refresh == nil { throw .usage("--expires-in goes with --refresh") }
         start = try StartOptions(arguments)
+        range = try RangeOption(arguments)
         policy = try SettingOptions(arguments, Setting.transferSettings).policy
     }
 
@@ -55,6 +58,7 @@ struct RequestOptions {
         request.expiresMilliseconds = expires
         request.policy = policy
         start.change(&request)
+        range.change(&request)
         return request
     }
 }

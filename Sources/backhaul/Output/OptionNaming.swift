@@ -11,6 +11,8 @@ enum OptionNaming {
             "has a file or parts as its body; give bytes from memory",
             "has a file or a form as its body; give --data-binary DATA"
         ), ("a checksum or an expected_size", "--checksum or --size"),
+        ("a range_start or a range_size", "--range"), ("range_start and range_size", "--range"),
+        ("range_start or range_size", "--range"),
         ("if_exists BH_IF_EXISTS_REPLACE", "--if-exists replace"), ("choose BH_HOSTING_EMBEDDED", "give --embedded"),
         ("set tolerances to BH_TOLERATE_MISSING_CLOSE_NOTIFY", "give --tolerate missing_close_notify"),
         ("set tolerances to BH_TOLERATE_EARLY_RESPONSE", "give --tolerate early_response"),
@@ -23,7 +25,7 @@ enum OptionNaming {
     /// as `proxy.url`.
     private static let fields = Dictionary(
         [
-            ("expected_size", "--size"),
+            ("expected_size", "--size"), ("range_size", "the size of --range"),
             ("earliest_start_ms", "--earliest-start"), ("latest_start_ms", "--latest-start"),
             ("expires_ms", "--expires-in"), ("response.expires_ms", "--expires-in"), ("interval_ms", "--every"),
             ("tolerance_ms", "--tolerance"), ("first_ms", "--first"), ("month_starts_on", "--month-starts-on"),

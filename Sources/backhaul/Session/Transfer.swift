@@ -21,7 +21,9 @@ struct Transfer {
     var key: String? {
         guard let destination else { return nil }
         let key = request.isNamedByServer ? "into:" + destination + ":" + url : "file:" + destination
-        let whole = (former.map { "after:\($0):" } ?? "") + key
+        let former = former.map { "after:\($0):" } ?? ""
+        let range = RangeOption.text(of: request).map { "range:\($0):" } ?? ""
+        let whole = former + range + key
         return whole.utf8.count <= 255 ? whole : nil
     }
 

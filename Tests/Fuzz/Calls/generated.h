@@ -220,6 +220,8 @@ static void fill_bh_request(struct choices *choices, bh_request *value) {
     if (!choose(choices, 4)) value->refresh = (bh_refresh)choose_number(choices);
     if (!choose(choices, 4)) value->priority = (int32_t)choose_number(choices);
     if (!choose(choices, 4)) value->mode = (uint32_t)choose_number(choices);
+    if (!choose(choices, 4)) value->range_start = (uint64_t)choose_number(choices);
+    if (!choose(choices, 4)) value->range_size = (uint64_t)choose_number(choices);
 }
 
 static void fill_bh_challenge_response(struct choices *choices, bh_challenge_response *value) {

@@ -103,6 +103,7 @@ class Host:
     """An open application whose engine runs in this process. The engine ends when the application is closed."""
 
     def __init__(self, store):
+        self.store = store
         options = fill(_ctypes.bh_application_options, {
             "identifier": b"org.example.fields", "store": str(store).encode(), "hosting": EMBEDDED})
         self.error = fill(_ctypes.bh_error, {})
@@ -233,6 +234,7 @@ REQUEST = {
     "policy": None, "expires_ms": 4_000_000_000_000, "earliest_start_ms": 4_000_000_000_000,
     "latest_start_ms": 4_100_000_000_000, "expected_bytes_received": 9_000, "expected_bytes_sent": 8_000,
     "flags": 1 | 8, "if_exists": 1, "body_source": 0, "refresh": 1, "priority": -7, "mode": 0o600,
+    "range_start": 0, "range_size": 0,
 }
 #: Another value for each field that no function of the library can change later.
 OTHERS = {
@@ -250,7 +252,7 @@ LISTED = {*MAY_CHANGE, "url", "idempotency_key", "group", "expected_bytes_receiv
 #: Fields that the test changes only together with another field, or not at all. `expires_ms` is the time at which
 #: headers or the URL must be refreshed.
 TOGETHER = {"expires_ms", "header_count", "user_data_size", "body_size", "part_count", "idempotency_key", "destination",
-            "body_file", "parts", "body_source", "policy"}
+            "body_file", "parts", "body_source", "policy", "range_start", "range_size"}
 
 
 def enqueue(host, session, request, expected=Status.OK):
@@ -288,6 +290,17 @@ def test_every_field_of_a_request_is_stored(enqueued):
     for path, value in OTHER_POLICY.items():
         policy = fill(_ctypes.bh_policy, {**POLICY, path: value})
         enqueue(enqueued, session, request_with({}, policy), expected=Status.KEY_CONFLICT)
+
+
+def test_the_range_of_a_request_is_stored(enqueued):
+    fields = {"url": b"http://127.0.0.1:9/file", "idempotency_key": b"slice", "range_start": 5, "range_size": 7}
+    enqueue(enqueued, enqueued.session(), fill(_ctypes.bh_request, fields))
+    enqueued.close()
+    for changes in ({}, {"range_start": 6}, {"range_size": 8}, {"range_size": 0}):
+        later = fill(_ctypes.bh_request, {**fields, **changes})
+        host = Host(enqueued.store)
+        enqueue(host, host.session(), later, expected=Status.KEY_CONFLICT if changes else Status.OK)
+        host.close()
 
 
 def test_the_listing_of_a_stored_task_has_the_values_of_its_request(enqueued):

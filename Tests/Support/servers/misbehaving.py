@@ -41,7 +41,13 @@ class ReceivedRequest:
     @property
     def offset(self):
         """The offset at which the requested range begins. It is 0 if the request has no range."""
-        found = re.fullmatch(r"bytes=(\d+)-", self.range or "bytes=0-")
+        found = re.fullmatch(r"bytes=(\d+)-(\d*)", self.range or "bytes=0-")
+        return int(found[1]) if found else None
+
+    @property
+    def last(self):
+        """The offset of the last requested byte. None: all bytes up to the end are requested."""
+        found = re.fullmatch(r"bytes=\d+-(\d+)", self.range or "")
         return int(found[1]) if found else None
 
 
@@ -180,9 +186,10 @@ class _Response:
         if asked.offset >= content.size:
             headers["Content-Range"] = f"bytes */{content.size}"
             return 416, b""
-        headers["Content-Range"] = f"bytes {asked.offset}-{content.size - 1}/{content.size}"
+        last = content.size - 1 if asked.last is None else min(asked.last, content.size - 1)
+        headers["Content-Range"] = f"bytes {asked.offset}-{last}/{content.size}"
         start = asked.offset + behaviour.shifted
-        return 206, content.data[start:start + content.size - asked.offset]
+        return 206, content.data[start:start + last + 1 - asked.offset]
 
     def _send_body(self, body):
         behaviour = self._behaviour

@@ -69,7 +69,7 @@ struct PlainTransferTests {
             connection.send("Content-Length: 3\r\n\r\n789")
         } _: { server, transferClient in
             var request = request(server.url)
-            request.offset = 7
+            request.range = (7, nil)
             request.ifRange = "\"tag\""
             let record = await transferClient.fetch(request)
             let lines = (server.requests.first ?? "").split(separator: "\r\n")

@@ -135,7 +135,7 @@ struct RedirectTests {
         } _: { server, transferClient in
             var request = request(server.url)
             request.headers = [HeaderField("X-Key", "secret"), HeaderField("Authorization", "Bearer 1")]
-            request.offset = 5
+            request.range = (5, nil)
             let record = await transferClient.fetch(request)
             #expect(record.end == .complete)
             #expect(server.requests.count == 2)

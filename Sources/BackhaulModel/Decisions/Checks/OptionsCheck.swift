@@ -11,6 +11,7 @@ enum OptionsCheck {
         try checkStarts(options)
         try checkBody(request, options)
         try checkFile(request, options)
+        if let range = options.range { try check(range, of: request, options) }
         try checkRefresh(options)
     }
 
@@ -22,6 +23,37 @@ enum OptionsCheck {
         if options.body != nil, ["GET", "HEAD"].contains(method) {
             throw invalid("method is \(method), but there is a body; give PUT, POST or PATCH")
         }
+    }
+
+    private static func check(
+        _ range: ByteRange, of request: Request, _ options: RequestOptions
+    ) throws(Failure) {
+        let limit = UInt64(Int64.max)
+        guard range.start < limit, range.size ?? 1 <= limit - range.start else {
+            throw invalid("the range of range_start and range_size ends behind the longest possible file, \(limit) bytes")
+        }
+        guard let body = options.body else {
+            guard request.method == "GET" else {
+                throw invalid("range_start or range_size is given, but the method is \(request.method); only GET has them")
+            }
+            guard !options.isOnlyIfChanged else {
+                throw invalid("BH_REQUEST_IF_CHANGED is for a whole file, but there is a range_start or a range_size")
+            }
+            if let expected = options.expectedSize, let size = range.size, size != expected {
+                throw invalid("expected_size is \(expected), but range_size is \(size); give one of them")
+            }
+            return
+        }
+        guard request.kind == .upload, case .file(let file, let source) = body else {
+            throw invalid("range_start and range_size select bytes of a downloaded file, or of a body_file; the request has another body")
+        }
+        guard source != .consume else {
+            throw invalid(
+                "body_source is BH_BODY_CONSUME, which removes the whole file, but only \(range.text) are sent")
+        }
+        // If the file is absent, an earlier task with the same key has checked it.
+        guard !file.isAbsent, range.bytes(of: file.size) == nil else { return }
+        throw invalid("body_file has \(file.size) bytes, so it does not have \(range.text)")
     }
 
     private static func check(group: String) throws(Failure) {

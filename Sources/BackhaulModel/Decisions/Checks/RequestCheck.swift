@@ -91,8 +91,10 @@ public enum RequestCheck {
             guard field.value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
                 throw invalid("the value of header \(field.name) has a line break or another control character")
             }
-            guard !reserved.contains(String(decoding: field.name.utf8.map(\.asciiLowercase), as: UTF8.self)) else {
-                throw invalid("the header \(field.name) is set by the engine; leave it out of the request")
+            let name = String(decoding: field.name.utf8.map(\.asciiLowercase), as: UTF8.self)
+            guard !reserved.contains(name) else {
+                let advice = name == "range" ? "set range_start and range_size instead" : "leave it out of the request"
+                throw invalid("the header \(field.name) is set by the engine; \(advice)")
             }
             size += field.name.utf8.count + field.value.utf8.count
         }

@@ -16,6 +16,7 @@ extension RequestOptions {
         }
         if expectedBytesReceived != other.expectedBytesReceived { return "expected_bytes_received" }
         if expectedBytesSent != other.expectedBytesSent { return "expected_bytes_sent" }
+        if range != other.range { return rangeStart ?? 0 != other.rangeStart ?? 0 ? "range_start" : "range_size" }
         if policy.immutableFields != other.policy.immutableFields { return "policy" }
         return bodyFieldThatDiffers(from: other.body)
     }

@@ -1,12 +1,28 @@
 /// Passes the bytes of the body through the buffer to the part file, and records checkpoints. A *checkpoint* is what
 /// the store records about the part file, so that a later attempt can continue it.
 extension DownloadMachine {
+    /// Returns which of the next `count` bytes of the body belong to the file. The others count as received.
+    public mutating func bytesOfFile(among count: Int) -> Range<Int> {
+        guard case .exchanging(.receiving(var reception), let transfer) = state, let skipped = reception.skipped else {
+            return 0..<count
+        }
+        let first = Int(clamping: min(skipped, UInt64(clamping: count)))
+        reception.skipped = skipped - UInt64(clamping: first)
+        state = .exchanging(.receiving(reception), transfer)
+        let missing = file.size.map { $0 - min(counters.offset, $0) } ?? .max
+        let kept = first..<first + Int(clamping: min(missing, UInt64(clamping: count - first)))
+        counters.bytesReceived = counters.bytesReceived.adding(UInt64(clamping: count - kept.count))
+        return kept
+    }
+
     mutating func received(_ count: Int) -> [Action] {
         let count = UInt64(clamping: count)
         counters.bytesReceived = counters.bytesReceived.adding(count)
         switch state {
         case .exchanging(.receiving(var reception), let transfer):
             if let actions = take(count, &reception) { return actions }
+            // The rest of the body does not belong to the file.
+            if reception.skipped != nil, counters.offset == file.size { return seal() }
             let actions = flushWhenDue(&reception)
             state = .exchanging(.receiving(reception), transfer)
             return actions
@@ -227,6 +243,13 @@ extension DownloadMachine {
 
     mutating func bodyEnded(_ reception: Reception) -> [Action] {
         let offset = counters.offset
+        // If the response stated no length, only its end shows that the resource is too short.
+        if let range = terms.range, let skipped = reception.skipped, offset < file.size ?? 1,
+            let head, ContentLength(head.fields) == .unknown,
+            let failure = terms.refusal(ofTotal: range.start - skipped + offset)
+        {
+            return mismatched(failure)
+        }
         guard let size = file.size, offset != size else {
             // If the response stated no length, the size is known only now.
             if file.size == nil, let failure = terms.refusal(ofSize: offset) { return reject(failure) }

@@ -11,8 +11,8 @@ extension DownloadMachine {
             file.size = size
             if file.facts.digest == nil { file.facts.digest = RepresentationMetadata(head, terms).digest }
             return beginBody(reception(through: through), transfer)
-        case .startOver(let size, let validator):
-            return startOver(head, size: size, validator, transfer)
+        case .startOver(let size, let validator, let body):
+            return startOver(head, size: size, validator, body, transfer)
         case .whole:
             self.head = head.withoutErrorPage
             return hash() + seal()
@@ -57,7 +57,8 @@ extension DownloadMachine {
     }
 
     private mutating func startOver(
-        _ head: ResponseHead, size: UInt64?, _ validator: Validator, _ transfer: Transfer
+        _ head: ResponseHead, size: UInt64?, _ validator: Validator, _ body: ResponsePlan.BodyExtent,
+        _ transfer: Transfer
     ) -> [Action] {
         file.size = size
         // Only GET has ranges (RFC 9110, section 14.2): with another method, each attempt starts from the first byte.
@@ -66,7 +67,7 @@ extension DownloadMachine {
         counters.begin(at: 0)
         let hadCheckpoint = checkpoint != nil
         checkpoint = nil
-        let reception = reception(through: size)
+        let reception = reception(through: size, body)
         guard hadCheckpoint else { return beginBody(reception, transfer) }
         state = .exchanging(.forgetting(reception), transfer)
         return [.forgetCheckpoint]
@@ -94,11 +95,18 @@ extension DownloadMachine {
     /// Whether a later attempt can continue the part file.
     var isResumable: Bool { file.validator.ifRange != nil || terms.continuesByDigest }
 
-    /// The reception of a body that begins at the present offset.
-    private func reception(through bodyEnd: UInt64?) -> Reception {
-        Reception(
+    /// The reception of a body whose file begins at the present offset. `bodyEnd`: the length of the file after the
+    /// whole body.
+    private func reception(through bodyEnd: UInt64?, _ body: ResponsePlan.BodyExtent = .whole) -> Reception {
+        var (bodyEnd, skipped): (UInt64?, UInt64?) = (bodyEnd, nil)
+        switch body {
+        case .whole: break
+        case .part(let through): bodyEnd = through
+        case .around(let before): skipped = before
+        }
+        return Reception(
             startOffset: counters.offset, bodyEnd: bodyEnd, isResumable: isResumable,
-            part: KnownPart(opened: counters.offset, checkpoint))
+            part: KnownPart(opened: counters.offset, checkpoint), skipped: skipped)
     }
 
     /// Resumes a transfer that was paused until the store had forgotten the bytes of earlier attempts, or had reserved

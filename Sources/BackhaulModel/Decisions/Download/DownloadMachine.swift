@@ -93,6 +93,11 @@ extension DownloadMachine {
     /// earlier attempts are no progress, even if they were lost.
     public var madeProgress: Bool { counters.madeProgress }
 
+    /// The range to request for the rest of the file (see `DownloadTerms`).
+    public func requestedBytes(from offset: UInt64) -> (first: UInt64, last: UInt64?)? {
+        terms.requestedBytes(from: offset)
+    }
+
     /// The size of the whole file, if it is known.
     public var size: UInt64? { file.size }
     /// `offset` and `size` for listings. Until this attempt knows how many bytes it can continue, and until a response

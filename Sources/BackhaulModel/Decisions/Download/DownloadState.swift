@@ -92,6 +92,9 @@ extension DownloadMachine {
         /// has a digest.
         let isResumable: Bool
         var part: KnownPart
+        /// If the body is the whole resource, but the file is only a range of it: how many bytes of the body still come
+        /// before the file. Nil: all bytes of the body belong to the file.
+        var skipped: UInt64?
         /// The bytes that were received and not yet given to the disk.
         var buffered: UInt64 = 0
         var sync = PendingWork()

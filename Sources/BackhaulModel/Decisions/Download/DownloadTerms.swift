@@ -16,6 +16,8 @@ public struct DownloadTerms: Equatable, Sendable {
     /// Whether an existing file with the stated checksum and size is kept, without a request to the server.
     public var skipsExisting = false
     public var isOnlyIfChanged = false
+    /// The part of the resource that becomes the file; nil: all of it.
+    public var range: ByteRange?
     public var isNamedByServer = false
     /// Whether a later request with the same destination and idempotency key can continue the part file.
     public var isContinuable = false
@@ -48,7 +50,11 @@ public struct DownloadTerms: Equatable, Sendable {
         acceptedTypes = policy.acceptedTypes.flatMap(MediaRanges.init)
         expectedSize = options.expectedSize
         checksum = options.checksum
-        ignoresDigests = options.ignoresDigests
+        range = options.range
+        // The store does not record of which bytes a retained part file is.
+        isContinuable = isContinuable && range == nil
+        // A server states digests of the whole resource.
+        ignoresDigests = options.ignoresDigests || range != nil
         isOnlyIfChanged = options.isOnlyIfChanged
         isNamedByServer = options.isNamedByServer
     }
@@ -75,6 +81,23 @@ public struct DownloadTerms: Equatable, Sendable {
             return nil
         }
         return PageSuspicion.failure(head, "in place of the file")
+    }
+
+    /// The first and the last byte to request for the rest of the file from `offset` on. Nil: no range is requested.
+    /// `last`: nil if the rest of the resource is requested.
+    public func requestedBytes(from offset: UInt64) -> (first: UInt64, last: UInt64?)? {
+        guard let range else { return offset > 0 ? (offset, nil) : nil }
+        return (range.start + offset, range.size.map { range.start + $0 - 1 })
+    }
+
+    /// The offset in the resource of the first byte of the file.
+    var firstByte: UInt64 { range?.start ?? 0 }
+
+    /// The failure of a resource of `total` bytes, if it does not have all bytes of the range.
+    func refusal(ofTotal total: UInt64?) -> Failure? {
+        guard let range, let total, range.bytes(of: total) == nil else { return nil }
+        return Failure(
+            .sizeMismatch, "the resource has \(total) bytes, so it does not have \(range.text), which the request wants")
     }
 
     /// The failure of a file of this size, if the host's options exclude the size; nil if they allow it.

@@ -9,7 +9,8 @@ public enum ResponsePlan: Equatable, Sendable {
     case append(size: UInt64, through: UInt64)
     /// Write the body from the first byte, because the bytes of the part file are useless. `size`: the size of the
     /// whole file, if the server states it.
-    case startOver(size: UInt64?, Validator)
+    /// `body`: which bytes of the body belong to the file.
+    case startOver(size: UInt64?, Validator, body: BodyExtent = .whole)
     /// Finish the part file, because it already has all bytes.
     case whole
     /// Keep the file at the destination (the final path of the download), because the response states that the
@@ -26,11 +27,20 @@ public enum ResponsePlan: Equatable, Sendable {
     /// Fail, because the body is not the file. A further attempt would get the same response.
     case fail(Failure)
 
+    /// Which bytes of a response's body belong to the file.
+    public enum BodyExtent: Equatable, Sendable {
+        case whole
+        /// The server sends only a part of the requested range. `through`: the length of the file after this body.
+        case part(through: UInt64)
+        /// The server has ignored the range, and sends the whole resource. `skipped`: the bytes before the file's first
+        /// byte.
+        case around(skipped: UInt64)
+    }
+
     /// The longest possible file: Linux stores a file size in a signed 64-bit number (off_t).
     static let maximumFileSize = UInt64(Int64.max)
 
-    /// - offset: the number of bytes in the part file. The request had `Range: bytes=offset-`. If the offset is 0, the
-    /// request had no range.
+    /// - offset: the number of bytes in the part file. The request had the range `terms.requestedBytes(from: offset)`.
     /// - known: the checkpoint, which is what the store has recorded about the part file. If the offset is 0, the bytes
     /// of the part file were discarded, but the checkpoint's size and validator (ETag or Last-Modified) still apply.
     /// - isConditional: whether the request demands the file only if it differs from the file at the destination.
@@ -43,11 +53,15 @@ public enum ResponsePlan: Equatable, Sendable {
         // whole file, the engine also accepts 206 for the rest of the file.
         case 206 where offset > 0 && (terms.acceptedStatuses.contains(200) || terms.acceptedStatuses.contains(206)):
             guard let known else { return .retry(unexpected(206, "although no range was requested"), fromZero: true) }
-            return continuation(head, offset: offset, known: known, terms)
+            return part(head, offset: offset, known: known, terms)
+        case 206 where terms.range != nil && (terms.acceptedStatuses.contains(200) || terms.acceptedStatuses.contains(206)):
+            return part(head, offset: 0, known: known, terms)
         case 206 where terms.acceptedStatuses.contains(206):
             return .fail(unexpected(206, "to a request without a range"))
         case 416 where offset > 0:
             return unsatisfiable(head, offset: offset, known: known, terms)
+        case 416 where terms.range != nil:
+            return refused(terms.refusal(ofTotal: total(of: head)) ?? tooShort(terms), terms)
         case 304 where isConditional:
             return .unchanged
         case 202 where head.retryAfterSeconds != nil && terms.method == "GET" && !terms.acceptsUnreadyFiles:
@@ -76,7 +90,9 @@ public enum ResponsePlan: Equatable, Sendable {
     private static func wholeFile(
         _ head: ResponseHead, offset: UInt64, _ known: Checkpoint?, _ terms: DownloadTerms
     ) -> ResponsePlan {
-        guard !terms.hasNoBody(head.status) else { return accepted(0, Validator(), terms) }
+        guard !terms.hasNoBody(head.status) else {
+            return terms.refusal(ofTotal: 0).map { refused($0, terms) } ?? accepted(0, Validator(), terms)
+        }
         if let failure = terms.refusal(ofType: head, known) { return .retry(failure, fromZero: false) }
         // A validator is needed only to request the rest of a file, and only a GET can request a range. A response with
         // another status is an error page, and its validator does not belong to the file.
@@ -85,8 +101,18 @@ public enum ResponsePlan: Equatable, Sendable {
         // Responses with the same strong entity tag have the same bytes (RFC 9110, section 8.8.1), and so the same
         // size.
         let isSame = known.map { validator.isSameRepresentation(as: $0.validator) } ?? false
-        let promised = isSame ? known?.size : nil
-        let length = ContentLength(head.fields)
+        let promised = terms.range?.size ?? (isSame ? known?.size : nil)
+        var length = ContentLength(head.fields)
+        var body = BodyExtent.whole
+        if let range = terms.range {
+            body = .around(skipped: range.start)
+            if case .bytes(let total) = length, total <= maximumFileSize {
+                guard let bytes = range.bytes(of: total) else {
+                    return refused(terms.refusal(ofTotal: total) ?? tooShort(terms), terms)
+                }
+                length = .bytes(UInt64(bytes.count))
+            }
+        }
         if isSame, case .bytes(let size) = length, size < offset || size != promised ?? size {
             let before = promised.map { "\($0)" } ?? "more than \(offset)"
             let failure = unexpected(
@@ -94,15 +120,17 @@ public enum ResponsePlan: Equatable, Sendable {
             return offset > 0 ? .contradiction(failure) : .fail(failure)
         }
         switch length {
-        case .unknown: return .startOver(size: promised, validator)
-        case .bytes(let size) where size <= maximumFileSize: return accepted(size, validator, terms)
+        case .unknown: return .startOver(size: promised, validator, body: body)
+        case .bytes(let size) where size <= maximumFileSize: return accepted(size, validator, terms, body)
         case .bytes: return .fail(tooLong)
         case .malformed: return .fail(unexpected(head.status, "with a Content-Length that is not one number"))
         }
     }
 
-    private static func accepted(_ size: UInt64, _ validator: Validator, _ terms: DownloadTerms) -> ResponsePlan {
-        terms.refusal(ofSize: size).map { refused($0, terms) } ?? .startOver(size: size, validator)
+    private static func accepted(
+        _ size: UInt64, _ validator: Validator, _ terms: DownloadTerms, _ body: BodyExtent = .whole
+    ) -> ResponsePlan {
+        terms.refusal(ofSize: size).map { refused($0, terms) } ?? .startOver(size: size, validator, body: body)
     }
 
     /// Refuses a file whose size is not accepted. After the first size mismatch of a task, the task is retried, because
@@ -111,8 +139,9 @@ public enum ResponsePlan: Equatable, Sendable {
         failure.status == .sizeMismatch && !terms.hadMismatch ? .retry(failure, fromZero: true) : .fail(failure)
     }
 
-    private static func continuation(
-        _ head: ResponseHead, offset: UInt64, known: Checkpoint, _ terms: DownloadTerms
+    /// The plan for a 206 response. `offset`: the number of bytes in the part file.
+    private static func part(
+        _ head: ResponseHead, offset: UInt64, known: Checkpoint?, _ terms: DownloadTerms
     ) -> ResponsePlan {
         func startAgain(_ reason: String) -> ResponsePlan { .retry(unexpected(206, reason), fromZero: true) }
         // In a multipart response, Content-Range is inside the body (RFC 9110, section 15.3.7.2).
@@ -121,20 +150,51 @@ public enum ResponsePlan: Equatable, Sendable {
         guard let text = head.value("Content-Range"), let range = ContentRange(text), let bytes = range.range else {
             return startAgain("without a valid Content-Range")
         }
-        guard bytes.lowerBound == offset else {
-            return startAgain("that starts at \(bytes.lowerBound) instead of \(offset)")
+        let first = terms.firstByte + offset
+        guard bytes.lowerBound == first else {
+            return startAgain("that starts at \(bytes.lowerBound) instead of \(first)")
         }
-        if let size = known.size, let total = range.size, size != total {
-            return startAgain("of a file of \(total) bytes that had \(size) before")
+        if let failure = terms.refusal(ofTotal: range.size) { return refused(failure, terms) }
+        let stated = terms.range?.size ?? range.size.map { $0 - terms.firstByte }
+        if offset > 0, let size = known?.size, let stated, size != stated {
+            return startAgain("of a file of \(stated) bytes that had \(size) before")
         }
         // Without a size, the engine cannot know whether the server has sent the last part.
-        guard let size = range.size ?? known.size else { return startAgain("without the size of the file") }
+        guard let size = stated ?? (offset > 0 ? known?.size : nil) else {
+            return startAgain("without the size of the file")
+        }
         guard size <= maximumFileSize else { return .fail(tooLong) }
-        guard bytes.upperBound < size else { return startAgain("that ends behind the end of the file") }
+        guard bytes.upperBound - terms.firstByte < size else {
+            return startAgain("that ends behind the end of the file")
+        }
         let length = ContentLength(head.fields)
         guard length == .unknown || length == .bytes(bytes.upperBound - bytes.lowerBound + 1) else {
             return startAgain("whose Content-Length is not that of its Content-Range")
         }
+        let through = bytes.upperBound - terms.firstByte + 1
+        guard offset > 0, let known else {
+            return beginning(head, size: size, body: through == size ? .whole : .part(through: through), known, terms)
+        }
+        return continuation(head, size: size, through: through, known, terms)
+    }
+
+    /// The plan for the first bytes of the requested range.
+    private static func beginning(
+        _ head: ResponseHead, size: UInt64, body: BodyExtent, _ known: Checkpoint?, _ terms: DownloadTerms
+    ) -> ResponsePlan {
+        let validator = Validator(of: head)
+        if let known, let before = known.size, before != size, validator.isSameRepresentation(as: known.validator) {
+            return .fail(unexpected(206, "with \(size) bytes under the entity tag of \(before) bytes"))
+        }
+        if let failure = terms.refusal(ofType: head, known) { return .retry(failure, fromZero: false) }
+        return accepted(size, validator, terms, body)
+    }
+
+    /// The plan for the rest of the file.
+    private static func continuation(
+        _ head: ResponseHead, size: UInt64, through: UInt64, _ known: Checkpoint, _ terms: DownloadTerms
+    ) -> ResponsePlan {
+        func startAgain(_ reason: String) -> ResponsePlan { .retry(unexpected(206, reason), fromZero: true) }
         if !terms.continuesByDigest, let difference = difference(of: head, to: known, bodyIsPart: true) {
             return startAgain(difference)
         }
@@ -150,7 +210,19 @@ public enum ResponsePlan: Equatable, Sendable {
         }
         if let failure = terms.refusal(ofType: head, known) { return .retry(failure, fromZero: false) }
         if let failure = terms.refusal(ofSize: size) { return refused(failure, terms) }
-        return .append(size: size, through: bytes.upperBound + 1)
+        return .append(size: size, through: through)
+    }
+
+    private static func tooShort(_ terms: DownloadTerms) -> Failure {
+        Failure(
+            .sizeMismatch, "the server does not have \(terms.range?.text ?? "the bytes"), which the request wants",
+            domain: .http, detail: 416)
+    }
+
+    /// The size of the resource, if a 416 response states it.
+    private static func total(of head: ResponseHead) -> UInt64? {
+        guard !head.isContradictory("Content-Range") else { return nil }
+        return head.value("Content-Range").flatMap(ContentRange.init)?.size
     }
 
     private static func unsatisfiable(
@@ -158,14 +230,16 @@ public enum ResponsePlan: Equatable, Sendable {
     ) -> ResponsePlan {
         let isClear = !head.isContradictory("Content-Range")
         let range = isClear ? head.value("Content-Range").flatMap(ContentRange.init) : nil
+        if let failure = terms.refusal(ofTotal: range?.size) { return refused(failure, terms) }
+        let first = terms.firstByte + offset
         // If the size is the length of the part file, and the validator is the same, the part file is complete: the
         // connection of an earlier attempt broke after the last byte.
-        if let known, let range, range.range == nil, range.size == offset, known.size == nil || known.size == offset,
+        if let known, let range, range.range == nil, range.size == first, known.size == nil || known.size == offset,
             terms.continuesByDigest || difference(of: head, to: known, bodyIsPart: false) == nil
         {
             return .whole
         }
-        return .retry(unexpected(416, "to a range that starts at \(offset)"), fromZero: true)
+        return .retry(unexpected(416, "to a range that starts at \(first)"), fromZero: true)
     }
 
     /// Returns why the response may belong to another representation than the part file; nil if both belong to the same

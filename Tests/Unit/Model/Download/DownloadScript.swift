@@ -25,6 +25,8 @@ struct DownloadScript {
 
     mutating func handle(_ event: DownloadMachine.Event) -> [DownloadMachine.Action] { machine.handle(event) }
 
+    mutating func change<Result>(_ change: (inout DownloadMachine) -> Result) -> Result { change(&machine) }
+
     /// Handles events and ignores the actions that follow. Other tests check these actions.
     mutating func after(_ events: DownloadMachine.Event...) {
         for event in events { _ = machine.handle(event) }

@@ -32,10 +32,14 @@ struct DownloadWalk {
     private(set) var server: SimulatedServer
     private var random: Random
     private var boot = 1
+    /// The part of the server's file that the task downloads; nil: all of it.
+    let range: ByteRange?
     /// The number of attempts with faults. Later attempts have no faults, so the task must end.
     private let faultyAttempts: Int
     /// Whether a part file may be left at the end, because the task could not remove it.
     private var mayHavePart = false
+    /// Whether the last attempt found that the server's file does not have the range.
+    private var hadMismatch = false
 
     // State that is lost with the process.
     private var machine = DownloadMachine(checkpoint: nil, intent: nil, bootID: "")
@@ -60,6 +64,8 @@ struct DownloadWalk {
         self.isTraced = isTraced
         random = Random(seed: seed)
         faultyAttempts = random.number(1...30)
+        let size = random.once(in: 2) ? UInt64(random.number(1...200)) : nil
+        range = random.once(in: 3) ? ByteRange(start: UInt64(random.number(0...150)), size: size) : nil
         server = SimulatedServer(random: &random)
     }
 
@@ -83,6 +89,8 @@ struct DownloadWalk {
         isSlow = random.once(in: 2)
         var terms = DownloadTerms.asking
         terms.mayRequest = row.intent == nil || random.once(in: 2)
+        terms.range = range
+        terms.hadMismatch = hadMismatch
         machine = DownloadMachine(
             checkpoint: row.checkpoint, intent: row.intent, bootID: "boot \(boot)", terms: terms, limits: .tiny)
         (slotsReleased, transfers, conclusions) = (0, 0, 0)
@@ -186,8 +194,10 @@ struct DownloadWalk {
                 return
             }
             deliveries?.removeFirst()
-            if machine.phase == .receiving { buffer += bytes }
-            handle(.received(count: bytes.count))
+            let kept = machine.bytesOfFile(among: bytes.count)
+            guard !kept.isEmpty else { return }
+            if machine.phase == .receiving { buffer += bytes[kept] }
+            handle(.received(count: kept.count))
         case .complete:
             deliveries = nil
             handle(.transferComplete)
@@ -252,8 +262,9 @@ struct DownloadWalk {
         case .failed(let failure):
             if failure.status == .destinationExists { problems.append("the task's own file counts as a foreign file") }
             end(conclusion)
-        case .retry(_, _, _, let fromZero):
+        case .retry(let failure, _, _, let fromZero):
             if fromZero, checkpoint != nil { problems.append("a checkpoint is kept for untrusted bytes") }
+            hadMismatch = failure.status == .sizeMismatch
             row.checkpoint = checkpoint
         case .stopped: row.checkpoint = checkpoint
         case .credential:
@@ -290,8 +301,8 @@ struct DownloadWalk {
         case .startTransfer(let offset, let ifRange, _):
             transfers += 1
             if transfers > 1, offset > 0 { problems.append("a range is requested a second time") }
-            deliveries = server.response(
-                offset: Int(clamping: offset), ifRange: ifRange, isGood: !injectsFaults, &random)
+            let requested = machine.requestedBytes(from: offset).map { (first: Int($0.first), last: $0.last.map { Int($0) }) }
+            deliveries = server.response(requested, ifRange: ifRange, isGood: !injectsFaults, &random)
         case .stopTransfer:
             if deliveries == nil { problems.append("a transfer is stopped after its end") }
             deliveries = nil
@@ -343,7 +354,13 @@ struct DownloadWalk {
 
     private mutating func checkFinal() {
         guard let final = disk.final else { return }
-        if !server.representations.contains(where: { $0.bytes == final.bytes }) {
+        let range = range ?? ByteRange(start: 0)
+        let isRight = server.representations.contains { file in
+            let bytes = range.bytes(of: UInt64(file.bytes.count))
+            let wanted = bytes.map { Array(file.bytes[Int($0.lowerBound)..<Int($0.upperBound)]) }
+            return final.bytes == (wanted ?? (self.range == nil ? [] : nil))
+        }
+        if !isRight {
             problems.append("the file is a mixture of \(final.bytes.count) bytes")
         }
     }

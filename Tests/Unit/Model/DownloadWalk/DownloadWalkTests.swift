@@ -33,14 +33,16 @@ struct DownloadWalkTests {
     @Test("the simulated downloads include crashes, retries and all three results of a task")
     func reach() {
         var ends: [String: Int] = [:]
-        var (crashes, attempts) = (0, 0)
+        var (crashes, attempts, ranges) = (0, 0, 0)
         for seed in 1...500 {
             var walk = DownloadWalk(seed: UInt64(seed))
             walk.run()
             crashes += walk.crashes
             attempts += walk.attempts
             switch walk.row.end {
-            case .succeeded: ends["succeeded", default: 0] += 1
+            case .succeeded:
+                ends["succeeded", default: 0] += 1
+                if walk.range != nil { ranges += 1 }
             case .failed: ends["failed", default: 0] += 1
             default: ends["cancelled", default: 0] += 1
             }
@@ -48,6 +50,7 @@ struct DownloadWalkTests {
         #expect(ends["succeeded", default: 0] > 250)
         #expect(ends["failed", default: 0] > 10)
         #expect(ends["cancelled", default: 0] > 10)
+        #expect(ranges > 50)
         #expect(crashes > 200)
         #expect(attempts > 1_500)
     }

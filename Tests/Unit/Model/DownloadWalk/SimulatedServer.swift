@@ -51,8 +51,9 @@ struct SimulatedServer {
     }
 
     /// Returns the response to one request, as a list of deliveries. If `isGood` is true, the response has no faults.
+    /// `requested`: the first and the last byte of the requested range; nil: the request has no range.
     func response(
-        offset: Int, ifRange: String?, isGood: Bool, _ random: inout Random
+        _ requested: (first: Int, last: Int?)?, ifRange: String?, isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
         if !isGood {
             if random.once(in: 8) { return [.failed(isTransient: true)] }
@@ -64,11 +65,11 @@ struct SimulatedServer {
         }
         let node = isGood ? 0 : random.number(0...1)
         guard let file = representations.last(where: { $0.node == node }) else { return [.failed(isTransient: true)] }
-        guard offset > 0, isGood || !random.once(in: 8) else { return whole(file, isGood, &random) }
-        let isSame = ifRange.map { value in validatorLines(version).contains { $0.hasSuffix(": \(value)") } } ?? false
+        guard let requested, isGood || !random.once(in: 8) else { return whole(file, isGood, &random) }
+        let isSame = ifRange.map { value in validatorLines(version).contains { $0.hasSuffix(": \(value)") } } ?? true
         let ignoresIfRange = !isGood && random.once(in: 4)
         guard isSame || ignoresIfRange else { return whole(file, isGood, &random) }
-        return rest(file, offset, omitsFields: isSame && !isGood, isGood, &random)
+        return rest(file, requested, omitsFields: isSame && ifRange != nil && !isGood, isGood, &random)
     }
 
     // MARK: Responses
@@ -81,17 +82,17 @@ struct SimulatedServer {
     }
 
     private func rest(
-        _ file: Representation, _ offset: Int, omitsFields: Bool, _ isGood: Bool, _ random: inout Random
+        _ file: Representation, _ requested: (first: Int, last: Int?), omitsFields: Bool, _ isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
         var lines = validatorLines(file.version)
         // A response that obeys If-Range may omit Last-Modified. But if the response omits the ETag, a client must not
         // append the body of this response to its file.
         if omitsFields, random.once(in: 4) { lines.removeAll { !$0.hasPrefix("Date") } }
         let size = file.bytes.count
-        guard offset < size else {
+        guard requested.first < size else {
             return [.head(head(416, lines + ["Content-Range: bytes */\(size)"], file.node)), .complete]
         }
-        var (first, last) = (offset, size - 1)
+        var (first, last) = (requested.first, min(requested.last ?? size - 1, size - 1))
         if !isGood, random.once(in: 8) { last = random.number(first...last) }
         if !isGood, random.once(in: 10) { first = random.number(0...last) }
         let total = !isGood && random.once(in: 10) ? "*" : "\(size)"

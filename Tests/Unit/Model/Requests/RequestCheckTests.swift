@@ -37,10 +37,52 @@ struct RequestRow: CustomTestStringConvertible {
     }
 }
 
+extension Request {
+    fileprivate mutating func sends(
+        _ count: UInt64?, from start: UInt64, _ source: BodySource = .reference, size: UInt64 = 100, inode: UInt64 = 2
+    ) {
+        let file = BodyFile(path: "/tmp/body", device: 1, inode: inode, size: size, modifiedNanoseconds: 0)
+        options.body = .file(file, source)
+        (options.rangeStart, options.rangeSize) = (start, count)
+    }
+}
+
 private func text(_ count: Int) -> String { String(repeating: "x", count: count) }
 
 @Suite("The check of a request")
 struct RequestCheckTests {
+    @Test(
+        "a range selects bytes of a downloaded file or of a body's file",
+        arguments: [
+            RequestRow("a range", refusal: nil) { ($0.options.rangeStart, $0.options.rangeSize) = (5, 10) },
+            RequestRow("the header Range", refusal: "set range_start") { $0.headers = [HeaderField("Range", "bytes=0-1")] },
+            RequestRow("a range behind the longest file", refusal: "longest possible file") {
+                ($0.options.rangeStart, $0.options.rangeSize) = (UInt64(Int64.max) - 5, 6)
+            },
+            RequestRow("another method", refusal: "the method is HEAD") {
+                ($0.options.rangeStart, $0.options.method) = (5, "HEAD")
+            },
+            RequestRow("another expected size", refusal: "expected_size is 9, but range_size is 10") {
+                ($0.options.rangeSize, $0.options.expectedSize) = (10, 9)
+            },
+            RequestRow("a condition", refusal: "BH_REQUEST_IF_CHANGED is for a whole file") {
+                ($0.options.rangeStart, $0.options.isOnlyIfChanged, $0.ifExists) = (5, true, .replace)
+                $0.destination = Destination(path: "/tmp/a", directoryDevice: 1, directoryInode: 2)
+            },
+            RequestRow("a body in memory", refusal: "select bytes of") {
+                ($0.options.rangeStart, $0.options.body) = (5, .bytes([1]))
+            },
+            RequestRow("bytes of a body's file", refusal: nil) { $0.sends(10, from: 90) },
+            RequestRow("the last byte of a body's file", refusal: nil) { $0.sends(nil, from: 99) },
+            RequestRow("bytes behind the end", refusal: "body_file has 100 bytes, so it does not have the bytes 90 to 100") {
+                $0.sends(11, from: 90)
+            },
+            RequestRow("no byte", refusal: "does not have the bytes from 100") { $0.sends(nil, from: 100) },
+            RequestRow("bytes of a consumed file", refusal: "BH_BODY_CONSUME") { $0.sends(10, from: 90, .consume) },
+            RequestRow("bytes of an absent file", refusal: nil) { $0.sends(10, from: 90, size: 0, inode: 0) },
+        ])
+    func ranges(_ row: RequestRow) throws { try row.check() }
+
     @Test(
         "the check of a request refuses a URL, key, user data, priority or mode outside its bounds",
         arguments: [

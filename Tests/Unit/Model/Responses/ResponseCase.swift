@@ -47,7 +47,7 @@ enum ExpectedPlan: Equatable {
     init(_ plan: ResponsePlan) {
         switch plan {
         case .append(let size, let through): self = .appends(of: size, through: through)
-        case .startOver(let size, _): self = .startsOver(size: size)
+        case .startOver(let size, _, _): self = .startsOver(size: size)
         case .whole: self = .isWhole
         case .unchanged: self = .isUnchanged
         case .retry(_, let fromZero): self = fromZero ? .triesAgainFromZero : .triesAgain

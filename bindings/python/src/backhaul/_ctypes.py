@@ -393,6 +393,8 @@ class bh_request(Structure):
         ("refresh", c_int32),
         ("priority", c_int32),
         ("mode", c_uint32),
+        ("range_start", c_uint64),
+        ("range_size", c_uint64),
     ]
 
 

@@ -113,6 +113,12 @@ class Request:
     expected_bytes_received: int | None = None
     #: An upper bound of the sent bytes. None: the size of the body.
     expected_bytes_sent: int | None = None
+    #: The first byte to transfer. A download without a body fetches only these bytes of the resource; ``checksum`` and
+    #: ``expected_size`` then apply to them. An upload of ``body_file`` sends only these bytes of the file. If the
+    #: resource is shorter than the range, the task fails with Status.SIZE_MISMATCH.
+    range_start: int = 0
+    #: The number of bytes to transfer from ``range_start`` on. None: all bytes up to the end.
+    range_size: int | None = None
 
 
 class TransferOptions(TypedDict, total=False):
@@ -133,6 +139,8 @@ class TransferOptions(TypedDict, total=False):
     latest_start: Moment | None
     expected_bytes_received: int | None
     expected_bytes_sent: int | None
+    range_start: int
+    range_size: int | None
 
 
 class DownloadOptions(TransferOptions, total=False):

@@ -66,6 +66,8 @@ _request = Writer(
         "expires": "expiry",
         "earliest_start": "earliest start",
         "latest_start": "latest start",
+        "range_start": "start of the range",
+        "range_size": "size of the range",
     },
     special={
         "suspended": flag("suspended", RequestFlags.STARTS_SUSPENDED),

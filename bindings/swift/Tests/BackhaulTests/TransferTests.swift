@@ -190,6 +190,30 @@ struct TransferTests: EmbeddedTests {
         await application.close()
     }
 
+    @Test("a range of a resource is downloaded into a file, and a range of a file is uploaded")
+    func ranges() async throws {
+        let path = server.path("sent.bin")
+        try Data("0123456789".utf8).write(to: URL(fileURLWithPath: path))
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        var upload = Request(url: server.url("part"))
+        upload.body = .file(path, .reference)
+        upload.rangeStart = 7
+        var download = Request(url: try server.serve("a", content(1_000)), destination: server.path("slice"))
+        download.rangeStart = 100
+        download.rangeSize = 50
+        _ = try await session.enqueue([upload, download])
+        for case .taskEnded(let ending) in try await events(of: session) where ending.kind == .upload {
+            #expect(String(decoding: ending.responseBody ?? [], as: UTF8.self).hasSuffix(" 789"))
+        }
+        let slice = try Data(contentsOf: URL(fileURLWithPath: server.path("slice")))
+        #expect(slice == content(1_000)[100..<150])
+        upload.rangeStart = 10
+        let error = await #expect(throws: BackhaulError.self) { try await session.enqueue([upload]) }
+        #expect(error?.message.contains("10 bytes") == true)
+        await application.close()
+    }
+
     @Test("if a file does not have the request's checksum, the download fails with checksumMismatch")
     func checksums() async throws {
         // The SHA-256 digest of an empty file.

@@ -47,6 +47,8 @@ extension Request {
         value.latest_start_ms = latestStartMilliseconds ?? 0
         value.expected_bytes_received = expectedBytesReceived ?? 0
         value.expected_bytes_sent = expectedBytesSent ?? 0
+        value.range_start = rangeStart ?? 0
+        value.range_size = rangeSize ?? 0
         if let policy { value.policy = arena.array([try policy.value(arena)]) }
         switch body {
         case nil: break

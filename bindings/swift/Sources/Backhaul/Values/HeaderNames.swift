@@ -128,6 +128,8 @@ let headerNames: [String: String] = [
     "pinned_public_keys": "pinnedPublicKeys",
     "quality_of_service": "qualityOfService",
     "quiet_hours": "quietHours",
+    "range_size": "rangeSize",
+    "range_start": "rangeStart",
     "refuses_private_addresses": "refusesPrivateAddresses",
     "request_timeout_ms": "requestTimeout",
     "requires_external_power": "requiresExternalPower",

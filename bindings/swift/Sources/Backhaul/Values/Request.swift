@@ -153,6 +153,12 @@ public struct Request: Hashable, Sendable {
     /// An upper bound of the bytes that the task sends (Apple: countOfBytesClientExpectsToSend). Nil: the size of the
     /// body is the bound.
     public var expectedBytesSent: UInt64?
+    /// The first byte to transfer. A download without a body fetches only these bytes of the resource; `checksum` and
+    /// `expectedSize` then apply to them. An upload of a file sends only these bytes of the file. If the resource is
+    /// shorter than the range, the task fails with `.sizeMismatch`. Nil: from the first byte on.
+    public var rangeStart: UInt64?
+    /// The number of bytes to transfer from `rangeStart` on. Nil: all bytes up to the end.
+    public var rangeSize: UInt64?
 
     /// The priority of a task that starts immediately, even if its session's limits are reached.
     public static let priorityNow = Int32(BH_PRIORITY_NOW)
