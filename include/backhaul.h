@@ -348,7 +348,8 @@ BH_API const char *bh_abi_json(void);
     X(TLS_TRUNCATED, 60, "the TLS connection ended without close_notify, so the body may be truncated")                \
     X(STORAGE_AWAY, 61, "the directory or the file system of the task's file is away")\
     X(UNEXPECTED_TYPE, 62, "the response has a media type that is not accepted, or is a page in place of the file")    \
-    X(ADDRESS_REFUSED, 63, "the server's address is private, and the request refuses private addresses")
+    X(ADDRESS_REFUSED, 63, "the server's address is private, and the request refuses private addresses")               \
+    X(DEPENDENCY_FAILED, 64, "a task that this task waited for did not succeed")
 
 /* The result of a call, or the reason why a task failed. */
 BH_ENUM(bh_status) {
@@ -1141,6 +1142,34 @@ typedef struct bh_part {
     const char *media_type; /* NULL: application/octet-stream for a file, no media type for a value */
 } bh_part;
 
+/* What a task does if a task that it waits for fails or is cancelled. */
+BH_ENUM(bh_dependency_failure) {
+    BH_DEPENDENCY_FAILURE_DEFAULT = 0, /* BH_DEPENDENCY_FAILURE_FAIL */
+    BH_DEPENDENCY_FAILURE_FAIL = 1,    /* it fails with BH_DEPENDENCY_FAILED */
+    BH_DEPENDENCY_FAILURE_CANCEL = 2,  /* it is cancelled */
+    BH_DEPENDENCY_FAILURE_IGNORE = 3   /* it runs. The request takes nothing from the response */
+};
+
+/* A task that a request waits for, and what the request takes from the response to that task. The places in a response
+ * are texts: "url" is the URL that sent it, "body" is its body, "header:Location" is a header field, and "json:/a/b" is
+ * a text or number in its body, which is a JSON document (RFC 6901). Bodies and their members can be taken only from
+ * responses to uploads, up to 65,536 bytes. docs/chains.md */
+typedef struct bh_dependency {
+    size_t struct_size;
+    uint64_t task_id;            /* id of the task; 0: idempotency_key names it */
+    const char *idempotency_key; /* key of the task. It may be a request before this one in the same call. NULL: task_id
+                                    names the task */
+    const char *url;             /* the place of the request's URL, which may be relative to the URL of the response. It
+                                    must be http or https, and https if the URL of the response or bh_request.url is
+                                    https. If its origin is not that of bh_request.url, the headers of the request and
+                                    of the session are not sent. NULL: the URL is bh_request.url */
+    const char *body;            /* the place of the request's body; NULL: none */
+    const bh_header *headers;    /* header fields whose values are places. They replace headers of the same name */
+    size_t header_count;
+    bh_dependency_failure if_fails;
+    uint32_t reserved;
+} bh_dependency;
+
 /* Priority of a task that starts immediately, even if its session's limits are reached. If the engine's limits are
  * reached, the engine stops the running task with the lowest priority in favour of this task. */
 #define BH_PRIORITY_NOW 101
@@ -1153,6 +1182,7 @@ typedef struct bh_part {
 #define BH_BODY_SIZE_MAXIMUM 1048576      /* bytes of bh_request.body */
 #define BH_PART_COUNT_MAXIMUM 1000        /* parts of a form */
 #define BH_GROUP_SIZE_MAXIMUM 255         /* bytes of bh_request.group */
+#define BH_AFTER_COUNT_MAXIMUM 16         /* tasks in bh_request.after */
 #define BH_ENQUEUE_COUNT_MAXIMUM 10000000 /* requests, event ids or task ids in one call */
 
 /* A download or an upload. A request with a body and without a destination is an upload, and the event of its task has
@@ -1224,8 +1254,12 @@ typedef struct bh_request {
                                     then has only the bytes of the range, and checksum, expected_size and maximum_size
                                     apply to this file. In an upload of body_file: of this file, without
                                     BH_BODY_CONSUME. If the resource is shorter than the range, the task fails with
-                                    BH_SIZE_MISMATCH. docs/guides/downloads.md, docs/uploads.md */
+                                    BH_SIZE_MISMATCH. docs/uploads.md */
     uint64_t range_size;         /* the number of bytes to transfer from range_start on; 0: all bytes up to the end */
+    const bh_dependency *after;  /* tasks of the session that must have ended before this task starts. Until then, it
+                                    waits with BH_REASON_DEPENDENCY, also without a host. resource_timeout_ms includes
+                                    this wait. A task that was acknowledged and removed is an error, BH_NOT_FOUND */
+    size_t after_count;
 } bh_request;
 
 /* State of a task. The last three states are final. */
@@ -1502,8 +1536,9 @@ BH_ENUM(bh_reason) {
     BH_REASON_CLOCK = 24,    /* the certificate of the server is not valid yet, and the clock of the machine is not
                                 synchronised, or is before the date of this version. The task is tried again every 10
                                 seconds, until the clock is set or an hour is over */
-    BH_REASON_ORIGIN = 25    /* the server has asked for a pause with Retry-After, which ends at next_attempt_ms. All
+    BH_REASON_ORIGIN = 25,   /* the server has asked for a pause with Retry-After, which ends at next_attempt_ms. All
                                 tasks for the same scheme, host and port wait */
+    BH_REASON_DEPENDENCY = 26 /* the task waits for the end of a task in bh_request.after, which reason_text names */
 };
 
 /* The value of `size` while no response has stated the file's size. */

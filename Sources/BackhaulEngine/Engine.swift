@@ -3,6 +3,7 @@ internal import BackhaulLoop
 internal import BackhaulDisk
 public import BackhaulPlatform
 public import BackhaulStore
+internal import BackhaulTransport
 
 /// The engine runs the tasks of a store, which is the directory with all durable data. The engine also serves the
 /// programs that use this store. Only the process that has the store lock makes an engine.
@@ -37,7 +38,11 @@ public final class Engine: Sendable {
         ended: @escaping @Sendable (EngineEnd) -> Void
     ) throws(Failure) {
         self.directory = directory
-        store = try StoreThread(directory: directory, lock: storeLock)
+        store = try StoreThread(
+            directory: directory, lock: storeLock,
+            resolver: URLResolver { (reference, base) throws(Failure) in
+                try URLParser.resolve(reference, against: base)
+            })
         do {
             disk = try DiskThreads(
                 count: DiskThreads.defaultCount, home: directory.path,

@@ -207,6 +207,8 @@ extension EngineLoop {
     func announce(_ change: Change) {
         hosts.activities.tasksEnded(change.tasks)
         if change.abandonsUploads { housekeeping.abandonedUploads.remove() }
+        for state in change.endedDependents { base.counters.tasksEnded(1, as: state) }
+        tasks.scheduler.tasksWait(in: change.released, reload: false)
         if change.withdrawsEnd { queue(clients.events.endWithdrawn(in: change.session)) }
         guard change.newestEvent > .zero else { return }
         if change.needsHost { hosts.launches.check(at: change.application) }

@@ -43,9 +43,11 @@ final class GroupCommit {
     private var completions: [(Failure?) -> Void] = []
     private var afterTransactionActions: [(GroupCommit) -> Void] = []
 
-    init(directory: StoreDirectory, lock: StoreLock, laterMigrations: [String] = []) throws(Failure) {
+    init(
+        directory: StoreDirectory, lock: StoreLock, resolver: URLResolver = .none, laterMigrations: [String] = []
+    ) throws(Failure) {
         database = try Database(directory: directory, laterMigrations: laterMigrations)
-        transaction = Transaction(connection: database.connection, directory: directory)
+        transaction = Transaction(connection: database.connection, directory: directory, resolver: resolver)
         self.directory = directory
         self.lock = lock
     }

@@ -17,19 +17,22 @@ public final class StoreThread: Sendable {
     /// `lock` until the database is closed.
     ///
     /// Throws storeDamaged, storeNewer, storeReadOnly, storeFull, storeUnavailable, engineFailed or outOfResources.
-    public convenience init(directory: StoreDirectory, lock: StoreLock) throws(Failure) {
-        try self.init(directory: directory, lock: lock, laterMigrations: [])
+    public convenience init(directory: StoreDirectory, lock: StoreLock, resolver: URLResolver) throws(Failure) {
+        try self.init(directory: directory, lock: lock, resolver: resolver, laterMigrations: [])
     }
 
     init(
-        directory: StoreDirectory, lock: StoreLock, laterMigrations: [String],
+        directory: StoreDirectory, lock: StoreLock, resolver: URLResolver = .none, laterMigrations: [String],
         delayMilliseconds: Int64 = StoreThread.longestDelayMilliseconds
     ) throws(Failure) {
         self.delayMilliseconds = delayMilliseconds
         do {
             worker = try Worker(
                 name: "backhaul-store",
-                make: { try GroupCommit(directory: directory, lock: lock, laterMigrations: laterMigrations) },
+                make: {
+                    try GroupCommit(
+                        directory: directory, lock: lock, resolver: resolver, laterMigrations: laterMigrations)
+                },
                 perform: { commit, jobs in commit.perform(jobs) },
                 idle: .init(
                     after: Self.idleMilliseconds, if: { $0.needsIdleCheckpoint },

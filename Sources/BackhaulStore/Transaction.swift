@@ -10,8 +10,8 @@ public final class Transaction {
     public internal(set) var commits = DurationHistogram()
     var connection: Connection { tables.connection }
 
-    init(connection: Connection, directory: StoreDirectory) {
-        tables = Tables(connection: connection, directory: directory)
+    init(connection: Connection, directory: StoreDirectory, resolver: URLResolver = .none) {
+        tables = Tables(connection: connection, directory: directory, resolver: resolver)
     }
 
     public var activities: ActivityOperations { ActivityOperations(tables: tables) }

@@ -7,6 +7,39 @@ extension RequestOptions: WireRecord {
         // Most tasks have no constraints. For such a task, one byte is written.
         try coder.field(&policy.constraints, as: { $0 == .none ? nil : $0 }, from: { $0 ?? Constraints.none })
         try coder.field(&body)
+        try coder.field(&dependencies)
+    }
+}
+
+extension Dependency: WireRecord, WireElement {
+    static var minimumSize: Int { 12 }
+    static var blank: Dependency { Dependency(.key("")) }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&task)
+        try coder.field(&ifFails)
+        try coder.field(&url)
+        try coder.field(&headers)
+        try coder.field(&body)
+    }
+}
+
+extension Dependency.Name: WireValue {
+    enum Form: UInt8 { case id = 1, key }
+
+    func write(to coder: inout Coder) {
+        switch self {
+        case .id(let id): coder.put(Form.id, id)
+        case .key(let key): coder.put(Form.key, key)
+        }
+    }
+
+    static func read(from coder: inout Coder) throws(Malformed) -> Dependency.Name {
+        let tag = try coder.byte()
+        return switch Form(rawValue: tag) {
+        case .id: .id(try coder.next())
+        case .key: .key(try coder.next())
+        case nil: throw Malformed("it has the unknown name of a task \(tag)")
+        }
     }
 }
 

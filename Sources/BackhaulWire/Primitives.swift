@@ -87,6 +87,7 @@ extension AttemptNext: WireValue {}
 extension BodySource: WireValue {}
 extension ConditionKind: WireValue {}
 extension Enqueued.Disposition: WireValue {}
+extension DependencyFailure: WireValue {}
 extension ExistsPolicy: WireValue {}
 extension LaunchState: WireValue {}
 extension ProtectionSpace.Kind: WireValue {}

@@ -78,11 +78,21 @@ static void an_unknown_field_of_a_struct_that_a_field_points_to_must_be_0(void) 
     bh_request request = idle_request();
     bh_policy policy = BH_INIT(bh_policy);
     bh_part part = BH_INIT(bh_part);
+    bh_dependency dependency = BH_INIT(bh_dependency);
     bh_activity activity = BH_INIT(bh_activity);
     bh_request fetched = BH_INIT(bh_request);
     CHECK_LATER(bh_policy, "policy", policy,
                 (request.policy = argument, bh_session_enqueue(session, &request, 1, 20000, NULL, &error)));
     request.policy = NULL;
+    dependency.idempotency_key = "idle";
+    request.idempotency_key = "idle";
+    CHECK_STATUS(BH_OK, bh_session_enqueue(session, &request, 1, 20000, NULL, &error));
+    request.idempotency_key = NULL;
+    CHECK_LATER(bh_dependency, "after", dependency,
+                (request.after = argument, request.after_count = 1,
+                 bh_session_enqueue(session, &request, 1, 20000, NULL, &error)));
+    request.after = NULL;
+    request.after_count = 0;
     part.name = "field";
     CHECK_LATER(bh_part, "part", part,
                 (request.parts = argument, request.part_count = 1,

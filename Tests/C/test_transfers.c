@@ -235,6 +235,58 @@ static void the_range_of_a_request_must_fit_its_body_and_is_stored(void) {
     CHECK_REFUSED("BH_BODY_CONSUME", bh_session_enqueue(session, &requests[1], 1, 20000, NULL, &error));
 }
 
+static void a_request_may_wait_for_other_tasks_until_they_end(void) {
+    bh_request requests[2] = {idle_request(), idle_request()};
+    bh_dependency after[2] = {BH_INIT(bh_dependency), BH_INIT(bh_dependency)};
+    bh_header from = {"X-Token", "header:X-Given"};
+    bh_task_selection selection = BH_INIT(bh_task_selection);
+    bh_batch *results = NULL, *tasks = NULL;
+    uint64_t count = 0;
+    requests[0].idempotency_key = "create";
+    after[0].idempotency_key = "create";
+    after[0].url = "header:Location";
+    after[0].headers = &from;
+    after[0].header_count = 1;
+    requests[1].after = after;
+    requests[1].after_count = 1;
+    requests[1].flags = 0;
+    CHECK_STATUS(BH_OK, bh_session_enqueue(session, requests, 2, 20000, &results, &error));
+    uint64_t first = bh_batch_enqueued_at(results, 0)->task_id;
+    selection.ids = &bh_batch_enqueued_at(results, 1)->task_id;
+    selection.id_count = 1;
+    CHECK_STATUS(BH_OK, bh_session_tasks(session, &selection, 0, 10, 20000, &tasks, &error));
+    CHECK(bh_batch_task_at(tasks, 0)->reason == BH_REASON_DEPENDENCY);
+    char name[32];
+    snprintf(name, sizeof name, "task %llu ", (unsigned long long)first);
+    CHECK(strstr(bh_batch_task_at(tasks, 0)->reason_text, name) != NULL);
+    bh_batch_release(tasks);
+    selection.ids = &first;
+    CHECK_STATUS(BH_OK, bh_tasks_cancel(session, &selection, 20000, &count, &error));
+    CHECK(count == 1);
+    selection.ids = &bh_batch_enqueued_at(results, 1)->task_id;
+    CHECK_STATUS(BH_OK, bh_session_tasks(session, &selection, 0, 10, 20000, &tasks, &error));
+    CHECK(bh_batch_task_at(tasks, 0)->status == BH_DEPENDENCY_FAILED);
+    bh_batch_release(tasks);
+    bh_batch_release(results);
+#define CHECK_BAD(name, change)                                                                                        \
+    do {                                                                                                               \
+        after[1] = after[0];                                                                                           \
+        after[1].headers = NULL;                                                                                       \
+        after[1].header_count = 0;                                                                                     \
+        change;                                                                                                        \
+        requests[1].after = &after[1];                                                                                 \
+        CHECK_REFUSED(name, bh_session_enqueue(session, &requests[1], 1, 20000, NULL, &error));                        \
+    } while (0)
+    CHECK_BAD("task_id", after[1].task_id = 1);
+    CHECK_BAD("task_id", after[1].idempotency_key = NULL);
+    CHECK_BAD("cookie", after[1].url = "cookie");
+    CHECK_BAD("if_fails", after[1].if_fails = 4);
+    CHECK_BAD("BH_DEPENDENCY_FAILURE_IGNORE", after[1].if_fails = BH_DEPENDENCY_FAILURE_IGNORE);
+    CHECK_BAD("after", after[1].reserved = 1);
+    CHECK_BAD("after_count", requests[1].after_count = BH_AFTER_COUNT_MAXIMUM + 1);
+#undef CHECK_BAD
+}
+
 static void limits_are_read_back_unchanged(void) {
     bh_limits limits = BH_INIT(bh_limits);
     bh_batch *batch = NULL;
@@ -281,5 +333,6 @@ MAIN(APPLICATION_TEST(a_configuration_is_read_back_unchanged),
      TEST(the_error_for_an_invalid_setting_names_the_field), TEST(the_error_for_an_invalid_request_names_the_field),
      PRODUCER_TEST(a_request_with_every_option_is_accepted_and_listed),
      PRODUCER_TEST(the_range_of_a_request_must_fit_its_body_and_is_stored),
-     APPLICATION_TEST(limits_are_read_back_unchanged), APPLICATION_TEST(metrics_are_open_metrics_text),
+     PRODUCER_TEST(a_request_may_wait_for_other_tasks_until_they_end), APPLICATION_TEST(limits_are_read_back_unchanged),
+     APPLICATION_TEST(metrics_are_open_metrics_text),
      APPLICATION_TEST(each_application_is_listed_with_the_counts_of_its_sessions))

@@ -33,13 +33,16 @@ OWN_VALUES = {
     "directory": ["."], "checksums": ["SHA256SUMS"],
     "checksum": ["sha-256:" + "0" * 64], "data-binary": ["x"], "form": ["a=b"],
     "input": ["/dev/null"], "reset": ["proxy", "all"], "every": ["48h"], "tolerance": ["1h"],
-    "priority": ["3", "now"], "password-file": ["body"], "metered": ["yes", "no", "auto"],
+    "range": ["0-499", "5-"], "after": ["1"], "url-from": ["header:Location"], "header-from": ["A: json:/a"],
+    "body-from": ["body"], "priority": ["3", "now"], "password-file": ["body"], "metered": ["yes", "no", "auto"],
 }
 #: Options that need another option, with that option.
 NEEDED = {
     "proxy-user": ["--proxy", "http://127.0.0.1:9"],
     "proxy-password-file": ["--proxy", "http://127.0.0.1:9", "--proxy-user", "ann"],
     "key": ["--cert", "c.pem"], "expires-in": ["--refresh", "url"], "suspended": [], "password-file": ["--user", "ann"],
+    "after-failure": ["--after", "1"], "url-from": ["--after", "1"], "header-from": ["--after", "1"],
+    "body-from": ["--after", "1"],
 }
 
 

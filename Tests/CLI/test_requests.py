@@ -8,6 +8,7 @@ import pytest
 from command_line import until
 from servers.behaviour import Behaviour, redirect
 from servers.certificates import make_certificates
+from servers.chained import ChainedServer
 from servers.content import Content
 from servers.misbehaving import MisbehavingServer
 from servers.proxy import Proxy
@@ -56,6 +57,43 @@ def test_the_range_option_transfers_a_part_of_a_file(backhaul, server):
         assert sink.received == {"part": CONTENT.data[110:120]}
         refused = backhaul("put", "--range", "10-50", "slice", f"{sink.url}/part", code=2)
     assert "has 50 bytes" in refused.stderr and "body_file" not in refused.stderr
+
+
+def test_a_transfer_waits_for_another_one_and_takes_its_url_from_the_response(tmp_path):
+    from command_line import CommandLine
+
+    backhaul = CommandLine(tmp_path, "daemon")
+    try:
+        with ChainedServer() as api:
+            create = api.answer("/create", 201, {"X-Token": "t1"}, {"urls": ["/put"]})
+            api.answer("/put")
+            api.answer("/commit")
+            api.held.add("/create")
+            (backhaul.here / "a").write_bytes(CONTENT.data)
+            first = backhaul("put", "--no-wait", "-X", "POST", "--data-binary", "{}", create).stdout.split()[0]
+            second = backhaul("put", "--no-wait", "--after", first, "--url-from", "json:/urls/0", "--header-from",
+                              "X-Token: header:X-Token", "a", f"{api.url}/x").stdout.split()[0]
+            backhaul("put", "--no-wait", "--after", second, "-X", "POST", "--data-binary", "", f"{api.url}/commit")
+            why = backhaul("why", second).stdout
+            assert f"task {first}" in why
+            api.release()
+            backhaul("wait")
+            assert api.log() == [("POST", "/create"), ("PUT", "/put"), ("POST", "/commit")]
+            assert api.requests[1][3] == CONTENT.data and api.requests[1][2]["X-Token"] == "t1"
+            gone = backhaul("put", "--no-wait", "--after", "99", "a", f"{api.url}/put", code=3)
+            assert "no task 99" in gone.stderr
+    finally:
+        backhaul.end()
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (["--url-from", "url"], "--url-from goes with --after TASK"),
+    (["--after", "x"], "--after takes the number of a transfer"),
+    (["--after", "1", "--after-failure", "stop"], "--after-failure takes fail, cancel or ignore"),
+    (["--after", "1", "--url-from", "cookie"], "--url-from takes url, body, header:NAME or json:/POINTER"),
+])
+def test_a_malformed_option_for_other_transfers_is_refused(backhaul, words, message):
+    assert message in backhaul("get", *words, "http://127.0.0.1:9/a", code=2).stderr
 
 
 @pytest.mark.parametrize("wrong", ["5", "9-8", "-100", "1-2-3", "a-b", "0-9223372036854775807"])

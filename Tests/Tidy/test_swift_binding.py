@@ -35,6 +35,7 @@ TYPES = {
     "CookiePolicy": ("bh_cookies", "BH_COOKIES_DEFAULT"),
     "HTTPVersion": ("bh_http_version", "BH_HTTP_DEFAULT"),
     "Hosting": ("bh_hosting", "BH_HOSTING_DEFAULT"),
+    "Dependency.Failure": ("bh_dependency_failure", "BH_DEPENDENCY_FAILURE_DEFAULT"),
     "LaunchState": ("bh_launch_state", ""),
     "NetworkKinds": ("bh_network_kinds", ""),
     "Preset": ("bh_preset", "BH_PRESET_DEFAULT"),

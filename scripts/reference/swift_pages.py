@@ -26,7 +26,7 @@ _BUILD = PROJECT / "build" / "swift" / "package"
 PAGES = {
     "Application": ["Application", "ApplicationInfo", "Hosting", "LibraryVersion", "Limits"],
     "Session": ["Session", "Sequences", "SessionInfo"],
-    "Requests": ["Request", "Body", "Policy"],
+    "Requests": ["Request", "Body", "Dependency", "Policy"],
     "Tasks": ["TaskInfo", "TaskProgress", "TaskSelection", "StartChange", "Attempt", "Identifiers"],
     "Events": ["Event", "Challenge", "ChallengeResponse"],
     "Settings": [

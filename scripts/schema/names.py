@@ -28,7 +28,7 @@ PYTHON_PARTS = [
 ]
 
 #: The structs whose fields accept words in place of constants.
-PYTHON_SPOKEN = [*PYTHON_PARTS, "bh_session_configuration", "bh_request", "bh_activity"]
+PYTHON_SPOKEN = [*PYTHON_PARTS, "bh_session_configuration", "bh_request", "bh_activity", "bh_dependency"]
 
 #: Type -> its zero in Python. For these types zero is a value, so Python needs no None.
 PYTHON_ZEROS = {
@@ -40,6 +40,7 @@ PYTHON_ZEROS = {
 SWIFT_TYPES = {
     "bh_body_source": "Body.Source",
     "bh_cookies": "CookiePolicy",
+    "bh_dependency_failure": "Dependency.Failure",
     "bh_if_exists": "ExistsPolicy",
     "bh_quality_of_service": "Activity.QualityOfService",
     "bh_redirects": "RedirectPolicy",

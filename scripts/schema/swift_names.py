@@ -8,13 +8,14 @@ from .swift_source import NOTE
 
 #: The structs that a program fills. Messages name their fields.
 _STRUCTS = [
-    "bh_activity", "bh_challenge_response", "bh_constraints", "bh_launch_command", "bh_limits", "bh_network", "bh_part",
-    "bh_policy", "bh_request", "bh_retry_policy", "bh_session_configuration", "bh_tls_settings", "bh_transfer_rules",
+    "bh_activity", "bh_challenge_response", "bh_constraints", "bh_dependency", "bh_launch_command", "bh_limits",
+    "bh_network", "bh_part", "bh_policy", "bh_request", "bh_retry_policy", "bh_session_configuration", "bh_tls_settings", "bh_transfer_rules",
 ]
 
 #: The enumerations from which a program chooses.
 _ENUMERATIONS = [
-    "bh_body_source", "bh_cookies", "bh_hosting", "bh_http_version", "bh_if_exists", "bh_network_kinds", "bh_preset",
+    "bh_body_source", "bh_cookies", "bh_dependency_failure", "bh_hosting", "bh_http_version", "bh_if_exists",
+    "bh_network_kinds", "bh_preset",
     "bh_quality_of_service", "bh_redirects", "bh_refresh", "bh_resumable_uploads", "bh_retry_errors", "bh_role",
     "bh_thermal_state",
     "bh_tls_version", "bh_tolerances",
@@ -35,6 +36,7 @@ _OWN = {
     "BH_TIME_UNCHANGED": "StartChange.unchanged",
     "BH_YES": "true",
     "NULL": "nil",
+    "after_count": "after.count",
     "argument_count": "arguments.count",
     "body_file": "body",
     "body_size": "the number of bytes in body",
@@ -42,6 +44,7 @@ _OWN = {
     "environment_count": "environment.count",
     "header_count": "headers.count",
     "part_count": "parts.count",
+    "task_id": "task",
     "timeout_ms": "timeout",
     "user_data_size": "userData.count",
     "value_size": "value.count",

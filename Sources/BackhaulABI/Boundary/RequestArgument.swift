@@ -8,7 +8,7 @@ internal import CBackhaul
 
 /// An array of `bh_request` in the host's memory. Its elements are read one by one, without a copy of the array.
 struct RequestArray {
-    private static let minimumSize = StructArgument.end(of: \bh_request.range_size)
+    private static let minimumSize = StructArgument.end(of: \bh_request.after_count)
 
     let count: Int
     private let first: UnsafeRawPointer?

@@ -25,7 +25,7 @@ enum RequestOptionsArgument {
             || given.part_count != 0 || given.body_source != 0 || given.refresh != 0 || given.expires_ms != 0
             || given.policy != nil || given.earliest_start_ms != 0 || given.latest_start_ms != 0
             || given.expected_bytes_received != 0 || given.expected_bytes_sent != 0
-            || given.range_start != 0 || given.range_size != 0
+            || given.range_start != 0 || given.range_size != 0 || given.after != nil || given.after_count != 0
             || given.flags & ~UInt32(BH_REQUEST_STARTS_SUSPENDED) != 0
     }
 
@@ -54,6 +54,9 @@ enum RequestOptionsArgument {
         options.expectedBytesSent = PolicyArgument.unlessZero(given.expected_bytes_sent)
         options.rangeStart = PolicyArgument.unlessZero(given.range_start)
         options.rangeSize = PolicyArgument.unlessZero(given.range_size)
+        options.dependencies = try DependencyArgument.read(given)
+        // The body that is taken later makes the request an upload, or gives a download its default method.
+        if options.body == nil, options.dependencies.contains(where: { $0.body != nil }) { options.body = .bytes([]) }
         options.policy = try PolicyArgument.read(given.policy)
         return options
     }

@@ -56,6 +56,7 @@ enum HeaderConstants {
         ("BH_STORAGE_AWAY", "61"),
         ("BH_UNEXPECTED_TYPE", "62"),
         ("BH_ADDRESS_REFUSED", "63"),
+        ("BH_DEPENDENCY_FAILED", "64"),
 
         ("BH_DOMAIN_NONE", "0"),
         ("BH_DOMAIN_SYSTEM", "1"),
@@ -168,6 +169,11 @@ enum HeaderConstants {
         ("BH_REFRESH_HEADERS", "1"),
         ("BH_REFRESH_URL", "2"),
 
+        ("BH_DEPENDENCY_FAILURE_DEFAULT", "0"),
+        ("BH_DEPENDENCY_FAILURE_FAIL", "1"),
+        ("BH_DEPENDENCY_FAILURE_CANCEL", "2"),
+        ("BH_DEPENDENCY_FAILURE_IGNORE", "3"),
+
         ("BH_TASK_NONE", "0"),
         ("BH_TASK_WAITING", "1"),
         ("BH_TASK_RUNNING", "2"),
@@ -233,6 +239,7 @@ enum HeaderConstants {
         ("BH_REASON_STORAGE", "23"),
         ("BH_REASON_CLOCK", "24"),
         ("BH_REASON_ORIGIN", "25"),
+        ("BH_REASON_DEPENDENCY", "26"),
 
         ("BH_NEXT_END", "1"),
         ("BH_NEXT_RETRY", "2"),
@@ -301,6 +308,7 @@ enum HeaderConstants {
         ("BH_BODY_SIZE_MAXIMUM", "1048576"),
         ("BH_PART_COUNT_MAXIMUM", "1000"),
         ("BH_GROUP_SIZE_MAXIMUM", "255"),
+        ("BH_AFTER_COUNT_MAXIMUM", "16"),
         ("BH_ENQUEUE_COUNT_MAXIMUM", "10000000"),
         ("BH_SIZE_UNKNOWN", "18446744073709551615"),
         ("BH_TIME_UNCHANGED", "-1"),

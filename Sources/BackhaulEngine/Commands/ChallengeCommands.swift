@@ -34,7 +34,7 @@ struct ChallengeCommands {
                 try ResponseCheck.check(response, for: challenge)
                 openChallenge.withLock { $0 = challenge }
                 if response == .refuse {
-                    return (.done, try transaction.challenges.failTasks(of: challenge, in: session, now: now))
+                    return (.done, try transaction.endings.failTasks(of: challenge, in: session, now: now))
                 }
                 try transaction.write(response, lifetime, to: challenge, origin, of: session)
                 return (.done, try transaction.challenges.releaseTasks(of: challenge, in: session, now: now))

@@ -40,6 +40,10 @@ public enum Limits {
     /// The largest request body that a host can give in memory, in bytes.
     public static let bodySize = 1 << 20
     public static let partCount = 1_000
+    /// The most tasks that one task waits for.
+    public static let dependencyCount = 16
+    /// The longest text that says where in a response a value is.
+    public static let placeSize = 1_024
     public static let groupSize = 255
     public static let methodSize = 64
     /// The priority of urgent tasks, which run before all other tasks.

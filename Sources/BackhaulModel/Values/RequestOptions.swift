@@ -154,6 +154,8 @@ public struct RequestOptions: Equatable, Sendable {
     public var rangeStart: UInt64?
     public var rangeSize: UInt64?
     public var policy = TaskPolicy()
+    /// The tasks of the session that the task waits for.
+    public var dependencies: [Dependency] = []
 
     public init() {}
 
@@ -173,7 +175,7 @@ public struct RequestOptions: Equatable, Sendable {
     /// The number of body bytes that an upload sends; nil if there is no body.
     public var sentSize: UInt64? { sentBytes.map { $0.upperBound - $0.lowerBound } }
 
-    /// Visits all fields except the body and the constraints, which are stored in other tables.
+    /// Visits all fields except the body, the constraints and the dependencies, which are stored in other tables.
     public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
         try visitor.field(&method, "method")
         try visitor.field(&group, "group")

@@ -54,6 +54,7 @@ public enum Status: Int32, Sendable, CaseIterable {
     case storageAway = 61
     case unexpectedType = 62
     case addressRefused = 63
+    case dependencyFailed = 64
 }
 
 /// The kind of code in `Failure.detail`: `BH_DOMAIN_…`.

@@ -50,6 +50,7 @@ public enum WaitReason: Int32, Sendable, CaseIterable {
     case storage = 23
     case clock = 24
     case origin = 25
+    case dependency = 26
 }
 
 /// A task as listings show it: `bh_task`.

@@ -16,5 +16,5 @@ extension StringProtocol {
     /// The URL without its query and fragment.
     var withoutQuery: SubSequence { self[..<(utf8.firstIndex { "?#".utf8.contains($0) } ?? endIndex)] }
 
-    var isEncryptedURL: Bool { utf8.prefix("https:".utf8.count).map(\.asciiLowercase) == Array("https:".utf8) }
+    public var isEncryptedURL: Bool { utf8.prefix("https:".utf8.count).map(\.asciiLowercase) == Array("https:".utf8) }
 }

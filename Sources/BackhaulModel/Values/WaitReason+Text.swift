@@ -37,6 +37,7 @@ extension WaitReason {
         case .storage: "the directory or the file system of its file is away, or the file cannot get its name"
         case .clock: "the certificate of the server is not valid yet, because the clock of this machine is not set"
         case .origin: "the server has asked for a pause, and all transfers for it wait"
+        case .dependency: "it waits for the end of another transfer"
         case .diskFull: "the file system has no room for the file, and is checked again after a while"
         }
     }

@@ -6,8 +6,6 @@ public import BackhaulModel
 public struct ChallengeOperations {
     let tables: Tables
     private var attempts: AttemptOperations { AttemptOperations(tables: tables) }
-    private var leftovers: LeftoverOperations { LeftoverOperations(tables: tables) }
-    private var rounds: RoundOperations { RoundOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
     /// Records the attempt, and makes the task wait for the open challenge of the protection space: the origin and
@@ -100,7 +98,9 @@ public struct ChallengeOperations {
 
     /// Sets new due times for the session's parked tasks, after the session's resource time-out was changed.
     public func rescheduleParked(of session: SessionID, bootMilliseconds: Int64, now: Int64) throws(Failure) {
-        try tables.delays.rescheduleParked(of: session, DelayMoment(boot: bootMilliseconds, calendar: now))
+        let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
+        try tables.delays.rescheduleParked(of: session, moment)
+        try tables.delays.rescheduleDependent(of: session, moment)
     }
 
     // MARK: Reading
@@ -144,29 +144,6 @@ public struct ChallengeOperations {
         return change
     }
 
-    /// Closes the challenge, and ends its tasks as failed.
-    public func failTasks(of challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) -> Change {
-        let tasks = try tables.selection.selectTasks(waitingFor: challenge.id)
-        let lanes = try tables.selectedTasks.lanes()
-        try tables.selectedTasks.fail(challenge.space.failure, now: now)
-        try leftovers.addFilesOfSelected()
-        try tables.parts.removeCheckpointsOfSelected()
-        let abandonsUploads = try tables.uploads.abandonSelected(now: now)
-        try close(challenge.id, of: session)
-        if !tasks.isEmpty {
-            let groups = try tables.selectedTasks.groups(endingAs: .failed)
-            let newest = try tables.events.insertEndedOfSelected(now: now)
-            try rounds.settle(session, ended: Int64(tasks.count), newest: newest, groups: groups, now: now)
-        }
-        try tables.selection.clear()
-        var change = try tables.sessions.change(in: session)
-        change.abandonsUploads = abandonsUploads
-        change.tasks = tasks
-        change.lanes = lanes
-        change.count = UInt64(tasks.count)
-        return change
-    }
-
     /// Removes the session's challenges for which no task waits, and their events. Returns the removed challenges.
     func closeUnused(of session: SessionID) throws(Failure) -> [ChallengeID] {
         let unused = try tables.challenges.unused(of: session)
@@ -182,7 +159,7 @@ public struct ChallengeOperations {
         return true
     }
 
-    private func close(_ challenge: ChallengeID, of session: SessionID) throws(Failure) {
+    func close(_ challenge: ChallengeID, of session: SessionID) throws(Failure) {
         try tables.challenges.remove(challenge)
         let events = try tables.events.remove(challenge)
         if events > 0 { try tables.sessions.subtract(events: events, in: session) }

@@ -5,6 +5,8 @@ public struct ControlOperations {
     let tables: Tables
     private var challenges: ChallengeOperations { ChallengeOperations(tables: tables) }
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
+    private var dependencies: DependencyOperations { DependencyOperations(tables: tables) }
+    private var taskEnds: TaskEndOperations { TaskEndOperations(tables: tables) }
     private var leftovers: LeftoverOperations { LeftoverOperations(tables: tables) }
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
@@ -53,6 +55,7 @@ public struct ControlOperations {
             if control == .setAside { change.nextDue = try tables.delays.nextDue() }
             if control == .resume {
                 _ = try starts.delaySelected(clock)
+                try tables.delays.delaySelectedDependents(DelayMoment(boot: clock.boot, calendar: clock.calendar))
                 change.nextDue = try tables.delays.nextDue()
             }
             change.closedChallenges = try challenges.closeUnused(of: session)
@@ -107,7 +110,9 @@ public struct ControlOperations {
             try tables.parts.removeCheckpointsOfSelected()
             change.abandonsUploads = try tables.uploads.abandonSelected(now: now)
             let newest = try tables.events.insertEndedOfSelected(now: now)
+            let consequences = try dependencies.selectedEnded(in: .cancelled, now: now)
             try rounds.settle(session, ended: Int64(count), newest: newest, groups: groups, now: now)
+            try taskEnds.record(consequences, into: &change, now: now)
         }
     }
 }

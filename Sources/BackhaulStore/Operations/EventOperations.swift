@@ -67,6 +67,7 @@ public struct EventOperations {
         try tables.options.removeOfAcknowledged()
         try tables.parts.removeOfAcknowledged()
         try tables.uploads.removeOfAcknowledged()
+        try tables.dependencies.removeOfAcknowledged()
         try tables.bodies.removeOfAcknowledged()
         try tables.claims.removeOfAcknowledged()
         try tables.refreshes.removeOfAcknowledged()

@@ -37,7 +37,8 @@ public struct LeftoverOperations {
     /// on another file system, which is perhaps away, is not given.
     func continuePart(with task: TaskID, _ request: Request, in session: SessionID, now: Int64) throws(Failure) {
         guard let key = request.idempotencyKey, let destination = request.destination, request.method == "GET",
-            request.options.range == nil, let found = try tables.leftovers.retained(key, destination.path, in: session, now: now),
+            request.options.range == nil,
+            let found = try tables.leftovers.retained(key, destination.path, in: session, now: now),
             found.fileSystem == destination.fileSystem
         else { return }
         try tables.tasks.setPart(found.part, of: task)

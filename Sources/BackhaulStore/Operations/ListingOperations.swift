@@ -69,7 +69,10 @@ public struct ListingOperations {
         _ moment: Moment
     ) throws(Failure) -> Bool {
         guard let row = try tables.listing.info(id, of: session) else { return true }
-        let info = row.info(at: moment, tables.directory)
+        var info = row.info(at: moment, tables.directory)
+        if info.reason == .dependency, let first = try tables.dependencies.predecessors(of: id).first {
+            info.reasonText = "it waits until task \(first.rawValue) has succeeded"
+        }
         guard selection.states.contains(TaskStates(info.state)),
             selection.group.map({ ($0.utf8.elementsEqual((info.group ?? "").utf8)) }) ?? true
         else { return true }
@@ -98,7 +101,7 @@ extension TaskInfoRow {
             case .storage: info.failure?.message ?? reason.text
             default: reason.text
             }
-        if reason != .credential, reason != .suspended, let due {
+        if reason != .credential, reason != .suspended, reason != .dependency, let due {
             info.nextAttemptMilliseconds = moment.now &+ max(0, due &- moment.bootMilliseconds)
         }
         if info.state == .succeeded, info.kind == .download {

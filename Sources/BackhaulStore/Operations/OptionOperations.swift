@@ -20,6 +20,7 @@ struct OptionOperations {
         guard let stored = try tables.options.find(task) else { return nil }
         var options = stored.options
         if constraints != .session { options.policy.constraints = try self.constraints.value(of: constraints).stated }
+        if stored.hasDependencies { options.dependencies = try tables.dependencies.all(of: task) }
         guard let source = stored.bodySource else { return options }
         options.body = RequestBody(source, stored.bodyBytes, try tables.bodies.parts(of: task))
         return options
@@ -54,6 +55,9 @@ struct OptionOperations {
         var task = row.task
         task.request.options = options
         if options.body != nil { task.uploadResource = try tables.uploads.resource(of: task.id) }
+        if !options.dependencies.isEmpty, let taken = try tables.dependencies.values(of: task.id) {
+            task.request = taken.applied(to: task.request)
+        }
         task.refreshed = try credentials.refreshed(for: task)
         if let refreshed = task.refreshed { task.request = refreshed.applied(to: task.request) }
         return task

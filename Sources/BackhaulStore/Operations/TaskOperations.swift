@@ -5,6 +5,7 @@ public struct TaskOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
     private var options: OptionOperations { OptionOperations(tables: tables) }
+    private var dependencies: DependencyOperations { DependencyOperations(tables: tables) }
     private var leftovers: LeftoverOperations { LeftoverOperations(tables: tables) }
     private var starts: StartOperations { StartOperations(tables: tables) }
 
@@ -68,6 +69,10 @@ public struct TaskOperations {
                 for alias in aliases[results.count] ?? [] { try checkNoOtherTaskWrites(alias, results) }
                 added += 1
                 if let group { groups.added[group, default: 0] += 1 }
+                if request.hasOptions, !request.options.dependencies.isEmpty {
+                    try insertDependencies(of: request, of: task, index: UInt64(results.count), &terms)
+                    if let moved = try tables.tasks.lane(of: task), moved != lane { lanesOfWaiting.insert(moved) }
+                }
                 if !request.startsSuspended { lanesOfWaiting.insert(lane) }
                 results.append(Enqueued(task: task, disposition: .new))
             } else {
@@ -80,7 +85,9 @@ public struct TaskOperations {
         // is removed.
         try tables.groups.removeEmpty(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
         // If a request's task has already ended, its lane may have no live task.
-        if added < results.count { try tables.lanes.removeEmpty(among: Set(lanes.found.values)) }
+        // A task that has taken its URL from a response may have another lane.
+        let mayBeEmpty = added < results.count || requests.contains { !$0.0.options.dependencies.isEmpty }
+        if mayBeEmpty { try tables.lanes.removeEmpty(among: Set(lanes.found.values)) }
         return EnqueuedTasks(
             results: results, lanes: lanesOfWaiting, nextDue: terms.hasDelayed ? try tables.delays.nextDue() : nil,
             nextLatestStart: terms.hasLatestStart ? try tables.delays.nextLatestStart() : nil,
@@ -98,6 +105,18 @@ public struct TaskOperations {
             if isKnown { known.insert(position) }
         }
         return known
+    }
+
+    private func insertDependencies(
+        of request: Request, of task: TaskID, index: UInt64, _ terms: inout EnqueueTerms
+    ) throws(Failure) {
+        do throws(Failure) {
+            try dependencies.insert(request, of: task, in: terms.session, &terms)
+        } catch {
+            var failure = error
+            failure.index = index
+            throw failure
+        }
     }
 
     private func round(forEnqueueIn session: SessionID) throws(Failure) -> SessionRound {

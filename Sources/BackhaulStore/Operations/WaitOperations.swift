@@ -160,6 +160,11 @@ public struct WaitOperations {
             case .end, .stopped, .running: continue
             }
         }
+        if timeline.dueReason == .dependency {
+            let reason = WaitReason.dependency
+            waits.add(
+                WaitRecord(reason, reason.text ?? "", beganMilliseconds: timeline.enqueued, endedMilliseconds: nil))
+        }
         // A task may wait for a challenge although it has made no attempt.
         if timeline.dueReason == .credential, let opened = timeline.challengeOpened {
             let reason = WaitReason.credential

@@ -145,7 +145,7 @@ struct Consistency {
     /// The tables whose rows exist only as long as their tasks. A negative task_id of a checkpoint is no task.
     private static let ownedByTasks = [
         "requests", "request_options", "body_parts", "checkpoints", "intents", "responses", "claims",
-        "refreshed_requests", "upload_resources", "events",
+        "refreshed_requests", "upload_resources", "dependencies", "taken_values", "events",
     ]
     private static let references = Query(
         """

@@ -29,7 +29,9 @@ extension Schema {
         body_size INTEGER,
         body BLOB,
         -- How many rows of body_parts the body has.
-        body_part_count INTEGER NOT NULL DEFAULT 0
+        body_part_count INTEGER NOT NULL DEFAULT 0,
+        -- How many rows of dependencies the task has.
+        dependency_count INTEGER NOT NULL DEFAULT 0
         """
 
     /// The tables of sessions and of what belongs to the whole store.

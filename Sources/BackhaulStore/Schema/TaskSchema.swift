@@ -195,6 +195,32 @@ extension Schema {
             abandoned_ms INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
+        -- The tasks that a task waits for, and what it takes from their responses.
+        CREATE TABLE dependencies (
+            task_id INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            -- As the host has named the other task: by its key, or NULL: by its id.
+            idempotency_key TEXT,
+            predecessor_id INTEGER NOT NULL,
+            if_fails INTEGER NOT NULL,
+            -- Where in the response the URL, the values of the header fields, and the body are.
+            url TEXT,
+            headers BLOB,
+            body TEXT,
+            -- Whether the task waits no more for the other task.
+            is_over INTEGER NOT NULL,
+            PRIMARY KEY (task_id, position)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX dependencies_that_last ON dependencies (predecessor_id) WHERE is_over = 0;
+
+        -- What tasks have taken from the responses of other tasks. It applies when the task is read.
+        CREATE TABLE taken_values (
+            task_id INTEGER PRIMARY KEY,
+            url TEXT,
+            headers BLOB,
+            body BLOB
+        ) STRICT;
+
         -- Finish intents, with the counters of their attempts.
         CREATE TABLE intents (
             task_id INTEGER PRIMARY KEY,

@@ -31,6 +31,16 @@ struct OptionTable {
     /// For each task in the temporary table `selected` that has no row in `request_options`, inserts an empty row.
     func makeForSelected() throws(Failure) { try connection.run(Self.makeForSelected) }
 
+    func setBodySize(_ size: Int, of task: TaskID) throws(Failure) {
+        try connection.run(Self.setBodySize, .id(task), .number(size))
+    }
+
+    func earliestStart(of task: TaskID) throws(Failure) -> Int64? {
+        try connection.first(Self.selectEarliestStart, .id(task)) { row throws(Failure) in
+            row.optionalInteger()
+        } ?? nil
+    }
+
     func setRateOfSelected(_ rate: UInt64?) throws(Failure) { try connection.run(Self.setRate, .bits(rate)) }
 
     // MARK: Starts
@@ -86,6 +96,8 @@ struct OptionTable {
         INSERT OR IGNORE INTO request_options (task_id, refresh, if_changed, named_by_server, ignores_digests)
         SELECT id, \(RefreshKind.none.sql), 0, 0, 0 FROM selected
         """)
+    private static let setBodySize = Query("UPDATE request_options SET body_size = ?2 WHERE task_id = ?1")
+    private static let selectEarliestStart = Query("SELECT earliest_start_ms FROM request_options WHERE task_id = ?")
     private static let setRate = Query("UPDATE request_options SET bytes_per_second = ? WHERE task_id IN selected")
     private static let setStarts = Query(
         """
@@ -104,14 +116,16 @@ struct OptionTable {
 
 /// A row of options, without the request's constraints and without the parts of the request's body. The type is a
 /// tuple, because a struct of this size needs kilobytes of code for its copies.
-typealias StoredOptions = (options: RequestOptions, bodySource: BodySource?, bodyBytes: [UInt8]?)
+typealias StoredOptions = (
+    options: RequestOptions, bodySource: BodySource?, bodyBytes: [UInt8]?, hasDependencies: Bool
+)
 
 extension OptionTable {
     fileprivate static func stored(_ row: inout Row) throws(Failure) -> StoredOptions {
         var options = RequestOptions()
         try options.visitFields(with: &row)
         let bodySource: BodySource? = row.optionalNumber("body_source").flatMap(BodySource.init)
-        return (options, bodySource, row.optionalBlob("body"))
+        return (options, bodySource, row.optionalBlob("body"), row.flag("dependency_count"))
     }
 }
 
@@ -138,5 +152,6 @@ extension RequestOptions {
         }
         row.set("body_size", .bits(sentSize))
         row.set("body_part_count", .number(parts))
+        row.set("dependency_count", .number(dependencies.count))
     }
 }

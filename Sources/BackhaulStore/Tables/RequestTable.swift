@@ -17,6 +17,10 @@ struct RequestTable {
     /// Records that the requests of the selected tasks have options.
     func setHasOptionsOfSelected() throws(Failure) { try connection.run(Self.markOptions) }
 
+    func url(of task: TaskID) throws(Failure) -> String {
+        try connection.first(Self.selectOwnURL, .id(task)) { row throws(Failure) in row.text() } ?? ""
+    }
+
     func url(of task: TaskID, in session: SessionID) throws(Failure) -> String? {
         try connection.first(Self.selectURL, .id(task), .id(session)) { row throws(Failure) in row.text() }
     }
@@ -42,6 +46,11 @@ struct RequestTable {
         try connection.first(Self.selectResponse, .id(task), read: Self.response)
     }
 
+    /// Returns what is stored of the response of an ended task.
+    func wholeResponse(of task: TaskID) throws(Failure) -> ResponseSummary {
+        try connection.first(Self.selectWholeResponse, .id(task), read: Self.wholeResponse) ?? ResponseSummary()
+    }
+
     /// Removes the rows of the tasks in the temporary table `acknowledged`.
     func removeOfAcknowledged() throws(Failure) {
         try connection.run(Self.removeRequests)
@@ -62,6 +71,15 @@ struct RequestTable {
         return (url, try HeaderBlob.unpack(row.optionalBlob("responses.headers")))
     }
 
+    private static func wholeResponse(_ row: inout Row) throws(Failure) -> ResponseSummary {
+        var response = ResponseSummary()
+        response.finalURL = row.optionalText(finalURL)
+        let headers = row.optionalBlob("responses.headers")
+        response.responseBody = row.optionalBlob("response_body")
+        response.headers = try HeaderBlob.unpack(headers)
+        return response
+    }
+
     private static let insert = Query(
         """
         INSERT INTO requests (task_id, url, directory_device, directory_inode, file_system, if_exists, priority,
@@ -78,6 +96,10 @@ struct RequestTable {
         """)
     private static let removeRequests = Query("DELETE FROM requests WHERE task_id IN acknowledged")
     private static let removeResponses = Query("DELETE FROM responses WHERE task_id IN acknowledged")
+    private static let selectOwnURL = Query("SELECT url FROM requests WHERE task_id = ?")
+    private static let selectWholeResponse = Query(
+        wholeResponse,
+        "FROM responses JOIN requests ON requests.task_id = responses.task_id WHERE responses.task_id = ?")
     private static let selectResponse = Query(
         response, "FROM responses JOIN requests ON requests.task_id = responses.task_id WHERE responses.task_id = ?")
 }

@@ -16,6 +16,8 @@ internal import BackhaulModel
 struct Tables {
     let connection: Connection
     let directory: StoreDirectory
+    /// Resolves URLs that servers have sent. The store has no parser of URLs.
+    var resolver = URLResolver.none
 
     var activities: ActivityTable { ActivityTable(connection: connection) }
     var attempts: AttemptTable { AttemptTable(connection: connection) }
@@ -28,6 +30,7 @@ struct Tables {
     var cookies: CookieTable { CookieTable(connection: connection) }
     var delays: TaskDelays { TaskDelays(connection: connection) }
     var delivered: DeliveredTable { DeliveredTable(connection: connection) }
+    var dependencies: DependencyTable { DependencyTable(connection: connection) }
     var events: EventTable { EventTable(connection: connection) }
     var groups: GroupTable { GroupTable(connection: connection) }
     var history: HistoryTable { HistoryTable(connection: connection) }

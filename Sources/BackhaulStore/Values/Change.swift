@@ -20,6 +20,10 @@ public struct Change: Equatable, Sendable {
     public var tasks: [TaskID] = []
     /// The lanes of the changed tasks.
     public var lanes: Set<LaneID> = []
+    /// The lanes of the tasks that waited for the end of another task, and may start now.
+    public var released: Set<LaneID> = []
+    /// The states of the tasks that ended because another task did, for which they waited.
+    public var endedDependents: [TaskState] = []
     /// Tasks whose event was acknowledged, and whose downloaded file is still in the store, because the host has not
     /// claimed the file. The engine must delete these files.
     public var removedKept: [TaskID] = []

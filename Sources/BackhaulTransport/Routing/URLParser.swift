@@ -55,6 +55,14 @@ public enum URLParser {
         return target.url
     }
 
+    /// Resolves a reference that a server has sent (RFC 3986, section 5). Throws for a URL that is neither http nor
+    /// https, and for one with a user name or a password.
+    public static func resolve(
+        _ reference: String, against base: String
+    ) throws(Failure) -> (url: String, origin: Origin) {
+        try resolve(Array(reference.utf8), against: base)
+    }
+
     /// Resolves a Location field (RFC 9110, section 10.2.2). Some servers violate the rules and send spaces and bytes
     /// outside of ASCII; each of these bytes is percent-encoded.
     static func resolve(_ location: [UInt8], against base: String) throws(Failure) -> (url: String, origin: Origin) {

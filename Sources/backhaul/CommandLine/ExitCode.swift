@@ -63,7 +63,8 @@ extension ExitCode {
             case .cancelled, .nameNotResolved, .connectionFailed, .connectionLost, .requestTimeout,
                 .resourceTimeout, .tlsFailed, .tlsTruncated, .httpStatus, .redirectRefused,
                 .badResponse, .diskFailed, .tooLarge, .authenticationRequired, .checksumMismatch,
-                .sizeMismatch, .unexpectedType, .bodyChanged, .addressRefused:
+                .sizeMismatch, .unexpectedType, .bodyChanged, .addressRefused,
+                .dependencyFailed:
                 .transferFailed
             default: .libraryFailed
             }

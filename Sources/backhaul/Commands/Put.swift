@@ -55,8 +55,13 @@ struct Put: DescribedCommand {
             transfers.append(Transfer(request: request.request(url, destination: nil)))
             transfers[0].request.body = given
         } else {
-            guard !files.isEmpty else { throw .usage("`put` needs a file: `backhaul put FILE URL`") }
-            guard files.count == 1 || url.hasSuffix("/") else {
+            if files.isEmpty, request.takesBody {
+                transfers.append(Transfer(request: request.request(url, destination: nil)))
+                transfers[0].request.body = .bytes([])
+            } else if files.isEmpty {
+                throw .usage("`put` needs a file: `backhaul put FILE URL`")
+            }
+            guard files.count <= 1 || url.hasSuffix("/") else {
                 throw .usage(
                     "there are \(files.count) files, so the URL must end in '/', to which their names are added")
             }

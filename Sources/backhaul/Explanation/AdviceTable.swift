@@ -65,6 +65,11 @@ struct AdviceTable {
                 Advice("Nothing has to be done. The server bans some clients that do not wait."),
                 Advice("See all attempts and their errors:", ofTransfers("attempts")),
             ]
+        case .dependency:
+            [
+                Advice("See why the other transfer has not ended, by its number:", command(["why"])),
+                Advice("Do not wait for it any more:", ofTransfers("cancel")),
+            ]
         case .rate: rate
         default: conditionAdvice
         }

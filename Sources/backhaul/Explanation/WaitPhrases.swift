@@ -32,6 +32,7 @@ enum WaitPhrases {
         case .portal: "for a connection to the internet"
         case .clock: "for the clock of this machine"
         case .origin: "for the end of a pause that the server has asked for"
+        case .dependency: "for the end of another transfer"
         default: "for something that this version does not know"
         }
     }
@@ -103,6 +104,7 @@ enum WaitPhrases {
         case .portal: "by itself, as soon as the internet is back"
         case .clock: "by itself, when the clock is set"
         case .origin: "by itself, after the pause"
+        case .dependency: "by itself, when the other transfer has succeeded"
         default: isRunning ? "by itself" : "by itself, as soon as that changes"
         }
     }

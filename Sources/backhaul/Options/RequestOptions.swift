@@ -14,7 +14,8 @@ struct RequestOptions {
             OptionDescription(
                 "refresh", nil, "headers|url", "what expires; `challenges` shows when a new one is needed"),
             OptionDescription("expires-in", nil, "SECONDS", "when it expires; without this, a 401 or 403 shows it"),
-        ].map { $0.section(.request) } + StartOptions.descriptions + CurlOptions.descriptions
+        ].map { $0.section(.request) } + StartOptions.descriptions + DependencyOptions.descriptions
+        + CurlOptions.descriptions
 
     private let method: String?
     private let headers: [Header]
@@ -25,6 +26,9 @@ struct RequestOptions {
     private let policy: Policy?
     private let start: StartOptions
     private let range: RangeOption
+    private let dependencies: DependencyOptions
+    /// Whether the body comes from the response to another transfer.
+    var takesBody: Bool { dependencies.givesBody }
 
     init(_ arguments: Arguments) throws(CommandError) {
         method = arguments.value("request")
@@ -39,6 +43,7 @@ struct RequestOptions {
         if expires != nil && refresh == nil { throw .usage("--expires-in goes with --refresh") }
         start = try StartOptions(arguments)
         range = try RangeOption(arguments)
+        dependencies = try DependencyOptions(arguments)
         policy = try SettingOptions(arguments, Setting.transferSettings).policy
     }
 
@@ -59,6 +64,7 @@ struct RequestOptions {
         request.policy = policy
         start.change(&request)
         range.change(&request)
+        dependencies.change(&request)
         return request
     }
 }

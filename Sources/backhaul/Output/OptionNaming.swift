@@ -25,6 +25,7 @@ enum OptionNaming {
     /// as `proxy.url`.
     private static let fields = Dictionary(
         [
+            ("if_fails", "--after-failure"), ("BH_DEPENDENCY_FAILURE_IGNORE", "ignore"),
             ("expected_size", "--size"), ("range_size", "the size of --range"),
             ("earliest_start_ms", "--earliest-start"), ("latest_start_ms", "--latest-start"),
             ("expires_ms", "--expires-in"), ("response.expires_ms", "--expires-in"), ("interval_ms", "--every"),
@@ -44,6 +45,7 @@ enum OptionNaming {
 
     /// Fields whose names are ordinary words. They are replaced only if they are the subject of the message.
     private static let subjects = [
+        "after": "--after",
         "url": "the URL", "method": "--request", "group": "--group", "headers": "--header", "checksum": "--checksum",
         "destination": "the path of the file", "body": "the body",
     ]

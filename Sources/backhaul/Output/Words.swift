@@ -45,6 +45,7 @@ extension WaitingReason.Code: Worded {
         ("pressure", .pressure), ("metered", .metered), ("network", .network), ("throughput", .throughput),
         ("earliest_start", .earliestStart), ("quiet_hours", .quietHours), ("budget", .budget), ("sleep", .sleep),
         ("portal", .portal), ("storage", .storage), ("clock", .clock), ("origin", .origin),
+        ("dependency", .dependency),
     ]
 }
 

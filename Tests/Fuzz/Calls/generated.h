@@ -177,6 +177,21 @@ static void fill_bh_policy(struct choices *choices, bh_policy *value) {
     if (!choose(choices, 4)) value->bytes_per_second = (uint64_t)choose_number(choices);
 }
 
+static void fill_bh_dependency(struct choices *choices, bh_dependency *value) {
+    memset(value, 0, sizeof *value);
+    value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
+    if (!choose(choices, 4)) value->task_id = (uint64_t)choose_number(choices);
+    if (!choose(choices, 4)) value->idempotency_key = choose_text(choices);
+    if (!choose(choices, 4)) value->url = choose_text(choices);
+    if (!choose(choices, 4)) value->body = choose_text(choices);
+    if (!choose(choices, 3)) { size_t count = choose(choices, 2);
+        bh_header *list = take_memory(choices, count * sizeof *list);
+        for (size_t i = 0; list && i < count; i++) fill_bh_header(choices, &list[i]);
+        value->headers = (const bh_header *)list; value->header_count = list ? count : 0; }
+    if (!choose(choices, 4)) value->if_fails = (bh_dependency_failure)choose_number(choices);
+    if (!choose(choices, 64)) memset(&value->reserved, 1, sizeof value->reserved);
+}
+
 static void fill_bh_request(struct choices *choices, bh_request *value) {
     memset(value, 0, sizeof *value);
     value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
@@ -222,6 +237,10 @@ static void fill_bh_request(struct choices *choices, bh_request *value) {
     if (!choose(choices, 4)) value->mode = (uint32_t)choose_number(choices);
     if (!choose(choices, 4)) value->range_start = (uint64_t)choose_number(choices);
     if (!choose(choices, 4)) value->range_size = (uint64_t)choose_number(choices);
+    if (!choose(choices, 3)) { size_t count = choose(choices, 2);
+        bh_dependency *list = take_memory(choices, count * sizeof *list);
+        for (size_t i = 0; list && i < count; i++) fill_bh_dependency(choices, &list[i]);
+        value->after = (const bh_dependency *)list; value->after_count = list ? count : 0; }
 }
 
 static void fill_bh_challenge_response(struct choices *choices, bh_challenge_response *value) {

@@ -234,7 +234,7 @@ REQUEST = {
     "policy": None, "expires_ms": 4_000_000_000_000, "earliest_start_ms": 4_000_000_000_000,
     "latest_start_ms": 4_100_000_000_000, "expected_bytes_received": 9_000, "expected_bytes_sent": 8_000,
     "flags": 1 | 8, "if_exists": 1, "body_source": 0, "refresh": 1, "priority": -7, "mode": 0o600,
-    "range_start": 0, "range_size": 0,
+    "range_start": 0, "range_size": 0, "after": None, "after_count": 0,
 }
 #: Another value for each field that no function of the library can change later.
 OTHERS = {
@@ -252,7 +252,8 @@ LISTED = {*MAY_CHANGE, "url", "idempotency_key", "group", "expected_bytes_receiv
 #: Fields that the test changes only together with another field, or not at all. `expires_ms` is the time at which
 #: headers or the URL must be refreshed.
 TOGETHER = {"expires_ms", "header_count", "user_data_size", "body_size", "part_count", "idempotency_key", "destination",
-            "body_file", "parts", "body_source", "policy", "range_start", "range_size"}
+            "body_file", "parts", "body_source", "policy", "range_start", "range_size",
+            "after", "after_count"}
 
 
 def enqueue(host, session, request, expected=Status.OK):
@@ -301,6 +302,32 @@ def test_the_range_of_a_request_is_stored(enqueued):
         host = Host(enqueued.store)
         enqueue(host, host.session(), later, expected=Status.KEY_CONFLICT if changes else Status.OK)
         host.close()
+
+
+def test_every_field_of_a_dependency_is_stored(enqueued):
+    values = {"idempotency_key": b"key", "url": b"url", "body": b"body", "headers": items([(b"X-A", b"header:B")]),
+              "header_count": 1, "if_fails": 2}
+    assert set(field_paths(_ctypes.bh_dependency)) == {*values, "task_id"}
+    others = {"url": b"header:Location", "body": b"json:/a", "headers": items([(b"X-A", b"header:C")]), "if_fails": 1}
+    upload = {"url": b"http://127.0.0.1:9/file", "idempotency_key": b"dependent", "body": cast(c_char_p(b""), c_void_p)}
+    store = enqueued.store
+
+    def again(changes, expected):
+        after = fill(_ctypes.bh_dependency, {**values, **changes})
+        host = Host(store)
+        enqueue(host, host.session(), fill(_ctypes.bh_request, {**upload, "after": pointer(after), "after_count": 1}),
+                expected=expected)
+        host.close()
+
+    enqueue(enqueued, enqueued.session(), fill(_ctypes.bh_request, {
+        "url": b"http://127.0.0.1:9/file", "idempotency_key": b"create", "body": cast(c_char_p(b""), c_void_p),
+        "flags": 1}))
+    enqueued.close()
+    values["idempotency_key"] = b"create"
+    again({}, Status.OK)
+    again({}, Status.OK)
+    for name, value in others.items():
+        again({name: value}, Status.KEY_CONFLICT)
 
 
 def test_the_listing_of_a_stored_task_has_the_values_of_its_request(enqueued):

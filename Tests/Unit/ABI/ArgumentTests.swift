@@ -161,7 +161,7 @@ struct StructArgumentTests {
         #expect(StructArgument.end(of: \bh_error.message) == MemoryLayout<bh_error>.size)
         #expect(
             StructArgument.end(of: \bh_session_configuration.reserved) == MemoryLayout<bh_session_configuration>.size)
-        #expect(StructArgument.end(of: \bh_request.range_size) == MemoryLayout<bh_request>.size)
+        #expect(StructArgument.end(of: \bh_request.after_count) == MemoryLayout<bh_request>.size)
         #expect(StructArgument.end(of: \bh_task_selection.reserved) == MemoryLayout<bh_task_selection>.size)
     }
 }

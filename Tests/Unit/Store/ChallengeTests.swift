@@ -143,7 +143,7 @@ struct ChallengeTests {
         try park(store, ids[0], failures: 1, replacing: open.id)
         let again = try challenges(store, session)[0]
         #expect(again.waitingTasks == 1)
-        let change = try store.run { try $0.challenges.failTasks(of: again, in: session, now: 4_000) }
+        let change = try store.run { try $0.endings.failTasks(of: again, in: session, now: 4_000) }
         #expect(change.tasks == [ids[0]])
         #expect(try store.tasks(of: session).map(\.reason) == [.none, .finishing])
     }
@@ -153,7 +153,7 @@ struct ChallengeTests {
         let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
         for id in ids { try park(store, id) }
         let open = try challenges(store, session)[0]
-        let change = try store.run { try $0.challenges.failTasks(of: open, in: session, now: 4_000) }
+        let change = try store.run { try $0.endings.failTasks(of: open, in: session, now: 4_000) }
         #expect(change.tasks == ids)
         let events = try store.events(of: session)
         #expect(events.count == 3)

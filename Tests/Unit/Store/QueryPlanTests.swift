@@ -90,7 +90,7 @@ struct QueryPlanTests {
                         response: .credential(user: "u", password: "p")), of: session)
                 _ = try transaction.credentials.kept()
                 try transaction.credentials.forget(open.space, of: session)
-                _ = try transaction.challenges.failTasks(of: open, in: session, now: 1)
+                _ = try transaction.endings.failTasks(of: open, in: session, now: 1)
             }
             _ = try transaction.attempts.recordIntent(ids[0], FinishIntent(device: 1, inode: 2, size: 3))
             _ = try transaction.tasks.withIntent()
@@ -210,6 +210,7 @@ struct QueryPlanTests {
             try tables.claims.removeOfAcknowledged()
             try tables.refreshes.removeOfAcknowledged()
             try tables.uploads.removeOfAcknowledged()
+            try exerciseDependencies(tables, session, task)
             try tables.tasks.removeAcknowledged()
             try tables.delays.clearAfterBoot()
             try tables.options.setDelayed(task, since: 1)
@@ -241,6 +242,29 @@ struct QueryPlanTests {
         _ = try tables.bodies.addLeftovers(of: task, hasSucceeded: false)
         _ = try tables.bodies.addLeftovers(of: task, hasSucceeded: true)
         try tables.bodies.forgetStored("a", of: task)
+    }
+
+    private func exerciseDependencies(_ tables: Tables, _ session: SessionID, _ task: TaskID) throws(Failure) {
+        let (dependencies, moment) = (tables.dependencies, DelayMoment(boot: 1, calendar: 1))
+        try dependencies.insert(Dependency(.key("a")), on: task, of: task, at: 0, isOver: false)
+        _ = try dependencies.all(of: task)
+        _ = try dependencies.lastingOnSelected()
+        _ = try dependencies.predecessors(of: task)
+        for row in try dependencies.lasting(on: task) { try dependencies.end(row) }
+        try dependencies.endAll(of: task)
+        try dependencies.endAllOfSelected()
+        try dependencies.write(TakenValues(), of: task)
+        _ = try dependencies.values(of: task)
+        try dependencies.removeOfAcknowledged()
+        _ = try tables.tasks.predecessor(task, in: session)
+        _ = try tables.requests.url(of: task)
+        _ = try tables.requests.wholeResponse(of: task)
+        _ = try tables.options.earliestStart(of: task)
+        try tables.options.setBodySize(1, of: task)
+        try tables.delays.delayUntilDependencies(of: task, moment)
+        try tables.delays.delaySelectedDependents(moment)
+        try tables.delays.rescheduleDependent(of: session, moment)
+        _ = try tables.delays.releaseDependent(task)
     }
 
     private func exerciseSessionTables(_ tables: Tables, _ session: SessionID) throws(Failure) {

@@ -32,13 +32,14 @@ final class TestStore: Sendable {
     let thread: StoreThread
 
     init(
-        _ path: String, laterMigrations: [String] = [],
+        _ path: String, resolver: URLResolver = .none, laterMigrations: [String] = [],
         delayMilliseconds: Int64 = StoreThread.longestDelayMilliseconds
     ) throws {
         directory = try StoreDirectory.open(path: path)
         guard let lock = try directory.acquireLock() else { throw Failure(.inUse, "the test's store is locked") }
         thread = try StoreThread(
-            directory: directory, lock: lock, laterMigrations: laterMigrations, delayMilliseconds: delayMilliseconds)
+            directory: directory, lock: lock, resolver: resolver, laterMigrations: laterMigrations,
+            delayMilliseconds: delayMilliseconds)
     }
 
     deinit { thread.close() }

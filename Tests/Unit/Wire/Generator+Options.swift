@@ -30,6 +30,15 @@ extension Generator {
         }
     }
 
+    mutating func dependency() -> Dependency {
+        var dependency = Dependency(pick(2) == 0 ? .id(id()) : .key(text()))
+        dependency.ifFails = any()
+        dependency.url = optional { $0.text() }
+        dependency.body = optional { $0.text() }
+        dependency.headers = list { $0.header() }
+        return dependency
+    }
+
     mutating func policy() -> TaskPolicy {
         var policy = TaskPolicy()
         policy.visitFields(with: &self)
@@ -42,6 +51,7 @@ extension Generator {
         options.visitFields(with: &self)
         options.policy.constraints = constraints()
         options.body = optional { $0.body() }
+        options.dependencies = list { $0.dependency() }
         return options
     }
 

@@ -21,6 +21,7 @@ import Testing
         check(Challenge.self)
         check(ClientID.self)
         check(ConditionInfo.self)
+        check(Dependency.self)
         check(Enqueued.self)
         check(Event.self)
         check(FormPart.self)

@@ -36,6 +36,9 @@ public enum ActivityCheck {
                 "the activity's request makes the same file each time; give if_exists BH_IF_EXISTS_REPLACE, or let the "
                     + "server name it")
         }
+        guard options.dependencies.isEmpty else {
+            throw invalid("the activity's request sets after: an activity starts at its times, and not after a task")
+        }
         switch options.body {
         case nil, .bytes: return
         case .file, .form:

@@ -13,6 +13,7 @@ enum OptionsCheck {
         try checkFile(request, options)
         if let range = options.range { try check(range, of: request, options) }
         try checkRefresh(options)
+        if !options.dependencies.isEmpty { try DependencyCheck.check(request, options.dependencies) }
     }
 
     private static func check(method: String, _ options: RequestOptions) throws(Failure) {
@@ -30,14 +31,17 @@ enum OptionsCheck {
     ) throws(Failure) {
         let limit = UInt64(Int64.max)
         guard range.start < limit, range.size ?? 1 <= limit - range.start else {
-            throw invalid("the range of range_start and range_size ends behind the longest possible file, \(limit) bytes")
+            throw invalid(
+                "the range of range_start and range_size ends behind the longest possible file, \(limit) bytes")
         }
         guard let body = options.body else {
             guard request.method == "GET" else {
-                throw invalid("range_start or range_size is given, but the method is \(request.method); only GET has them")
+                throw invalid(
+                    "range_start or range_size is given, but the method is \(request.method); only GET has them")
             }
             guard !options.isOnlyIfChanged else {
-                throw invalid("BH_REQUEST_IF_CHANGED is for a whole file, but there is a range_start or a range_size")
+                throw invalid(
+                    "BH_REQUEST_IF_CHANGED is for a whole file, but there is a range_start or a range_size")
             }
             if let expected = options.expectedSize, let size = range.size, size != expected {
                 throw invalid("expected_size is \(expected), but range_size is \(size); give one of them")
@@ -45,7 +49,9 @@ enum OptionsCheck {
             return
         }
         guard request.kind == .upload, case .file(let file, let source) = body else {
-            throw invalid("range_start and range_size select bytes of a downloaded file, or of a body_file; the request has another body")
+            throw invalid(
+                "range_start and range_size select bytes of a downloaded file, or of a body_file; the request has "
+                    + "another body")
         }
         guard source != .consume else {
             throw invalid(

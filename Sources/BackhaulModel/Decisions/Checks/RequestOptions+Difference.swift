@@ -18,6 +18,7 @@ extension RequestOptions {
         if expectedBytesSent != other.expectedBytesSent { return "expected_bytes_sent" }
         if range != other.range { return rangeStart ?? 0 != other.rangeStart ?? 0 ? "range_start" : "range_size" }
         if policy.immutableFields != other.policy.immutableFields { return "policy" }
+        if dependencies != other.dependencies { return "after" }
         return bodyFieldThatDiffers(from: other.body)
     }
 

@@ -97,7 +97,8 @@ public struct DownloadTerms: Equatable, Sendable {
     func refusal(ofTotal total: UInt64?) -> Failure? {
         guard let range, let total, range.bytes(of: total) == nil else { return nil }
         return Failure(
-            .sizeMismatch, "the resource has \(total) bytes, so it does not have \(range.text), which the request wants")
+            .sizeMismatch, "the resource has \(total) bytes, so it does not have \(range.text), which the request wants"
+        )
     }
 
     /// The failure of a file of this size, if the host's options exclude the size; nil if they allow it.

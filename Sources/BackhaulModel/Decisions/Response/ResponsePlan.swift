@@ -54,7 +54,8 @@ public enum ResponsePlan: Equatable, Sendable {
         case 206 where offset > 0 && (terms.acceptedStatuses.contains(200) || terms.acceptedStatuses.contains(206)):
             guard let known else { return .retry(unexpected(206, "although no range was requested"), fromZero: true) }
             return part(head, offset: offset, known: known, terms)
-        case 206 where terms.range != nil && (terms.acceptedStatuses.contains(200) || terms.acceptedStatuses.contains(206)):
+        case 206
+        where terms.range != nil && (terms.acceptedStatuses.contains(200) || terms.acceptedStatuses.contains(206)):
             return part(head, offset: 0, known: known, terms)
         case 206 where terms.acceptedStatuses.contains(206):
             return .fail(unexpected(206, "to a request without a range"))

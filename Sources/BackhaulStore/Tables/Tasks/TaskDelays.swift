@@ -122,6 +122,29 @@ struct TaskDelays {
             Self.rescheduleParkedOfSession, .integer(now.boot), .integer(now.calendar), .id(session))
     }
 
+    func rescheduleDependent(of session: SessionID, _ now: DelayMoment) throws(Failure) {
+        try connection.run(
+            Self.rescheduleDependent, .integer(now.boot), .integer(now.calendar), .id(session))
+    }
+
+    // MARK: Dependencies
+
+    /// Makes a waiting task wait for the end of another task.
+    func delayUntilDependencies(of task: TaskID, _ now: DelayMoment) throws(Failure) {
+        try connection.run(Self.delayDependent, .integer(now.boot), .integer(now.calendar), .id(task))
+    }
+
+    /// Makes each selected waiting task wait again for the end of another task, if it has to.
+    func delaySelectedDependents(_ now: DelayMoment) throws(Failure) {
+        try connection.run(Self.delaySelectedDependents, .integer(now.boot), .integer(now.calendar))
+    }
+
+    /// Ends the wait of a task for other tasks, and returns its lane. Returns nil if the task does not wait, for
+    /// example because it is suspended, or still waits for another task.
+    func releaseDependent(_ task: TaskID) throws(Failure) -> LaneID? {
+        try connection.first(Self.releaseDependent, .id(task)) { row throws(Failure) in row.laneID() }
+    }
+
     func release(_ challenge: ChallengeID) throws(Failure) { try connection.run(Self.releaseParked, .id(challenge)) }
 
     /// Returns the lanes of the tasks that wait for the challenge. If `areReleased` is true, returns instead the lanes
@@ -205,11 +228,17 @@ struct TaskDelays {
     static let isAside = "(due_reason = \(WaitReason.suspended.sql))"
     /// The SQL condition for a waiting task: it waits for a command of the host until its resource time-out ends.
     static let waitsForHost = "due_reason IN (\(WaitReason.credential.sql), \(WaitReason.suspended.sql))"
+    /// The SQL condition for a waiting task: it waits for the end of another task.
+    static let isDependent = "due_reason = \(WaitReason.dependency.sql)"
+    /// The SQL condition for a waiting task: its due time is the end of its resource time-out.
+    private static let isDueAtEnd = "(\(waitsForHost) OR \(isDependent))"
     private static let waitsForEarliestStart = "due_reason = \(WaitReason.earliestStart.sql)"
     private static let waitsForRetry = "due_reason IN (\(WaitReason.retry.sql), \(WaitReason.origin.sql))"
     private static let isUnreachable = "due_boot_ms > 0 AND due_reason = \(WaitReason.connectivity.sql)"
-    /// The SQL condition that only a credential or the earliest start ends the task's delay.
-    static let staysDelayed = "due_reason IN (\(WaitReason.credential.sql), \(WaitReason.earliestStart.sql))"
+    /// The SQL condition that only a credential, the earliest start or the end of another task ends the task's delay.
+    static let staysDelayed = """
+        due_reason IN (\(WaitReason.credential.sql), \(WaitReason.earliestStart.sql), \(WaitReason.dependency.sql))
+        """
     /// The longest delay: a thousand years, in milliseconds. A start that is further in the future counts as a start in
     /// a thousand years.
     static let longest: Int64 = 1_000 * 31_557_600_000
@@ -298,11 +327,27 @@ struct TaskDelays {
         WHERE challenge_id = ?1 AND \(TaskTable.isReady) AND NOT \(PartTable.hasIntent)
         """)
     private static let rescheduleParked = Query(
-        "UPDATE tasks SET \(dueAtEnd) WHERE due_boot_ms = 0 AND \(waitsForHost)")
+        "UPDATE tasks SET \(dueAtEnd) WHERE due_boot_ms = 0 AND \(isDueAtEnd)")
     private static let rescheduleParkedOfSession = Query(
         """
         UPDATE tasks SET \(dueAtEnd)
         WHERE challenge_id IN (SELECT id FROM challenges WHERE session_id = ?3) AND \(isParked)
+        """)
+    // The sign in `+session_id` makes SQLite use the index of delayed tasks.
+    private static let rescheduleDependent = Query(
+        "UPDATE tasks SET \(dueAtEnd) WHERE due_boot_ms > 0 AND +session_id = ?3 AND \(isDependent)")
+    private static let delaysDependent = "\(dueAtEnd), due_reason = \(WaitReason.dependency.sql)"
+    private static let delayDependent = Query(
+        "UPDATE tasks SET \(delaysDependent) WHERE id = ?3 AND \(TaskTable.isWaiting)")
+    private static let delaySelectedDependents = Query(
+        """
+        UPDATE tasks SET \(delaysDependent)
+        WHERE id IN selected AND \(TaskTable.isWaiting) AND \(DependencyTable.lasts)
+        """)
+    private static let releaseDependent = Query(
+        """
+        UPDATE tasks SET \(clearDelay) WHERE id = ? AND ended_ms IS NULL AND \(isDependent)
+            AND NOT \(DependencyTable.lasts) RETURNING lane_id
         """)
     private static let releaseParked = Query("UPDATE tasks SET \(clearDelay) WHERE challenge_id = ? AND \(isParked)")
     private static let selectLanes = Query(

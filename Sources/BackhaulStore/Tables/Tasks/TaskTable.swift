@@ -68,6 +68,11 @@ struct TaskTable {
         try connection.first(Self.selectLive, .id(task), read: LiveTaskRow.init(row:))
     }
 
+    /// Returns a task in any state, for which another task waits.
+    func predecessor(_ task: TaskID, in session: SessionID) throws(Failure) -> PredecessorRow? {
+        try connection.first(Self.selectPredecessor, .id(task), .id(session), read: PredecessorRow.init(row:))
+    }
+
     func claim(_ task: TaskID) throws(Failure) -> ClaimRow? {
         try connection.first(Self.selectClaim, .id(task), read: ClaimRow.init(row:))
     }
@@ -201,6 +206,8 @@ struct TaskTable {
         "SELECT id FROM tasks WHERE reserved_path = ? AND ended_ms IS NULL AND id <> ? LIMIT 1")
     private static let reserve = Query("UPDATE tasks SET reserved_path = ?2 WHERE id = ?1")
     private static let selectNewest = Query("SELECT max(id) FROM tasks")
+    private static let selectPredecessor = Query(
+        PredecessorRow.init(row:), "FROM tasks WHERE id = ? AND session_id = ?")
     private static let selectLane = Query("SELECT lane_id FROM tasks WHERE id = ?")
     // A separate statement reads the task before the task ends. With RETURNING, SQLite would open a temporary table
     // each time.
@@ -277,6 +284,20 @@ struct LiveTaskRow {
         isAside = row.flag(TaskDelays.isAside)
         let stated = row.optionalGroupID("group_id")
         group = isAside ? nil : stated
+    }
+}
+
+/// A task for which another task waits.
+struct PredecessorRow {
+    let id: TaskID
+    let state: TaskState
+    let kind: TaskKind
+    var hasEnded: Bool { state.hasEnded }
+
+    fileprivate init(row: inout Row) {
+        id = row.taskID("id")
+        state = row.state("state")
+        kind = TaskKind(rawValue: row.number("task_kind")) ?? .download
     }
 }
 

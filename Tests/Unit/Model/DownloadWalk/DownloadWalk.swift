@@ -301,7 +301,9 @@ struct DownloadWalk {
         case .startTransfer(let offset, let ifRange, _):
             transfers += 1
             if transfers > 1, offset > 0 { problems.append("a range is requested a second time") }
-            let requested = machine.requestedBytes(from: offset).map { (first: Int($0.first), last: $0.last.map { Int($0) }) }
+            let requested = machine.requestedBytes(from: offset).map {
+                (first: Int($0.first), last: $0.last.map { Int($0) })
+            }
             deliveries = server.response(requested, ifRange: ifRange, isGood: !injectsFaults, &random)
         case .stopTransfer:
             if deliveries == nil { problems.append("a transfer is stopped after its end") }

@@ -82,7 +82,8 @@ struct SimulatedServer {
     }
 
     private func rest(
-        _ file: Representation, _ requested: (first: Int, last: Int?), omitsFields: Bool, _ isGood: Bool, _ random: inout Random
+        _ file: Representation, _ requested: (first: Int, last: Int?), omitsFields: Bool, _ isGood: Bool,
+        _ random: inout Random
     ) -> [Delivery] {
         var lines = validatorLines(file.version)
         // A response that obeys If-Range may omit Last-Modified. But if the response omits the ETag, a client must not

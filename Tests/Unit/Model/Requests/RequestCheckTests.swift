@@ -38,6 +38,16 @@ struct RequestRow: CustomTestStringConvertible {
 }
 
 extension Request {
+    fileprivate mutating func waits(
+        for task: Dependency.Name, url: String? = nil, body: String? = nil, header: String? = nil
+    ) {
+        var dependency = Dependency(task)
+        (dependency.url, dependency.body) = (url, body)
+        if let header { dependency.headers = [HeaderField("X-Token", header)] }
+        if body != nil { options.body = .bytes([]) }
+        options.dependencies = [dependency]
+    }
+
     fileprivate mutating func sends(
         _ count: UInt64?, from start: UInt64, _ source: BodySource = .reference, size: UInt64 = 100, inode: UInt64 = 2
     ) {
@@ -52,10 +62,50 @@ private func text(_ count: Int) -> String { String(repeating: "x", count: count)
 @Suite("The check of a request")
 struct RequestCheckTests {
     @Test(
+        "a request may wait for tasks and take values from places in their responses",
+        arguments: [
+            RequestRow("a task", refusal: nil) { $0.waits(for: .id(TaskID(rawValue: 1))) },
+            RequestRow("places", refusal: nil) {
+                $0.waits(for: .key("a"), url: "header:Location", body: "json:/a~1b/0/~0", header: "url")
+            },
+            RequestRow("no task", refusal: "no task_id") { $0.waits(for: .id(.zero)) },
+            RequestRow("the own key", refusal: "of the request itself") {
+                $0.idempotencyKey = "a"
+                $0.waits(for: .key("a"))
+            },
+            RequestRow("a place that does not exist", refusal: "'cookie' is no place") {
+                $0.waits(for: .key("a"), url: "cookie")
+            },
+            RequestRow("a header without a name", refusal: "no place") { $0.waits(for: .key("a"), url: "header:") },
+            RequestRow("a wrong escape", refusal: "no place") { $0.waits(for: .key("a"), url: "json:/~2") },
+            RequestRow("a pointer without a slash", refusal: "no place") { $0.waits(for: .key("a"), url: "json:a") },
+            RequestRow("a reserved header", refusal: "set by the engine") {
+                $0.options.dependencies = [Dependency(.key("a"))]
+                $0.options.dependencies[0].headers = [HeaderField("Host", "url")]
+            },
+            RequestRow("two bodies", refusal: "a body of its own") {
+                $0.waits(for: .key("a"), body: "body")
+                $0.options.body = .bytes([1])
+            },
+            RequestRow("a value of a task that may fail", refusal: "may not have") {
+                $0.waits(for: .key("a"), url: "url")
+                $0.options.dependencies[0].ifFails = .ignore
+            },
+            RequestRow("two URLs", refusal: "two tasks of after give the URL") {
+                $0.waits(for: .key("a"), url: "url")
+                $0.options.dependencies.append($0.options.dependencies[0])
+            },
+            RequestRow("too many tasks", refusal: "at most 16") {
+                $0.options.dependencies = Array(repeating: Dependency(.key("a")), count: 17)
+            },
+        ])
+    func dependencies(_ row: RequestRow) throws { try row.check() }
+
+    @Test(
         "a range selects bytes of a downloaded file or of a body's file",
         arguments: [
             RequestRow("a range", refusal: nil) { ($0.options.rangeStart, $0.options.rangeSize) = (5, 10) },
-            RequestRow("the header Range", refusal: "set range_start") { $0.headers = [HeaderField("Range", "bytes=0-1")] },
+            .header("Range", "bytes=0-1", refusal: "set range_start"),
             RequestRow("a range behind the longest file", refusal: "longest possible file") {
                 ($0.options.rangeStart, $0.options.rangeSize) = (UInt64(Int64.max) - 5, 6)
             },
@@ -74,7 +124,7 @@ struct RequestCheckTests {
             },
             RequestRow("bytes of a body's file", refusal: nil) { $0.sends(10, from: 90) },
             RequestRow("the last byte of a body's file", refusal: nil) { $0.sends(nil, from: 99) },
-            RequestRow("bytes behind the end", refusal: "body_file has 100 bytes, so it does not have the bytes 90 to 100") {
+            RequestRow("bytes behind the end", refusal: "has 100 bytes, so it does not have the bytes 90 to 100") {
                 $0.sends(11, from: 90)
             },
             RequestRow("no byte", refusal: "does not have the bytes from 100") { $0.sends(nil, from: 100) },

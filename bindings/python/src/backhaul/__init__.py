@@ -33,6 +33,7 @@ from ._constants import (
     ConditionKind,
     Connectivity,
     Cookies,
+    DependencyFailure,
     Disposition,
     Domain,
     EventKind,
@@ -89,7 +90,7 @@ from ._library import version
 from ._numbers import BUDGET_NOTHING, HISTORY_NONE, PRIORITY_NOW, TIME_UNCHANGED
 from ._progress import ProgressStream
 from ._reading import Events
-from ._requests import DownloadOptions, Enqueued, Part, Request, TransferOptions
+from ._requests import Dependency, DownloadOptions, Enqueued, Part, Request, TransferOptions
 from ._rules import TLS, Budget, Constraints, Policy, Proxy, RetryPolicy, TransferRules
 from ._session import Session
 from ._session_verbs import SessionVerbs
@@ -101,6 +102,7 @@ from ._version import __version__
 from ._words import (
     BodySourceWord,
     CookiesWord,
+    DependencyFailureWord,
     IfExistsWord,
     PresetWord,
     QualityOfServiceWord,
@@ -140,6 +142,9 @@ __all__ = [
     "Cookies",
     "CookiesWord",
     "DaemonUnavailable",
+    "Dependency",
+    "DependencyFailure",
+    "DependencyFailureWord",
     "Disposition",
     "Domain",
     "DownloadOptions",

@@ -117,6 +117,8 @@ class Status(StatusNames):
     UNEXPECTED_TYPE = 62
     #: The server's address is private, and the request refuses private addresses.
     ADDRESS_REFUSED = 63
+    #: A task that this task waited for did not succeed.
+    DEPENDENCY_FAILED = 64
 
 
 class Domain(OpenEnum):
@@ -449,6 +451,19 @@ class Refresh(OpenEnum):
     URL = 2
 
 
+class DependencyFailure(OpenEnum):
+    """What a task does if a task that it waits for fails or is cancelled."""
+
+    #: DependencyFailure.FAIL.
+    DEFAULT = 0
+    #: It fails with Status.DEPENDENCY_FAILED.
+    FAIL = 1
+    #: It is cancelled.
+    CANCEL = 2
+    #: It runs. The request takes nothing from the response.
+    IGNORE = 3
+
+
 class TaskState(FinalStates):
     """State of a task. The last three states are final."""
 
@@ -620,6 +635,8 @@ class Reason(OpenEnum):
     #: The server has asked for a pause with Retry-After, which ends at ``next_attempt_ms``. All tasks for the same
     #: scheme, host and port wait.
     ORIGIN = 25
+    #: The task waits for the end of a task in ``Request.after``, which ``reason_text`` names.
+    DEPENDENCY = 26
 
 
 class Next(OpenEnum):
@@ -740,6 +757,7 @@ PREFIXES: tuple[tuple[str, type[IntEnum] | type[IntFlag]], ...] = (
     ("BH_REQUEST_", RequestFlags),
     ("BH_BODY_", BodySource),
     ("BH_REFRESH_", Refresh),
+    ("BH_DEPENDENCY_FAILURE_", DependencyFailure),
     ("BH_TASK_", TaskState),
     ("BH_ENQUEUE_", Disposition),
     ("BH_EVENT_", EventKind),

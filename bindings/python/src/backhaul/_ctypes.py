@@ -357,6 +357,25 @@ class bh_part(Structure):
     ]
 
 
+class bh_dependency(Structure):
+    """A task that a request waits for, and what the request takes from the response to that task. The places in a
+    response are texts: "url" is the URL that sent it, "body" is its body, "header:Location" is a header field, and
+    "json:/a/b" is a text or number in its body, which is a JSON document (RFC 6901). Bodies and their members can be
+    taken only from responses to uploads, up to 65,536 bytes. docs/chains.md."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("task_id", c_uint64),
+        ("idempotency_key", c_char_p),
+        ("url", c_char_p),
+        ("body", c_char_p),
+        ("headers", POINTER(bh_header)),
+        ("header_count", c_size_t),
+        ("if_fails", c_int32),
+        ("reserved", c_uint32),
+    ]
+
+
 class bh_request(Structure):
     """A download or an upload. A request with a body and without a destination is an upload, and the event of its task
     has the response's body. A request with a body and a destination is a download that sends the body. A download with
@@ -395,6 +414,8 @@ class bh_request(Structure):
         ("mode", c_uint32),
         ("range_start", c_uint64),
         ("range_size", c_uint64),
+        ("after", POINTER(bh_dependency)),
+        ("after_count", c_size_t),
     ]
 
 
@@ -717,6 +738,7 @@ GROWING: tuple[type[Structure], ...] = (
     bh_session_info,
     bh_launch,
     bh_part,
+    bh_dependency,
     bh_request,
     bh_enqueued,
     bh_challenge,

@@ -211,6 +211,7 @@ _FAMILIES: dict[str, type[BackhaulError]] = {
     "BH_STORAGE_AWAY": TransferError,
     "BH_UNEXPECTED_TYPE": TransferError,
     "BH_ADDRESS_REFUSED": TransferError,
+    "BH_DEPENDENCY_FAILED": TransferError,
 }
 
 

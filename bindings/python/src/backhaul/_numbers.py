@@ -34,6 +34,8 @@ BODY_SIZE_MAXIMUM = 1_048_576
 PART_COUNT_MAXIMUM = 1_000
 #: Bytes of ``Request.group``.
 GROUP_SIZE_MAXIMUM = 255
+#: Tasks in ``Request.after``.
+AFTER_COUNT_MAXIMUM = 16
 #: Requests, event ids or task ids in one call.
 ENQUEUE_COUNT_MAXIMUM = 10_000_000
 #: The value of ``size`` while no response has stated the file's size.

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypedDict
 
-from ._constants import BodySource, Disposition, IfExists, Refresh, TaskState
+from ._constants import BodySource, DependencyFailure, Disposition, IfExists, Refresh, TaskState
 from ._rules import Policy
 from ._types import Headers, Moment, StrPath
-from ._words import BodySourceWord, IfExistsWord, RefreshWord
+from ._words import BodySourceWord, DependencyFailureWord, IfExistsWord, RefreshWord
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,31 @@ class Part:
     file_name: str | None = None
     #: The media type that is sent to the server. None: application/octet-stream for a file, no media type for a value.
     media_type: str | None = None
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """A task that a request waits for, and what the request takes from the response to that task.
+
+    A place in a response is a text: "url" is the URL that sent it, "body" is its body, "header:Location" is a header
+    field, and "json:/a/b" is a text or number in its body, which is a JSON document (RFC 6901). Bodies can be taken
+    only from responses to uploads, up to 65,536 bytes.
+    """
+
+    #: The id of the task.
+    task_id: int | None = None
+    #: Or the idempotency key of the task. It may be a request before this one in the same call.
+    key: str | None = None
+    #: The place of the request's URL, which may be relative to the URL of the response. If its origin is not that of
+    #: ``Request.url``, the headers of the request and of the session are not sent.
+    url: str | None = None
+    #: The place of the request's body.
+    body: str | None = None
+    #: Header fields whose values are places. They replace headers of the same name.
+    headers: Headers = ()
+    #: What happens if the task fails or is cancelled: this task fails ("fail"), is cancelled ("cancel"), or runs
+    #: ("ignore").
+    if_fails: DependencyFailure | DependencyFailureWord = DependencyFailure.FAIL
 
 
 @dataclass(frozen=True)
@@ -119,6 +144,8 @@ class Request:
     range_start: int = 0
     #: The number of bytes to transfer from ``range_start`` on. None: all bytes up to the end.
     range_size: int | None = None
+    #: The tasks of the session that must have ended before this task starts. The task waits for them without a host.
+    after: Sequence[Dependency] = ()
 
 
 class TransferOptions(TypedDict, total=False):
@@ -141,6 +168,7 @@ class TransferOptions(TypedDict, total=False):
     expected_bytes_sent: int | None
     range_start: int
     range_size: int | None
+    after: Sequence[Dependency]
 
 
 class DownloadOptions(TransferOptions, total=False):

@@ -38,5 +38,8 @@ BodySourceWord = Literal["reference", "snapshot", "consume"]
 #: What a program can give in place of a member of Refresh.
 RefreshWord = Literal["none", "headers", "url"]
 
+#: What a program can give in place of a member of DependencyFailure.
+DependencyFailureWord = Literal["fail", "cancel", "ignore"]
+
 #: What a program can give in place of a member of QualityOfService.
 QualityOfServiceWord = Literal["background", "utility", "user_initiated"]

@@ -8,9 +8,9 @@ from typing import Any
 
 from ._configuration import Limits, SessionConfiguration
 from ._constants import RequestFlags
-from ._ctypes import bh_constraints, bh_limits, bh_part, bh_policy, bh_request, bh_session_configuration
+from ._ctypes import bh_constraints, bh_dependency, bh_limits, bh_part, bh_policy, bh_request, bh_session_configuration
 from ._errors import invalid
-from ._requests import Part, Request
+from ._requests import Dependency, Part, Request
 from ._rules import Constraints, Policy
 from ._writers import Writer, flag
 from ._writing import copied, path, several, text
@@ -48,6 +48,24 @@ def _fill_parts(slot: bh_request, values: Sequence[Part], index: int | None) -> 
         slot.part_count = len(parts)
 
 
+_dependency = Writer(bh_dependency, Dependency, renamed={"key": "idempotency_key"}, words={
+    "task_id": "id of the task", "key": "idempotency key of the task", "url": "place of the URL",
+    "body": "place of the body", "if_fails": "policy for a failed task",
+})
+
+
+def _fill_after(slot: bh_request, values: Sequence[Dependency], index: int | None) -> None:
+    if values:
+        given = list(several("tasks to wait for", values, index))
+        after = (bh_dependency * len(given))()
+        for place, (dependency, value) in enumerate(zip(after, given)):
+            if not isinstance(value, Dependency):
+                raise invalid(f"item {place} of after is a {type(value).__name__} instead of a Dependency", index)
+            _dependency.fill(dependency, value, index)
+        slot.after = cast(after, POINTER(bh_dependency))
+        slot.after_count = len(after)
+
+
 constraints = Writer(bh_constraints, Constraints)
 policy = Writer(bh_policy, Policy, words=_WORDS)
 configuration = Writer(bh_session_configuration, SessionConfiguration, words=_WORDS)
@@ -75,6 +93,7 @@ _request = Writer(
         "named_by_server": flag("named_by_server", RequestFlags.NAMED_BY_SERVER),
         "ignores_digests": flag("ignores_digests", RequestFlags.IGNORES_DIGESTS),
         "parts": _fill_parts,
+        "after": _fill_after,
     },
     # Thousands of requests often share one policy, so the function `requests` writes each policy only one time.
     omitted={"policy"},

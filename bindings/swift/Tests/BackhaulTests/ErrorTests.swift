@@ -174,6 +174,6 @@ struct ErrorTests: EmbeddedTests {
         .redirectRefused, .badResponse, .destinationExists, .destinationUnavailable, .diskFull, .diskFailed, .tooLarge,
         .completed, .started, .daemonUnavailable, .authenticationRequired, .checksumMismatch,
         .sizeMismatch, .bodyUnavailable, .bodyChanged, .tlsTruncated, .storageAway, .unexpectedType,
-        .addressRefused,
+        .addressRefused, .dependencyFailed,
     ]
 }

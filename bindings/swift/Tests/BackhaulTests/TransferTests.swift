@@ -214,6 +214,43 @@ struct TransferTests: EmbeddedTests {
         await application.close()
     }
 
+    @Test("a task waits for another task, and takes its URL from the response; if that task is cancelled, it fails")
+    func chains() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
+        var first = Request(url: server.url("create"), idempotencyKey: "create", startsSuspended: true)
+        first.body = .bytes([])
+        var second = Request(url: server.url("placeholder"))
+        second.body = .bytes(Array("second".utf8))
+        second.after = [Dependency(.key("create"), url: .url)]
+        let ids = try await session.enqueue([first, second]).map(\.taskID)
+        let waiting = try await session.task(ids[1])
+        #expect(waiting.reason == .dependency)
+        #expect(waiting.reasonText?.contains("task \(ids[0].rawValue)") == true)
+        var third = second
+        third.after = [Dependency(.id(ids[1]), ifFails: .ignore)]
+        var fourth = Request(url: server.url("fourth"))
+        fourth.body = .bytes([])
+        fourth.startsSuspended = true
+        let gate = try await session.enqueue([fourth])[0].taskID
+        fourth.startsSuspended = false
+        fourth.after = [Dependency(.id(gate))]
+        let last = try await session.enqueue([third, fourth]).map(\.taskID)
+        try await session.cancel(.ids(gate))
+        try await session.resume(.ids(ids[0]))
+        var endings: [TaskID: TaskEnding] = [:]
+        for case .taskEnded(let ending) in try await events(of: session) { endings[ending.taskID] = ending }
+        let body = String(decoding: endings[ids[1]]?.responseBody ?? [], as: UTF8.self)
+        #expect(body.hasPrefix("PUT /create ") && body.hasSuffix("second"))
+        #expect(endings[last[0]]?.httpStatus == 201)
+        guard case .failed(let error)? = endings[last[1]]?.outcome else {
+            Issue.record("\(endings)")
+            return
+        }
+        #expect(error.status == .dependencyFailed && error.message.contains("task \(gate.rawValue)"))
+        await application.close()
+    }
+
     @Test("if a file does not have the request's checksum, the download fails with checksumMismatch")
     func checksums() async throws {
         // The SHA-256 digest of an empty file.

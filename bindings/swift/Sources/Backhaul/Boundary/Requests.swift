@@ -49,6 +49,12 @@ extension Request {
         value.expected_bytes_sent = expectedBytesSent ?? 0
         value.range_start = rangeStart ?? 0
         value.range_size = rangeSize ?? 0
+        if !after.isEmpty {
+            var dependencies: [bh_dependency] = []
+            for dependency in after { dependencies.append(try dependency.value(arena)) }
+            value.after = arena.array(dependencies)
+            value.after_count = dependencies.count
+        }
         if let policy { value.policy = arena.array([try policy.value(arena)]) }
         switch body {
         case nil: break

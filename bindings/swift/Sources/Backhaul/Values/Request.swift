@@ -159,6 +159,8 @@ public struct Request: Hashable, Sendable {
     public var rangeStart: UInt64?
     /// The number of bytes to transfer from `rangeStart` on. Nil: all bytes up to the end.
     public var rangeSize: UInt64?
+    /// The tasks of the session that must have ended before this task starts. The task waits for them without a host.
+    public var after: [Dependency] = []
 
     /// The priority of a task that starts immediately, even if its session's limits are reached.
     public static let priorityNow = Int32(BH_PRIORITY_NOW)

@@ -126,6 +126,8 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let unexpectedType = Status(BH_UNEXPECTED_TYPE)
     /// The server's address is private, and the request refuses private addresses.
     public static let addressRefused = Status(BH_ADDRESS_REFUSED)
+    /// A task that this task waited for did not succeed.
+    public static let dependencyFailed = Status(BH_DEPENDENCY_FAILED)
 
     private init(_ constant: Int) { rawValue = Int32(constant) }
 }

@@ -89,6 +89,8 @@ public struct WaitingReason: Hashable, Sendable {
         /// The server has asked for a pause with Retry-After, which ends at `nextAttempt`. All tasks for the same
         /// scheme, host and port wait.
         case origin = 25
+        /// The task waits for the end of another task of its session (`Request.after`).
+        case dependency = 26
     }
 
     /// Nil if the code is from a newer version of the library. `text` then describes the reason.
