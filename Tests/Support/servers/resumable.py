@@ -202,7 +202,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         is_tus = self.path.startswith("/tus")
         expected = "application/offset+octet-stream" if is_tus else "application/partial-upload"
         if self.resumable.refused:
-            self.close_connection = True
+            self.receive(bytearray())
             return self.reply(self.resumable.refused)
         if upload is None or self.headers.get("Content-Type") != expected:
             self.close_connection = True
