@@ -57,11 +57,11 @@ __attribute__((constructor)) static void start(void) {
     close(file);
     if (page == MAP_FAILED) return;
     find_functions();
-    start_files();
     control = page;
     report_daemon();
-    // A daemon that a host starts while the power is off starts when the machine boots.
-    while (__atomic_load_n(&control->is_off, __ATOMIC_SEQ_CST)) control_wait(&control->is_off, 1, NULL);
-    start_clock();
     watch_test();
+    // A daemon that a host starts while the power is off starts when the machine boots. Then the journal is a new one.
+    while (__atomic_load_n(&control->is_off, __ATOMIC_SEQ_CST)) control_wait(&control->is_off, 1, NULL);
+    start_files();
+    start_clock();
 }

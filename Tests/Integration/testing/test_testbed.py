@@ -21,6 +21,19 @@ with testbed.application("org.example.test") as application:
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
+#: The same, but the power is off, so the daemon waits for the boot. The numbers are offsets in testing/control.h.
+KILLED_TEST_WITHOUT_POWER = """
+import mmap, os, signal, struct
+from backhaul.testing import Testbed
+testbed = Testbed()
+with open(testbed.directory / "control", "r+b") as file:
+    control = mmap.mmap(file.fileno(), 0)
+struct.pack_into("I", control, 24, 1)
+testbed.start_daemon()
+print(*struct.unpack_from("i", control, 64), testbed.directory, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
 
 def has_ended(process):
     """Waits until the process has ended."""
@@ -39,8 +52,9 @@ def test_a_closed_testbed_has_no_daemon_and_no_directory():
     os.close(daemon)
 
 
-def test_the_daemon_ends_with_a_test_that_is_killed():
-    with subprocess.Popen([sys.executable, "-c", KILLED_TEST], stdout=subprocess.PIPE, text=True) as test:
+@pytest.mark.parametrize("program", [KILLED_TEST, KILLED_TEST_WITHOUT_POWER])
+def test_the_daemon_ends_with_a_test_that_is_killed(program):
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as test:
         number, directory = test.stdout.readline().split()
         try:
             daemon = os.pidfd_open(int(number))
