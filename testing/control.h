@@ -32,7 +32,7 @@ struct control {
     uint32_t reports;
     // How far the clocks of the daemons are ahead, in nanoseconds.
     int64_t ahead;
-    // How far the clocks of a boot are behind the calendar clock's advance, in nanoseconds.
+    // Nanoseconds to subtract from the clocks that begin at boot.
     int64_t boot_behind;
     // A futex: whether the power is off.
     uint32_t is_off;

@@ -31,7 +31,7 @@ bh_status bht_wait_for_death(bht_testbed *testbed, int32_t timeout, bh_error *er
 
 bool bht_make_journal(const bht_testbed *testbed) {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/" JOURNAL_GRAVES, testbed->directory);
+    snprintf(path, sizeof path, "%s/" JOURNAL_REMOVED, testbed->directory);
     return !mkdir(path, 0700) && bht_write_file(testbed, JOURNAL_FILE, 0600, "");
 }
 
@@ -128,20 +128,22 @@ static void find_durable(struct journal *journal) {
 
 // ---- What was not synced is lost
 
-static void grave_of(const struct journal *journal, uint64_t inode, char path[PATH_MAX]) {
-    snprintf(path, PATH_MAX, "%s/" JOURNAL_GRAVES "/%llu", journal->directory, (unsigned long long)inode);
+static void path_of_removed(const struct journal *journal, uint64_t inode, char path[PATH_MAX]) {
+    snprintf(path, PATH_MAX, "%s/" JOURNAL_REMOVED "/%llu", journal->directory, (unsigned long long)inode);
 }
 
-// Gives the name the file that it had before the change.
-static bool lose_name(const struct journal *journal, const char *path, uint64_t before) {
-    char grave[PATH_MAX];
+// Gives the name the file that it had before the change. A file that another process has put there since stays.
+static bool lose_name(const struct journal *journal, const char *path, const struct journal_name *name) {
+    char removed[PATH_MAX];
     struct stat status;
     uint64_t present = lstat(path, &status) ? 0 : status.st_ino;
-    if (present == before) return true;
-    grave_of(journal, present, grave);
-    if (present && rename(path, grave)) return false;
-    grave_of(journal, before, grave);
-    return !before || !link(grave, path);
+    if (present != name->after || name->before == name->after) return true;
+    path_of_removed(journal, present, removed);
+    // rename(2) does nothing if both names are links to one file.
+    if (present && (rename(path, removed) || (unlink(path) && errno != ENOENT))) return false;
+    path_of_removed(journal, name->before, removed);
+    if (!name->before || !link(removed, path)) return true;
+    return errno == EPERM && !rename(removed, path); // a directory
 }
 
 static bool lose_names(const struct journal *journal) {
@@ -150,7 +152,7 @@ static bool lose_names(const struct journal *journal) {
         if (entry->is_durable || (entry->record.kind != JOURNAL_CREATED && entry->record.kind != JOURNAL_RENAMED))
             continue;
         for (int j = 0; j < 2 && entry->record.names[j].directory; j++)
-            if (!lose_name(journal, path_of(entry, j), entry->record.names[j].before)) return false;
+            if (!lose_name(journal, path_of(entry, j), &entry->record.names[j])) return false;
     }
     return true;
 }
@@ -179,7 +181,7 @@ static bool lose_unsynced(const bht_testbed *testbed) {
     bool is_done = read_journal(testbed, &journal);
     if (is_done) find_durable(&journal);
     is_done = is_done && lose_names(&journal);
-    snprintf(path, sizeof path, "%s/" JOURNAL_GRAVES, testbed->directory);
+    snprintf(path, sizeof path, "%s/" JOURNAL_REMOVED, testbed->directory);
     if (is_done) bht_remove(path);
     present = &journal;
     is_done = is_done && !nftw(testbed->directory, lose_content, 16, FTW_PHYS) && bht_make_journal(testbed);
@@ -200,7 +202,8 @@ static bool boot(bht_testbed *testbed) {
     int file = open("/proc/sys/kernel/random/uuid", O_RDONLY | O_CLOEXEC);
     bool is_read = file >= 0 && read(file, id, sizeof id - 1) > 0;
     if (file >= 0) close(file);
-    clock_gettime(CLOCK_BOOTTIME, &time);
+    // Only the boot clock counts the time in which the machine of the test was suspended.
+    clock_gettime(CLOCK_MONOTONIC, &time);
     int64_t now = (int64_t)time.tv_sec * 1000000000 + time.tv_nsec + testbed->control->ahead;
     __atomic_store_n(&testbed->control->boot_behind, now - (int64_t)BOOT_SECONDS * 1000000000, __ATOMIC_SEQ_CST);
     return is_read && bht_write_file(testbed, JOURNAL_BOOT, 0600, id);

@@ -31,7 +31,7 @@ struct journal_record {
 // Files of the testbed's directory: the journal, a folder with links to removed files, named by their inodes, and the
 // id of the boot.
 #define JOURNAL_FILE "journal"
-#define JOURNAL_GRAVES "graves"
+#define JOURNAL_REMOVED "removed"
 #define JOURNAL_BOOT "boot_id"
 
 #endif

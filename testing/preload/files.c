@@ -7,23 +7,25 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <linux/fs.h>
 #include <stdarg.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 
 static pthread_mutex_t journal_lock = PTHREAD_MUTEX_INITIALIZER;
-static int journal = -1, graves = -1;
+static int journal = -1, removed = -1;
 static char root[PATH_MAX], boot_id[PATH_MAX + 16];
 
 void start_files(void) {
     char path[PATH_MAX + 16];
     if (!realpath(testbed, root)) abort();
     snprintf(boot_id, sizeof boot_id, "%s/" JOURNAL_BOOT, root);
-    snprintf(path, sizeof path, "%s/" JOURNAL_GRAVES, root);
-    graves = REAL(open)(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    snprintf(path, sizeof path, "%s/" JOURNAL_REMOVED, root);
+    removed = REAL(open)(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     snprintf(path, sizeof path, "%s/" JOURNAL_FILE, root);
     journal = REAL(open)(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (graves < 0 || journal < 0) abort();
+    if (removed < 0 || journal < 0) abort();
 }
 
 static void append(struct journal_record *record, const void *bytes, size_t size) {
@@ -124,12 +126,13 @@ static int sync_file(int file, int (*real)(int), bool all) {
     char path[PATH_MAX];
     if (!is_followed(file, &status, path)) return real(file);
     reach(BHT_POINT_STEP);
+    bool is_end = S_ISREG(status.st_mode) && stores_end(path);
     struct journal_record record = {.kind = JOURNAL_SYNCED, .file = all ? 0 : status.st_ino};
     pthread_mutex_lock(&journal_lock);
     append(&record, NULL, 0);
     pthread_mutex_unlock(&journal_lock);
     int result = real(file);
-    if (!result && S_ISREG(status.st_mode)) after_sync(path);
+    if (!result && is_end) reach(BHT_POINT_ENDED);
     return result;
 }
 
@@ -189,12 +192,38 @@ static void note(enum journal_kind kind, struct place *first, struct place *seco
     append(&record, paths, size);
 }
 
+static void name_of_removed(uint64_t inode, char name[32]) { snprintf(name, 32, "%llu", (unsigned long long)inode); }
+
 // A link keeps the file whose name is removed or replaced.
-static void bury(const struct place *place) {
+static void keep_removed(const struct place *place) {
     char name[32];
-    snprintf(name, sizeof name, "%llu", (unsigned long long)place->inode);
-    if (place->inode && !place->is_directory) REAL(linkat)(AT_FDCWD, place->path, graves, name, 0);
+    name_of_removed(place->inode, name);
+    if (place->inode && !place->is_directory) REAL(linkat)(AT_FDCWD, place->path, removed, name, 0);
 }
+
+// This link does not count for the daemon, which takes a file with another name for one that can be removed.
+static int without_kept_link(int result, struct stat *status) {
+    char name[32];
+    struct stat kept;
+    int code = errno;
+    if (result || removed < 0 || !S_ISREG(status->st_mode) || status->st_nlink < 2) return result;
+    name_of_removed(status->st_ino, name);
+    if (!REAL(fstatat)(removed, name, &kept, AT_SYMLINK_NOFOLLOW) && kept.st_dev == status->st_dev) status->st_nlink--;
+    errno = code;
+    return result;
+}
+
+int fstatat(int base, const char *restrict path, struct stat *restrict status, int flags) {
+    return without_kept_link(REAL(fstatat)(base, path, status, flags), status);
+}
+
+int stat(const char *restrict path, struct stat *restrict status) { return fstatat(AT_FDCWD, path, status, 0); }
+
+int lstat(const char *restrict path, struct stat *restrict status) {
+    return fstatat(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW);
+}
+
+int fstat(int file, struct stat *status) { return without_kept_link(REAL(fstat)(file, status), status); }
 
 // Performs a change of names, whose call is the last argument, and notes it.
 #define NOTED(kind, first, second, call)                                                                               \
@@ -255,7 +284,7 @@ int unlinkat(int base, const char *path, int flags) {
     // The removal of a directory counts as synced.
     if (flags & AT_REMOVEDIR || !find(&place, base, path)) return REAL(unlinkat)(base, path, flags);
     reach(BHT_POINT_STEP);
-    bury(&place);
+    keep_removed(&place);
     return NOTED(JOURNAL_RENAMED, &place, NULL, REAL(unlinkat)(base, path, flags));
 }
 
@@ -263,10 +292,12 @@ int unlink(const char *path) { return unlinkat(AT_FDCWD, path, 0); }
 
 int linkat(int from_base, const char *from, int to_base, const char *to, int flags) {
     struct place target;
-    if (!find(&target, to_base, to)) return REAL(linkat)(from_base, from, to_base, to, flags);
-    reach(BHT_POINT_STEP);
+    bool is_followed = find(&target, to_base, to);
     before_move(from, to);
-    int result = NOTED(JOURNAL_RENAMED, &target, NULL, REAL(linkat)(from_base, from, to_base, to, flags));
+    if (is_followed) reach(BHT_POINT_STEP);
+    int result = is_followed
+                     ? NOTED(JOURNAL_RENAMED, &target, NULL, REAL(linkat)(from_base, from, to_base, to, flags))
+                     : REAL(linkat)(from_base, from, to_base, to, flags);
     if (!result) after_move(from, to);
     return result;
 }
@@ -275,12 +306,12 @@ int link(const char *from, const char *to) { return linkat(AT_FDCWD, from, AT_FD
 
 static int rename_file(int from_base, const char *from, int to_base, const char *to, unsigned flags) {
     struct place source, target;
-    if (!find(&source, from_base, from) || !find(&target, to_base, to))
-        return renameat2(from_base, from, to_base, to, flags);
-    reach(BHT_POINT_STEP);
+    bool is_followed = find(&source, from_base, from) && find(&target, to_base, to);
     before_move(from, to);
-    bury(&target);
-    int result = NOTED(JOURNAL_RENAMED, &target, &source, renameat2(from_base, from, to_base, to, flags));
+    if (is_followed) reach(BHT_POINT_STEP);
+    if (is_followed) keep_removed(&target);
+    int result = is_followed ? NOTED(JOURNAL_RENAMED, &target, &source, renameat2(from_base, from, to_base, to, flags))
+                             : renameat2(from_base, from, to_base, to, flags);
     if (!result) after_move(from, to);
     return result;
 }
@@ -308,9 +339,26 @@ long syscall(long number, ...) {
     return REAL(syscall)(number, values[0], values[1], values[2], values[3], values[4], values[5]);
 }
 
+int ioctl(int file, unsigned long request, ...) {
+    va_list list;
+    va_start(list, request);
+    void *argument = va_arg(list, void *);
+    va_end(list);
+    if (request == FICLONE && journal >= 0) { // as on a file system without it; the daemon then copies the bytes
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return REAL(ioctl)(file, request, argument);
+}
+
 // ---- The names of these functions for files of any size, which have the same types on 64-bit systems
 
 int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 int openat64(int base, const char *path, int flags, ...) __attribute__((alias("openat")));
 ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) __attribute__((alias("pwrite")));
 int ftruncate64(int file, off64_t size) __attribute__((alias("ftruncate")));
+int stat64(const char *restrict path, struct stat64 *restrict status) __attribute__((alias("stat")));
+int lstat64(const char *restrict path, struct stat64 *restrict status) __attribute__((alias("lstat")));
+int fstat64(int file, struct stat64 *status) __attribute__((alias("fstat")));
+int fstatat64(int base, const char *restrict path, struct stat64 *restrict status, int flags)
+    __attribute__((alias("fstatat")));

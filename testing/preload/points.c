@@ -4,7 +4,7 @@
 #include "preload.h"
 #include <signal.h>
 
-// Whether a file was placed, and no transaction was synced since.
+// Whether a file was placed, and no sync of a transaction has begun since.
 static bool is_placed;
 
 void reach(bht_point point) {
@@ -34,9 +34,9 @@ void after_move(const char *from, const char *to) {
     __atomic_store_n(&is_placed, true, __ATOMIC_SEQ_CST);
 }
 
-// SQLite syncs its log at the end of a transaction.
-void after_sync(const char *path) {
+// SQLite syncs its log at the end of a transaction. A sync that began before a file was placed does not store the end of
+// its task.
+bool stores_end(const char *path) {
     size_t size = strlen(path);
-    if (size > 4 && !strcmp(path + size - 4, "-wal") && __atomic_exchange_n(&is_placed, false, __ATOMIC_SEQ_CST))
-        reach(BHT_POINT_ENDED);
+    return size > 4 && !strcmp(path + size - 4, "-wal") && __atomic_exchange_n(&is_placed, false, __ATOMIC_SEQ_CST);
 }

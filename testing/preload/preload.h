@@ -47,10 +47,12 @@ void start_files(void);
 // The daemon has come to a point of bht_kill_daemon_at. Returns only if it does not die there.
 void reach(bht_point point);
 
-// The same for the points before and after a file gets another name, and after a file was synced.
+// The same for the points before and after a file gets another name.
 void before_move(const char *from, const char *to);
 void after_move(const char *from, const char *to);
-void after_sync(const char *path);
+
+// Whether a sync of the file, which begins now, stores the end of the task of a placed file.
+bool stores_end(const char *path);
 
 // send(2), except that the daemon may die instead.
 ssize_t send_to_host(int descriptor, const void *bytes, size_t size, int flags);

@@ -33,6 +33,21 @@ def photos(url, folder):
         session.complete()
 
 
+#: A test that downloads a file after a boot.
+AFTER_BOOT = """
+from backhaul.testing import Testbed
+with Testbed() as bed, bed.application("org.example.test") as application, application.session("s") as session:
+    bed.start_daemon()
+    bed.fail_power()
+    file = bed.serve("/file", b"content")
+    file.refuse(503, {"Retry-After": "3600"})
+    session.download(file.url, bed.directory / "file")
+    file.wait_for_requests(1)
+    bed.pass_time(3700)
+    assert next(event for event in session.events() if event.is_task_ended).succeeded
+"""
+
+
 def check(bed):
     """The file has arrived, and each event is there. Only the last one may have come twice."""
     assert (bed.directory / "1.jpg").read_bytes() == CONTENT
@@ -54,6 +69,14 @@ def gets_an_event(url, folder):
     with Application("org.example.photos") as application, application.session("gallery") as session:
         session.download(url, folder / "1.jpg", key="1")
         next(session.events()).acknowledge()
+
+
+@pytest.mark.parametrize("point", [Point.RECEIVED, Point.PLACED, Point.ENDED])
+def test_a_point_is_reached_in_a_folder_outside_the_testbed(backhaul_testbed, session, tmp_path, point):
+    backhaul_testbed.kill_daemon(at=point)
+    session.download(backhaul_testbed.serve("/1.jpg", CONTENT).url, tmp_path / "1.jpg")
+    backhaul_testbed.wait_for_death()
+    assert next(event for event in session.events() if event.is_task_ended).succeeded
 
 
 def stored(bed, table):
@@ -151,6 +174,31 @@ def test_the_machine_boots(backhaul_testbed, session):
     assert len(file.requests) == 2
 
 
+def test_the_power_fails_again(backhaul_testbed, session):
+    """The host in the process of the test starts a daemon at once, also while the power is off."""
+    bed, file = backhaul_testbed, backhaul_testbed.directory / "file"
+    file.write_bytes(b"old")
+    assert not list(session.tasks())
+    # Zeros at its end make the journal long, so the daemon starts before the kit has read it.
+    os.truncate(bed.directory / "journal", 500_000_000)
+    bed.fail_power()
+    bed.kill_daemon(at=Point.PLACED)
+    session.download(bed.serve("/file", CONTENT).url, file, if_exists="replace")
+    bed.wait_for_death()
+    bed.fail_power()
+    assert next(event for event in session.events() if event.is_task_ended).succeeded
+
+
+def test_the_machine_was_suspended_before_the_test(tmp_path):
+    """Its boot clock, which counts this time, is ahead of its monotonic clock."""
+    command = ["unshare", "--time", "--boottime", "1000000", "--fork", sys.executable, "-c", AFTER_BOOT]
+    if os.geteuid():
+        command[1:1] = ["--user", "--map-root-user"]
+    if subprocess.run([*command[:-3], "true"], capture_output=True, check=False).returncode:
+        pytest.skip("there are no namespaces of clocks here")
+    subprocess.run(command, check=True, timeout=60)
+
+
 @pytest.mark.parametrize("point", NAMED)
 def test_a_host_loses_nothing_if_the_power_fails(backhaul_testbed, point):
     bed = backhaul_testbed
@@ -185,11 +233,16 @@ CHANGES = {
     "make('a', 'one'); sync('a'); os.link('a', 'b')": {"a": "one"},
     "os.mkdir('d'); make('d/a', 'one'); sync('d/a')": {"d/a": "one"},
     "os.mkdir('d'); make('d/a', 'one'); os.rename('d/a', 'b'); sync('.')": {"b": ""},
+    "os.mkdir('d'); make('d/a', 'one'); sync('d/a'); os.rename('d', 'e')": {"d/a": "one"},
+    "os.mkdir('d'); make('d/a', 'one'); sync('d/a'); os.rename('d', 'e'); sync('.')": {"e/a": "one"},
+    "os.link('old', 'b'); os.unlink('old'); assert os.stat('b').st_nlink == 1": {},
+    "os.link('old', 'b'); os.unlink('old'); sync('.'); assert os.stat('b').st_nlink == 1": {"old": None, "b": "old"},
+    "os.link('old', 'b'); os.unlink('old'); os.unlink('b')": {},
     "os.unlink('old'); make('old', 'new'); sync('old')": {"old": "new"},
 }
 #: Runs in the folder of the first argument, with the preloaded library.
 PROGRAM = """
-import os, sys
+import errno, fcntl, os, sys, threading
 def opened(path, flags, work):
     file = os.open(path, flags, 0o600)
     work(file)
@@ -235,6 +288,52 @@ def test_a_failure_of_the_power_leaves_what_was_synced(backhaul_testbed, folder,
         backhaul_testbed.fail_power()
     expected = {name: text for name, text in {"old": "old", **CHANGES[changes]}.items() if text is not None}
     assert left(folder) == expected
+
+
+def test_a_file_that_another_program_has_put_in_its_place_stays(backhaul_testbed, folder):
+    with changed(backhaul_testbed, folder, "make('a', 'one'); os.unlink('old')"):
+        for name in ("a", "old"):
+            (folder / ("own " + name)).write_text("own")
+        for name in ("a", "old"):
+            (folder / ("own " + name)).rename(folder / name)
+        backhaul_testbed.fail_power()
+    assert left(folder) == {"a": "own", "old": "own"}
+
+
+#: A clone would share blocks that the journal does not have. FICLONE has this number (ioctl_ficlone(2)).
+CLONE = """
+try: opened('old', os.O_WRONLY, lambda file: fcntl.ioctl(file, 0x40049409, -1))
+except OSError as error: assert error.errno == errno.EOPNOTSUPP, error
+"""
+
+
+def test_files_do_not_share_blocks(backhaul_testbed, folder):
+    with changed(backhaul_testbed, folder, CLONE):
+        pass
+
+
+#: A file is placed during a sync of the log. A sync has begun when the journal has its record.
+PLACED_DURING_A_SYNC = """
+make('log-wal', 'x' * 64_000_000)
+make('.backhaul-1-1.part', 'one')
+size = os.stat('../journal').st_size
+syncing = threading.Thread(target=sync, args=['log-wal'])
+syncing.start()
+while os.stat('../journal').st_size == size: pass
+os.rename('.backhaul-1-1.part', 'file')
+syncing.join()
+"""
+
+
+def test_a_task_has_not_ended_with_a_sync_that_began_before_its_file_was_placed(backhaul_testbed, folder):
+    backhaul_testbed.kill_daemon(at=Point.ENDED)
+    with changed(backhaul_testbed, folder, PLACED_DURING_A_SYNC):
+        assert not backhaul_testbed.daemon_died
+    backhaul_testbed.kill_daemon(at=Point.ENDED)
+    with changed(backhaul_testbed, folder, "make('.backhaul-1-2.part', 'one'); os.rename('.backhaul-1-2.part', 'b')") \
+            as program:
+        assert not backhaul_testbed.daemon_died
+        program.kill()
 
 
 @pytest.mark.parametrize("missing", [1, 80])
