@@ -216,8 +216,8 @@ BH_API BH_CHECK_RESULT bh_status bht_start_daemon(bht_testbed *testbed, bh_error
 /* Kills the daemon with SIGKILL, and waits until it has ended. Returns whether one ran. */
 BH_API bool bht_kill_daemon(bht_testbed *testbed);
 
-/* A point at which a daemon dies. What the point's comment says is on the disk then, and nothing that comes after it.
- * Hosts find out when they connect to the next daemon. */
+/* A point at which a daemon dies. At the point, the disk has what the comment states, and no later change. A host
+ * detects the death at its next call. */
 BH_ENUM(bht_point){
     BHT_POINT_STEP = 1,        /* before a durable step: a call by which the daemon changes or syncs a file or a
                                    directory below the testbed's directory, such as its database */
@@ -229,8 +229,9 @@ BH_ENUM(bht_point){
 };
 
 /* From now on, counts how often the daemons of the testbed come to the point. At the given count, from 1, the daemon is
- * killed with SIGKILL. This replaces an earlier point at which no daemon has died. A connected host starts the next
- * daemon at once. To let a daemon die in its start, call this function before the start. */
+ * killed with SIGKILL. A count of 0 has the same effect as 1. This replaces an earlier point at which no daemon has
+ * died. A connected host starts the next daemon at once. To let a daemon die in its start, call this function before
+ * the start. */
 BH_API void bht_kill_daemon_at(bht_testbed *testbed, bht_point point, uint32_t count);
 
 /* Whether a daemon has died at the point of the last bht_kill_daemon_at. A test that repeats a run, and lets the daemon
@@ -242,11 +243,11 @@ BH_API BH_CHECK_RESULT bh_status bht_wait_for_death(bht_testbed *testbed, int32_
 
 /* The power fails, and the machine boots. The daemon and the hosts are killed. All that the daemons have not synced is
  * lost: writes to files, new names and removals of names, below the testbed's directory. The daemon gets the clocks and
- * the id of a new boot. It runs again when the test starts it or a host. Launches that the test has not taken are lost.
+ * the id of a new boot. It runs again when the test starts it or a host; a host in the process of the test starts it
+ * itself. Launches that the test has not taken are lost.
  *
- * A real disk may keep a part of what was not synced; this disk keeps nothing. Files that others have changed, such as
- * the test, a host or an engine in a host, are as they were. The process of the test is not killed. Errors:
- * BH_DISK_FAILED. */
+ * A real disk may keep a part of what was not synced; this disk keeps nothing. Changes by other processes, such as the
+ * test, a host or an engine in a host, stay. The process of the test is not killed. Errors: BH_DISK_FAILED. */
 BH_API BH_CHECK_RESULT bh_status bht_fail_power(bht_testbed *testbed, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------

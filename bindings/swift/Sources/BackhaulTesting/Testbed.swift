@@ -115,8 +115,8 @@ public final class Testbed: @unchecked Sendable {
     @discardableResult
     public func killDaemon() -> Bool { bht_kill_daemon(pointer) }
 
-    /// A point at which a daemon dies. What the case's comment says is on the disk then, and nothing that comes after
-    /// it. Hosts find out when they connect to the next daemon.
+    /// A point at which a daemon dies. At the point, the disk has what the comment states, and no later change. A host
+    /// detects the death at its next call.
     public enum Point: Int32, CaseIterable, Sendable {
         /// Before a durable step: a call by which the daemon changes or syncs a file or a directory below the testbed's
         /// directory, such as its database.
@@ -137,6 +137,7 @@ public final class Testbed: @unchecked Sendable {
     /// daemon is killed with SIGKILL. This replaces an earlier point at which no daemon has died. A connected host
     /// starts the next daemon at once. To let a daemon die in its start, call this method before the start.
     public func killDaemon(at point: Point, count: Int = 1) {
+        precondition(count > 0, "the daemon cannot die at \(count); give 1 or more")
         bht_kill_daemon_at(pointer, point.rawValue, UInt32(clamping: count))
     }
 
@@ -154,10 +155,10 @@ public final class Testbed: @unchecked Sendable {
 
     /// The power fails, and the machine boots. The daemon and the hosts are killed. All that the daemons have not
     /// synced is lost: writes to files, new names and removals of names, below the testbed's directory. The daemon runs
-    /// again when the test starts it or a host.
+    /// again when the test starts it or a host; a host in the process of the test starts it itself.
     ///
-    /// A real disk may keep a part of what was not synced; this disk keeps nothing. Files that others have changed,
-    /// such as the test, a host or an engine in a host, are as they were. The process of the test is not killed.
+    /// A real disk may keep a part of what was not synced; this disk keeps nothing. Changes by other processes,
+    /// such as the test, a host or an engine in a host, stay. The process of the test is not killed.
     public func failPower() throws { try check { bht_fail_power(pointer, $0) } }
 
     // MARK: Conditions

@@ -21,8 +21,8 @@ from ._origin import Resource
 
 
 class Point(IntEnum):
-    """A point at which a daemon dies. What the point's comment says is on the disk then, and nothing that comes after
-    it. Hosts find out when they connect to the next daemon."""
+    """A point at which a daemon dies. At the point, the disk has what the comment states, and no later change. A host
+    detects the death at its next call."""
 
     #: Before a durable step: a call by which the daemon changes or syncs a file or a directory below the testbed's
     #: directory, such as its database.
@@ -177,10 +177,10 @@ class Testbed:
     def fail_power(self) -> None:
         """The power fails, and the machine boots. The daemon and the hosts are killed. All that the daemons have not
         synced is lost: writes to files, new names and removals of names, below the testbed's directory. The daemon runs
-        again when the test starts it or a host.
+        again when the test starts it or a host; a host in the process of the test starts it itself.
 
-        A real disk may keep a part of what was not synced; this disk keeps nothing. Files that others have changed,
-        such as the test, a host or an engine in a host, are as they were. The process of the test is not killed.
+        A real disk may keep a part of what was not synced; this disk keeps nothing. Changes by other processes,
+        such as the test, a host or an engine in a host, stay. The process of the test is not killed.
         """
         for host in self._hosts:
             host.kill()
