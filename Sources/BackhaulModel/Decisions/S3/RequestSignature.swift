@@ -1,5 +1,5 @@
-/// Signature Version 4 of AWS, in its form for S3. libcurl 7.88 has a signature of its own, but signs the name of the
-/// server without its port and queries in the order in which they are written, which servers of S3 refuse.
+/// Signature Version 4 of AWS, in its form for S3. libcurl has it, too, but its versions treat queries in different
+/// ways, and its option takes part in the choice of an authentication scheme, which the transport controls.
 public struct RequestSignature {
     public typealias Hash = (_ bytes: [UInt8]) throws(Failure) -> [UInt8]
 

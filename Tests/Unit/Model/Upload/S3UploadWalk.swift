@@ -65,7 +65,7 @@ struct S3UploadWalk {
                     stored = resource
                     events.insert(.recorded, at: 0)
                 case .conclude(let conclusion): return conclusion
-                case .releaseSlot, .close: break
+                case .releaseSlot, .close, .abandon: break
                 }
             }
             // The engine ends.
