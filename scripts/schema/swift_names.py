@@ -9,7 +9,8 @@ from .swift_source import NOTE
 #: The structs that a program fills. Messages name their fields.
 _STRUCTS = [
     "bh_activity", "bh_challenge_response", "bh_constraints", "bh_dependency", "bh_launch_command", "bh_limits",
-    "bh_network", "bh_part", "bh_policy", "bh_request", "bh_retry_policy", "bh_session_configuration", "bh_tls_settings", "bh_transfer_rules",
+    "bh_network", "bh_part", "bh_policy", "bh_request", "bh_retry_policy", "bh_session_configuration",
+    "bh_tls_settings", "bh_transfer_rules",
 ]
 
 #: The enumerations from which a program chooses.

@@ -25,9 +25,9 @@ struct DependencyTable {
         try connection.all(Self.selectLasting, .id(predecessor), read: DependencyRow.init(row:))
     }
 
-    /// Returns the dependencies that last on the selected tasks.
+    /// Returns the dependencies that last on the selected tasks, sorted by the ids of the waiting tasks.
     func lastingOnSelected() throws(Failure) -> [DependencyRow] {
-        try connection.all(Self.selectLastingOnSelected, read: DependencyRow.init(row:))
+        try connection.all(Self.selectLastingOnSelected, read: DependencyRow.init(row:)).sorted { $0.task < $1.task }
     }
 
     /// Returns the tasks that the task still waits for, in their order.
@@ -94,9 +94,7 @@ struct DependencyTable {
         DependencyRow.init(row:), "FROM dependencies WHERE predecessor_id = ? AND is_over = 0 ORDER BY task_id")
     private static let selectLastingOnSelected = Query(
         DependencyRow.init(row:),
-        """
-        FROM selected CROSS JOIN dependencies ON predecessor_id = selected.id WHERE is_over = 0 ORDER BY task_id
-        """)
+        "FROM selected CROSS JOIN dependencies ON predecessor_id = selected.id WHERE is_over = 0")
     private static let selectPredecessors = Query(
         "SELECT predecessor_id FROM dependencies WHERE task_id = ? AND is_over = 0 ORDER BY position")
     private static let end = Query("UPDATE dependencies SET is_over = 1 WHERE task_id = ? AND position = ?")

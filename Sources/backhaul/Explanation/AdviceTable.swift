@@ -67,8 +67,8 @@ struct AdviceTable {
             ]
         case .dependency:
             [
-                Advice("See why the other transfer has not ended, by its number:", command(["why"])),
-                Advice("Do not wait for it any more:", ofTransfers("cancel")),
+                Advice("Nothing has to be done if the other transfer makes progress."),
+                Advice("See why it has not ended:", command(["why"])),
             ]
         case .rate: rate
         default: conditionAdvice
