@@ -113,7 +113,9 @@ final class UploadRunner: TransferRunner {
                 let path = file.storedName.map(attempt.services.directory.bodyFile(named:)) ?? file.path
                 let reader = attempt.services.disk.bodyReader(file, at: path)
                 try reader.digest(of: range, then: attempt.returning(then))
-            case .bytes(let bytes): try then(.success(ByteDigest.sha256(bytes)))
+            case .bytes(let bytes):
+                let sent = bytes.dropFirst(Int(range.lowerBound)).prefix(range.count)
+                try then(.success(ByteDigest.sha256(Array(sent))))
             // The check of the request has refused forms.
             case .form, nil: try then(.success(ByteDigest.sha256([])))
             }
