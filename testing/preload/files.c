@@ -295,9 +295,8 @@ int linkat(int from_base, const char *from, int to_base, const char *to, int fla
     bool is_followed = find(&target, to_base, to);
     before_move(from, to);
     if (is_followed) reach(BHT_POINT_STEP);
-    int result = is_followed
-                     ? NOTED(JOURNAL_RENAMED, &target, NULL, REAL(linkat)(from_base, from, to_base, to, flags))
-                     : REAL(linkat)(from_base, from, to_base, to, flags);
+    int result = is_followed ? NOTED(JOURNAL_RENAMED, &target, NULL, REAL(linkat)(from_base, from, to_base, to, flags))
+                             : REAL(linkat)(from_base, from, to_base, to, flags);
     if (!result) after_move(from, to);
     return result;
 }

@@ -16,7 +16,11 @@ struct AbandonedUploadTests {
         session = try store.session()
         let field = HeaderField("Upload-Metadata", "x")
         let ids = try store.enqueue(
-            [.numbered(1) { $0.headers = [field]; $0.options.body = .bytes([1, 2, 3]) }], in: session)
+            [
+                .numbered(1) {
+                    $0.headers = [field]; $0.options.body = .bytes([1, 2, 3])
+                }
+            ], in: session)
         task = ids[0]
         try store.run { [resource, task] in try $0.uploads.record(resource, of: task) }
     }

@@ -57,7 +57,9 @@ struct AbandonedUploadsTests {
         #expect(!uploads.isBusy)
     }
 
-    @Test("a server that does not respond, or that has a lock, is asked again after five minutes", arguments: [nil, 423, 503])
+    @Test(
+        "a server that does not respond, or that has a lock, is asked again after five minutes",
+        arguments: [nil, 423, 503])
     func again(status: Int32?) throws {
         uploads.remove()
         try runtime.storeReturns(page("http://a/1"))
