@@ -25,9 +25,8 @@ final class BodyFeed: TransferBody {
 
     private var blocks: [ArraySlice<UInt8>] = []
     private var buffered: Int { blocks.reduce(0) { $0 + $1.count } }
-    /// The index of the layout's segment that is read next, and the offset in this segment.
-    private var segment = 0
-    private var offset: UInt64 = 0
+    /// The layout's segment that is read next, and the offset in this segment.
+    private var next: (segment: Int, offset: UInt64) = (0, 0)
     private var reader: BodyReader?
     private var isReading = false
     /// Whether the disk thread reads the rest of the present file.
@@ -88,8 +87,8 @@ final class BodyFeed: TransferBody {
     }
 
     private func readCached(into room: inout MutableRawSpan) -> Int? {
-        guard let reader, !isReading, case .file(let file) = layout.segments[segment] else { return nil }
-        guard let count = reader.readCached(at: offset, into: &room) else {
+        guard let reader, !isReading, case .file(let file) = layout.segments[next.segment] else { return nil }
+        guard let count = reader.readCached(at: next.offset, into: &room) else {
             readsAhead = true
             fill()
             return nil
@@ -111,21 +110,18 @@ final class BodyFeed: TransferBody {
     }
 
     private func goToStart() {
-        segment = 0
-        offset = range.lowerBound
-        while segment < layout.segments.count, offset >= layout.segments[segment].size, offset > 0 {
-            offset -= layout.segments[segment].size
-            segment += 1
+        next = (0, range.lowerBound)
+        while next.segment < layout.segments.count, next.offset >= layout.segments[next.segment].size, next.offset > 0 {
+            next = (next.segment + 1, next.offset - layout.segments[next.segment].size)
         }
     }
 
     private func fill() {
-        while !isReading, buffered < Self.blockSize, segment < layout.segments.count {
-            switch layout.segments[segment] {
+        while !isReading, buffered < Self.blockSize, next.segment < layout.segments.count {
+            switch layout.segments[next.segment] {
             case .bytes(let bytes):
-                add(bytes.dropFirst(Int(clamping: offset)))
-                segment += 1
-                offset = 0
+                add(bytes.dropFirst(Int(clamping: next.offset)))
+                next = (next.segment + 1, 0)
             case .file(let file):
                 // The next bytes of an open file are read by `readCached`.
                 if reader != nil, !readsAhead { return }
@@ -153,11 +149,11 @@ final class BodyFeed: TransferBody {
         let reader = reader ?? services.disk.bodyReader(file, at: path, continues: continues)
         self.reader = reader
         isReading = true
-        let count = Int(min(file.size - min(offset, file.size), UInt64(size)))
+        let count = Int(min(file.size - min(next.offset, file.size), UInt64(size)))
         guard let attempt else { return }
         let generation = generation
         reader.read(
-            at: offset, count: count,
+            at: next.offset, count: count,
             then: attempt.returning { [weak self] result in self?.received(result, generation, of: file) })
     }
 
@@ -176,10 +172,9 @@ final class BodyFeed: TransferBody {
     }
 
     private func advance(_ count: Int, in file: BodyFile) {
-        offset += UInt64(count)
-        guard offset >= file.size else { return }
-        segment += 1
-        offset = 0
+        next.offset += UInt64(count)
+        guard next.offset >= file.size else { return }
+        next = (next.segment + 1, 0)
         reader = nil
         readsAhead = false
     }

@@ -470,27 +470,6 @@ struct RetryDecisionTests {
     func newBeginnings(_ row: RetryRow) { check(row) }
 
     @Test(
-        "If a server has lost an upload, the upload starts again, but not after three losses in a row",
-        arguments: [
-            RetryRow("with empty retry_errors", nonsense, becomes: first) {
-                $0.hasLostUpload = true
-                $0.method = "PUT"
-            } policy: {
-                $0.retryErrors = .nothing
-            },
-            RetryRow("at the third loss", nonsense, becomes: .end) {
-                $0.hasLostUpload = true
-                $0.method = "PUT"
-                $0.consecutiveFailures = 2
-            },
-            RetryRow("if it is a POST", nonsense, becomes: .end) {
-                $0.hasLostUpload = true
-                $0.method = "POST"
-            },
-        ])
-    func lostUploads(_ row: RetryRow) { check(row) }
-
-    @Test(
         "The delay of a retry ends at the task's deadline at the latest",
         arguments: [
             RetryRow(

@@ -50,8 +50,8 @@ extension SessionCore {
                 "The resume data belong to another session, or were used before; transfer the file from its start."
         ])
 
-    /// Cancels the task for the program, and returns the resume data. The engine keeps what was transferred. Returns nil
-    /// if this is impossible, for example because the task was never resumed.
+    /// Cancels the task for the program, and returns the resume data. The engine keeps what was transferred. Returns
+    /// nil if this is impossible, for example because the task was never resumed.
     func cancelProducingResumeData(_ task: BackgroundURLSessionTask) -> Data? {
         task.verbs.lock()
         defer { task.verbs.unlock() }
