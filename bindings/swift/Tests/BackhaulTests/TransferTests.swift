@@ -225,8 +225,8 @@ struct TransferTests: EmbeddedTests {
         second.after = [Dependency(.key("create"), url: .url)]
         let ids = try await session.enqueue([first, second]).map(\.taskID)
         let waiting = try await session.task(ids[1])
-        #expect(waiting.reason == .dependency)
-        #expect(waiting.reasonText?.contains("task \(ids[0].rawValue)") == true)
+        #expect(waiting.reason?.code == .dependency)
+        #expect(waiting.reason?.text.contains("task \(ids[0].rawValue)") == true)
         var third = second
         third.after = [Dependency(.id(ids[1]), ifFails: .ignore)]
         var fourth = Request(url: server.url("fourth"))
