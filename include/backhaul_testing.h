@@ -198,7 +198,7 @@ BH_API int32_t bht_process_id(const bht_host *host);
 BH_API void bht_kill(bht_host *host);
 
 /* Waits until the host has ended. `exit_code` is 128 plus the signal's number if a signal has killed it. Errors:
- * BH_TIMEOUT. */
+ * BH_TIMEOUT; BH_WRONG_STATE if the test ignores SIGCHLD, so that the exit code is not known. */
 BH_API BH_CHECK_RESULT bh_status bht_wait(bht_host *host, int32_t timeout_ms, int32_t *exit_code, bh_error *error);
 
 /* bht_wait, but an exit code other than 0 is an error, too. Errors: BH_TIMEOUT; BH_WRONG_STATE, with the exit code in

@@ -94,12 +94,17 @@ bh_status bht_start(bht_testbed *testbed, const char *const *words, size_t count
 
 int32_t bht_process_id(const bht_host *host) { return host->process; }
 
+// The exit code of a host is not known if the process of the test ignores SIGCHLD: the kernel throws it away.
+static const int32_t unknown_code = -1;
+
 static void take_end(bht_host *host) {
-    int status;
+    int status = 0;
+    pid_t taken;
     if (host->has_ended) return;
-    while (waitpid(host->process, &status, 0) < 0 && errno == EINTR) continue;
+    do taken = waitpid(host->process, &status, 0);
+    while (taken < 0 && errno == EINTR);
     host->has_ended = true;
-    host->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    host->exit_code = taken < 0 ? unknown_code : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 void bht_kill(bht_host *host) {
@@ -117,6 +122,11 @@ bh_status bht_wait(bht_host *host, int32_t timeout, int32_t *exit_code, bh_error
         else if (!left)
             return bht_fail(error, BH_TIMEOUT, "the host with process id %d still runs", host->process);
     }
+    if (host->exit_code == unknown_code)
+        return bht_fail(error, BH_WRONG_STATE,
+                        "the exit code of the host with process id %d is not known: the test ignores SIGCHLD, or has "
+                        "waited for the process itself; let SIGCHLD have its default action",
+                        host->process);
     if (exit_code) *exit_code = host->exit_code;
     return bht_succeed(error);
 }

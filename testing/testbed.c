@@ -61,16 +61,32 @@ bool bht_write_file(const bht_testbed *testbed, const char *name, mode_t mode, c
     return is_written;
 }
 
+// ld.so splits LD_PRELOAD at spaces and colons, and an apostrophe ends a word of the script below.
+static bh_status check_paths(const bht_testbed *testbed, const char *parent, bh_error *error) {
+    const char *programs[] = {testbed->daemon, testbed->launcher};
+    if (strpbrk(parent, " :'"))
+        return bht_fail(error, BH_INVALID_ARGUMENT,
+                        "the testbed cannot be in %s, because of the space, colon or apostrophe; set TMPDIR or "
+                        "the directory of bht_options",
+                        parent);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (strchr(programs[i], '\''))
+            return bht_fail(error, BH_DAEMON_UNAVAILABLE, "%s cannot be used, because of the apostrophe", programs[i]);
+    return BH_OK;
+}
+
 // The program that hosts start as the daemon. Hosts pass only some variables on to a daemon, so this script sets those
 // of the kit.
 static bool write_daemon(const bht_testbed *testbed) {
-    char *text;
+    char *text, link[PATH_MAX];
+    snprintf(link, sizeof link, "%s/preload.so", testbed->directory);
+    if (symlink(testbed->preload, link)) return false;
     if (asprintf(&text,
                  "#!/bin/sh\nexport LD_PRELOAD='%s' " CONTROL_VARIABLE "='%s' BACKHAUL_TESTBED_LAUNCHER='%s'\n"
                  "export BACKHAUL_SYS_ROOT='%s/sys' BACKHAUL_PROC_ROOT='%s/proc'\n"
                  "export DBUS_SYSTEM_BUS_ADDRESS='unix:path=%s/no-bus'\n"
                  "export no_proxy=" CONTROL_ADDRESS_TEXT " NO_PROXY=" CONTROL_ADDRESS_TEXT "\nexec '%s' \"$@\"\n",
-                 testbed->preload, testbed->directory, testbed->launcher, testbed->directory, testbed->directory,
+                 link, testbed->directory, testbed->launcher, testbed->directory, testbed->directory,
                  testbed->directory, testbed->daemon) < 0)
         return false;
     bool is_written = bht_write_file(testbed, "backhauld", 0700, text);
@@ -130,9 +146,13 @@ static bool make_environment(bht_testbed *testbed) {
     return true;
 }
 
-static bool make_directory(bht_testbed *testbed, const bht_options *options) {
+static const char *parent_directory(const bht_options *options) {
     const char *parent = options && options->directory ? options->directory : getenv("TMPDIR");
-    snprintf(testbed->directory, sizeof testbed->directory, "%s/backhaul-XXXXXX", parent && *parent ? parent : "/tmp");
+    return parent && *parent ? parent : "/tmp";
+}
+
+static bool make_directory(bht_testbed *testbed, const char *parent) {
+    snprintf(testbed->directory, sizeof testbed->directory, "%s/backhaul-XXXXXX", parent);
     if (!mkdtemp(testbed->directory)) {
         *testbed->directory = 0;
         return false;
@@ -181,7 +201,8 @@ bh_status bht_open(const bht_options *options, bht_testbed **result, bh_error *e
     testbed->launches = -1;
     pthread_mutex_init(&testbed->lock, NULL);
     bh_status status = find_programs(testbed, options, error);
-    if (!status && !make_directory(testbed, options))
+    if (!status) status = check_paths(testbed, parent_directory(options), error);
+    if (!status && !make_directory(testbed, parent_directory(options)))
         status =
             bht_fail(error, BH_OUT_OF_RESOURCES, "the directory of the testbed cannot be made: %s", strerror(errno));
     if (!status) status = bht_origin_open(&testbed->origin, &testbed->control->port, error);

@@ -3,12 +3,14 @@
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
+from datetime import timedelta
 
 import pytest
 
-from backhaul import Timeout
+from backhaul import InvalidArgument, InvalidHandle, Timeout
 from backhaul.testing import HostFailed, Testbed, launch_command
 
 #: A test that starts a daemon, prints its process id, and is killed.
@@ -44,12 +46,57 @@ def fails():
     raise KeyError("a fault of the host")
 
 
+def exits():
+    os._exit(3)
+
+
+def waits():
+    signal.pause()
+
+
 def test_a_closed_testbed_has_no_daemon_and_no_directory():
     with Testbed() as testbed, testbed.application("org.example.test") as application:
         daemon, directory = os.pidfd_open(application.engine().process_id), testbed.directory
         assert (directory / "store").is_dir()
     assert has_ended(daemon) and not directory.exists()
     os.close(daemon)
+
+
+def test_each_use_of_a_closed_testbed_and_its_resources_is_an_exception():
+    with Testbed() as testbed:
+        resource = testbed.serve("/a", b"a")
+    uses = [
+        lambda: testbed.directory, lambda: testbed.url, lambda: testbed.now, lambda: testbed.serve("/b", b""),
+        testbed.start_daemon, testbed.kill_daemon, lambda: testbed.pass_time(1), lambda: testbed.start(["true"]),
+        lambda: resource.url, lambda: resource.requests, lambda: resource.drop(1)]
+    for use in uses:
+        with pytest.raises(InvalidHandle, match="the testbed is closed"):
+            use()
+    testbed.close()
+
+
+@pytest.mark.parametrize("name", ["a b", "a:b", "it's"])
+def test_a_directory_whose_name_the_dynamic_linker_would_split_is_refused(tmp_path, name):
+    (tmp_path / name).mkdir()
+    with pytest.raises(InvalidArgument, match="because of the space, colon or apostrophe"):
+        Testbed(directory=tmp_path / name)
+
+
+@pytest.mark.parametrize("duration", [-1, timedelta.max, float("nan")])
+def test_a_duration_that_cannot_pass_is_refused(duration):
+    with Testbed() as testbed, pytest.raises(ValueError, match="the duration is"):
+        testbed.pass_time(duration)
+
+
+def test_the_failure_of_a_function_that_is_killed_or_exits_names_its_exit_code():
+    with Testbed() as testbed:
+        host = testbed.start(exits)
+        with pytest.raises(HostFailed, match="the exit code is 3"):
+            host.wait()
+        killed = testbed.start(waits)
+        killed.kill()
+        with pytest.raises(HostFailed, match="the exit code is -9"):
+            killed.wait()
 
 
 @pytest.mark.parametrize("program", [KILLED_TEST, KILLED_TEST_WITHOUT_POWER])

@@ -70,8 +70,15 @@ class Host:
         if code is None:
             raise TimeoutError(f"the host with process id {self.process_id} still runs")
         if code:
-            text = self._failure.recv() if self._failure and self._failure.poll() else f"the exit code is {code}"
-            raise HostFailed(f"the host has failed: {text}")
+            raise HostFailed(f"the host has failed: {self._report() or f'the exit code is {code}'}")
+
+    def _report(self) -> str | None:
+        """The traceback of a function; None if it was killed, or has ended the process itself."""
+        try:
+            report: str | None = self._failure.recv() if self._failure and self._failure.poll() else None
+        except EOFError:
+            return None
+        return report
 
     def end(self) -> None:
         """Kills the host if it still runs, and frees its resources."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,8 +38,13 @@ class Resource:
     date. ``drop``, ``stall``, ``corrupt``, ``refuse`` and ``redirect`` change one response each, in the order of the
     calls."""
 
-    def __init__(self, handle: ctypes.c_void_p) -> None:
-        self._handle = handle
+    def __init__(self, handle: ctypes.c_void_p, testbed: Callable[[], ctypes.c_void_p]) -> None:
+        self._own, self._testbed = handle, testbed
+
+    @property
+    def _handle(self) -> ctypes.c_void_p:
+        self._testbed()  # raises an exception if the testbed is closed
+        return self._own
 
     @property
     def url(self) -> str:

@@ -13,11 +13,16 @@ from types import TracebackType
 from typing import Any
 
 from .._application import Application
-from .._constants import NetworkKind, ThermalState
+from .._constants import NetworkKind, Status, ThermalState
+from .._errors import error_for
 from .._types import StrPath
 from ._hosts import Host, HostProgram, is_marker, make_marker, start
 from ._library import LaunchRequest, Options, call, kit, milliseconds, texts
 from ._origin import Resource
+
+
+#: The longest duration that may pass at once, in seconds: 100 years.
+_LONGEST = 100 * 365 * 86_400
 
 
 class Point(IntEnum):
@@ -56,10 +61,12 @@ class Testbed:
             None if daemon is None else os.fsencode(daemon),
             None if directory is None else os.fsencode(directory),
         )
-        self._handle = ctypes.c_void_p()
+        self._opened: ctypes.c_void_p | None = None
         self._hosts: list[Host] = []
         self._last: tuple[HostProgram, Sequence[object]] | None = None
-        call(kit.bht_open, ctypes.byref(options), ctypes.byref(self._handle))
+        handle = ctypes.c_void_p()
+        call(kit.bht_open, ctypes.byref(options), ctypes.byref(handle))
+        self._opened = handle
         make_marker(str(self.directory))
 
     def __enter__(self) -> Testbed:
@@ -72,10 +79,17 @@ class Testbed:
 
     def close(self) -> None:
         """Kills the hosts and the daemon, and removes the store. It waits for no timer."""
-        handle, self._handle = self._handle, ctypes.c_void_p()
+        handle, self._opened = self._opened, None
         for host in self._hosts:
             host.end()
-        kit.bht_close(handle)
+        if handle is not None:
+            kit.bht_close(handle)
+
+    @property
+    def _handle(self) -> ctypes.c_void_p:
+        if self._opened is None:
+            raise error_for(Status.INVALID_HANDLE, "the testbed is closed; open another one")
+        return self._opened
 
     @property
     def directory(self) -> Path:
@@ -106,7 +120,7 @@ class Testbed:
         """Adds a resource to the origin. ``path`` begins with a slash."""
         handle = ctypes.c_void_p()
         call(kit.bht_serve, self._handle, path.encode(), content, len(content), ctypes.byref(handle))
-        return Resource(handle)
+        return Resource(handle, lambda: self._handle)
 
     # Hosts
 
@@ -211,6 +225,8 @@ class Testbed:
         handling of a response. Then moves the clocks of the present daemon and of later daemons. Timers that are due
         run. ``duration`` is a ``timedelta``, or seconds."""
         seconds = duration.total_seconds() if isinstance(duration, timedelta) else duration
+        if not 0 <= seconds <= _LONGEST:
+            raise ValueError(f"the duration is {seconds} seconds; give 0 to {_LONGEST}")
         kit.bht_pass(self._handle, round(seconds * 1_000))
 
     @property
