@@ -34,7 +34,7 @@ def test_each_promise_in_the_field_has_a_test():
 
 
 def test_each_promise_for_a_kind_of_transfer_has_a_test():
-    assert KIND_ROWS and all(len(row) == 5 and all("<br>`Tests/" in cell for cell in row[1:]) for row in KIND_ROWS)
+    assert KIND_ROWS and all(len(row) == 6 and all("<br>`Tests/" in cell for cell in row[1:]) for row in KIND_ROWS)
 
 
 def test_each_named_test_exists():
