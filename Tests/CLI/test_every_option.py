@@ -20,7 +20,8 @@ COMMON = {"store", "session", "application", "embedded", "daemon", "json", "quie
 VALUES = {
     "NUMBER": ["3"], "SECONDS": ["7"], "PERCENT": ["30"], "BYTES": ["700k"], "URL": ["http://127.0.0.1:9"],
     "FILE": ["/dev/null"], "TIME": ["+2h"], "NAME": ["some"], "'NAME: VALUE'": ["A: b"], "DAY": ["7"],
-    "HOURS": ["22:00-06:30"], "METHOD": ["POST"], "USER[:PASSWORD]": ["ann:secret"],
+    "HOURS": ["22:00-06:30"], "METHOD": ["POST"], "USER[:PASSWORD]": ["ann:secret"], "REGION": ["eu-central-1"],
+    "COMMAND": ["cat keys.json"],
 }
 #: Values of options for which the word is not enough.
 OWN_VALUES = {
