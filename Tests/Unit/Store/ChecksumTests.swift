@@ -129,11 +129,11 @@ struct WALCheckTests {
             + stride(from: 32, to: log.count, by: 4 * frame).flatMap {
                 [$0 + .random(in: 0..<24, using: &random), $0 + .random(in: 24..<frame, using: &random)]
             }
-        // The header of a frame that ends a transaction has the size of the database.
-        let ends = stride(from: 32, to: log.count, by: frame).filter { start in
-            log[start + 4..<start + 8].contains { $0 != 0 }
-        }
-        let lastTransaction = ends[ends.count - 2] + frame
+        // The header of a frame that ends a transaction has the size of the database. SQLite may repeat such a frame.
+        let starts = Array(stride(from: 32, to: log.count, by: frame))
+        let isEnd = starts.map { start in log[start + 4..<start + 8].contains { $0 != 0 } }
+        let last = try #require(isEnd.lastIndex(of: false))
+        let lastTransaction = starts[(isEnd[..<last].lastIndex(of: true) ?? -1) + 1]
         for place in places where place < log.count {
             var bytes = log
             bytes[place] ^= 4

@@ -204,7 +204,7 @@ struct TransferTests: EmbeddedTests {
         download.rangeSize = 50
         _ = try await session.enqueue([upload, download])
         for case .taskEnded(let ending) in try await events(of: session) where ending.kind == .upload {
-            #expect(String(decoding: ending.responseBody ?? [], as: UTF8.self).hasSuffix(" 789"))
+            #expect(String(decoding: ending.responseBody ?? [], as: UTF8.self).hasSuffix("\n789"))
         }
         let slice = try Data(contentsOf: URL(fileURLWithPath: server.path("slice")))
         #expect(slice == content(1_000)[100..<150])
