@@ -13,6 +13,7 @@ from backhaul import (
     Budget,
     ChallengeKind,
     Constraints,
+    Dependency,
     Hosting,
     LaunchCommand,
     Part,

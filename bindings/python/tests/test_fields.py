@@ -18,6 +18,7 @@ import pytest
 
 from backhaul import (
     Activity,
+    Dependency,
     Part,
     Policy,
     Request,
@@ -129,7 +130,7 @@ def test_every_field_of_a_request_is_written_to_a_struct():
         "http://a/", "/d", "k", {"A": "b"}, b"u", "replace", 1, suspended=True, mode=0o600, method="PUT", group="g",
         checksum="c", expected_size=1, body_file="/b", body=b"b", parts=[Part("p", "v")], body_source="snapshot",
         refresh="url", expires=1.0, policy=Policy(bytes_per_second=1), earliest_start=1.0, latest_start=2.0,
-        expected_bytes_received=1, expected_bytes_sent=1,
+        expected_bytes_received=1, expected_bytes_sent=1, range_start=1, range_size=1, after=[Dependency(key="k")],
     )
     raw = _writing_transfers.requests([request])[0]
     assert [name for name, *_ in raw._fields_ if not getattr(raw, name)] == []
