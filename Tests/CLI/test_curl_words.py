@@ -23,7 +23,7 @@ def test_silent_means_quiet(backhaul):
 @pytest.mark.parametrize(("words", "advice"), [
     (["-k"], "--cacert"), (["-I"], "backhaul attempts"), (["-A", "x"], "-H 'User-Agent: NAME'"),
     (["-C", "5"], "only -"), (["--data", "a=b"], "--data-binary"), (["-d", "a=b"], "--data-binary"),
-    (["-O", "-o", "b"], "--output"), (["-r", "0-5"], "whole"), (["-v"], "backhaul why"),
+    (["-O", "-o", "b"], "--output"), (["-v"], "backhaul why"),
     (["--connect-timeout", "5"], "--request-timeout"), (["-6"], "all addresses"), (["--resolve", "a:80:::1"], "hosts"),
     (["-R"], "the time of its download"), (["--out", "b"], "--output FILE"), (["-P", "b"], "--directory"),
     (["--split=5"], "one connection"), (["-x16"], "--connections"), (["-j5"], "--parallel-max"),
@@ -39,8 +39,8 @@ def test_other_words_are_refused_with_advice(backhaul, words, advice):
     assert not backhaul.store.exists()
 
 
-def test_the_recursive_option_of_wget_that_takes_the_url_as_its_value_is_refused_with_advice(backhaul):
-    assert "files are fetched whole" in backhaul("get", "-r", URL, code=2).stderr
+def test_if_the_recursive_option_of_wget_takes_the_url_as_a_range_the_error_asks_for_a_url(backhaul):
+    assert "there is no URL" in backhaul("get", "-r", URL, code=2).stderr
 
 
 def test_the_data_option_of_an_upload_is_refused_with_advice(backhaul):
