@@ -743,10 +743,11 @@ typedef struct bh_transfer_rules {
                                       name that later resolves to another address is no way around the check. A proxy
                                       makes its connections itself (docs/transport.md). Default: BH_NO */
     bh_resumable_uploads resumable_uploads;
-    const char *s3_endpoint;       /* for s3://bucket/key: the URL of a server of S3, such as "https://minio.example:9000".
-                                      Default: AWS, or the endpoint of the environment or of the profile (docs/s3.md) */
-    const char *s3_region;         /* for s3://bucket/key, such as "eu-central-1". Default: the region of the environment
-                                      or of the profile, or us-east-1 */
+    const char *s3_endpoint;       /* for s3://bucket/key: the URL of a server of S3, such as
+                                      "https://minio.example:9000". Default: AWS, or the endpoint of the
+                                      environment or of the profile (docs/s3.md) */
+    const char *s3_region;         /* for s3://bucket/key, such as "eu-central-1". Default: the region of the
+                                      environment or of the profile, or us-east-1 */
     const char *s3_profile;        /* for s3://bucket/key: the profile in the files of AWS. Default: AWS_PROFILE, or
                                       "default" */
     const char *s3_credential_command; /* for s3://bucket/key: a command for /bin/sh that prints credentials as JSON, as

@@ -34,8 +34,8 @@ void after_move(const char *from, const char *to) {
     __atomic_store_n(&is_placed, true, __ATOMIC_SEQ_CST);
 }
 
-// SQLite syncs its log at the end of a transaction. A sync that began before a file was placed does not store the end of
-// its task.
+// SQLite syncs its log at the end of a transaction. A sync that began before a file was placed does not store the end
+// of its task.
 bool stores_end(const char *path) {
     size_t size = strlen(path);
     return size > 4 && !strcmp(path + size - 4, "-wal") && __atomic_exchange_n(&is_placed, false, __ATOMIC_SEQ_CST);

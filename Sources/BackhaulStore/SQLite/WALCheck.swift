@@ -100,8 +100,9 @@ struct WALCheck {
             guard try read(number) else { return false }
             if number > first, !isNext(&sum) { ends = 0 }
             sum.set(frame, at: 16)
-            // Frames of earlier logs do not count. They have other salts (numbers in the header of the log).
-            guard frame.doubleWord(8) == salts else { continue }
+            // Frames of earlier logs do not count. They have other salts (numbers in the header of the log). But the
+            // salts of the first frame may be what was damaged.
+            guard number == first || frame.doubleWord(8) == salts else { continue }
             if frame.word(4) != 0 { ends += 1 }
             if ends == 2 { return true }
         }

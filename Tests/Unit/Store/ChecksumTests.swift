@@ -143,7 +143,9 @@ struct WALCheckTests {
             do {
                 let store = try TestStore(copy)
                 let tasks = try store.tasks(of: SessionID(rawValue: 1)).count
-                #expect(tasks == 20 || tasks == 19 && place >= lastTransaction, "byte \(place)")
+                #expect(
+                    tasks == 20 || tasks == 19 && place >= lastTransaction,
+                    "\(tasks) tasks, byte \(place) of \(log.count)")
             } catch let failure as Failure {
                 #expect(failure.status == .storeDamaged, "byte \(place)")
                 reports += 1

@@ -20,7 +20,6 @@ from ._hosts import Host, HostProgram, is_marker, make_marker, start
 from ._library import LaunchRequest, Options, call, kit, milliseconds, texts
 from ._origin import Resource
 
-
 #: The longest duration that may pass at once, in seconds: 100 years.
 _LONGEST = 100 * 365 * 86_400
 
