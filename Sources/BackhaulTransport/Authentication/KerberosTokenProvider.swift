@@ -15,10 +15,8 @@ final class KerberosTokenProvider {
     }
 
     private let loop: Loop
-    private let finished = Lock<[Finished]>([])
     private var worker: Worker<GSSLibrary?>?
-    private var wakeUp: EventFD?
-    private var watch: Watch?
+    private var inbox: LoopInbox<Finished>?
     private var waiting: [UInt64: (Token) -> Void] = [:]
     private var lastNumber: UInt64 = 0
 
@@ -27,37 +25,27 @@ final class KerberosTokenProvider {
     /// Makes a token for the server. Calls `then` one time, after this function has returned. If the provider is freed
     /// before the token is ready, `then` is not called.
     func obtain(for server: String, then: @escaping (Token) -> Void) throws(Failure) {
-        let (worker, wakeUp) = try open()
+        let (worker, sender) = try open()
         lastNumber += 1
         waiting[lastNumber] = then
-        let (number, finished) = (lastNumber, finished)
+        let number = lastNumber
         worker.post { library in
-            let token = KerberosTokenProvider.token(library, for: server)
-            finished.withLock { $0.append(Finished(number: number, token: token)) }
-            wakeUp.set()
+            sender.send(Finished(number: number, token: KerberosTokenProvider.token(library, for: server)))
         }
     }
 
-    private func open() throws(Failure) -> (Worker<GSSLibrary?>, EventFD) {
-        if let worker, let wakeUp { return (worker, wakeUp) }
+    private func open() throws(Failure) -> (Worker<GSSLibrary?>, LoopInbox<Finished>.Sender) {
+        if let worker, let inbox { return (worker, inbox.sender) }
         do {
             let worker = try Worker<GSSLibrary?>(name: "bh-tickets", make: { GSSLibrary() })
-            let wakeUp = try EventFD()
-            watch = try loop.watch(wakeUp.number, .readable) { [unowned self] _ in deliver() }
-            (self.worker, self.wakeUp) = (worker, wakeUp)
-            return (worker, wakeUp)
+            let inbox = try LoopInbox<Finished>(loop) { [weak self] item in
+                self?.waiting.removeValue(forKey: item.number)?(item.token)
+            }
+            (self.worker, self.inbox) = (worker, inbox)
+            return (worker, inbox.sender)
         } catch {
             throw Failure(.outOfResources, "no thread or descriptor is left for Negotiate: \(error)")
         }
-    }
-
-    private func deliver() {
-        wakeUp?.clear()
-        let all = finished.withLock { list in
-            defer { list = [] }
-            return list
-        }
-        for item in all { waiting.removeValue(forKey: item.number)?(item.token) }
     }
 
     private static func token(_ library: GSSLibrary?, for server: String) -> Token {

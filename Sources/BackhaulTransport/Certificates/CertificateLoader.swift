@@ -10,11 +10,6 @@ final class CertificateLoader {
         var result: Result<Certificates, Failure>
     }
 
-    private struct Threads {
-        var underWay = 0
-        var finished: [Finished] = []
-    }
-
     private struct Entry {
         var known: Certificates?
         /// When the file was last checked, in milliseconds of the boot clock.
@@ -24,9 +19,9 @@ final class CertificateLoader {
     }
 
     private let loop: Loop
-    private let threads = Lock(Threads())
-    private var wakeUp: EventFD?
-    private var watch: Watch?
+    /// The number of threads that read.
+    private let underWay = Lock(0)
+    private var inbox: LoopInbox<Finished>?
     private var entries: [CertificateFile: Entry] = [:]
 
     /// The limit on threads that read at the same time. The limit is needed because reads may hang.
@@ -56,31 +51,28 @@ final class CertificateLoader {
 
     /// Waits up to 100 ms for the threads. Threads that still hang continue, but do not use this object any more.
     func close() {
-        watch = nil
+        inbox = nil
         entries = [:]
-        threads.wait(until: .after(milliseconds: 100)) { $0.underWay == 0 ? () : nil }
+        underWay.wait(until: .after(milliseconds: 100)) { $0 == 0 ? () : nil }
     }
 
     private func read(_ file: CertificateFile, unlessUnchanged known: Certificates?) throws(Failure) {
-        let wakeUp = try open()
-        let threads = threads
-        guard threads.withLock({ $0.underWay < Self.threadLimit }) else {
+        let sender = try open()
+        let underWay = underWay
+        guard underWay.withLock({ $0 < Self.threadLimit }) else {
             throw Failure(
                 .outOfResources,
                 "\(file) cannot be read: \(Self.threadLimit) other files of certificates do not respond")
         }
         do throws(SystemError) {
-            threads.withLock { $0.underWay += 1 }
+            underWay.withLock { $0 += 1 }
             _ = try Thread(name: "backhaul-pem") {
                 let result = CertificateLoader.result(file, unlessUnchanged: known)
-                threads.change {
-                    $0.underWay -= 1
-                    $0.finished.append(Finished(file: file, result: result))
-                }
-                wakeUp.set()
+                sender.send(Finished(file: file, result: result))
+                underWay.change { $0 -= 1 }
             }
         } catch {
-            threads.withLock { $0.underWay -= 1 }
+            underWay.withLock { $0 -= 1 }
             throw Failure(.outOfResources, "no thread is left to read \(file): \(error)")
         }
     }
@@ -92,33 +84,25 @@ final class CertificateLoader {
         do throws(Failure) { return .success(try Certificates(file)) } catch { return .failure(error) }
     }
 
-    private func open() throws(Failure) -> EventFD {
-        if let wakeUp { return wakeUp }
+    private func open() throws(Failure) -> LoopInbox<Finished>.Sender {
+        if let inbox { return inbox.sender }
         do {
-            let wakeUp = try EventFD()
-            watch = try loop.watch(wakeUp.number, .readable) { [unowned self] _ in deliver() }
-            self.wakeUp = wakeUp
-            return wakeUp
+            let made = try LoopInbox<Finished>(loop) { [weak self] item in self?.take(item) }
+            inbox = made
+            return made.sender
         } catch {
             throw Failure(.outOfResources, "no descriptor is left to read certificates: \(error)")
         }
     }
 
-    private func deliver() {
-        wakeUp?.clear()
-        let finished = threads.withLock { state in
-            defer { state.finished = [] }
-            return state.finished
-        }
-        for item in finished {
-            guard let entry = entries.removeValue(forKey: item.file) else { continue }
-            switch item.result {
-            case .success(let known):
-                entries[item.file] = Entry(known: known, checkedAt: loop.now)
-                for then in entry.waiting { then(nil) }
-            case .failure(let failure):
-                for then in entry.waiting { then(failure) }
-            }
+    private func take(_ item: Finished) {
+        guard let entry = entries.removeValue(forKey: item.file) else { return }
+        switch item.result {
+        case .success(let known):
+            entries[item.file] = Entry(known: known, checkedAt: loop.now)
+            for then in entry.waiting { then(nil) }
+        case .failure(let failure):
+            for then in entry.waiting { then(failure) }
         }
     }
 }

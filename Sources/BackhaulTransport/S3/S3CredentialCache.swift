@@ -30,10 +30,8 @@ final class S3CredentialCache {
 
     private let loop: Loop
     private unowned let transport: Transport
-    private let finished = Lock<[Finished]>([])
     private var worker: Worker<Void>?
-    private var wakeUp: EventFD?
-    private var watch: Watch?
+    private var inbox: LoopInbox<Finished>?
     private var entries: [S3Settings: Entry] = [:]
     /// The regions of buckets that a server has named.
     private var regions: [String: String] = [:]
@@ -72,41 +70,27 @@ final class S3CredentialCache {
     func note(region: String, of bucket: String) { regions[bucket] = region }
 
     func close() {
-        watch = nil
+        inbox = nil
         entries = [:]
         _ = worker?.close(until: .after(milliseconds: 100))
         worker = nil
     }
 
     private func post(_ settings: S3Settings, _ step: @escaping @Sendable () -> Step) throws(Failure) {
-        let (worker, wakeUp) = try open()
-        worker.post { [finished] _ in
-            let step = step()
-            finished.withLock { $0.append(Finished(settings: settings, step: step)) }
-            wakeUp.set()
-        }
+        let (worker, sender) = try open()
+        worker.post { _ in sender.send(Finished(settings: settings, step: step())) }
     }
 
-    private func open() throws(Failure) -> (Worker<Void>, EventFD) {
-        if let worker, let wakeUp { return (worker, wakeUp) }
+    private func open() throws(Failure) -> (Worker<Void>, LoopInbox<Finished>.Sender) {
+        if let worker, let inbox { return (worker, inbox.sender) }
         do {
             let worker = try Worker<Void>(name: "bh-s3", make: {})
-            let wakeUp = try EventFD()
-            watch = try loop.watch(wakeUp.number, .readable) { [unowned self] _ in deliver() }
-            (self.worker, self.wakeUp) = (worker, wakeUp)
-            return (worker, wakeUp)
+            let inbox = try LoopInbox<Finished>(loop) { [weak self] item in self?.take(item.step, for: item.settings) }
+            (self.worker, self.inbox) = (worker, inbox)
+            return (worker, inbox.sender)
         } catch {
             throw Failure(.outOfResources, "no thread or descriptor is left for the credentials of S3: \(error)")
         }
-    }
-
-    private func deliver() {
-        wakeUp?.clear()
-        let all = finished.withLock { list in
-            defer { list = [] }
-            return list
-        }
-        for item in all { take(item.step, for: item.settings) }
     }
 
     private func take(_ step: Step, for settings: S3Settings) {
