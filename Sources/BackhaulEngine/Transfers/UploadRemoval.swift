@@ -50,7 +50,7 @@ extension TransferRequest {
         self.init(
             url: upload.url, headers: isSameOrigin ? upload.headers.filter { !$0.describesBody } : [],
             origin: origin, session: session, policy: TransferPolicy(configuration), credentials: credentials)
-        protocolHeaders = upload.uploadProtocol.fieldsOfRemoval
+        protocolHeaders = upload.uploadProtocol.versionFields
         method = "DELETE"
     }
 

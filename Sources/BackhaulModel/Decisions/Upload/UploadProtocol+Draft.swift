@@ -5,16 +5,7 @@
 /// Version 01 of the draft, which Apple's systems use, says `Upload-Incomplete` where later versions say
 /// `Upload-Complete`, and has no media type for PATCH.
 extension UploadProtocol {
-    /// A server with another version of the draft (appendix "Draft Version Identification") sends no 104.
-    var interopFields: [HeaderField] {
-        interopVersion.map { [HeaderField("Upload-Draft-Interop-Version", String($0))] } ?? []
-    }
-
     func draft(_ step: UploadStep, _ size: UInt64) -> [HeaderField] {
-        interopFields + draftFields(step, size)
-    }
-
-    private func draftFields(_ step: UploadStep, _ size: UInt64) -> [HeaderField] {
         switch step {
         case .whole where self == .apple: return [completion(true)]
         case .whole: return [completion(true), HeaderField("Upload-Length", String(size))]

@@ -70,7 +70,8 @@ public enum UploadProtocol: Int32, Sendable {
         }
     }
 
-    /// The version of the IETF's draft that requests and responses name; nil: the protocol is another one.
+    /// The version of the IETF's draft that requests and responses name (appendix "Draft Version Identification"); nil:
+    /// the protocol is another one. A server with another version sends no 104.
     var interopVersion: UInt64? {
         switch self {
         case .ietf: 8
@@ -101,18 +102,16 @@ public enum UploadProtocol: Int32, Sendable {
     public func fields(of step: UploadStep, size: UInt64) -> [HeaderField] {
         switch self {
         case .plain, .s3: []
-        case .ietf, .apple: draft(step, size)
-        case .tus: [HeaderField("Tus-Resumable", "1.0.0")] + tus(step, size)
+        case .ietf, .apple: versionFields + draft(step, size)
+        case .tus: versionFields + tus(step, size)
         }
     }
 
-    /// The header fields of the DELETE request that ends an upload and removes what the server has of it.
-    public var fieldsOfRemoval: [HeaderField] {
-        switch self {
-        case .plain, .s3: []
-        case .ietf, .apple: interopFields
-        case .tus: [HeaderField("Tus-Resumable", "1.0.0")]
-        }
+    /// The header fields that name the version of the protocol. The DELETE request that ends an upload and removes what
+    /// the server has of it has no others.
+    public var versionFields: [HeaderField] {
+        if self == .tus { return [HeaderField("Tus-Resumable", "1.0.0")] }
+        return interopVersion.map { [HeaderField("Upload-Draft-Interop-Version", String($0))] } ?? []
     }
 
     /// What an interim response says about the upload, if it has the status 104 and the version of the draft: the new
