@@ -62,7 +62,7 @@ public enum ResponsePlan: Equatable, Sendable {
         case 416 where offset > 0:
             return unsatisfiable(head, offset: offset, known: known, terms)
         case 416 where terms.range != nil:
-            return refused(terms.refusal(ofTotal: total(of: head)) ?? tooShort(terms), terms)
+            return refused(terms.refusal(ofTotal: contentRange(of: head)?.size) ?? tooShort(terms), terms)
         case 304 where isConditional:
             return .unchanged
         case 202 where head.retryAfterSeconds != nil && terms.method == "GET" && !terms.acceptsUnreadyFiles:
@@ -220,17 +220,16 @@ public enum ResponsePlan: Equatable, Sendable {
             domain: .http, detail: 416)
     }
 
-    /// The size of the resource, if a 416 response states it.
-    private static func total(of head: ResponseHead) -> UInt64? {
+    /// The Content-Range of a 416 response; nil if there is no valid one, or if there are two different ones.
+    private static func contentRange(of head: ResponseHead) -> ContentRange? {
         guard !head.isContradictory("Content-Range") else { return nil }
-        return head.value("Content-Range").flatMap(ContentRange.init)?.size
+        return head.value("Content-Range").flatMap(ContentRange.init)
     }
 
     private static func unsatisfiable(
         _ head: ResponseHead, offset: UInt64, known: Checkpoint?, _ terms: DownloadTerms
     ) -> ResponsePlan {
-        let isClear = !head.isContradictory("Content-Range")
-        let range = isClear ? head.value("Content-Range").flatMap(ContentRange.init) : nil
+        let range = contentRange(of: head)
         if let failure = terms.refusal(ofTotal: range?.size) { return refused(failure, terms) }
         let first = terms.firstByte + offset
         // If the size is the length of the part file, and the validator is the same, the part file is complete: the
