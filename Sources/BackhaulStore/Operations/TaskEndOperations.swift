@@ -77,22 +77,19 @@ struct TaskEndOperations {
         try tables.selectedTasks.fail(challenge.space.failure, now: now)
         try leftovers.addFilesOfSelected()
         try tables.parts.removeCheckpointsOfSelected()
-        let abandonsUploads = try tables.uploads.abandonSelected(now: now)
+        var change = try tables.sessions.change(in: session)
+        change.abandonsUploads = try tables.uploads.abandonSelected(now: now)
         try challenges.close(challenge.id, of: session)
-        var dependents = try tables.sessions.change(in: session)
         if !tasks.isEmpty {
             let groups = try tables.selectedTasks.groups(endingAs: .failed)
             let newest = try tables.events.insertEndedOfSelected(now: now)
             let consequences = try dependencies.selectedEnded(in: .failed, now: now)
             try rounds.settle(session, ended: Int64(tasks.count), newest: newest, groups: groups, now: now)
-            try record(consequences, into: &dependents, now: now)
+            try record(consequences, into: &change, now: now)
         }
         try tables.selection.clear()
-        var change = try tables.sessions.change(in: session)
-        change.abandonsUploads = abandonsUploads
-        change.released = dependents.released
-        change.endedDependents = dependents.endedDependents
-        change.hasLeftoverBodies = dependents.hasLeftoverBodies
+        let after = try tables.sessions.change(in: session)
+        (change.newestEvent, change.needsHost) = (after.newestEvent, after.needsHost)
         change.tasks = tasks
         change.lanes = lanes
         change.count = UInt64(tasks.count)
