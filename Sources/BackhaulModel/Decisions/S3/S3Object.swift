@@ -6,7 +6,7 @@ public struct S3Object: Equatable, Sendable {
     public let query: String?
 
     public static func isObject(_ url: String) -> Bool {
-        url.utf8.prefix(5).map(\.asciiLowercase) == Array("s3://".utf8)
+        url.utf8.prefix(5).lazy.map(\.asciiLowercase).elementsEqual("s3://".utf8)
     }
 
     /// Reads the URL of a request. The URL has no query, because the engine makes the queries of an upload.
