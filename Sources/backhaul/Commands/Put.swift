@@ -54,14 +54,12 @@ struct Put: DescribedCommand {
             try body.checkSource()
             transfers.append(Transfer(request: request.request(url, destination: nil)))
             transfers[0].request.body = given
+        } else if files.isEmpty {
+            guard request.takesBody else { throw .usage("`put` needs a file: `backhaul put FILE URL`") }
+            transfers.append(Transfer(request: request.request(url, destination: nil)))
+            transfers[0].request.body = .bytes([])
         } else {
-            if files.isEmpty, request.takesBody {
-                transfers.append(Transfer(request: request.request(url, destination: nil)))
-                transfers[0].request.body = .bytes([])
-            } else if files.isEmpty {
-                throw .usage("`put` needs a file: `backhaul put FILE URL`")
-            }
-            guard files.count <= 1 || url.hasSuffix("/") else {
+            guard files.count == 1 || url.hasSuffix("/") else {
                 throw .usage(
                     "there are \(files.count) files, so the URL must end in '/', to which their names are added")
             }
