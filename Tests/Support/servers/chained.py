@@ -3,12 +3,27 @@ it. A second server, of another origin, can take the PUT, as a storage service w
 
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from .handling import Handler, HandlingServer
 
 
-class ChainedServer:
+class _Chained(Handler):
+    def respond(self):
+        owner = self.owner
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        owner.requests.append((self.command, self.path, self.headers, body))
+        if self.path in owner.held:
+            owner.wait_for_release()
+        self.reply(*owner.responses.get(self.path, (404, {}, b"nothing")))
+
+    do_GET = do_PUT = do_POST = respond
+
+
+class ChainedServer(HandlingServer):
     """``with ChainedServer() as server: server.url``. ``server.requests`` has the method, the path, the header fields
     and the body of each request."""
+
+    handler = _Chained
 
     def __init__(self):
         self.requests = []
@@ -27,43 +42,12 @@ class ChainedServer:
         self.held.clear()
         self._released.set()
 
+    def wait_for_release(self):
+        self._released.wait()
+
     def log(self):
         return [(method, path) for method, path, _, _ in self.requests]
 
-    def __enter__(self):
-        owner = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def respond(self):
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                owner.requests.append((self.command, self.path, self.headers, body))
-                if self.path in owner.held:
-                    owner._released.wait()
-                status, fields, answer = owner.responses.get(self.path, (404, {}, b"nothing"))
-                self.send_response(status)
-                for name, value in fields.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
-
-            do_GET = do_PUT = do_POST = respond
-
-            def log_message(self, *_):
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._server.block_on_close = False
-        # A client that was killed is no error.
-        self._server.handle_error = lambda *_: None
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
     def __exit__(self, *_):
         self.release()
-        self._server.shutdown()
-        self._server.server_close()
+        super().__exit__()

@@ -1,11 +1,12 @@
 """A server of resumable uploads: draft-ietf-httpbis-resumable-upload (interop version 8) and tus 1.0, as far as the
 tests need them. It can drop connections, forget uploads, and lie."""
 
-import http.server
 import re
 import secrets
 import threading
 from urllib.parse import urlsplit
+
+from .handling import Handler, HandlingServer
 
 INTEROP_VERSION = "8"
 
@@ -17,7 +18,131 @@ class Upload:
         self.size, self.body, self.ended = size, bytearray(), False
 
 
-class ResumableServer:
+class _Handler(Handler):
+    def note(self):
+        self.owner.requests.append((self.command, self.path, dict(self.headers.items())))
+
+    def interim(self, fields):
+        self.wfile.write(b"HTTP/1.1 104 Upload Resumption Supported\r\n" + b"".join(
+            f"{name}: {value}\r\n".encode() for name, value in fields.items()) + b"\r\n")
+
+    def receive(self, body):
+        """Reads the body of the request. Returns False if the connection must be closed instead."""
+        server = self.owner
+        with server.changed:
+            server.receiving += 1
+        try:
+            return self._receive(body)
+        finally:
+            with server.changed:
+                server.receiving -= 1
+                server.changed.notify_all()
+
+    def _receive(self, body):
+        rest = int(self.headers.get("Content-Length", "0"))
+        plan = self.owner.drop_after
+        limit = plan.pop(0) if plan and rest else None
+        while rest and limit != 0:
+            chunk = self.rfile.read1(min(rest, self.owner.progress_every or 65_536, limit or 65_536))
+            if not chunk:
+                break
+            body += chunk
+            self.owner.received += len(chunk)
+            self.owner.pause_at(len(body))
+            if self.owner.progress_every:
+                self.interim({"Upload-Draft-Interop-Version": INTEROP_VERSION, "Upload-Offset": len(body)})
+            rest -= len(chunk)
+            limit = None if limit is None else limit - len(chunk)
+        if rest:
+            self.close_connection = True
+        return rest == 0
+
+    def finish_upload(self, body, status=200):
+        with self.owner.changed:
+            self.owner.whole.append(bytes(body))
+            self.owner.changed.notify_all()
+        self.reply(status, {"Upload-Complete": "?1"} if self.owner.knows_draft else {}, b"stored")
+
+    def do_PUT(self):
+        self.note()
+        server = self.owner
+        upload = Upload(int(self.headers["Content-Length"]))
+        if server.knows_draft and self.headers.get("Upload-Draft-Interop-Version") == INTEROP_VERSION:
+            path = f"/uploads/{secrets.token_hex(8)}"
+            server.uploads[path] = upload
+            limits = {"Upload-Limit": server.limits} if server.limits else {}
+            self.interim({"Upload-Draft-Interop-Version": INTEROP_VERSION, "Location": path, **limits})
+            if self.exceeds_limit():
+                # The client is to end the request, because it has more bytes than the server takes at a time.
+                return self.receive(bytearray())
+        if self.receive(upload.body):
+            upload.ended = True
+            self.finish_upload(upload.body)
+
+    def do_POST(self):
+        if self.owner.redirects_to:
+            return self.reply(308, {"Location": self.owner.redirects_to + self.path})
+        if urlsplit(self.path).path != "/tus":
+            return self.do_PUT()
+        self.note()
+        if self.headers.get("Tus-Resumable") != "1.0.0":
+            return self.reply(412, {"Tus-Version": "1.0.0"})
+        path = f"/tus/{secrets.token_hex(8)}"
+        self.owner.uploads[path] = Upload(int(self.headers["Upload-Length"]))
+        return self.reply(201, {"Location": path, "Tus-Resumable": "1.0.0"})
+
+    def exceeds_limit(self):
+        limit = re.search(r"max-append-size=(\d+)", self.owner.limits or "")
+        return limit and int(self.headers["Content-Length"]) > int(limit[1])
+
+    def do_HEAD(self):
+        self.note()
+        upload = self.owner.uploads.get(self.path)
+        if upload is None:
+            return self.reply(404)
+        return self.reply(204, {
+            "Upload-Offset": len(upload.body), "Upload-Length": upload.size, "Cache-Control": "no-store",
+            **({} if self.path.startswith("/tus") else {"Upload-Complete": "?1" if upload.ended else "?0"})})
+
+    def do_DELETE(self):
+        self.note()
+        if self.owner.refuses_removal:
+            return self.reply(503)
+        found = self.owner.uploads.pop(self.path, None)
+        return self.reply(404 if found is None else 204)
+
+    def do_PATCH(self):
+        self.note()
+        upload = self.owner.uploads.get(self.path)
+        is_tus = self.path.startswith("/tus")
+        expected = "application/offset+octet-stream" if is_tus else "application/partial-upload"
+        if self.owner.refused:
+            self.receive(bytearray())
+            return self.reply(self.owner.refused)
+        if upload is None or self.headers.get("Content-Type") != expected:
+            self.close_connection = True
+            return self.reply(404 if upload is None else 415)
+        if int(self.headers["Upload-Offset"]) != len(upload.body) or upload.ended:
+            self.close_connection = True
+            return self.reply(409, {"Upload-Offset": len(upload.body)})
+        if self.exceeds_limit():
+            self.close_connection = True
+            return self.reply(413)
+        if not self.receive(upload.body):
+            return None
+        if is_tus:
+            if len(upload.body) == upload.size:
+                with self.owner.changed:
+                    self.owner.whole.append(bytes(upload.body))
+                    self.owner.changed.notify_all()
+            return self.reply(204, {"Upload-Offset": len(upload.body), "Tus-Resumable": "1.0.0"})
+        if self.headers.get("Upload-Complete") == "?1":
+            upload.ended = True
+            return self.finish_upload(upload.body)
+        return self.reply(204, {"Upload-Complete": "?0", "Upload-Offset": len(upload.body)})
+
+
+class ResumableServer(HandlingServer):
     """`PUT /files/NAME` and `POST /files` are uploads by the draft, `POST /tus` makes an upload of tus.
 
     - `drop_after`: a list with one number for each request with a body: after this number of bytes, the connection is
@@ -33,21 +158,14 @@ class ResumableServer:
     - `refuses_removal`: True: DELETE gets the status 503.
     """
 
+    handler = _Handler
+
     def __init__(self):
         self.drop_after, self.limits, self.knows_draft, self.refuses_removal = [], None, True, False
         self.progress_every = self.refused = self.redirects_to = None
         self.pauses, self.is_paused, self.is_finishing, self.received = [], False, False, 0
         self.uploads, self.requests, self.whole = {}, [], []
         self.changed, self.receiving = threading.Condition(), 0
-        server = self
-
-        class Handler(_Handler):
-            resumable = server
-
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.http.server_port}"
-        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
 
     def forget(self):
         """Forgets all uploads, as a server does that was started again with an empty disk."""
@@ -75,153 +193,3 @@ class ResumableServer:
 
     def methods(self):
         return [method for method, *_ in self.requests]
-
-    def close(self):
-        self.http.shutdown()
-        self.http.server_close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    resumable = None
-
-    def log_message(self, *_):
-        pass
-
-    def note(self):
-        self.resumable.requests.append((self.command, self.path, dict(self.headers.items())))
-
-    def reply(self, status, fields=None, body=b""):
-        self.send_response(status)
-        for name, value in (fields or {}).items():
-            self.send_header(name, str(value))
-        if status != 204:
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def interim(self, fields):
-        self.wfile.write(b"HTTP/1.1 104 Upload Resumption Supported\r\n" + b"".join(
-            f"{name}: {value}\r\n".encode() for name, value in fields.items()) + b"\r\n")
-
-    def receive(self, body):
-        """Reads the body of the request. Returns False if the connection must be closed instead."""
-        server = self.resumable
-        with server.changed:
-            server.receiving += 1
-        try:
-            return self._receive(body)
-        finally:
-            with server.changed:
-                server.receiving -= 1
-                server.changed.notify_all()
-
-    def _receive(self, body):
-        rest = int(self.headers.get("Content-Length", "0"))
-        plan = self.resumable.drop_after
-        limit = plan.pop(0) if plan and rest else None
-        while rest and limit != 0:
-            chunk = self.rfile.read1(min(rest, self.resumable.progress_every or 65_536, limit or 65_536))
-            if not chunk:
-                break
-            body += chunk
-            self.resumable.received += len(chunk)
-            self.resumable.pause_at(len(body))
-            if self.resumable.progress_every:
-                self.interim({"Upload-Draft-Interop-Version": INTEROP_VERSION, "Upload-Offset": len(body)})
-            rest -= len(chunk)
-            limit = None if limit is None else limit - len(chunk)
-        if rest:
-            self.close_connection = True
-        return rest == 0
-
-    def finish_upload(self, body, status=200):
-        with self.resumable.changed:
-            self.resumable.whole.append(bytes(body))
-            self.resumable.changed.notify_all()
-        self.reply(status, {"Upload-Complete": "?1"} if self.resumable.knows_draft else {}, b"stored")
-
-    def do_PUT(self):
-        self.note()
-        server = self.resumable
-        upload = Upload(int(self.headers["Content-Length"]))
-        if server.knows_draft and self.headers.get("Upload-Draft-Interop-Version") == INTEROP_VERSION:
-            path = f"/uploads/{secrets.token_hex(8)}"
-            server.uploads[path] = upload
-            limits = {"Upload-Limit": server.limits} if server.limits else {}
-            self.interim({"Upload-Draft-Interop-Version": INTEROP_VERSION, "Location": path, **limits})
-            if self.exceeds_limit():
-                # The client is to end the request, because it has more bytes than the server takes at a time.
-                return self.receive(bytearray())
-        if self.receive(upload.body):
-            upload.ended = True
-            self.finish_upload(upload.body)
-
-    def do_POST(self):
-        if self.resumable.redirects_to:
-            return self.reply(308, {"Location": self.resumable.redirects_to + self.path})
-        if urlsplit(self.path).path != "/tus":
-            return self.do_PUT()
-        self.note()
-        if self.headers.get("Tus-Resumable") != "1.0.0":
-            return self.reply(412, {"Tus-Version": "1.0.0"})
-        path = f"/tus/{secrets.token_hex(8)}"
-        self.resumable.uploads[path] = Upload(int(self.headers["Upload-Length"]))
-        return self.reply(201, {"Location": path, "Tus-Resumable": "1.0.0"})
-
-    def exceeds_limit(self):
-        limit = re.search(r"max-append-size=(\d+)", self.resumable.limits or "")
-        return limit and int(self.headers["Content-Length"]) > int(limit[1])
-
-    def do_HEAD(self):
-        self.note()
-        upload = self.resumable.uploads.get(self.path)
-        if upload is None:
-            return self.reply(404)
-        return self.reply(204, {
-            "Upload-Offset": len(upload.body), "Upload-Length": upload.size, "Cache-Control": "no-store",
-            **({} if self.path.startswith("/tus") else {"Upload-Complete": "?1" if upload.ended else "?0"})})
-
-    def do_DELETE(self):
-        self.note()
-        if self.resumable.refuses_removal:
-            return self.reply(503)
-        found = self.resumable.uploads.pop(self.path, None)
-        return self.reply(404 if found is None else 204)
-
-    def do_PATCH(self):
-        self.note()
-        upload = self.resumable.uploads.get(self.path)
-        is_tus = self.path.startswith("/tus")
-        expected = "application/offset+octet-stream" if is_tus else "application/partial-upload"
-        if self.resumable.refused:
-            self.receive(bytearray())
-            return self.reply(self.resumable.refused)
-        if upload is None or self.headers.get("Content-Type") != expected:
-            self.close_connection = True
-            return self.reply(404 if upload is None else 415)
-        if int(self.headers["Upload-Offset"]) != len(upload.body) or upload.ended:
-            self.close_connection = True
-            return self.reply(409, {"Upload-Offset": len(upload.body)})
-        if self.exceeds_limit():
-            self.close_connection = True
-            return self.reply(413)
-        if not self.receive(upload.body):
-            return None
-        if is_tus:
-            if len(upload.body) == upload.size:
-                with self.resumable.changed:
-                    self.resumable.whole.append(bytes(upload.body))
-                    self.resumable.changed.notify_all()
-            return self.reply(204, {"Upload-Offset": len(upload.body), "Tus-Resumable": "1.0.0"})
-        if self.headers.get("Upload-Complete") == "?1":
-            upload.ended = True
-            return self.finish_upload(upload.body)
-        return self.reply(204, {"Upload-Complete": "?0", "Upload-Offset": len(upload.body)})

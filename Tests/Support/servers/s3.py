@@ -3,7 +3,6 @@
 credentials that have expired. The same server has the metadata of a virtual machine (IMDSv2) and of a container."""
 
 import hashlib
-import http.server
 import json
 import secrets
 import threading
@@ -16,73 +15,13 @@ from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
+from .handling import Handler, HandlingServer
+
 ACCESS_KEY, SECRET_KEY = "AKIAEXAMPLE", "secret/Key+Example"
 MEBIBYTE = 1 << 20
 
 
-class S3Server:
-    """`http://127.0.0.1:PORT/BUCKET/KEY`.
-
-    - `drop_after`: a list with one number for each request with a body: after this number of bytes, the connection is
-      closed. None: the request is read whole. If the list is empty, all further requests are read whole.
-    - `errors`: a list of (predicate of a request, status, code). The first error whose predicate is true is the
-      response, one time.
-    - `tokens`: the session tokens that are accepted; None: requests have no token.
-    - `region`: the region for which requests must be signed.
-    - `page`: how many parts a list has.
-    - `stalls_in`: the number of the next request for a part that gets no response. The server reads the part, and drops
-      it when the client has ended. `stalled`: how many requests got no response.
-    """
-
-    def __init__(self):
-        self.drop_after, self.errors, self.tokens = [], [], None
-        self.region, self.page = "us-east-1", 1_000
-        self.stalls_in, self.stalled = 0, 0
-        self.objects, self.uploads, self.requests, self.aborted = {}, {}, [], []
-        self.metadata, self.metadata_requests = {}, []
-        self.changed = threading.Condition()
-        server = self
-
-        class Handler(_Handler):
-            s3 = server
-
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.http.server_port}"
-        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
-
-    def fail(self, method, part, status, code):
-        """Responds to the next request with the method, whose URL has this text, with an error."""
-        self.errors.append((lambda request: request.command == method and part in request.path, status, code))
-
-    def steps(self):
-        """What the requests were, such as "PUT partNumber=1"."""
-        names = []
-        for method, url, _ in self.requests:
-            query = dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
-            number = f"={query['partNumber']}" if "partNumber" in query else ""
-            kind = next((key for key in ("partNumber", "uploads", "uploadId") if key in query), "")
-            names.append(f"{method} {kind}{number}".strip())
-        return names
-
-    def close(self):
-        self.http.shutdown()
-        self.http.server_close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    s3 = None
-
-    def log_message(self, *_):
-        pass
-
+class _Handler(Handler):
     @property
     def query(self):
         return dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
@@ -91,16 +30,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def name(self):
         bucket, _, key = unquote_to_bytes(urlsplit(self.path).path).decode().removeprefix("/").partition("/")
         return bucket, key
-
-    def reply(self, status, fields=None, body=b""):
-        self.send_response(status)
-        for name, value in (fields or {}).items():
-            self.send_header(name, str(value))
-        if status != 204 and "Content-Length" not in (fields or {}):
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
 
     def error(self, status, code, fields=None):
         text = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>a text &amp; more</Message></Error>"
@@ -113,7 +42,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def read_body(self):
         """Returns the body of the request; None if the connection must be closed instead."""
         rest = int(self.headers.get("Content-Length", "0"))
-        limit = self.s3.drop_after.pop(0) if self.s3.drop_after and rest else None
+        limit = self.owner.drop_after.pop(0) if self.owner.drop_after and rest else None
         body = bytearray()
         while rest and (limit is None or len(body) < limit):
             chunk = self.rfile.read1(min(rest, 65_536))
@@ -128,14 +57,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def stall(self):
         """Waits for the end of the client, if this is the request for a part that stalls."""
-        if "partNumber" not in self.query or self.s3.stalls_in == 0:
+        if "partNumber" not in self.query or self.owner.stalls_in == 0:
             return False
-        with self.s3.changed:
-            self.s3.stalls_in -= 1
-            if self.s3.stalls_in > 0:
+        with self.owner.changed:
+            self.owner.stalls_in -= 1
+            if self.owner.stalls_in > 0:
                 return False
-            self.s3.stalled += 1
-            self.s3.changed.notify_all()
+            self.owner.stalled += 1
+            self.owner.changed.notify_all()
         with suppress(ConnectionError):
             while self.rfile.read(1):
                 pass
@@ -147,11 +76,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if "SignedHeaders=" not in given:
             return False
         names = given.partition("SignedHeaders=")[2].partition(",")[0].split(";")
-        request = AWSRequest(self.command, self.s3.url + self.path,
+        request = AWSRequest(self.command, self.owner.url + self.path,
                              headers={name: self.headers[name] for name in names if name != "host"})
         request.context.update(timestamp=self.headers["X-Amz-Date"], payload_signing_enabled=True)
         request.headers["Host"] = self.headers["Host"]
-        signer = S3SigV4Auth(Credentials(ACCESS_KEY, SECRET_KEY), "s3", self.s3.region)
+        signer = S3SigV4Auth(Credentials(ACCESS_KEY, SECRET_KEY), "s3", self.owner.region)
         canonical = signer.canonical_request(request)
         signature = signer.signature(signer.string_to_sign(request, canonical), request)
         return given.endswith(f"Signature={signature}") and {"host", "x-amz-date", "x-amz-content-sha256"} <= {*names}
@@ -159,24 +88,24 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def handle_request(self):
         if self.path.startswith(("/latest/", "/container")):
             return self.serve_metadata()
-        with self.s3.changed:
-            self.s3.requests.append((self.command, self.path, dict(self.headers.items())))
-            self.s3.changed.notify_all()
+        with self.owner.changed:
+            self.owner.requests.append((self.command, self.path, dict(self.headers.items())))
+            self.owner.changed.notify_all()
         body = self.read_body()
         if body is None:
             return None
-        with self.s3.changed:
-            for index, (matches, status, code) in enumerate(self.s3.errors):
+        with self.owner.changed:
+            for index, (matches, status, code) in enumerate(self.owner.errors):
                 if matches(self):
-                    del self.s3.errors[index]
+                    del self.owner.errors[index]
                     return self.error(status, code)
             region = self.headers.get("Authorization", "").split("/")[2:3]
-            if region and region != [self.s3.region]:
-                return self.error(400, "AuthorizationHeaderMalformed", {"x-amz-bucket-region": self.s3.region})
+            if region and region != [self.owner.region]:
+                return self.error(400, "AuthorizationHeaderMalformed", {"x-amz-bucket-region": self.owner.region})
             if not self.is_signed():
                 return self.error(403, "SignatureDoesNotMatch")
             token = self.headers.get("X-Amz-Security-Token")
-            if self.s3.tokens is not None and token not in self.s3.tokens:
+            if self.owner.tokens is not None and token not in self.owner.tokens:
                 return self.error(400, "ExpiredToken")
             if hashlib.sha256(body).hexdigest() != self.headers["X-Amz-Content-Sha256"]:
                 return self.error(400, "XAmzContentSHA256Mismatch")
@@ -187,7 +116,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def serve_GET(self, _):
         if "uploadId" in self.query:
             return self.list_parts()
-        body = self.s3.objects.get(self.name)
+        body = self.owner.objects.get(self.name)
         if body is None:
             return self.error(404, "NoSuchKey")
         fields = {"ETag": f'"{hashlib.md5(body).hexdigest()}"', "Accept-Ranges": "bytes"}
@@ -201,27 +130,27 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def serve_PUT(self, body):
         if "partNumber" in self.query:
-            upload = self.s3.uploads.get(self.query["uploadId"])
+            upload = self.owner.uploads.get(self.query["uploadId"])
             if upload is None:
                 return self.error(404, "NoSuchUpload")
             upload[int(self.query["partNumber"])] = body
-        elif self.headers.get("If-None-Match") == "*" and self.name in self.s3.objects:
+        elif self.headers.get("If-None-Match") == "*" and self.name in self.owner.objects:
             return self.error(412, "PreconditionFailed")
         else:
-            self.s3.objects[self.name] = body
+            self.owner.objects[self.name] = body
         return self.reply(200, {"ETag": f'"{hashlib.md5(body).hexdigest()}"'})
 
     def serve_POST(self, body):
         if "uploads" in self.query:
             # An id as that of AWS, with letters that a URL cannot have.
             identifier = secrets.token_urlsafe(8) + "/+="
-            self.s3.uploads[identifier] = {}
+            self.owner.uploads[identifier] = {}
             return self.xml(f"<InitiateMultipartUploadResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'>"
                             f"<UploadId>{identifier}</UploadId></InitiateMultipartUploadResult>")
-        upload = self.s3.uploads.get(self.query["uploadId"])
+        upload = self.owner.uploads.get(self.query["uploadId"])
         if upload is None:
             return self.error(404, "NoSuchUpload")
-        if self.headers.get("If-None-Match") == "*" and self.name in self.s3.objects:
+        if self.headers.get("If-None-Match") == "*" and self.name in self.owner.objects:
             return self.error(412, "PreconditionFailed")
         space = "{http://s3.amazonaws.com/doc/2006-03-01/}"
         parts = []
@@ -232,23 +161,23 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             parts.append(upload[number])
         if any(len(part) < 5 * MEBIBYTE for part in parts[:-1]):
             return self.error(400, "EntityTooSmall")
-        self.s3.objects[self.name] = b"".join(parts)
-        del self.s3.uploads[self.query["uploadId"]]
+        self.owner.objects[self.name] = b"".join(parts)
+        del self.owner.uploads[self.query["uploadId"]]
         return self.xml("<CompleteMultipartUploadResult><ETag>&quot;a-1&quot;</ETag></CompleteMultipartUploadResult>")
 
     def serve_DELETE(self, _):
-        if self.s3.uploads.pop(self.query.get("uploadId"), None) is None:
+        if self.owner.uploads.pop(self.query.get("uploadId"), None) is None:
             return self.error(404, "NoSuchUpload")
-        self.s3.aborted.append(self.query["uploadId"])
+        self.owner.aborted.append(self.query["uploadId"])
         return self.reply(204)
 
     def list_parts(self):
-        upload = self.s3.uploads.get(self.query["uploadId"])
+        upload = self.owner.uploads.get(self.query["uploadId"])
         if upload is None:
             return self.error(404, "NoSuchUpload")
         marker = int(self.query.get("part-number-marker", "0"))
         numbers = sorted(number for number in upload if number > marker)
-        shown = numbers[:self.s3.page]
+        shown = numbers[:self.owner.page]
         parts = "".join(
             f"<Part><PartNumber>{number}</PartNumber>"
             f"<ETag>{escape(chr(34) + hashlib.md5(upload[number]).hexdigest() + chr(34))}</ETag>"
@@ -257,8 +186,47 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                         f"{parts}</ListPartsResult>")
 
     def serve_metadata(self):
-        self.s3.metadata_requests.append((self.command, self.path, dict(self.headers.items())))
-        body = self.s3.metadata.get(self.path)
+        self.owner.metadata_requests.append((self.command, self.path, dict(self.headers.items())))
+        body = self.owner.metadata.get(self.path)
         if body is None:
             return self.reply(404)
         return self.reply(200, body=body if isinstance(body, bytes) else json.dumps(body).encode())
+
+
+class S3Server(HandlingServer):
+    """`http://127.0.0.1:PORT/BUCKET/KEY`.
+
+    - `drop_after`: a list with one number for each request with a body: after this number of bytes, the connection is
+      closed. None: the request is read whole. If the list is empty, all further requests are read whole.
+    - `errors`: a list of (predicate of a request, status, code). The first error whose predicate is true is the
+      response, one time.
+    - `tokens`: the session tokens that are accepted; None: requests have no token.
+    - `region`: the region for which requests must be signed.
+    - `page`: how many parts a list has.
+    - `stalls_in`: the number of the next request for a part that gets no response. The server reads the part, and drops
+      it when the client has ended. `stalled`: how many requests got no response.
+    """
+
+    handler = _Handler
+
+    def __init__(self):
+        self.drop_after, self.errors, self.tokens = [], [], None
+        self.region, self.page = "us-east-1", 1_000
+        self.stalls_in, self.stalled = 0, 0
+        self.objects, self.uploads, self.requests, self.aborted = {}, {}, [], []
+        self.metadata, self.metadata_requests = {}, []
+        self.changed = threading.Condition()
+
+    def fail(self, method, part, status, code):
+        """Responds to the next request with the method, whose URL has this text, with an error."""
+        self.errors.append((lambda request: request.command == method and part in request.path, status, code))
+
+    def steps(self):
+        """What the requests were, such as "PUT partNumber=1"."""
+        names = []
+        for method, url, _ in self.requests:
+            query = dict(parse_qsl(urlsplit(url).query, keep_blank_values=True))
+            number = f"={query['partNumber']}" if "partNumber" in query else ""
+            kind = next((key for key in ("partNumber", "uploads", "uploadId") if key in query), "")
+            names.append(f"{method} {kind}{number}".strip())
+        return names
