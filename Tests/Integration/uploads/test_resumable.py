@@ -107,7 +107,8 @@ def test_a_server_may_report_its_progress_any_number_of_times(server, upload):
 
 @pytest.mark.parametrize("path", ["/files/a", "/tus"])
 def test_a_server_that_refuses_the_rest_of_the_body_is_not_sent_it_again(server, upload, path):
-    server.drop_after, server.refused = [2_000_000], 422
+    # With tus, the first request with a body is a PATCH. It is refused after the server has read it whole.
+    server.drop_after, server.refused = [] if path == "/tus" else [2_000_000], 422
     choice = ResumableUploads.TUS if path == "/tus" else ResumableUploads.IETF
     [event, _] = upload(path, resumable_uploads=choice).wait_for()
     assert event.status is Status.HTTP_STATUS and event.http_status == 422
