@@ -568,8 +568,8 @@ typedef struct bh_application_info {
     uint64_t live_tasks;     /* tasks that have not ended */
     uint64_t running_tasks;  /* tasks that run; they are a part of live_tasks */
     uint64_t events;         /* events that are not acknowledged */
-    uint32_t hosts;          /* open handles of the application. Handles with BH_APPLICATION_OBSERVES do not count. 0:
-                                no host is connected */
+    uint32_t hosts;          /* connected hosts: processes with an open handle of the application. Handles with
+                                BH_APPLICATION_OBSERVES do not count */
     bool has_launch_command; /* whether a launch command is registered; bh_store_launches has its state */
     uint8_t reserved[3];
 } bh_application_info;

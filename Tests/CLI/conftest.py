@@ -59,16 +59,13 @@ def serve(tmp_path):
 
 
 @pytest.fixture
-def guarded(serve):
+def guarded(serve, monkeypatch):
     """`guarded(contents)` starts a server that sends its files only to the user ann with the password "secret word"."""
     class Guard:
         scheme, accepted, realm = "Basic", "Basic " + base64.b64encode(b"ann:secret word").decode(), "Staff"
 
-    handler = []
-
     def start(contents, **options):
         server = serve(contents, **options)
-        handler.append((server.RequestHandlerClass, server.RequestHandlerClass.do_GET))
         original = server.RequestHandlerClass.do_GET
 
         def guard(self):
@@ -79,13 +76,11 @@ def guarded(serve):
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-        server.RequestHandlerClass.do_GET = guard
+        monkeypatch.setattr(server.RequestHandlerClass, "do_GET", guard)
         server.guard = Guard
         return server
 
-    yield start
-    for kind, method in handler:
-        kind.do_GET = method
+    return start
 
 
 @pytest.fixture

@@ -184,6 +184,34 @@ def test_a_notification_asks_for_a_credential_until_there_is_one(backhaul, deskt
     assert urgency(desktop) == [True, False]
 
 
+def test_a_notification_counts_the_servers_that_still_ask(backhaul, desktop, observe, guarded):
+    desktop.serve(NOTIFICATIONS)
+    observe()
+    servers = [guarded({"/a": b"1"}), guarded({"/a": b"1"})]
+    backhaul("add", *[server.url + "/a" for server in servers], "--output", "{number}")
+    summaries = lambda: [call["arguments"][3] for call in desktop.calls("Notify")]  # noqa: E731
+    until(lambda: summaries()[-1:] == ["2 servers ask for credentials"], "both servers")
+    desktop.record.write_text("")
+    backhaul("respond", 1, "--user", "ann", "--password-file", "-", stdin="secret word\n")
+    found = notification(desktop)
+    assert (found["replaces"], found["summary"]) == (1, "A transfer needs a user name and a password")
+    # After the user has closed the notification, it does not come again for what is known.
+    desktop.emit(NOTIFICATIONS, NOTIFIER_PATH, NOTIFICATIONS, "NotificationClosed", 1, 2)
+    backhaul("respond", 2, "--user", "ann", "--password-file", "-", stdin="secret word\n")
+    assert notification(desktop, 2)["summary"] == "2 files downloaded"
+
+
+def test_a_new_notification_server_asks_again(backhaul, desktop, observe, guarded):
+    first = desktop.serve(NOTIFICATIONS)
+    observe()
+    backhaul("add", guarded({"/a": b"1"}).url + "/a")
+    summary = notification(desktop)["summary"]
+    desktop.end_service(first)
+    desktop.serve(NOTIFICATIONS)
+    again = notification(desktop, 2)
+    assert (again["replaces"], again["summary"]) == (0, summary)
+
+
 def test_the_bus_starts_the_notification_server(backhaul, desktop, observe, serve):
     desktop.serve_on_demand(NOTIFICATIONS)
     observe()

@@ -151,7 +151,8 @@ def test_sessions_do_not_share_tasks(backhaul):
     assert [session["identifier"] for session in backhaul.json("sessions")] == ["one", "two"]
     assert [task["url"] for task in backhaul.json("tasks", "--session", "two")] == ["http://127.0.0.1:9/b"]
     assert backhaul.json("sessions", "--application", "org.example.other") == []
-    assert backhaul("sessions").stdout.splitlines()[1].split()[:2] == ["one", "1"]
+    assert backhaul("sessions").stdout.splitlines()[1].split()[:3] == ["backhaul", "one", "1"]
+    assert backhaul("sessions", "--application", "backhaul").stdout.splitlines()[1].split()[:2] == ["one", "1"]
 
 
 def test_the_sessions_and_applications_commands_list_all_applications(backhaul):

@@ -14,9 +14,15 @@ struct ApplicationCommands {
             { [running] (transaction) throws(Failure) in try transaction.applications.all(running: running) },
             reply: { stored in
                 var found = Dictionary(uniqueKeysWithValues: stored.map { ($0.identifier, $0) })
+                // A process may have several connections.
+                var hosts: [String: Set<Int32>] = [:]
                 for connection in engine.clients.registry.all {
                     guard let hello = connection.hello, !hello.isObserver else { continue }
-                    found[hello.application, default: ApplicationInfo(identifier: hello.application)].hosts += 1
+                    hosts[hello.application, default: []].insert(hello.process)
+                }
+                for (application, processes) in hosts {
+                    found[application, default: ApplicationInfo(identifier: application)].hosts = UInt32(
+                        processes.count)
                 }
                 return .applications(found.values.sorted { $0.identifier < $1.identifier })
             })

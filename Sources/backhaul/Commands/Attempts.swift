@@ -12,7 +12,7 @@ struct Attempts: DescribedCommand {
             ended before this, or that it used an existing connection. BYTES is the size of the response's body, or of
             the request's body if that is larger. RESULT is "running" while the attempt runs, and "stopped" if it
             neither succeeded nor failed: the transfer was suspended or cancelled, or waited again, or its engine ended.
-            A terminal with less than 110 columns does not show LOOKUP, CONNECT and TLS.
+            A terminal with less than \(Terminal.wide) columns does not show LOOKUP, CONNECT and TLS.
             With --json each attempt is one line, with times in microseconds.
             """, storeUse: .needs)
 
@@ -102,12 +102,11 @@ struct Attempts: DescribedCommand {
 
     /// The columns of the steps before the first byte, which a narrow terminal does not show.
     private static let steps = 3...5
-    private static let narrow = 110
 
     private static func row(_ cells: [String], _ rest: String, _ columns: Int?) -> String {
         var cells = zip(cells, [6, 5, 8, 11, 12, 10, 10, 10, 11]).map { Text.padded(left: $0, columns: $1) }
         guard let columns else { return cells.joined() + "  " + rest }
-        if columns < narrow { cells.removeSubrange(steps) }
+        if columns < Terminal.wide { cells.removeSubrange(steps) }
         let start = cells.joined() + "  "
         return start + ScreenText.fitted(start: rest, columns: max(0, columns - Text.width(start)))
     }

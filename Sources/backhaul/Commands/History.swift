@@ -7,8 +7,8 @@ struct History: DescribedCommand {
         options: [OptionDescription("after", nil, "TASK", "only tasks with greater numbers")],
         details: """
             A session keeps the newest 1000 transfers; `backhaul configure --history-limit` changes that. ENDED is the
-            time at which the transfer ended. A terminal with less than 110 columns does not show the sizes. With --json
-            each transfer is one line, with the same members as in `backhaul tasks`.
+            time at which the transfer ended. A terminal with less than \(Terminal.wide) columns does not show the
+            sizes. With --json each transfer is one line, with the same members as in `backhaul tasks`.
             """, storeUse: .lists)
 
     private let after: TaskID?

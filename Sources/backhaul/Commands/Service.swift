@@ -44,7 +44,8 @@ struct Service: DescribedCommand {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         let store = try Paths.resolved(context.storePath())
         let file = try ServiceFile(store: store)
-        let desktop = try DesktopUnit(store: store)
+        // Only the desktop needs a directory for data, which a service without a home does not have.
+        let desktop = isForDesktop ? try DesktopUnit(store: store) : try? DesktopUnit(store: store)
         switch action {
         case .install: return try install(file, desktop, store, context)
         case .status: return try status(file, desktop, store, context)
@@ -53,7 +54,7 @@ struct Service: DescribedCommand {
     }
 
     private func install(
-        _ file: ServiceFile, _ desktop: DesktopUnit, _ store: String, _ context: Context
+        _ file: ServiceFile, _ desktop: DesktopUnit?, _ store: String, _ context: Context
     ) throws(CommandError) -> ExitCode {
         let finder = DaemonFinder(path: nil)
         guard let program = finder.program else {
@@ -71,12 +72,13 @@ struct Service: DescribedCommand {
         let wasThere = file.exists
         try file.write(unit.text)
         try Service.enable(file, context) { () throws(CommandError) in if !wasThere { try file.remove() } }
-        if isForDesktop { try install(desktop, context) }
+        let shown = isForDesktop ? desktop : nil
+        if let shown { try install(shown, context) }
         let report = ServiceReport(file, desktop, crontabLine: nil)
         if context.output.isJSON {
             try context.output.result(report.json)
         } else {
-            try context.output.result(lines: [file.path] + (isForDesktop ? [desktop.file.path, desktop.entry] : []))
+            try context.output.result(lines: [file.path] + (shown.map { [$0.file.path, $0.entry] } ?? []))
         }
         context.output.note("Installed and enabled. \(report.lingeringSentence)")
         return .done
@@ -107,7 +109,7 @@ struct Service: DescribedCommand {
     /// Writes the line for a crontab to stdout, so that the user can pipe the line. On a machine without systemd,
     /// `install` does only this, and fails.
     private func printCrontab(
-        _ unit: ServiceUnit, _ file: ServiceFile, _ desktop: DesktopUnit, _ context: Context
+        _ unit: ServiceUnit, _ file: ServiceFile, _ desktop: DesktopUnit?, _ context: Context
     ) throws(CommandError) -> Never {
         let report = ServiceReport(file, desktop, crontabLine: unit.crontabLine)
         try context.output.isJSON ? context.output.result(report.json) : context.output.result(unit.crontabLine)
@@ -117,7 +119,7 @@ struct Service: DescribedCommand {
     }
 
     private func status(
-        _ file: ServiceFile, _ desktop: DesktopUnit, _ store: String, _ context: Context
+        _ file: ServiceFile, _ desktop: DesktopUnit?, _ store: String, _ context: Context
     ) throws(CommandError) -> ExitCode {
         let program = Service.hasSystemd ? nil : DaemonFinder(path: nil).program
         let report = ServiceReport(
@@ -131,13 +133,14 @@ struct Service: DescribedCommand {
     }
 
     private func uninstall(
-        _ file: ServiceFile, _ desktop: DesktopUnit, _ context: Context
+        _ file: ServiceFile, _ desktop: DesktopUnit?, _ context: Context
     ) throws(CommandError) -> ExitCode {
         let manager = UserManager.connect()
-        let wasThere = isForDesktop ? desktop.file.exists : file.exists || desktop.file.exists
+        let isShown = desktop?.file.exists ?? false
+        let wasThere = isShown || !isForDesktop && file.exists
         // No transfer depends on this unit.
-        if desktop.file.exists { _ = try? manager?.stopService(desktop.file.name) }
-        try desktop.remove()
+        if let desktop, isShown { _ = try? manager?.stopService(desktop.file.name) }
+        try desktop?.remove()
         if !isForDesktop { try file.remove() }
         if wasThere, manager != nil { try Service.manage(["daemon-reload"], context) }
         if context.output.isJSON { try context.output.result(ServiceReport(file, desktop, crontabLine: nil).json) }

@@ -13,8 +13,8 @@ struct ServiceReport {
     /// The line for a crontab that starts the daemon at boot. Nil on a machine with systemd, after an uninstallation,
     /// or if the program of the daemon is missing.
     let crontabLine: String?
-    /// The unit that shows the transfers on the desktop.
-    let desktop: Desktop
+    /// The unit that shows the transfers on the desktop. Nil if there is no directory for its desktop entry.
+    let desktop: Desktop?
 
     struct Desktop {
         let unit: String
@@ -30,7 +30,7 @@ struct ServiceReport {
         case none(reason: String)
     }
 
-    init(_ file: ServiceFile, _ desktop: DesktopUnit, crontabLine: String?) {
+    init(_ file: ServiceFile, _ desktop: DesktopUnit?, crontabLine: String?) {
         unit = file.name
         path = file.path
         isInstalled = file.exists
@@ -39,11 +39,11 @@ struct ServiceReport {
         case .manager(let found):
             manager = .version(found.version)
             state = try? found.state(of: file.name)
-            self.desktop = Desktop(desktop, try? found.state(of: desktop.file.name))
+            self.desktop = desktop.map { Desktop($0, try? found.state(of: $0.file.name)) }
         case .none(let reason):
             manager = .none(reason: reason)
             state = nil
-            self.desktop = Desktop(desktop, nil)
+            self.desktop = desktop.map { Desktop($0, nil) }
         }
         lingering = Lingering.current
         self.crontabLine = crontabLine
@@ -59,7 +59,7 @@ struct ServiceReport {
             ("unit", .string(unit)), ("file", .string(path)), ("installed", .bool(isInstalled)),
             ("enabled", .bool(isEnabled)), ("systemd", version), ("state", .optional(state?.rawValue)),
             ("lingering", lingering == .absent ? .null : .bool(lingering == .on)),
-            ("crontab", .optional(crontabLine)), ("desktop", desktop.json),
+            ("crontab", .optional(crontabLine)), ("desktop", desktop?.json ?? .null),
         ])
     }
 
@@ -74,7 +74,7 @@ struct ServiceReport {
         }
         if lingering != .absent { rows.append(("at boot", lingeringSentence)) }
         if let crontabLine { rows.append(("crontab", crontabLine)) }
-        rows.append(("desktop", desktop.sentence))
+        if let desktop { rows.append(("desktop", desktop.sentence)) }
         return rows.map { Text.padded($0.0, columns: 10) + Text.visible($0.1) }
     }
 

@@ -55,7 +55,6 @@ struct Sessions: DescribedCommand {
             return try context.output.result(lines: sessions.map { $0.info.json(application: $0.application).text })
         }
         if sessions.isEmpty { return }
-        let isOneApplication = Set(sessions.map(\.application)).count == 1
         let rows =
             [("APPLICATION", "SESSION", "LIVE", "EVENTS", "REMARKS")]
             + sessions.map {
@@ -63,7 +62,8 @@ struct Sessions: DescribedCommand {
             }
         try context.output.result(
             lines: rows.map {
-                (isOneApplication ? "" : Text.padded($0.0, columns: 31) + " ") + Text.padded($0.1, columns: 32)
+                (context.isApplicationNamed ? "" : Text.padded($0.0, columns: 31) + " ")
+                    + Text.padded($0.1, columns: 32)
                     + Text.padded(left: $0.2, columns: 8) + Text.padded(left: $0.3, columns: 8) + "  " + $0.4
             })
     }

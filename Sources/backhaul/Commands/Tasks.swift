@@ -96,17 +96,15 @@ struct Tasks: DescribedCommand {
         return [text, WaitPhrases.next(task)].compactMap { $0 }.joined(separator: "; ")
     }
 
-    /// On a narrower terminal, the column with the times of the ends takes the place of the sizes.
-    private static let narrow = 110
-
-    /// The columns before the URL.
+    /// The columns before the URL. On a narrow terminal, the column with the times of the ends takes the place of the
+    /// sizes.
     private static func row(
         _ id: String, _ ended: String?, _ state: String, _ done: String, _ size: String, _ columns: Int?
     ) -> String {
         let start =
             Text.padded(left: id, columns: 6) + "  " + (ended.map { Text.padded($0, columns: 19) } ?? "")
             + Text.padded(state, columns: 25)
-        if ended != nil, let columns, columns < narrow { return start }
+        if ended != nil, let columns, columns < Terminal.wide { return start }
         return start + Text.padded(left: done, columns: 9) + Text.padded(left: size, columns: 10) + "  "
     }
 }

@@ -64,10 +64,14 @@ final class DesktopObserver {
 
     private func show() throws(CommandError) {
         for (key, result) in reading.results { try show(result, of: key) }
+        try showChallenges()
+        try showProgress()
+    }
+
+    private func showChallenges() throws(CommandError) {
         for key in Set(knownChallenges.keys).union(reading.challenges.keys) {
             try show(reading.challenges[key] ?? [], of: key)
         }
-        try showProgress()
     }
 
     private func showProgress() throws(CommandError) {
@@ -93,13 +97,14 @@ final class DesktopObserver {
         try notifier.show(notification, .result(key))
     }
 
-    /// Notifies the user of new challenges. Removes the notification when none is open any more.
+    /// Notifies the user of new challenges, and corrects the notification when one of them is no longer open. Removes
+    /// the notification when none is open any more. If the user has closed it, only a new challenge shows it again.
     private func show(_ challenges: [Challenge], of key: SessionKey) throws(CommandError) {
         let known = knownChallenges[key] ?? []
         let ids = Set(challenges.map(\.id))
         knownChallenges[key] = ids.isEmpty ? nil : ids
         guard let first = challenges.first else { return try notifier.close(.credential(key)) }
-        if ids.isSubset(of: known) { return }
+        if ids == known || ids.isSubset(of: known) && !notifier.isShown(.credential(key)) { return }
         let isOne = challenges.count == 1
         let words =
             isOne
@@ -142,7 +147,12 @@ final class DesktopObserver {
             case .changed(DesktopService.jobs, _):
                 jobViews.forgetServer()
                 try showProgress()
-            case .changed(_, let ranBefore): if ranBefore { notifier.forgetServer() }
+            case .changed(_, let ranBefore):
+                if ranBefore {
+                    notifier.forgetServer()
+                    knownChallenges = [:]
+                }
+                if bus.isRunning(DesktopService.notifications) { try showChallenges() }
             case .signal(let signal, let services):
                 if services.contains(DesktopService.jobs), let (key, request) = jobViews.request(signal) {
                     try perform(request, key)

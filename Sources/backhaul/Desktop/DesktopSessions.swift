@@ -71,8 +71,9 @@ final class DesktopSessions {
             }
         }
         guard running > 0 || last.running > 0 || present != listed else { return }
-        listed = present
         var reading = DesktopReading()
+        // A result is found once, so it is reported even if a later session cannot be read.
+        defer { last.results = reading.results }
         let reader = reader ?? StoreReader(context, application)
         self.reader = reader
         try reader.read()
@@ -85,6 +86,8 @@ final class DesktopSessions {
         }
         records = records.filter { present[$0.key] != nil }
         last = reading
+        // Without a reply, the reader keeps what it had. The next change then causes another reading.
+        if reader.snapshot.problem == nil { listed = present }
     }
 
     private func connected() throws(CommandError) -> Application {
@@ -121,9 +124,26 @@ final class DesktopSessions {
             reading.jobs[key] = record.progress.job(isSuspended: record.isSuspended)
         }
         reading.running += record.progress.running
-        reading.results[key] = try record.rounds.result(session, since: start)
         if info.openChallenges > 0 { reading.challenges[key] = try session.handle.run(.challenges) }
+        reading.results[key] = try result(session, info, &record.rounds)
         records[key] = record
+    }
+
+    /// Returns the result of the rounds that have ended since the last reading. Nil if there is nothing to report.
+    private func result(
+        _ session: FollowedSession, _ info: SessionInfo, _ rounds: inout EndedRounds
+    ) throws(CommandError) -> RoundResult? {
+        let lowest = session.rows.rows.first { !$0.task.hasEnded }?.key.id.rawValue
+        guard var ended = rounds.begin(round: info.round, liveTasks: info.liveTasks, lowest: lowest, since: start)
+        else { return nil }
+        // A transfer moves from the list to the history, so the list is read first.
+        let cursor = TaskID(rawValue: ended.after)
+        try session.handle.forEachPage(.all, after: cursor) {
+            ended.count($0); return true
+        }
+        try session.handle.forEachPageOfHistory(after: cursor) { ended.count($0) }
+        rounds.end(ended)
+        return ended.result.isEmpty ? nil : ended.result
     }
 
     /// The sessions that the desktop has suspended. They stay on the desktop while no engine runs.

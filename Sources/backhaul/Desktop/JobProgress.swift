@@ -69,10 +69,10 @@ struct RoundProgress {
     /// The number of transfers that run.
     private(set) var running = 0
     private(set) var hasSuspended = false
-    private var isAnyInTurn = false
+    private var willRunSoon = false
 
     /// The reasons of transfers that a program expects to run soon.
-    private static let turns: Set<WaitingReason.Code> = [.slot, .retry, .origin]
+    private static let soonReasons: Set<WaitingReason.Code> = [.slot, .retry, .origin]
 
     /// Takes over the rows of the session.
     /// - Parameters:
@@ -95,7 +95,9 @@ struct RoundProgress {
         let live = tasks.filter { !$0.hasEnded }
         let running = live.filter { $0.state == .running }
         self.running = running.count
-        isAnyInTurn = live.contains { $0.state == .waiting && $0.waitsFor.map(RoundProgress.turns.contains) == true }
+        willRunSoon = live.contains {
+            $0.state == .waiting && $0.waitsFor.map(RoundProgress.soonReasons.contains) == true
+        }
         hasSuspended = live.contains { $0.state == .suspended }
         job.title = title(RoundProgress.verb(uploads: live.count { $0.isUpload }, of: live.count))
         job.place = running.first.map { TransferName(task: $0).place } ?? job.place
@@ -119,7 +121,7 @@ struct RoundProgress {
     }
 
     /// Whether a transfer moves bytes, or will soon.
-    var isActive: Bool { running > 0 || isAnyInTurn }
+    var isActive: Bool { running > 0 || willRunSoon }
 
     func job(isSuspended: Bool) -> JobProgress {
         var job = job

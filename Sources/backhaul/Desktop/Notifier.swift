@@ -1,5 +1,4 @@
 import BackhaulBus
-import BackhaulUserManager
 
 /// A notification for the user (Desktop Notifications Specification, version 1.2). The summary is plain text, and so
 /// are the lines.
@@ -91,28 +90,5 @@ final class Notifier<Subject: Hashable> {
     /// The text, in which the server finds no markup.
     static func escaped(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-    }
-}
-
-/// Names on the session bus.
-enum DesktopService {
-    /// The name and the icon that a desktop shows. The icon is one of the theme of the desktop.
-    static let name = "Backhaul"
-    static let icon = "folder-download"
-    static let notifications = "org.freedesktop.Notifications"
-    static let fileManager = "org.freedesktop.FileManager1"
-    static let jobs = "org.kde.JobViewServer"
-    static let launcher = "com.canonical.Unity.LauncherEntry"
-
-    /// The name of the desktop entry of a store, without its ending.
-    /// - Parameter store: The store's path without symbolic links.
-    static func entry(store: String) -> String { "backhaul-" + DaemonService.digits(store: store) }
-}
-
-extension BusMethod {
-    static func notifications(_ member: String) -> BusMethod {
-        BusMethod(
-            destination: DesktopService.notifications, path: "/org/freedesktop/Notifications",
-            interface: DesktopService.notifications, member: member)
     }
 }

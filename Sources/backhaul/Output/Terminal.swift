@@ -3,6 +3,9 @@ import Glibc
 
 /// The terminal to which an output stream writes.
 struct Terminal {
+    /// On a terminal with fewer columns, wide tables leave out some columns.
+    static let wide = 110
+
     let descriptor: Int32
     let hasColors: Bool
 

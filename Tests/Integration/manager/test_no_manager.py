@@ -19,6 +19,16 @@ def status(tmp_path, **variables):
     return json.loads(ended.stdout)["systemd"], time.monotonic() - start
 
 
+def test_a_service_without_a_home_needs_no_directory_for_the_desktop(tmp_path):
+    words = [COMMAND, "service", "status", "--json", "--store", str(tmp_path / "store")]
+    variables = {"PATH": "/usr/bin:/bin", "XDG_CONFIG_HOME": str(tmp_path), "DBUS_SESSION_BUS_ADDRESS": "unix:"}
+    shown = subprocess.run(words, env=variables, check=False, capture_output=True, text=True)
+    assert json.loads(shown.stdout)["desktop"] is None and not shown.stderr
+    words[2:4] = ["install", "--desktop"]
+    refused = subprocess.run(words, env=variables, check=False, capture_output=True, text=True)
+    assert refused.returncode == 2 and "neither XDG_DATA_HOME nor HOME is an absolute path" in refused.stderr
+
+
 def test_backhaul_gives_up_a_bus_that_accepts_connections_and_never_replies(tmp_path):
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "bus"))

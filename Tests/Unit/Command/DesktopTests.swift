@@ -52,6 +52,51 @@ import Testing
         #expect(job.isSuspended && job.bytesPerSecond == 0 && job.place == "a.iso from example.org")
     }
 
+    /// The rounds that end with these listings of one session.
+    private func ended(_ listings: (round: UInt64, live: UInt64)...) -> [ClosedRange<UInt64>?] {
+        var rounds = EndedRounds()
+        return listings.map { rounds.begin(round: $0.round, liveTasks: $0.live, lowest: nil, since: 0)?.rounds }
+    }
+
+    @Test("each round that has ended is reported once")
+    func endedRounds() {
+        #expect(ended((0, 0), (1, 1), (1, 0), (1, 0)) == [nil, nil, 1...1, nil])
+        #expect(ended((3, 2), (3, 0), (6, 1), (6, 0)) == [nil, 3...3, 4...5, 6...6])
+        // The last round of a session that is new to the command may have ended since the start of the command.
+        #expect(ended((3, 0), (3, 0), (4, 0)) == [3...3, nil, 4...4])
+    }
+
+    @Test("the result of a round has each ended transfer of the round once")
+    func endedTransfers() throws {
+        var rounds = EndedRounds()
+        let running = rounds.begin(round: 1, liveTasks: 3, lowest: 1, since: 0)
+        #expect(running == nil)
+        let ended = rounds.begin(round: 1, liveTasks: 0, lowest: nil, since: 0)
+        var found = try #require(ended)
+        found.count([
+            task(nil, state: .succeeded, id: 1, round: 1), task(nil, state: .failed, id: 2, round: 1),
+            task(nil, state: .cancelled, id: 3, round: 1), task(.slot, id: 4, round: 2),
+        ])
+        found.count([task(nil, state: .succeeded, id: 1, round: 1)])
+        #expect(found.result.counts == "1 file downloaded, 1 transfer failed")
+        rounds.end(found)
+        // The next reading begins after these transfers, or before one of them that was resumed.
+        let next = rounds.begin(round: 2, liveTasks: 0, lowest: nil, since: 0)
+        let resumed = rounds.begin(round: 3, liveTasks: 0, lowest: 2, since: 0)
+        #expect((next?.after, resumed?.after) == (3, 1))
+    }
+
+    @Test("of a session that is new to the command, transfers that ended before its start do not count")
+    func endedBefore() throws {
+        for (start, isEmpty) in [(evening, true), (evening - 2 * hour, false)] {
+            var rounds = EndedRounds()
+            let ended = rounds.begin(round: 1, liveTasks: 0, lowest: nil, since: start)
+            var found = try #require(ended)
+            found.count([task(nil, state: .succeeded, id: 1, round: 1)])
+            #expect(found.result.isEmpty == isEmpty)
+        }
+    }
+
     @Test("a new round begins with no file")
     func rounds() {
         var progress = progress([row(1, .succeeded, done: 10, total: 10)])

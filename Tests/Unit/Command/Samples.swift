@@ -38,10 +38,11 @@ extension Arena {
 
 func task(
     _ reason: Reason?, state: TaskState = .waiting, text: String? = nil, next: Int64 = 0, latest: Int64 = 0,
-    id: UInt64 = 12, error: String? = nil, offset: UInt64 = 0, stated: Constraints? = nil
+    id: UInt64 = 12, error: String? = nil, offset: UInt64 = 0, stated: Constraints? = nil, round: UInt64 = 0
 ) -> TaskInfo {
     sample(bh_task_info(), { TaskInfo($0) }) { task, arena in
         task.id = id
+        task.round = round
         task.state = state.rawValue
         task.reason = reason?.rawValue ?? 0
         task.reason_text = arena.text(text)

@@ -18,7 +18,7 @@ struct ApplicationTests {
         return found
     }
 
-    @Test("a running task and the connected hosts count, and the handles of observers do not")
+    @Test("a running task and the connected processes count, and the handles of observers do not")
     func counts() throws {
         origin.serve("/a", .init(bytes: pattern(500_000), bytesPerSecond: 10_000))
         let engine = try FakeConditionsEngine(store)
@@ -31,6 +31,8 @@ struct ApplicationTests {
         defer { observer.close() }
         let second = try store.open("z.example")
         defer { second.close() }
+        let third = try store.open("z.example")
+        defer { third.close() }
         #expect(waitUntil { (try? applications(observer).first?.runningTasks) == 1 })
         let found = try applications(observer)
         #expect(found.map(\.identifier) == ["org.example.test", "z.example"])

@@ -99,7 +99,7 @@ class ApplicationInfo:
     running_tasks: int
     #: The number of events that are not acknowledged.
     events: int
-    #: The number of open application handles of all processes. A handle with ``observes=True`` does not count.
+    #: The number of connected hosts: processes with an open handle. A handle with ``observes=True`` does not count.
     hosts: int
     #: Whether a launch command is registered.
     has_launch_command: bool

@@ -12,7 +12,8 @@ public struct ApplicationInfo: Hashable, Sendable {
     public let runningTasks: UInt64
     /// The number of events that are not acknowledged.
     public let events: UInt64
-    /// The number of open handles of the application in all processes. Handles that only observe do not count.
+    /// The number of connected hosts: processes with an open handle of the application. Handles that only observe do
+    /// not count.
     public let hosts: Int
     /// Whether a launch command is registered.
     public let hasLaunchCommand: Bool
