@@ -137,7 +137,9 @@ int ioctl(int file, unsigned long request, ...) {
 static void wait_for_disk(void) {
     if (!sync_time || !sim_is_simulated()) return;
     uint64_t mean = (uint64_t)sync_time;
-    usleep((useconds_t)(mean / 2 + sim_random() % mean + (sim_random() % 64 ? 0 : 16 * mean)));
+    // A call fails after 5 s without a reply, so a few long syncs in a row are shorter than that.
+    uint64_t most = 1000000, rare = 16 * mean < most ? 16 * mean : most;
+    usleep((useconds_t)(mean / 2 + sim_random() % mean + (sim_random() % 64 ? 0 : rare)));
 }
 
 // What was written before the sync is on the disk at its end, perhaps earlier; what other threads write meanwhile may
