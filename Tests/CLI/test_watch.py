@@ -267,7 +267,7 @@ def test_the_screen_follows_the_size_of_the_terminal(backhaul, slow):
     assert screen.lines[23].startswith("? keys")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_that_ends_the_command_restores_the_terminal(backhaul, slow, number):
     backhaul("add", "--suspended", f"{slow.url}/one.bin")
     screen = LiveScreen(backhaul)

@@ -5,6 +5,8 @@ import Glibc
 /// The signals that request the end of the process. The process has no signal handler. Instead, a command reads the
 /// signals from a descriptor, between two steps of its work.
 struct Signals {
+    static let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
     private let descriptor: Int32
 
     /// Blocks the signals. This must be called before the process starts other threads, because new threads inherit the
@@ -13,7 +15,7 @@ struct Signals {
         var set = sigset_t()
         sigemptyset(&set)
         // Signals that the parent ignores (nohup, a background job of a shell without job control) stay ignored.
-        for number in [SIGINT, SIGTERM, SIGHUP] where bhl_is_ignored(number) == 0 { sigaddset(&set, number) }
+        for number in Self.ending where bhl_is_ignored(number) == 0 { sigaddset(&set, number) }
         sigprocmask(SIG_BLOCK, &set, nil)
         descriptor = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
     }

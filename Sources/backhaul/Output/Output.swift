@@ -93,7 +93,7 @@ final class Output {
         guard poll(&polled, 1, 0) == 0 else { return }
         var (ending, before) = (sigset_t(), sigset_t())
         sigemptyset(&ending)
-        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&ending, number) }
+        for number in Signals.ending { sigaddset(&ending, number) }
         sigprocmask(SIG_UNBLOCK, &ending, &before)
         poll(&polled, 1, -1)
         sigprocmask(SIG_SETMASK, &before, nil)

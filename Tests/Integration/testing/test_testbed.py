@@ -88,6 +88,14 @@ def test_a_duration_that_cannot_pass_is_refused(duration):
         testbed.pass_time(duration)
 
 
+@pytest.mark.parametrize("name", ["drop", "stall", "corrupt", "wait_for_requests", "wait_for_bytes"])
+def test_a_negative_number_of_bytes_or_requests_is_refused(name):
+    with Testbed() as testbed:
+        resource = testbed.serve("/a", b"1")
+        with pytest.raises(ValueError, match="-1 is no number of bytes or requests; give 0 or more"):
+            getattr(resource, name)(-1)
+
+
 def test_the_failure_of_a_function_that_is_killed_or_exits_names_its_exit_code():
     with Testbed() as testbed:
         host = testbed.start(exits)

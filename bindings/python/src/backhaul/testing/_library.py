@@ -122,6 +122,13 @@ def milliseconds(seconds: float) -> int:
     return max(0, min(round(seconds * 1_000), 2**31 - 1))
 
 
+def count(number: int) -> int:
+    """A number of bytes or of requests for the kit."""
+    if not 0 <= number < 2**64:
+        raise ValueError(f"{number} is no number of bytes or requests; give 0 or more")
+    return number
+
+
 def texts(pointer: Any) -> list[str]:
     """The texts of an array that ends with NULL."""
     found: list[str] = []

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._library import RawRequest, call, kit, milliseconds
+from ._library import RawRequest, call, count, kit, milliseconds
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class Resource:
 
     def drop(self, at: int) -> None:
         """The connection is closed when the response has come to this byte of the content, counted from 0."""
-        kit.bht_drop(self._handle, at)
+        kit.bht_drop(self._handle, count(at))
 
     def stall(self, at: int) -> None:
         """The response stops before this byte of the content, until ``release``."""
-        kit.bht_stall(self._handle, at)
+        kit.bht_stall(self._handle, count(at))
 
     def release(self) -> None:
         """Continues all stalled responses, and removes the stalls that have not begun."""
@@ -74,7 +74,7 @@ class Resource:
 
     def corrupt(self, at: int) -> None:
         """The response has another byte at this place. Its length and its entity tag are unchanged."""
-        kit.bht_corrupt(self._handle, at)
+        kit.bht_corrupt(self._handle, count(at))
 
     def refuse(self, status: int, headers: Mapping[str, str] | None = None) -> None:
         """The response has this status and no content: ``refuse(503, {"Retry-After": "7200"})``."""
@@ -85,13 +85,13 @@ class Resource:
         """The response is a redirect (302) to this URL or path."""
         kit.bht_redirect(self._handle, target.encode())
 
-    def wait_for_requests(self, count: int, timeout: float = 10) -> None:
+    def wait_for_requests(self, number: int, timeout: float = 10) -> None:
         """Waits until the resource has got this number of requests."""
-        call(kit.bht_wait_for_requests, self._handle, count, milliseconds(timeout))
+        call(kit.bht_wait_for_requests, self._handle, count(number), milliseconds(timeout))
 
-    def wait_for_bytes(self, count: int, timeout: float = 10) -> None:
+    def wait_for_bytes(self, number: int, timeout: float = 10) -> None:
         """Waits until the origin has sent all bytes of the content before this one."""
-        call(kit.bht_wait_for_bytes, self._handle, count, milliseconds(timeout))
+        call(kit.bht_wait_for_bytes, self._handle, count(number), milliseconds(timeout))
 
     @property
     def requests(self) -> list[Request]:
