@@ -126,7 +126,10 @@ def check_pictures(bed, lines):
     folder = bed.directory / "Pictures" / "Backhaul"
     assert sorted(path.name for path in folder.iterdir()) == ["1.jpg", "images.log"]
     assert (folder / "1.jpg").read_bytes() == content(1)
-    assert (folder / "images.log").read_text().splitlines() == lines
+    # A Swift program that the user opens is also told that its events are delivered, if it has no object for the session
+    # yet when the library reads them.
+    shown = (folder / "images.log").read_text().splitlines()
+    assert [line for line in shown if line != "no event is outstanding"] == lines
 
 
 LAUNCHED = ["enqueued 1.jpg", f"launched: 1.jpg is there, {SIZE} bytes", "launched: round 1 finished",
@@ -253,6 +256,7 @@ def test_a_program_with_an_event_loop_is_killed_and_reports_all_ends_when_it_run
     until(lambda: lines(bed), has_shown_progress)
     host.kill()
     files[1].release()
+    files[1].wait_for_bytes(SIZE)
     bed.pass_time(1)
     assert (bed.directory / "2").read_bytes() == content(2)
     loop().wait()
