@@ -110,6 +110,11 @@ function dayText(ms) {
   const date = new Date(ms);
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
+/// The viewer's time zone at a time, such as "UTC+02:00".
+function zoneText(ms) {
+  const minutes = -new Date(ms).getTimezoneOffset(), size = Math.abs(minutes);
+  return `UTC${minutes < 0 ? "-" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+}
 const timeText = (ms) => `${dayText(ms)} ${clockText(ms)}`;
 
 /// Times in Unix milliseconds.
@@ -193,6 +198,13 @@ for (let task = 0; task < taskCount; task++) {
   taskTook[task] = (endedAt(task) ?? report.made_ms) - enqueuedAt(task);
 }
 
+/// The retries of each task. An attempt that answers a server's demand for a credential is no retry.
+const taskRetries = Array.from(tasks.attempts, (count) => Math.max(0, count - 1));
+for (let attempt = 0; attempt < attemptCount; attempt++) {
+  const task = attemptTask[attempt];
+  if (NEXT[attempts.next[attempt]] === "challenge" && taskRetries[task]) taskRetries[task]--;
+}
+
 /// The ended tasks, attempts, medians and bytes of each origin. An origin is slow if it stands out from the others.
 function originSums() {
   const sums = report.origins.map((name, origin) => ({
@@ -202,7 +214,7 @@ function originSums() {
     const sum = sums[tasks.origin[task]];
     sum.tasks++;
     if (tasks.state[task] === FAILED) sum.failed++;
-    sum.retries += Math.max(0, tasks.attempts[task] - 1);
+    sum.retries += taskRetries[task];
   }
   for (let attempt = 0; attempt < attemptCount; attempt++) {
     const sum = sums[attempts.origin[attempt]], rate = rateOf(attempt), first = firstByteOf(attempt);
@@ -286,7 +298,7 @@ function totals() {
   const sum = {states: STATES.map(() => 0), received: 0, sent: 0, retries: 0, retried: 0, resumed: 0};
   for (let task = 0; task < taskCount; task++) {
     sum.states[tasks.state[task]]++;
-    if (tasks.attempts[task] > 1) { sum.retried++; sum.retries += tasks.attempts[task] - 1; }
+    if (taskRetries[task]) { sum.retried++; sum.retries += taskRetries[task]; }
   }
   for (let attempt = 0; attempt < attemptCount; attempt++) {
     sum.received += attempts.received[attempt];

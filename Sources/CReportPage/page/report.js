@@ -6,7 +6,7 @@ let table;
 
 function fillTop() {
   byID("title").textContent = report.title;
-  const made = `made ${timeText(report.made_ms)}`;
+  const made = `made ${timeText(report.made_ms)}, times in ${zoneText(report.made_ms)}`;
   byID("range").textContent = range
     ? `${timeText(range.begin)} to ${dayText(range.begin) === dayText(range.end) ? clockText(range.end)
       : timeText(range.end)} (${durationText(range.end - range.begin)}), ${made}` : made;
@@ -267,9 +267,9 @@ function fillRetries() {
 function retryGroups() {
   const groups = new Map();
   for (let attempt = 0; attempt < attemptCount; attempt++) {
-    if (attempt + 1 === attemptStart[attemptTask[attempt] + 1]) continue;
     const error = attempts.error[attempt], origin = attempts.origin[attempt], next = NEXT[attempts.next[attempt]];
-    const message = error >= 0 ? errorMessage(error) : next === "challenge" ? "the server asked for a credential"
+    if (attempt + 1 === attemptStart[attemptTask[attempt] + 1] || next === "challenge") continue;
+    const message = error >= 0 ? errorMessage(error)
       : "the attempt was stopped, because the transfer had to wait or was suspended, or because the engine ended";
     const key = `${error < 0 ? next : errorKind(error)}\n${origin}`;
     const group = groups.get(key) ?? {count: 0, origin, message, resumed: 0};
