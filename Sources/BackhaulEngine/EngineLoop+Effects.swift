@@ -47,7 +47,7 @@ extension EngineLoop {
         case .startNext: startNext()
         case .start(let task, let runsAlone): start(task, runsAlone: runsAlone)
         case .load(let lane, let limit): startParts.loader.load(lane, limit: limit)
-        case .preempt(let origin): queue(base.transfers.preempt(at: origin))
+        case .preempt(let origin, let spares): queue(base.transfers.preempt(at: origin, sparesTasks: spares))
         case .releaseDue: tasks.scheduler.releaseDue()
         case .checkCalendar: base.calendar.check()
         case .reloadLater(let lanes): tasks.scheduler.reloadLater(lanes)

@@ -63,6 +63,9 @@ extension EngineLoop {
         case .releasedSlot:
             tasks.scheduler.released(attempt.task.lane)
             if tasks.scheduler.limitsOrigins { queue([.originsChanged]) }
+        case .requestedConnection: tasks.scheduler.requestConnection(attempt)
+        case .gotConnection: gotConnection(attempt)
+        case .releasedConnection: tasks.scheduler.releasedConnection(attempt.task.lane)
         case .releaseSlotEarly: queue(base.transfers.releaseSlotEarly(attempt))
         case .finishedWithoutSlot(let device): base.transfers.endFinishing(on: device)
         case .endedRunningAlone: tasks.scheduler.endedRunningAlone(attempt.task.lane)
@@ -101,6 +104,14 @@ extension EngineLoop {
         }
     }
 
+    /// Gives the connection to the attempt, or releases it if the attempt is over.
+    private func gotConnection(_ attempt: RunningAttempt) {
+        guard let runner = base.transfers[attempt] as? UploadRunner else {
+            return tasks.scheduler.releasedConnection(attempt.task.lane)
+        }
+        queue(runner.useConnection())
+    }
+
     /// Adds the facts about the failed attempt that other parts have, and lets the runner decide.
     private func decideRetry(_ failed: FailedAttempt, _ checkpoint: Checkpoint?, of attempt: RunningAttempt) {
         guard let runner = base.transfers[attempt] else { return }
@@ -127,6 +138,7 @@ extension EngineLoop {
         // The bytes of the task are counted now, while the engine knows which network the task used.
         queue(conditionParts.budgets.count())
         base.rates.end(task.id)
+        tasks.scheduler.forgetConnectionRequest(of: attempt)
         // If a more important task has stopped this task, its lane is loaded again from the store. A load returns the
         // tasks of a lane in the lane's order. So this task comes before the tasks of the lane that were loaded while
         // this task ran.

@@ -10,6 +10,12 @@ enum AttemptEffect {
     case releaseSlotEarly
     /// The disk has finished the file of a task that released its slot early.
     case finishedWithoutSlot(device: UInt64)
+    /// The attempt can use one more connection.
+    case requestedConnection
+    /// The attempt gets the connection that it has requested.
+    case gotConnection
+    /// The attempt has ended its use of one of its further connections.
+    case releasedConnection
     /// The server has responded or the attempt is over, so the lane may start other tasks.
     case endedRunningAlone
     /// The server uses HTTP/2, so the lane may run more tasks over one connection.

@@ -66,7 +66,8 @@ enum EngineEffect {
     case load(LaneID, limit: Int)
     /// A more important task waits. The least important running task at this origin is preempted. Nil means all
     /// origins.
-    case preempt(at: Origin?)
+    /// `sparesTasks`: whether it is enough that an upload with several connections releases one of them.
+    case preempt(at: Origin?, sparesTasks: Bool)
     /// The store could not change the tasks of these lanes for now. The lanes are loaded again after a second.
     case reloadLater(Set<LaneID>)
     /// The scheduler has many lanes, and forgets the unused lanes.

@@ -18,6 +18,8 @@ final class TaskScheduler {
     private(set) var ready: [TaskID: StoredTask] = [:]
     private(set) var lanes: [LaneID: Lane] = [:]
     private var laneLimit = laneCacheSize
+    /// The attempts that can use one more connection, in the order in which they get it.
+    private var connectionRequests: [RunningAttempt] = []
     /// Lanes whose tasks the store could not read or change. They are loaded again later.
     private var lanesToReload: Set<LaneID> = []
     /// Sessions in which tasks for paused origins began to wait. Their resource time-outs are read at the end of this
@@ -194,11 +196,33 @@ final class TaskScheduler {
                 if let task = ready.removeValue(forKey: id) { return .start(task, runsAlone: runsAlone) }
                 released(lane, runsAlone: runsAlone)
             case .load(let lane, let limit): return .load(lane, limit: limit)
-            case .preempt(let origin): return .preempt(at: origin)
+            case .preempt(let origin): return .preempt(at: origin, sparesTasks: false)
+            case .releaseExtraConnection(let origin): return .preempt(at: origin, sparesTasks: true)
             }
         }
-        return nil
+        return nextExtraConnection()
     }
+
+    private func nextExtraConnection() -> EngineEffect? {
+        guard let index = connectionRequests.firstIndex(where: { schedule.takeExtraConnection($0.task.lane) }) else {
+            return nil
+        }
+        return .attempt(connectionRequests.remove(at: index), .gotConnection)
+    }
+
+    /// Gives the attempt one more connection when the limits allow that and no other task waits for it.
+    func requestConnection(_ attempt: RunningAttempt) {
+        connectionRequests.append(attempt)
+        plan()
+    }
+
+    func releasedConnection(_ lane: LaneID) {
+        schedule.releasedExtraConnection(lane)
+        plan()
+    }
+
+    /// Notes that the attempt is over.
+    func forgetConnectionRequest(of attempt: RunningAttempt) { connectionRequests.removeAll { $0 === attempt } }
 
     func loaded(_ lane: LaneID, _ tasks: [StoredTask], isAll: Bool) {
         for task in tasks { ready[task.id] = task }

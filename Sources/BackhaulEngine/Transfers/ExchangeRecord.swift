@@ -47,6 +47,13 @@ struct ExchangeRecord {
         if metrics.startedMilliseconds == 0 { metrics.startedMilliseconds = started }
     }
 
+    /// Adds the counters of the transfer of an extra part, which has run beside other requests of the attempt.
+    mutating func endExtra(_ transfer: Transfer) {
+        sentBefore &+= transfer.bytesSent
+        metrics = metrics.continued(by: transfer.metrics)
+        metricsBefore = metricsBefore?.continued(by: transfer.metrics)
+    }
+
     mutating func moved(_ count: Int, now: Int64) {
         lastByte = now
         rate.add(count)

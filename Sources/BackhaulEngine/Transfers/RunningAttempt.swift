@@ -50,6 +50,8 @@ final class RunningAttempt {
     /// Whether the lane runs only one task at a time, and the server has not responded to this task yet.
     private var runsAlone: Bool
     private(set) var transfer: Transfer?
+    /// The transfers of the extra parts of an upload.
+    private var extraTransfers: [Transfer] = []
     /// The source of the request's body; nil if the request has none.
     var feed: BodyFeed?
     var exchange: ExchangeRecord
@@ -134,8 +136,10 @@ final class RunningAttempt {
     func resumeTransfer() {
         // The engine caused the pause, so the pause does not count as silence of the server.
         exchange.lastByte = services.runtime.now
-        transfer?.resume()
-        transfer?.resumeSending()
+        for transfer in [transfer].compactMap({ $0 }) + extraTransfers {
+            transfer.resume()
+            transfer.resumeSending()
+        }
     }
 
     // MARK: Bytes
@@ -158,7 +162,9 @@ final class RunningAttempt {
     }
 
     /// The sent bytes of all attempts.
-    var bytesSent: UInt64 { task.bytesSent &+ exchange.bytesSent(transfer) }
+    var bytesSent: UInt64 {
+        extraTransfers.reduce(task.bytesSent &+ exchange.bytesSent(transfer)) { $0 &+ $1.bytesSent }
+    }
 
     var bodySent: UInt64 { exchange.bodySent(transfer) }
 
@@ -216,8 +222,7 @@ final class RunningAttempt {
         switch step {
         case .whole: break
         // The same part replaces the first one.
-        case .append where isS3: break
-        case .complete: break
+        case .part, .complete: break
         // The transport would send the bytes again at the same offset.
         case .append: request.canBeRepeated = false
         case .create, .probe, .list:
@@ -242,6 +247,21 @@ final class RunningAttempt {
         let started = try services.transport.start(request, body: feed, cookies: terms.cookies, delegate)
         transfer = started
         feed?.transfer = started
+    }
+
+    /// Starts the transfer of an extra part. `body`: the bytes of the part.
+    func startExtra(
+        _ request: TransferRequest, body: BodyFeed?, _ delegate: some TransferDelegate
+    ) throws(Failure) -> Transfer {
+        let started = try services.transport.start(request, body: body, cookies: terms.cookies, delegate)
+        extraTransfers.append(started)
+        body?.transfer = started
+        return started
+    }
+
+    func extraTransferEnded(_ transfer: Transfer) {
+        exchange.endExtra(transfer)
+        extraTransfers.removeAll { $0 === transfer }
     }
 
     func transferEnded(_ transfer: Transfer) {

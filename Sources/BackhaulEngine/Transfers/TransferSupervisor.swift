@@ -100,12 +100,22 @@ final class TransferSupervisor {
     // MARK: Inputs of running tasks
 
     /// Stops the least important task of this origin, in favour of a more important task. Nil means any origin.
-    func preempt(at origin: Origin?) -> [EngineEffect] {
+    /// `sparesTasks`: whether an upload's extra part is stopped instead, if there is one.
+    func preempt(at origin: Origin?, sparesTasks: Bool) -> [EngineEffect] {
+        if sparesTasks, let effects = stopExtraPart(at: origin) { return effects }
         let candidates = runners.values.lazy.filter {
             $0.mayBePreempted && (origin == nil || $0.attempt.task.origin == origin)
         }
         guard let chosen = PreemptionPolicy.among(candidates.map(\.preemptionCandidate)) else { return [] }
         return runners[chosen]?.preempt() ?? []
+    }
+
+    private func stopExtraPart(at origin: Origin?) -> [EngineEffect]? {
+        for case let runner as UploadRunner in inOrder.reversed()
+        where origin == nil || runner.attempt.task.origin == origin {
+            if let effects = runner.stopExtraPart() { return effects }
+        }
+        return nil
     }
 
     func tick() -> [EngineEffect] { inOrder.flatMap { $0.tick() } }

@@ -12,13 +12,17 @@ final class UploadRunner: TransferRunner {
     /// The bytes of the request's body that are sent.
     private let sentBytes: Range<UInt64>
     /// Their number.
-    private var size: UInt64 { sentBytes.upperBound - sentBytes.lowerBound }
+    var size: UInt64 { sentBytes.upperBound - sentBytes.lowerBound }
     private var responseBody: [UInt8] = []
     /// Whether the request's body had been sent when the transfer ended.
     private var wasBodySent = true
     private var engineStops = false
     /// The SHA-256 of the bytes that the present request of S3 sends, in hexadecimal digits.
     private var payload = RequestSignature.emptyPayload
+    /// The parts that are sent beside the attempt's own one.
+    private var extraParts: [ExtraPart] = []
+    /// Whether the attempt waits for a connection for one more part.
+    private var hasRequestedConnection = false
 
     init(_ attempt: RunningAttempt) {
         self.attempt = attempt
@@ -41,11 +45,17 @@ final class UploadRunner: TransferRunner {
     var mayBeRefreshed: Bool { machine.step?.resource == nil }
     var bytesLostByStop: UInt64 { continuesUpload ? 0 : attempt.bodySent }
     var file: (offset: UInt64, size: UInt64?)? { nil }
-    var body: (sent: UInt64, size: UInt64?)? { (min(attempt.exchange.requestOffset &+ attempt.bodySent, size), size) }
+    var body: (sent: UInt64, size: UInt64?)? { (min(sent, size), size) }
     var finishing: String? { machine.isFinishing ? "the response has arrived and is being recorded" : nil }
-    var hasNoResponse: Bool { head == nil && attempt.bodySent == 0 }
+    var hasNoResponse: Bool { head == nil && attempt.bodySent == 0 && extraParts.isEmpty }
     var canReceive: Bool { true }
     var silenceDescription: String { "taken and sent nothing" }
+
+    private var sent: UInt64 {
+        guard let known = machine.bytesOfSentParts else { return attempt.exchange.requestOffset &+ attempt.bodySent }
+        let own = machine.phase == .sending ? attempt.bodySent : 0
+        return extraParts.reduce(known &+ own) { $0 &+ $1.bodySent }
+    }
 
     func process(_ event: RunnerEvent) {
         switch event {
@@ -60,16 +70,73 @@ final class UploadRunner: TransferRunner {
             engineStops = true
             handle(.stop)
         case .expire(let failure): handle(.expire(failure))
-        // A second in which the transfer waits for the engine does not count as silence of the server.
-        case .tick where attempt.transfer?.isWaiting == true: break
-        case .tick: handle(.tick(wasBodySent: attempt.transfer?.isBodySent ?? true))
+        case .tick: tick()
         case .transferComplete: handle(.transferComplete(wasBodySent: wasBodySent))
         case .transferFailed(let failure, let isTransient): handle(.transferFailed(failure, isTransient: isTransient))
         }
     }
 
-    private func handle(_ event: UploadMachine.Event) {
-        for action in machine.handle(event) { perform(action) }
+    private func tick() {
+        if isLimited { stopExtraParts() } else { for part in extraParts { part.tick() } }
+        // A second in which the transfer waits for the engine does not count as silence of the server.
+        if attempt.transfer?.isWaiting == true { return }
+        handle(.tick(wasBodySent: attempt.transfer?.isBodySent ?? true))
+    }
+
+    private func handle(_ event: UploadMachine.Event) { perform(machine.handle(event)) }
+
+    private func perform(_ actions: [UploadMachine.Action]) {
+        for action in actions { perform(action) }
+        requestConnection()
+    }
+
+    // MARK: Extra parts
+
+    /// With a rate limit, one part at a time is sent: several connections would share the rate, and the server may end
+    /// one that waits for long.
+    private var isLimited: Bool { attempt.services.traffic.rates.isLimited(attempt.task.id, of: attempt.task.session) }
+
+    private func requestConnection() {
+        guard machine.wantsExtraPart, !hasRequestedConnection, !isLimited else { return }
+        hasRequestedConnection = true
+        attempt.emit(.requestedConnection)
+    }
+
+    /// Uses one more connection for an extra part, or releases it.
+    func useConnection() -> [EngineEffect] {
+        hasRequestedConnection = false
+        if !isLimited, let taken = machine.takeExtraPart() {
+            let part = ExtraPart(taken, self)
+            extraParts.append(part)
+            part.start()
+            requestConnection()
+        } else {
+            attempt.emit(.releasedConnection)
+        }
+        return attempt.takeEffects()
+    }
+
+    func ended(_ part: ExtraPart, _ conclusion: UploadMachine.Conclusion) {
+        extraParts.removeAll { $0 === part }
+        let actions = machine.ended(part.machine, conclusion)
+        if machine.isFinishing, !actions.isEmpty {
+            // The part ends the attempt.
+            attempt.exchange.errorBody = part.errorBody
+            attempt.exchange.failureContext = part.failureContext
+        }
+        perform(actions)
+    }
+
+    /// Stops the extra part that was started last, because an urgent task needs its connection. Returns nil if there is
+    /// none.
+    func stopExtraPart() -> [EngineEffect]? {
+        guard let part = extraParts.last else { return nil }
+        part.stop()
+        return attempt.takeEffects()
+    }
+
+    private func stopExtraParts() {
+        for part in extraParts { part.stop() }
     }
 
     // MARK: Actions
@@ -82,6 +149,7 @@ final class UploadRunner: TransferRunner {
         case .record(let resource): record(resource)
         case .abandon: abandon()
         case .stopTransfer: attempt.stopTransfer()
+        case .stopExtraParts: stopExtraParts()
         case .releaseSlot: attempt.releaseSlot()
         case .conclude(let conclusion): conclude(conclusion)
         case .close: attempt.finish()
@@ -89,19 +157,46 @@ final class UploadRunner: TransferRunner {
     }
 
     private func openBody(_ step: UploadStep) {
+        openBody(step) { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let body):
+                payload = body.payload
+                attempt.feed = makeFeed(
+                    body.range, continues: body.continues, opened: { [weak self] in self?.handle(.opened) }
+                ) { [weak self] failure in self?.handle(.bodyFailed(failure)) }
+            case .failure(let failure): handle(.bodyFailed(failure))
+            }
+        }
+    }
+
+    /// What a request sends of the body.
+    struct StepBody {
+        let range: Range<UInt64>
+        /// Whether the server has other bytes of the body.
+        let continues: Bool
+        /// The SHA-256 of the bytes in hexadecimal digits, for S3.
+        var payload = RequestSignature.emptyPayload
+    }
+
+    /// Finds the bytes that the step sends. For S3, also computes their SHA-256.
+    func openBody(_ step: UploadStep, then: @escaping (Result<StepBody, Failure>) -> Void) {
         var (range, continues) = (sentBytes, false)
-        if case .append(let resource, let count) = step {
+        switch step {
+        case .append(let resource, let count):
             let first = sentBytes.lowerBound + resource.offset
             (range, continues) = (first..<first + count, resource.offset > 0)
+        case .part(_, let part):
+            let first = sentBytes.lowerBound
+            range = first + part.range.lowerBound..<first + part.range.upperBound
+            continues = part.number > 1
+        case .whole, .create, .probe, .list, .complete: break
         }
-        guard attempt.isS3 else { return openFeed(range, continues: continues) }
-        digest(range) { [weak self] result in
-            switch result {
-            case .success(let digest):
-                self?.payload = RequestSignature.digits(digest)
-                self?.openFeed(range, continues: continues)
-            case .failure(let failure): self?.handle(.bodyFailed(failure))
-            }
+        var body = StepBody(range: range, continues: continues)
+        guard attempt.isS3 else { return then(.success(body)) }
+        digest(range) { result in
+            if case .success(let digest) = result { body.payload = RequestSignature.digits(digest) }
+            then(result.map { _ in body })
         }
     }
 
@@ -121,13 +216,6 @@ final class UploadRunner: TransferRunner {
             }
         } catch {
             then(.failure(error))
-        }
-    }
-
-    private func openFeed(_ range: Range<UInt64>, continues: Bool) {
-        attempt.feed = makeFeed(range, continues: continues, opened: { [weak self] in self?.handle(.opened) }) {
-            [weak self] failure in
-            self?.handle(.bodyFailed(failure))
         }
     }
 
@@ -191,7 +279,7 @@ final class UploadRunner: TransferRunner {
         do throws(Failure) {
             var request = try attempt.request(of: step, machine.uploadProtocol, size: size)
             switch step {
-            case .whole, .append: request.s3?.payload = payload
+            case .whole, .append, .part: request.s3?.payload = payload
             case .complete(_, let parts): try complete(parts, &request)
             case .create, .probe, .list: break
             }
@@ -215,6 +303,8 @@ final class UploadRunner: TransferRunner {
         case .succeeded:
             judgeUplink(nil)
             end(success)
+        // Only the machine of an extra part concludes so.
+        case .sentPart: break
         case .failed(let failure):
             judgeUplink(failure)
             end(Outcome(state: .failed, failure: failure))
@@ -257,18 +347,23 @@ final class UploadRunner: TransferRunner {
 
 extension UploadRunner: TransferDelegate {
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
+        handle(event(for: head, transfer))
+        attempt.passEffects()
+        return .receive
+    }
+
+    /// Notes what the head of a response says about the credentials and the origin. Returns the event for the machine.
+    func event(for head: ResponseHead, _ transfer: Transfer) -> UploadMachine.Event {
         attempt.exchange.lastByte = attempt.services.runtime.now
-        noteCredentials(head, transfer)
+        // The first challenge of several parts counts. Each part that gets a challenge concludes with this one.
+        if attempt.authentication.authChallenge == nil { noteCredentials(head, transfer) }
         if head.isMultiplexed { attempt.emit(.becameMultiplexed) }
         attempt.authentication.secrets = transfer.secrets
         let redacted = transfer.secrets.redacted(head, requested: attempt.task.request.url)
         // The machine gets the resource as it was sent, because its URL may contain a secret.
-        handle(
-            .head(
-                redacted, attempt.authentication.authChallenge, location: location(of: head),
-                wasBodySent: transfer.isBodySent))
-        attempt.passEffects()
-        return .receive
+        return .head(
+            redacted, attempt.authentication.authChallenge, location: location(of: head),
+            wasBodySent: transfer.isBodySent)
     }
 
     func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) -> Bool {

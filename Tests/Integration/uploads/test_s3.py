@@ -88,7 +88,8 @@ def test_a_large_file_is_sent_in_parts(server, engine, sources):
     one.upload("s3://bucket/a", source(sources, LARGE), headers=(("Content-Type", "image/png"),))
     succeeded(one)
     assert hashlib.sha256(server.objects["bucket", "a"]).digest() == hashlib.sha256(LARGE.data).digest()
-    assert server.steps() == ["POST uploads", *PARTS, *FINISH]
+    steps = server.steps()
+    assert [steps[0], *sorted(steps[1:4]), *steps[4:]] == ["POST uploads", *PARTS, *FINISH]
     assert server.requests[0][2]["Content-Type"] == "image/png"
     assert "image/png" not in [fields.get("Content-Type") for *_, fields in server.requests[1:]]
     assert server.uploads == {}
@@ -97,7 +98,7 @@ def test_a_large_file_is_sent_in_parts(server, engine, sources):
 def test_an_upload_continues_with_the_part_that_was_in_flight_when_the_engine_was_killed(
         server, engine, host, sources, profiles):
     server.drop_after = [None, 3 * MEBIBYTE]
-    one = engine(first_delay_ms=60_000)
+    one = engine(first_delay_ms=60_000, connections_per_origin=1)
     one.upload("s3://bucket/a", source(sources, LARGE))
     until(one.tasks, lambda tasks: tasks[0].attempts >= 1 and tasks[0].state is TaskState.WAITING)
     one.kill_with_engine()
@@ -114,7 +115,7 @@ def test_an_engine_that_is_killed_again_and_again_sends_at_most_the_part_in_flig
         server, engine, host, sources, profiles):
     content, kills = Content(40 * MEBIBYTE), 3
     server.stalls_in = 2
-    one = engine()
+    one = engine(connections_per_origin=1)
     one.upload("s3://bucket/a", source(sources, content))
     for killed in range(1, kills + 1):
         with server.changed:
@@ -131,7 +132,7 @@ def test_an_engine_that_is_killed_again_and_again_sends_at_most_the_part_in_flig
 
 def test_the_list_of_parts_has_several_pages(server, engine, sources):
     server.page = 1
-    one = engine()
+    one = engine(connections_per_origin=1)
     one.upload("s3://bucket/a", source(sources, LARGE))
     succeeded(one)
     assert server.objects["bucket", "a"] == LARGE.data
@@ -149,7 +150,7 @@ def test_an_upload_that_the_server_has_forgotten_starts_again(server, engine, so
 
 def test_an_error_in_a_response_with_status_200_is_no_success(server, engine, sources):
     server.fail("POST", "uploadId", 200, "InternalError")
-    one = engine()
+    one = engine(connections_per_origin=1)
     one.upload("s3://bucket/a", source(sources, LARGE))
     succeeded(one)
     assert server.objects["bucket", "a"] == LARGE.data
@@ -158,7 +159,7 @@ def test_an_error_in_a_response_with_status_200_is_no_success(server, engine, so
 
 def test_a_busy_server_gets_the_part_again_later(server, engine, sources):
     server.fail("PUT", "partNumber=2", 503, "SlowDown")
-    one = engine()
+    one = engine(connections_per_origin=1)
     one.upload("s3://bucket/a", source(sources, LARGE))
     succeeded(one)
     assert server.steps() == ["POST uploads", *PARTS[:2], "GET uploadId", *PARTS[1:], *FINISH]

@@ -57,9 +57,11 @@ class _Handler(Handler):
 
     def stall(self):
         """Waits for the end of the client, if this is the request for a part that stalls."""
-        if "partNumber" not in self.query or self.owner.stalls_in == 0:
+        if "partNumber" not in self.query:
             return False
         with self.owner.changed:
+            if self.owner.stalls_in == 0:
+                return False
             self.owner.stalls_in -= 1
             if self.owner.stalls_in > 0:
                 return False
@@ -88,9 +90,18 @@ class _Handler(Handler):
     def handle_request(self):
         if self.path.startswith(("/latest/", "/container")):
             return self.serve_metadata()
+        number = self.query.get("partNumber")
         with self.owner.changed:
             self.owner.requests.append((self.command, self.path, dict(self.headers.items())))
-            self.owner.changed.notify_all()
+            self.owner.note_part(number and 1)
+            self.owner.changed.wait_for(lambda: number not in self.owner.held)
+        try:
+            return self.handle_body()
+        finally:
+            with self.owner.changed:
+                self.owner.note_part(number and -1)
+
+    def handle_body(self):
         body = self.read_body()
         if body is None:
             return None
@@ -203,6 +214,8 @@ class S3Server(HandlingServer):
     - `tokens`: the session tokens that are accepted; None: requests have no token.
     - `region`: the region for which requests must be signed.
     - `page`: how many parts a list has.
+    - `held`: the numbers of parts, as texts, whose bodies are not read for now (`release`).
+    - `in_flight`: how many requests for parts have no response yet. `most_in_flight`: the most at the same time.
     - `stalls_in`: the number of the next request for a part that gets no response. The server reads the part, and drops
       it when the client has ended. `stalled`: how many requests got no response.
     """
@@ -213,6 +226,7 @@ class S3Server(HandlingServer):
         self.drop_after, self.errors, self.tokens = [], [], None
         self.region, self.page = "us-east-1", 1_000
         self.stalls_in, self.stalled = 0, 0
+        self.held, self.in_flight, self.most_in_flight = set(), 0, 0
         self.objects, self.uploads, self.requests, self.aborted = {}, {}, [], []
         self.metadata, self.metadata_requests = {}, []
         self.changed = threading.Condition()
@@ -220,6 +234,26 @@ class S3Server(HandlingServer):
     def fail(self, method, part, status, code):
         """Responds to the next request with the method, whose URL has this text, with an error."""
         self.errors.append((lambda request: request.command == method and part in request.path, status, code))
+
+    def release(self, *numbers):
+        """Reads the bodies of these parts; without numbers, of all."""
+        with self.changed:
+            self.held = self.held - set(numbers) if numbers else set()
+            self.changed.notify_all()
+
+    def note_part(self, change):
+        """Counts a request for a part that begins or ends. The caller holds the lock."""
+        self.in_flight += change or 0
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        self.changed.notify_all()
+
+    def wait_until(self, condition):
+        with self.changed:
+            assert self.changed.wait_for(condition, 60), (self.steps(), self.in_flight)
+
+    def parts(self):
+        """The numbers of the parts of the unfinished uploads."""
+        return {number for upload in self.uploads.values() for number in upload}
 
     def steps(self):
         """What the requests were, such as "PUT partNumber=1"."""

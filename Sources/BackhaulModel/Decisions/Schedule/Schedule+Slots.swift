@@ -8,6 +8,10 @@ extension Schedule {
         /// has an origin, the running task must belong to that origin. This step is returned one time for each urgent
         /// task.
         case preempt(Origin?)
+        /// An urgent task has no connection, and running tasks have further connections. One of these connections must
+        /// be released. If the step has an origin, it must be a connection to that origin. This step replaces the step
+        /// `preempt`.
+        case releaseExtraConnection(Origin?)
     }
 
     /// Returns the next step; nil if no task can start now and no lane must be loaded.
@@ -34,7 +38,7 @@ extension Schedule {
         let state = lanes[lane] ?? LaneState(session: session, origin: origin)
         guard let session = sessions[state.session], let limits = session.limits else { return false }
         return running < engineLimits.running && session.running < limits.perSession
-            && state.running < width(of: state, limits) && hasConnection(state) && originAllowsTask(of: state)
+            && state.requests < width(of: state, limits) && hasConnection(state) && originAllowsTask(of: state)
     }
 
     /// Gives a slot of the lane to a task that was not loaded. The slot counts against the limits until it is released.
@@ -46,6 +50,39 @@ extension Schedule {
         }
         running += 1
         if let session = lanes[lane]?.session { sessions[session]?.running += 1 }
+    }
+
+    /// Takes one more connection for a running task of the lane, if the limits allow that and no task waits for the
+    /// connection. It is called after `next()` has returned nil: so no ready task can use the connection. Returns
+    /// whether a connection was taken.
+    public mutating func takeExtraConnection(_ lane: Lane) -> Bool {
+        guard let state = lanes[lane], let limits = sessions[state.session]?.limits, state.running > 0,
+            !state.isHeld, !state.runsOneTask, state.runningAlone == 0, state.requests < width(of: state, limits),
+            hasConnection(state), originAllowsExtraConnection(of: state), !awaitsTasks
+        else { return false }
+        change(lane) { $0.extraConnections += 1 }
+        return true
+    }
+
+    public mutating func releasedExtraConnection(_ lane: Lane) {
+        guard let state = lanes[lane], state.extraConnections > 0 else { return }
+        change(lane) { $0.extraConnections -= 1 }
+        removeIfForgotten(state.session)
+    }
+
+    /// Whether the release of a further connection allows a task to start. Nil means any origin.
+    private func hasExtraConnection(to origin: Origin?) -> Bool {
+        lanes.values.contains {
+            $0.extraConnections > 0 && !$0.isMultiplexed && (origin == nil || $0.origin == origin)
+        }
+    }
+
+    /// Whether tasks are being loaded that may start at once.
+    private var awaitsTasks: Bool { lanes.values.contains { $0.isLoading && $0.readyCount == 0 } }
+
+    /// An origin that has asked for a pause gets no further connections.
+    private func originAllowsExtraConnection(of lane: LaneState) -> Bool {
+        lane.origin.map { originWidths[$0] == nil } ?? true
     }
 
     /// Adds the lane if it is not known. Returns true if it was added.
@@ -67,7 +104,8 @@ extension Schedule {
                 lanes[lane]?.isLoading = true
                 return .load(lane, limit: loadTarget)
             }
-            if mayStart, waiting.allowsTask, waiting.running < width(of: waiting, state.limits), hasConnection(waiting),
+            if mayStart, waiting.allowsTask, waiting.requests < width(of: waiting, state.limits),
+                hasConnection(waiting),
                 originAllowsTask(of: waiting), let step = start(lane)
             {
                 return step
@@ -92,7 +130,8 @@ extension Schedule {
                 if !isFull, hasConnection(waiting) { return start(lane) }
                 guard waiting.requestedPreemptions < waiting.urgent.count else { continue }
                 lanes[lane]?.requestedPreemptions += 1
-                return .preempt(isFull || connections >= engineLimits.connections ? nil : waiting.origin)
+                let origin = isFull || connections >= engineLimits.connections ? nil : waiting.origin
+                return !isFull && hasExtraConnection(to: origin) ? .releaseExtraConnection(origin) : .preempt(origin)
             }
         }
         return nil
@@ -116,7 +155,7 @@ extension Schedule {
 
     /// Whether the limits of connections allow one more task of the lane.
     private func hasConnection(_ lane: LaneState) -> Bool {
-        if lane.isMultiplexed, lane.running > 0 { return true }
+        if lane.isMultiplexed, lane.requests > 0 { return true }
         guard connections < engineLimits.connections else { return false }
         guard let limit = engineLimits.connectionsPerOrigin, let origin = lane.origin else { return true }
         return connectionsTo[origin, default: 0] < limit
@@ -125,7 +164,7 @@ extension Schedule {
     /// Whether the lane's origin may run one more task.
     private func originAllowsTask(of lane: LaneState) -> Bool {
         guard !originWidths.isEmpty, let origin = lane.origin, let width = originWidths[origin] else { return true }
-        return width > 0 && width > lanes.values.reduce(0) { $0 + ($1.origin == origin ? $1.running : 0) }
+        return width > 0 && width > lanes.values.reduce(0) { $0 + ($1.origin == origin ? $1.requests : 0) }
     }
 
     /// Changes the lane, and updates the counts of connections.
@@ -149,7 +188,7 @@ extension Schedule {
 
     /// Forgets the lane if it has no tasks. A later `add` registers the lane again.
     mutating func removeIfIdle(_ lane: Lane) {
-        guard let state = lanes[lane], state.readyCount == 0, state.running == 0, state.runningAlone == 0,
+        guard let state = lanes[lane], state.readyCount == 0, state.requests == 0, state.runningAlone == 0,
             !state.mayHaveMore, !state.isLoading
         else { return }
         lanes[lane] = nil

@@ -44,6 +44,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         var ready: [Task] = []
         var next = 0
         var running = 0
+        /// The connections that running tasks have in addition to their first ones.
+        var extraConnections = 0
         var isLoading = false
         /// Whether tasks were added while the lane's tasks were being loaded from the store. Then the result of this
         /// load may lack the added tasks.
@@ -61,7 +63,9 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
 
         var readyCount: Int { ready.count - next }
         var allowsTask: Bool { !isHeld && (!runsOneTask || runningAlone == 0) }
-        var connections: Int { isMultiplexed ? min(1, running) : running }
+        /// The requests that may be under way at the same time.
+        var requests: Int { running + extraConnections }
+        var connections: Int { isMultiplexed ? min(1, requests) : requests }
         var first: Task? { next < ready.count ? ready[next] : nil }
         var isUrgent: Bool { first.map(urgent.contains) ?? false }
 

@@ -2,6 +2,7 @@
 extension UploadMachine {
     mutating func start() -> [Action] {
         guard case .ready = state else { return [] }
+        if ownPart != nil, let step { return begin(step) }
         return begin(uploadProtocol.firstStep(resource, size: size))
     }
 
@@ -15,7 +16,7 @@ extension UploadMachine {
         switch state {
         // Perhaps the file is another one of the same size and time. The next attempt begins with its first byte, or
         // fails if the file was changed.
-        case .opening(.append), .sending(.append):
+        case .opening(.append), .sending(.append), .opening(.part), .sending(.part):
             guard failure.status == .bodyChanged else { fallthrough }
             resource = nil
             return [.abandon] + conclude(.startOver(failure))
@@ -24,7 +25,8 @@ extension UploadMachine {
         case .opening, .sending:
             let isTemporary = [.outOfResources, .storageAway, .diskFailed].contains(failure.status)
             return conclude(isTemporary ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
-        case .ready, .recording, .reading, .settling, .receiving, .refusing, .concluding, .over: return []
+        case .ready, .recording, .reading, .settling, .awaitingParts, .receiving, .refusing, .concluding, .over:
+            return []
         }
     }
 
@@ -103,7 +105,7 @@ extension UploadMachine {
         case .receiving: return conclude(success(wasBodySent), transferHasEnded: true)
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
         case .settling(let step, let records, _): return proceed(with: step, records: records, transferHasEnded: true)
-        case .ready, .opening, .recording, .concluding, .over: return []
+        case .ready, .opening, .recording, .awaitingParts, .concluding, .over: return []
         }
     }
 
@@ -117,7 +119,7 @@ extension UploadMachine {
         // received part is enough.
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
         case .settling(let step, let records, _): return proceed(with: step, records: records, transferHasEnded: true)
-        case .ready, .opening, .recording, .concluding, .over: return []
+        case .ready, .opening, .recording, .awaitingParts, .concluding, .over: return []
         }
     }
 
@@ -142,7 +144,9 @@ extension UploadMachine {
         let last = state
         state = .concluding(conclusion)
         return (last.hasTransfer && !transferHasEnded ? [.stopTransfer] : [])
-            + (last.holdsSlot ? [.releaseSlot] : []) + [.conclude(conclusion)]
+            + (parts?.hasPartsInFlight == true ? [.stopExtraParts] : []) + (last.holdsSlot ? [.releaseSlot] : []) + [
+                .conclude(conclusion)
+            ]
     }
 
     mutating func concluded() -> [Action] {
@@ -161,7 +165,9 @@ extension UploadMachine {
 
     mutating func stop() -> [Action] {
         switch state {
-        case .ready, .opening, .recording, .sending, .reading, .settling, .receiving, .refusing: conclude(.stopped)
+        case .settling where ownPart != nil: conclude(.sentPart)
+        case .ready, .opening, .recording, .sending, .reading, .settling, .awaitingParts, .receiving, .refusing:
+            conclude(.stopped)
         case .concluding, .over: []
         }
     }
@@ -170,7 +176,8 @@ extension UploadMachine {
         switch state {
         // After an accepted response, the upload may still succeed. So the end of its time-out is ignored.
         case .receiving, .concluding, .over: []
-        case .ready, .opening, .recording, .sending, .reading, .settling, .refusing: conclude(.failed(failure))
+        case .ready, .opening, .recording, .sending, .reading, .settling, .awaitingParts, .refusing:
+            conclude(.failed(failure))
         }
     }
 }

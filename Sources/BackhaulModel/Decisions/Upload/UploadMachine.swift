@@ -19,6 +19,10 @@ public struct UploadMachine: Sendable {
     public internal(set) var greatestOffset: UInt64
     /// How many requests for the list of parts this attempt has sent, without those for further pages.
     var listings = 0
+    /// The parts that are sent to the resource; nil if the body is not sent in parts.
+    var parts: PartPlan?
+    /// The only part that this machine sends; nil for the machine of an attempt.
+    var ownPart: UploadPart?
     /// The body of the present response, if the verdict needs it.
     private(set) var responseBody: [UInt8] = []
     let url: String
@@ -110,6 +114,8 @@ extension UploadMachine {
         case reading(UploadStep)
         /// The rest of a response is being received. Then the step follows. `ticks`: the seconds since the head.
         case settling(UploadStep, records: Bool, ticks: Int)
+        /// All parts are sent or in flight, and the extra parts are still in flight.
+        case awaitingParts
         /// The body of an accepted response is being received. `ticks`: the seconds since the head of the response, or
         /// since the end of the request's body if that was later.
         case receiving(ticks: Int)
@@ -121,7 +127,8 @@ extension UploadMachine {
 
         var holdsSlot: Bool {
             switch self {
-            case .ready, .opening, .recording, .sending, .reading, .settling, .receiving, .refusing: true
+            case .ready, .opening, .recording, .sending, .reading, .settling, .awaitingParts, .receiving, .refusing:
+                true
             case .concluding, .over: false
             }
         }
@@ -129,13 +136,14 @@ extension UploadMachine {
         var hasTransfer: Bool {
             switch self {
             case .sending, .reading, .settling, .receiving, .refusing: true
-            case .ready, .opening, .recording, .concluding, .over: false
+            case .ready, .opening, .recording, .awaitingParts, .concluding, .over: false
             }
         }
     }
 
     public enum Phase: Sendable {
-        case ready, opening, recording, sending, reading, settling, receiving, receivingErrorBody, concluding, over
+        case ready, opening, recording, sending, reading, settling, awaitingParts, receiving, receivingErrorBody
+        case concluding, over
     }
 
     /// The state without its data.
@@ -147,6 +155,7 @@ extension UploadMachine {
         case .sending: .sending
         case .reading: .reading
         case .settling: .settling
+        case .awaitingParts: .awaitingParts
         case .receiving: .receiving
         case .refusing: .receivingErrorBody
         case .concluding: .concluding
@@ -164,6 +173,8 @@ extension UploadMachine {
         /// The server has lost the upload. The next attempt sends the whole body.
         case startOver(Failure)
         case credential(AuthenticationChallenge)
+        /// The server has the part. Only the machine of an extra part concludes so.
+        case sentPart
         /// The task's row in the store already has the new state (suspended or cancelled), or the engine stops.
         case stopped
     }
@@ -207,6 +218,8 @@ extension UploadMachine {
         case startTransfer(UploadStep)
         /// Stops the transfer. No further event of the transfer follows.
         case stopTransfer
+        /// Stops the extra parts. The action comes before the end of the attempt.
+        case stopExtraParts
         /// Stores the resource, or removes the stored one. Results in `recorded`.
         case record(UploadResource?)
         /// Removes the stored resource, and asks the server to remove what it has.

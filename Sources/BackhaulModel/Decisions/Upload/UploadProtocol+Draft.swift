@@ -9,7 +9,7 @@ extension UploadProtocol {
         switch step {
         case .whole where self == .apple: return [completion(true)]
         case .whole: return [completion(true), HeaderField("Upload-Length", String(size))]
-        case .create, .probe, .list, .complete: return []
+        case .create, .probe, .list, .complete, .part: return []
         case .append(let resource, let count):
             let fields = [
                 completion(resource.offset + count == size), HeaderField("Upload-Offset", String(resource.offset)),

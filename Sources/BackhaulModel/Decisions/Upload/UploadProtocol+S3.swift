@@ -1,6 +1,6 @@
 /// The multipart upload of S3: POST makes an upload with an id, PUT sends a part, GET lists the parts that the server
-/// has, and POST with the list of all parts makes the object. The offset of the resource is the end of its first parts
-/// without a gap, and `longestAppend` is the size of a part.
+/// has, and POST with the list of all parts makes the object. The offset of the resource is the size of the sent parts
+/// together, and `longestAppend` is the size of a part. A `PartPlan` decides which part is sent next.
 extension UploadProtocol {
     /// Larger bodies are sent in parts.
     public static let s3WholeSize: UInt64 = 16 << 20
@@ -20,12 +20,10 @@ extension UploadProtocol {
         switch step {
         case .whole: return url
         case .create: return url + "?uploads="
-        case .probe(let resource), .complete(let resource, _): return resource.url
+        case .probe(let resource), .complete(let resource, _), .append(let resource, _): return resource.url
         case .list(let resource, let listing):
             return resource.url + (listing.marker == 0 ? "" : "&part-number-marker=\(listing.marker)")
-        case .append(let resource, _):
-            let number = resource.offset / (resource.longestAppend ?? Self.s3PartSize) + 1
-            return resource.url + "&partNumber=\(number)"
+        case .part(let resource, let part): return resource.url + "&partNumber=\(part.number)"
         }
     }
 
@@ -42,7 +40,7 @@ extension UploadProtocol {
             case .whole: true
             case .create: !conditions.contains(name)
             case .complete: isForAll || conditions.contains(name)
-            case .probe, .list, .append: isForAll
+            case .probe, .list, .append, .part: isForAll
             }
         }
     }
@@ -63,12 +61,10 @@ extension UploadProtocol {
     {
         guard (200..<300).contains(head.status) else { return s3Refused(head, body, step) }
         switch step {
-        case .whole, .probe: return .answer(forgets: false)
+        case .whole, .probe, .append: return .answer(forgets: false)
         case .create: return s3Created(head, body, url, size)
         case .list(let resource, let listing): return s3Listed(head, body, resource, listing, size)
-        case .append(var resource, let count):
-            resource.offset += count
-            return .next(s3Rest(of: resource, [], size), records: true)
+        case .part: return .tookPart
         case .complete(let resource, _):
             guard let error = S3Error(body) else {
                 let isResult = S3Document(body)?.root.name == "CompleteMultipartUploadResult"
@@ -78,21 +74,14 @@ extension UploadProtocol {
         }
     }
 
-    /// The step that sends the next part, or the one that makes the object.
-    private func s3Rest(of resource: UploadResource, _ parts: [S3Part], _ size: UInt64) -> UploadStep {
-        guard resource.offset < size else {
-            return parts.isEmpty ? .list(resource, PartListing()) : .complete(resource, parts)
-        }
-        return .append(resource, count: min(resource.longestAppend ?? Self.s3PartSize, size - resource.offset))
-    }
-
     private func s3Created(_ head: ResponseHead, _ body: [UInt8], _ url: String, _ size: UInt64) -> UploadVerdict {
         guard let root = S3Document(body)?.root, root.name == "InitiateMultipartUploadResult",
             let id = root["UploadId"], !id.isEmpty, id.utf8.count <= 1_024
         else { return .later(.s3("no id for the upload", head)) }
+        let partSize = Self.s3PartSize(of: size)
         let resource = UploadResource(
-            .s3, url: url + "?uploadId=" + S3Object.encoded(id.utf8), longestAppend: Self.s3PartSize(of: size))
-        return .next(s3Rest(of: resource, [], size), records: true)
+            .s3, url: url + "?uploadId=" + S3Object.encoded(id.utf8), longestAppend: partSize)
+        return .parts(resource, PartPlan(size: size, partSize: partSize), records: true)
     }
 
     private func s3Listed(
@@ -104,8 +93,11 @@ extension UploadProtocol {
         let known = resource.offset
         let partSize = resource.longestAppend ?? Self.s3PartSize
         let parts = listing.usable(partSize: partSize, of: size)
-        resource.offset = min(size, UInt64(parts.count) * partSize)
-        return .next(s3Rest(of: resource, parts, size), records: resource.offset != known)
+        let plan = PartPlan(size: size, partSize: partSize, sent: parts.map(\.number))
+        resource.offset = plan.sentBytes
+        let records = resource.offset != known
+        return plan.isSent
+            ? .next(.complete(resource, parts), records: records) : .parts(resource, plan, records: records)
     }
 
     private func s3Refused(_ head: ResponseHead, _ body: [UInt8], _ step: UploadStep) -> UploadVerdict {
@@ -166,17 +158,10 @@ public struct PartListing: Equatable, Sendable {
         return true
     }
 
-    /// The first parts without a gap that have their right sizes.
+    /// The parts of the body that have their right sizes.
     func usable(partSize: UInt64, of size: UInt64) -> [S3Part] {
-        var usable: [S3Part] = []
-        for part in parts {
-            let (start, overflow) = UInt64(usable.count).multipliedReportingOverflow(by: partSize)
-            guard !overflow, start < size, part.number == UInt64(usable.count) + 1,
-                part.size == min(partSize, size - start)
-            else { break }
-            usable.append(part)
-        }
-        return usable
+        let count = PartPlan.count(of: size, partSize: partSize)
+        return parts.filter { $0.number <= count && $0.size == min(partSize, size - ($0.number - 1) * partSize) }
     }
 }
 

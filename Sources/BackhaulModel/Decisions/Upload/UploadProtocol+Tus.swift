@@ -4,7 +4,7 @@ extension UploadProtocol {
     func tus(_ step: UploadStep, _ size: UInt64) -> [HeaderField] {
         switch step {
         case .create: [HeaderField("Upload-Length", String(size))]
-        case .whole, .probe, .list, .complete: []
+        case .whole, .probe, .list, .complete, .part: []
         case .append(let resource, _):
             [
                 HeaderField("Upload-Offset", String(resource.offset)),

@@ -10,16 +10,22 @@ public enum UploadStep: Equatable, Sendable {
     case list(UploadResource, PartListing)
     /// Sends `count` bytes from the resource's offset on.
     case append(UploadResource, count: UInt64)
+    /// Sends a part of the body.
+    case part(UploadResource, UploadPart)
     /// Makes the object from its parts.
     case complete(UploadResource, [S3Part])
 
     public var resource: UploadResource? {
         switch self {
         case .whole, .create: nil
-        case .probe(let resource), .list(let resource, _), .append(let resource, _), .complete(let resource, _):
+        case .probe(let resource), .list(let resource, _), .append(let resource, _), .complete(let resource, _),
+            .part(let resource, _):
             resource
         }
     }
+
+    /// The part that the step sends; nil if it sends none.
+    public var part: UploadPart? { if case .part(_, let part) = self { part } else { nil } }
 }
 
 /// What follows the response to a step.
@@ -31,6 +37,10 @@ public enum UploadVerdict: Equatable, Sendable {
     case complete
     /// The upload continues with another request. `records`: the resource is stored before this request is sent.
     case next(UploadStep, records: Bool)
+    /// The parts of the plan are sent to the resource. `records`: the resource is stored before the first of them.
+    case parts(UploadResource, PartPlan, records: Bool)
+    /// The server has the part of the step.
+    case tookPart
     /// The resource does not exist any more, or does not belong to this body. The upload starts at the first byte.
     case startOver(Failure)
     /// The resource cannot be used now. The failure is retried later.
@@ -94,7 +104,8 @@ public enum UploadProtocol: Int32, Sendable {
         case .create, .complete: "POST"
         case .probe: "HEAD"
         case .list: "GET"
-        case .append: self == .s3 ? "PUT" : "PATCH"
+        case .append: "PATCH"
+        case .part: "PUT"
         }
     }
 
@@ -137,7 +148,7 @@ public enum UploadProtocol: Int32, Sendable {
     public func readsBody(of head: ResponseHead, after step: UploadStep) -> Bool {
         guard self == .s3 else { return false }
         switch step {
-        case .whole, .append: return !(200..<300).contains(head.status)
+        case .whole, .append, .part: return !(200..<300).contains(head.status)
         case .create, .probe, .list, .complete: return true
         }
     }
@@ -151,7 +162,7 @@ public enum UploadProtocol: Int32, Sendable {
     ) -> UploadVerdict {
         switch (self, step) {
         case (.s3, _): return s3Verdict(head, body, after: step, url, size: size)
-        case (.plain, _), (_, .list), (_, .complete): return .answer(forgets: false)
+        case (.plain, _), (_, .list), (_, .complete), (_, .part): return .answer(forgets: false)
         case (_, .whole):
             // An error after the whole body may be the answer to it.
             let isAnswer = isComplete(head) ?? wasBodySent

@@ -36,6 +36,8 @@ private struct ScheduleSimulation {
     private var waiting: [Lane: [Int]] = [:]
     private var loaded: [Lane: [Int]] = [:]
     private var running: [(task: Int, lane: Lane)] = []
+    /// The lanes of the further connections of running tasks.
+    private var extraConnections: [Lane] = []
     private var results: [(lane: Lane, tasks: [Int], isAll: Bool)] = []
     private var made = 0
     private var ended: Set<Int> = []
@@ -67,13 +69,14 @@ private struct ScheduleSimulation {
     }
 
     mutating func step() {
-        switch random.number(0...19) {
+        switch random.number(0...21) {
         case 0...4: enqueue()
         case 5...8: finishLoad()
         case 9...15: end()
         case 16: if let lane = random.pick(lanes) { multiplex(lane) }
         case 17: setLimits(of: random.pick(lanes)?.session ?? 0)
         case 18: cancel()
+        case 19...20: releaseExtraConnection()
         default:
             guard let lane = random.pick(lanes), waiting[lane]?.isEmpty == false else { return }
             add(lane, reload: random.once(in: 2))
@@ -88,6 +91,7 @@ private struct ScheduleSimulation {
             if results.isEmpty, running.isEmpty { break }
             if !results.isEmpty { finishLoad() }
             if !running.isEmpty { end() }
+            releaseExtraConnection()
         }
         if ended.count + dropped != made {
             problems.append("\(made - ended.count - dropped) of \(made) tasks never ran")
@@ -144,12 +148,27 @@ private struct ScheduleSimulation {
             switch step {
             case .load(let lane, let limit): load(lane, limit)
             case .start(let task, let lane): start(task, lane)
-            case .preempt: problems.append("a task is preempted without an urgent task")
+            case .preempt, .releaseExtraConnection: problems.append("a task is preempted without an urgent task")
             }
         }
         for lane in lanes where mayStart(lane, surely: true) {
             problems.append("a task of \(lane) could start but does not")
         }
+        if random.once(in: 2), let lane = random.pick(running)?.lane { takeExtraConnection(lane) }
+    }
+
+    private mutating func takeExtraConnection(_ lane: Lane) {
+        guard schedule.takeExtraConnection(lane) else { return }
+        if results.contains(where: { loaded[$0.lane]?.isEmpty ?? true }) {
+            problems.append("a task gets a further connection while tasks are loaded")
+        }
+        if requests(of: lane) >= width(of: lane) { problems.append("\(lane) gets a connection beyond its limit") }
+        extraConnections.append(lane)
+    }
+
+    private mutating func releaseExtraConnection() {
+        guard let index = extraConnections.indices.randomElement(using: &random) else { return }
+        schedule.releasedExtraConnection(extraConnections.remove(at: index))
     }
 
     /// The simulated store reads the tasks immediately, but the schedule gets the result later.
@@ -191,9 +210,17 @@ private struct ScheduleSimulation {
     /// the schedule starts a task even if it has forgotten that the lane is multiplexed.
     private func mayStart(_ lane: Lane, surely: Bool = false) -> Bool {
         guard let limit = limits[lane.session], loaded[lane]?.isEmpty == false else { return false }
-        let width = multiplexed.contains(lane) && !surely ? max(streamLimit, limit.perLane) : limit.perLane
         return running.count < engineLimit
             && running.count(where: { $0.lane.session == lane.session }) < limit.perSession
-            && running.count(where: { $0.lane == lane }) < width
+            && requests(of: lane) < width(of: lane, surely: surely)
+    }
+
+    private func width(of lane: Lane, surely: Bool = false) -> Int {
+        let limit = limits[lane.session]?.perLane ?? 0
+        return multiplexed.contains(lane) && !surely ? max(streamLimit, limit) : limit
+    }
+
+    private func requests(of lane: Lane) -> Int {
+        running.count(where: { $0.lane == lane }) + extraConnections.count(where: { $0 == lane })
     }
 }

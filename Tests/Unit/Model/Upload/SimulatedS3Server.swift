@@ -58,9 +58,9 @@ struct SimulatedS3Server {
         }
         guard let parts = uploads[resource.url] else { return refused("NoSuchUpload", 404) }
         switch step {
-        case .append(_, let count):
+        case .part(_, let part):
             guard let number = Self.number(in: url, after: "partNumber") else { return refused("InvalidArgument", 400) }
-            uploads[resource.url]?[number] = count
+            uploads[resource.url]?[number] = part.count
         case .list:
             let after = Self.number(in: url, after: "part-number-marker") ?? 0
             let rest = parts.keys.sorted().filter { $0 > after }
@@ -75,7 +75,7 @@ struct SimulatedS3Server {
             objects.append(list.reduce(0) { $0 + (parts[$1.number] ?? 0) })
             uploads[resource.url] = nil
             body = Array("<CompleteMultipartUploadResult/>".utf8)
-        case .whole, .create, .probe: return 400
+        case .whole, .create, .probe, .append: return 400
         }
         return 200
     }

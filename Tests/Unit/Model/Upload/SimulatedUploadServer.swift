@@ -58,7 +58,7 @@ struct SimulatedUploadServer {
         case .probe(let resource):
             guard let upload = uploads[resource.url] else { return answer(404) }
             return answer(204, [("Upload-Offset", String(upload.length)), completion(upload.hasEnded)])
-        case .list, .complete: return answer(400)
+        case .list, .complete, .part: return answer(400)
         case .append(let resource, let count):
             guard let upload = uploads[resource.url] else { return answer(404) }
             guard upload.length == resource.offset, !upload.hasEnded, count <= longestAppend ?? count else {

@@ -19,7 +19,7 @@ struct UploadProtocolTests {
         case .complete: "complete"
         case .next(.append(let resource, let count), _): "append \(count) at \(resource.offset)"
         case .next(.probe, _): "probe"
-        case .next: "?"
+        case .next, .parts, .tookPart: "?"
         case .startOver: "start over"
         case .later: "later"
         }

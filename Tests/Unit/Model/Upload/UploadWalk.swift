@@ -66,7 +66,7 @@ struct UploadWalk {
                 case .conclude(.succeeded): return .succeeded
                 case .conclude(.failed(let failure)): return .failed(failure)
                 case .conclude: return .again
-                case .releaseSlot, .close: break
+                case .releaseSlot, .close, .stopExtraParts: break
                 }
             }
         }
