@@ -5,6 +5,9 @@ public struct RepeatCounts: Equatable, Sendable {
     public var immediate: UInt32 = 0
     /// Attempts that got no response to a whole body (`FailedAttempt.isUnanswered`).
     public var unanswered: UInt32 = 0
+    /// Attempts in which the server had lost the upload (`FailedAttempt.hasLostUpload`). Attempts that ended in other
+    /// ways may be between them. The count begins again when the server confirms new bytes.
+    public var lost: UInt32 = 0
 
     public init() {}
 }
@@ -67,6 +70,8 @@ public struct FailedAttempt: Equatable, Sendable {
         var counts = RepeatCounts()
         if decision == .immediately { counts.immediate = repeats.immediate.addingSaturating(1) }
         if isUnanswered { counts.unanswered = repeats.unanswered.addingSaturating(1) }
+        if !madeProgress { counts.lost = repeats.lost }
+        if hasLostUpload { counts.lost = counts.lost.addingSaturating(1) }
         return counts
     }
 }
@@ -142,10 +147,10 @@ public enum RetryDecision: Equatable, Sendable {
         if attempt.isUplinkFailure { return .whenUplinkIsUp }
         // Most servers repeat such a failure. So after some failed attempts in a row, the task is not retried.
         let mayPass = attempt.continuesPart && attempt.failure.status == .unexpectedType
-        if attempt.repeats(after: .end).unanswered >= permanentFailureLimit { return .end }
+        let repeats = attempt.repeats(after: .end)
+        if max(repeats.unanswered, repeats.lost) >= permanentFailureLimit { return .end }
         let isPermanent =
-            attempt.failure.isPermanent && !mayPass || attempt.hasLostUpload
-            || attempt.hasStreamError && !policy.retries(attempt.failure)
+            attempt.failure.isPermanent && !mayPass || attempt.hasStreamError && !policy.retries(attempt.failure)
         if isPermanent, consecutiveFailures >= permanentFailureLimit { return .end }
         if let maximum = policy.maximumAttempts, consecutiveFailures >= maximum { return .end }
         return .later(milliseconds: min(delay, remaining), consecutiveFailures: consecutiveFailures)
