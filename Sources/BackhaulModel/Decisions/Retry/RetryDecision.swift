@@ -135,8 +135,8 @@ public enum RetryDecision: Equatable, Sendable {
         // If the server closed the connection, and the request may be repeated (RFC 9113, section 8.7), the policy for
         // errors does not apply to the first `immediateLimit` retries in a row.
         if attempt.isUnprocessedStream, attempt.repeats.immediate < immediateLimit { return .immediately }
-        // The server has not acted on the request.
-        if attempt.hasExpiredCredentials, attempt.repeats.immediate < 1 { return .immediately }
+        // The server has not acted on the request. Credentials may expire several times during a long upload.
+        if attempt.hasExpiredCredentials, attempt.madeProgress || attempt.repeats.immediate < 1 { return .immediately }
         let isWanted =
             policy.retries(attempt.failure) || attempt.isRestart || attempt.isFromCaptivePortal
             || attempt.isUploadLocked

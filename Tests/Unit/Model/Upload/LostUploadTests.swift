@@ -57,4 +57,15 @@ struct LostUploadTests {
     func post() {
         #expect(decision(lost("POST", losses: 1)) == .end)
     }
+
+    @Test("credentials that expire again after new parts are replaced at once, and otherwise only one time")
+    func expiredCredentials() {
+        var attempt = FailedAttempt(Failure(.httpStatus, "ExpiredToken", domain: .http, detail: 400))
+        attempt.hasExpiredCredentials = true
+        #expect(decision(attempt) == .immediately)
+        attempt.repeats = attempt.repeats(after: .immediately)
+        #expect(decision(attempt) == .end)
+        attempt.madeProgress = true
+        #expect(decision(attempt) == .immediately)
+    }
 }
