@@ -99,7 +99,11 @@ static bool map_control(bht_testbed *testbed) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/control", testbed->directory);
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0 || ftruncate(file, sizeof *testbed->control)) return false;
+    // On a full disk, a page without a block would be a signal at its first use.
+    if (file < 0 || (errno = posix_fallocate(file, 0, sizeof *testbed->control))) {
+        if (file >= 0) close(file);
+        return false;
+    }
     void *page = mmap(NULL, sizeof *testbed->control, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     if (page == MAP_FAILED) return false;

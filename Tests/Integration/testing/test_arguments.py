@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import subprocess
+import sys
 
 import pytest
 from testing.test_c import build
@@ -117,3 +118,15 @@ def test_an_argument_without_sense_ends_a_test_in_c(program, number, tmp_path):
     ran = subprocess.run([program, str(number)], capture_output=True, text=True, check=False, timeout=60,
                          env={**os.environ, "TMPDIR": str(tmp_path)})
     assert ran.returncode == -6 and ran.stderr.startswith("backhaul_testing: "), ran.stderr
+
+
+def test_a_disk_without_a_page_for_the_kit_leaves_no_testbed(tmp_path):
+    """A file system of one page is full before the page that the kit shares with the daemon."""
+    program = "import sys; from backhaul.testing import Testbed; Testbed(directory=sys.argv[1])"
+    mount = 'mount -t tmpfs -o size=4k none "$0" && "$@" "$0"; code=$?; ls -A "$0"; exit $code'
+    if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("there are no namespaces of mounts here")
+    ran = subprocess.run(["unshare", "-m", "sh", "-c", mount, tmp_path, sys.executable, "-c", program],
+                         capture_output=True, text=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stdout) == (1, ""), ran
+    assert "the directory of the testbed cannot be made: No space left on device" in ran.stderr
