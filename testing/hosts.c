@@ -219,8 +219,8 @@ static char **receive(int connection, uint32_t counts[3]) {
     return texts;
 }
 
-// Whether the launch goes on. If the daemon has ended it, backhaul-launched has closed its end of the connection.
-static bool is_going_on(int connection) {
+// Whether the launch continues. If the daemon has ended it, backhaul-launched has closed its end of the connection.
+static bool is_alive(int connection) {
     char byte;
     return recv(connection, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
@@ -237,7 +237,7 @@ static bh_status take_launch(bht_testbed *testbed, int32_t timeout, bht_launch_r
         int connection = accept4(testbed->launches, NULL, NULL, SOCK_CLOEXEC);
         uint32_t counts[3];
         char **texts = connection >= 0 ? receive(connection, counts) : NULL;
-        if (!texts || !is_going_on(connection)) {
+        if (!texts || !is_alive(connection)) {
             free(texts);
             if (connection >= 0) close(connection);
             continue;

@@ -92,7 +92,7 @@ def test_a_test_that_fails_while_its_thread_waits_ends(tmp_path):
     assert "1 failed" in run_pytest(tmp_path, FAILING_TEST).stdout
 
 
-def test_a_failure_of_a_host_that_nobody_has_seen_fails_the_test(tmp_path):
+def test_a_failure_of_a_host_that_no_wait_has_raised_fails_the_test(tmp_path):
     ran = run_pytest(tmp_path, FAILING_HOSTS)
     assert "3 passed, 1 error" in ran.stdout and "KeyError: 'a fault of the host'" in ran.stdout, ran.stdout
     assert "ERROR test_it.py::test_is_not_seen" in ran.stdout
