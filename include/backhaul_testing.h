@@ -38,11 +38,17 @@
  *   the clock of the machine.
  *
  * Threads
- *   Any thread may call any function at any time, except that bht_close must be the last call.
+ *   Any thread may call any function at any time. While other threads wait for an event, bht_close may be called: their
+ *   waits fail with BH_INVALID_HANDLE. No other call may be in progress then, and none may follow.
  *
  * Errors
  *   Functions that can fail return a bh_status and fill a bh_error, as the functions of backhaul.h do. BH_TIMEOUT means
- *   that the awaited event has not come. bht_open, bht_start and bht_launch can return BH_OUT_OF_RESOURCES.
+ *   that the awaited event has not come. Its message names hosts that have ended with an error that no bht_wait has
+ *   returned, unless they were killed with SIGKILL or SIGTERM. BH_INVALID_HANDLE means that the testbed was closed
+ *   during the wait. bht_open, bht_start and bht_launch can return BH_OUT_OF_RESOURCES.
+ *
+ *   Functions without a result cannot report an error. If an argument is wrong, such as a byte beyond the content or a
+ *   status that no response has, they print a message to stderr, and call abort(3).
  *
  * Ownership
  *   The testbed owns its resources, hosts and requests: they are valid until bht_close. Arguments are copied.
@@ -79,8 +85,8 @@ typedef struct bht_options {
  * BH_DAEMON_UNAVAILABLE if a program of the installation is missing. */
 BH_API BH_CHECK_RESULT bh_status bht_open(const bht_options *options, bht_testbed **testbed, bh_error *error);
 
-/* Kills the daemon and the hosts, and removes the store with the testbed's directory. Waits for no timer. Accepts
- * NULL. */
+/* Ends the waits of other threads, kills the daemon and the hosts, and removes the store with the testbed's directory.
+ * Waits for no timer. Accepts NULL. */
 BH_API void bht_close(bht_testbed *testbed);
 
 /* The testbed's directory. A test may make files in it. */
@@ -96,7 +102,8 @@ BH_API const char *const *bht_environment(const bht_testbed *testbed);
 /* ---------------------------------------------------------------------------------------------------------------
  * Origin: an HTTP/1.1 server. A resource answers requests with its content, with ranges, a strong entity tag and a
  * date. A script changes single responses: each fault below is for one response. Faults apply to responses in the order
- * of the calls. A request for a path without a resource gets the status 404.
+ * of the calls. The place of a fault is in the content that the resource has at the call, or, for bht_drop and
+ * bht_stall, at its end. A request for a path without a resource gets the status 404.
  *
  * The origin listens on 127.0.0.1. But for the daemon it has the address 192.0.2.1, because rules such as
  * requires_unmetered do not apply to servers on the same machine. Other programs, such as a host with embedded hosting,
@@ -106,7 +113,8 @@ BH_API const char *const *bht_environment(const bht_testbed *testbed);
 /* The URL of the origin, without a slash at the end. */
 BH_API const char *bht_origin_url(const bht_testbed *testbed);
 
-/* Adds a resource. `path` begins with a slash. */
+/* Adds a resource. `path` begins with a slash, and may have a query. It is compared with the path of a request byte by
+ * byte, so characters that a URL cannot have are percent-encoded. Errors: BH_INVALID_ARGUMENT; BH_ALREADY_EXISTS. */
 BH_API BH_CHECK_RESULT bh_status bht_serve(bht_testbed *testbed, const char *path, const void *content, size_t size,
                                            bht_resource **resource, bh_error *error);
 
@@ -117,7 +125,8 @@ BH_API const char *bht_url(const bht_resource *resource);
  * earlier content. */
 BH_API void bht_replace(bht_resource *resource, const void *content, size_t size);
 
-/* From now on, requests need this credential (RFC 7617, Basic). Others get the status 401. NULL: no credential. */
+/* From now on, requests need this credential (RFC 7617, Basic). Others get the status 401. `user` has no
+ * colon. NULL: no credential. */
 BH_API void bht_require(bht_resource *resource, const char *user, const char *password);
 
 /* The connection is closed when the response has come to this byte of the content, counted from 0. */
@@ -132,8 +141,8 @@ BH_API void bht_release(bht_resource *resource);
 /* The response has another byte at this place of the content. Its length and its entity tag are unchanged. */
 BH_API void bht_corrupt(bht_resource *resource, uint64_t at);
 
-/* The response has this status and no content. `fields` are header fields, each with \r\n at its end, or NULL:
- * `bht_refuse(photo, 503, "Retry-After: 7200\r\n")`. */
+/* The response has this status, from 200 to 599, and no content. `fields` are header fields, each with \r\n at its end,
+ * or NULL: `bht_refuse(photo, 503, "Retry-After: 7200\r\n")`. */
 BH_API void bht_refuse(bht_resource *resource, int status, const char *fields);
 
 /* The response is a redirect (302) to this URL or path. */
@@ -173,7 +182,9 @@ BH_API BH_CHECK_RESULT bh_status bht_start(bht_testbed *testbed, const char *con
                                            bht_host **host, bh_error *error);
 
 /* Waits until the daemon launches a host (bh_launch_command), and starts the program of the launch command with its
- * environment. The daemon launches a host when a session needs it and no host is connected. Errors: BH_TIMEOUT. */
+ * environment. The daemon launches a host when a session needs it and no host is connected. A launch begins when the
+ * daemon makes it: if the time of attach_timeout_ms passes before this call, the daemon ends the launch, and launches
+ * again after a delay. Ended launches are skipped. Errors: BH_TIMEOUT. */
 BH_API BH_CHECK_RESULT bh_status bht_launch(bht_testbed *testbed, int32_t timeout_ms, bht_host **host, bh_error *error);
 
 /* A launch that the kit has taken from the daemon and not yet answered. */

@@ -34,6 +34,7 @@ static void report(bht_testbed *testbed) {
 }
 
 void bht_set_power(bht_testbed *testbed, bool is_external, uint8_t battery_percent) {
+    bht_demand(battery_percent <= 100, "bht_set_power: the battery has %d percent; give 0 to 100", battery_percent);
     bht_settle(testbed);
     replace(testbed, "power_supply/BAT0", "type", "Battery\n");
     replace(testbed, "power_supply/BAT0", "present", "1\n");
@@ -51,17 +52,20 @@ void bht_set_heat(bht_testbed *testbed, bh_thermal_state state) {
         [BH_THERMAL_SERIOUS] = 91, [BH_THERMAL_CRITICAL] = 98,
     };
     size_t count = sizeof degrees / sizeof *degrees;
+    bht_demand((size_t)state < count, "bht_set_heat: %d is no state; give one of bh_thermal_state", (int)state);
     bht_settle(testbed);
     replace(testbed, "thermal/thermal_zone0", "type", "x86_pkg_temp\n");
     replace(testbed, "thermal/thermal_zone0", "trip_point_0_type", "passive\n");
     replace_number(testbed, "thermal/thermal_zone0", "trip_point_0_temp", 85000);
     replace(testbed, "thermal/thermal_zone0", "trip_point_1_type", "critical\n");
     replace_number(testbed, "thermal/thermal_zone0", "trip_point_1_temp", 100000);
-    replace_number(testbed, "thermal/thermal_zone0", "temp", degrees[(size_t)state < count ? state : 0] * 1000);
+    replace_number(testbed, "thermal/thermal_zone0", "temp", degrees[state] * 1000);
     report(testbed);
 }
 
 void bht_set_network(bht_testbed *testbed, bh_network_kinds kind) {
+    bht_demand(kind <= BH_NETWORK_OTHER && !(kind & (kind - 1)),
+               "bht_set_network: %u is not the kind of one network; give one of BH_NETWORK_…, or 0", kind);
     const char *device = kind & BH_NETWORK_WIFI        ? "DEVTYPE=wlan\n"
                          : kind & BH_NETWORK_CELLULAR  ? "DEVTYPE=wwan\n"
                          : kind & BH_NETWORK_BLUETOOTH ? "DEVTYPE=bluetooth\n"

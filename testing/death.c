@@ -12,6 +12,8 @@
 
 void bht_kill_daemon_at(bht_testbed *testbed, bht_point point, uint32_t count) {
     struct control *control = testbed->control;
+    bht_demand(point >= BHT_POINT_STEP && point <= BHT_POINT_ACKNOWLEDGED,
+               "bht_kill_daemon_at: %d is no point; give one of bht_point", (int)point);
     __atomic_store_n(&control->point, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&control->died, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&control->left, count ? count : 1, __ATOMIC_SEQ_CST);
@@ -21,10 +23,14 @@ void bht_kill_daemon_at(bht_testbed *testbed, bht_point point, uint32_t count) {
 bool bht_daemon_died(bht_testbed *testbed) { return __atomic_load_n(&testbed->control->died, __ATOMIC_SEQ_CST); }
 
 bh_status bht_wait_for_death(bht_testbed *testbed, int32_t timeout, bh_error *error) {
-    if (!bht_await_report(testbed, &testbed->control->died, 0, timeout))
-        return bht_fail(error, BH_TIMEOUT, "no daemon has come to its point within %d ms", timeout);
-    bht_kill_process((pid_t)testbed->control->died);
-    return bht_succeed(error);
+    bht_begin_wait(testbed);
+    bh_status status = BH_OK;
+    if (bht_await_report(testbed, &testbed->control->died, 0, timeout))
+        bht_kill_process((pid_t)testbed->control->died);
+    else
+        status = bht_time_out(testbed, error, "no daemon has come to its point");
+    bht_end_wait(testbed);
+    return status ? status : bht_succeed(error);
 }
 
 // ---- The journal

@@ -69,6 +69,7 @@ static bh_status add_host(bht_testbed *testbed, pid_t process, const char *progr
     if (process < 0) return bht_fail(error, BH_OUT_OF_RESOURCES, "%s cannot be started: %s", program, strerror(errno));
     bht_host *host = calloc(1, sizeof *host);
     if (!host) abort();
+    host->testbed = testbed;
     host->process = process;
     host->descriptor = (int)syscall(SYS_pidfd_open, process, 0);
     pthread_mutex_lock(&testbed->lock);
@@ -97,6 +98,7 @@ int32_t bht_process_id(const bht_host *host) { return host->process; }
 // The exit code of a host is not known if the process of the test ignores SIGCHLD: the kernel throws it away.
 static const int32_t unknown_code = -1;
 
+// Takes the exit code of a host that has ended. The testbed's lock is held, because only one waitpid(2) gets it.
 static void take_end(bht_host *host) {
     int status = 0;
     pid_t taken;
@@ -108,26 +110,52 @@ static void take_end(bht_host *host) {
 }
 
 void bht_kill(bht_host *host) {
-    if (!host->has_ended) kill(host->process, SIGKILL);
+    pthread_mutex_lock(&host->testbed->lock);
+    bool runs = poll(&(struct pollfd){.fd = host->descriptor, .events = POLLIN}, 1, 0) <= 0;
+    if (runs) host->is_reported = !kill(host->process, SIGKILL);
     take_end(host);
+    pthread_mutex_unlock(&host->testbed->lock);
+}
+
+// Waits until the host has ended. Returns its exit code in `code`.
+static bh_status await_end(bht_host *host, int32_t timeout, int32_t *code, bh_error *error) {
+    struct timespec deadline = bht_deadline(timeout);
+    if (!bht_await_descriptor(host->testbed, host->descriptor, &deadline))
+        return bht_time_out(host->testbed, error, "the host with process id %d still runs", host->process);
+    pthread_mutex_lock(&host->testbed->lock);
+    take_end(host);
+    *code = host->exit_code;
+    host->is_reported = true;
+    pthread_mutex_unlock(&host->testbed->lock);
+    return BH_OK;
+}
+
+void bht_append_failures(bht_testbed *testbed, char *text, size_t size) {
+    pthread_mutex_lock(&testbed->lock);
+    for (bht_host *host = testbed->hosts; host; host = host->next) {
+        struct pollfd ended = {.fd = host->descriptor, .events = POLLIN};
+        if (host->is_reported || poll(&ended, 1, 0) <= 0) continue;
+        take_end(host);
+        int32_t code = host->exit_code;
+        size_t used = strlen(text);
+        if (code > 0 && code != 128 + SIGKILL && code != 128 + SIGTERM)
+            snprintf(text + used, size - used, "; the host with process id %d has ended with the exit code %d",
+                     host->process, code);
+    }
+    pthread_mutex_unlock(&testbed->lock);
 }
 
 bh_status bht_wait(bht_host *host, int32_t timeout, int32_t *exit_code, bh_error *error) {
-    struct timespec deadline = bht_deadline(timeout);
-    struct pollfd ended = {.fd = host->descriptor, .events = POLLIN};
-    while (!host->has_ended) {
-        int left = bht_left(&deadline);
-        if (poll(&ended, 1, left) > 0)
-            take_end(host);
-        else if (!left)
-            return bht_fail(error, BH_TIMEOUT, "the host with process id %d still runs", host->process);
-    }
-    if (host->exit_code == unknown_code)
+    int32_t code = 0;
+    bht_begin_wait(host->testbed);
+    bh_status status = await_end(host, timeout, &code, error);
+    bht_end_wait(host->testbed);
+    if (status) return status;
+    if (code == unknown_code)
         return bht_fail(error, BH_WRONG_STATE,
-                        "the exit code of the host with process id %d is not known: the test ignores SIGCHLD, or has "
-                        "waited for the process itself; let SIGCHLD have its default action",
-                        host->process);
-    if (exit_code) *exit_code = host->exit_code;
+                        "the exit code of the host is not known: the test ignores SIGCHLD, or has waited for the "
+                        "process itself; let SIGCHLD have its default action");
+    if (exit_code) *exit_code = code;
     return bht_succeed(error);
 }
 
@@ -135,7 +163,7 @@ bh_status bht_wait_for_success(bht_host *host, int32_t timeout, bh_error *error)
     int32_t code = 0;
     bh_status status = bht_wait(host, timeout, &code, error);
     if (status || !code) return status;
-    bht_fail(error, BH_WRONG_STATE, "the host with process id %d has ended with the exit code %d", host->process, code);
+    bht_fail(error, BH_WRONG_STATE, "the host has ended with the exit code %d", code);
     if (error && error->struct_size >= sizeof *error) error->detail = code;
     return BH_WRONG_STATE;
 }
@@ -191,17 +219,26 @@ static char **receive(int connection, uint32_t counts[3]) {
     return texts;
 }
 
-bh_status bht_take_launch(bht_testbed *testbed, int32_t timeout, bht_launch_request *request, bh_error *error) {
+// Whether the launch continues. If the daemon has ended it, backhaul-launched has closed its end of the connection.
+static bool is_alive(int connection) {
+    char byte;
+    return recv(connection, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+static bh_status take_launch(bht_testbed *testbed, int32_t timeout, bht_launch_request *request, bh_error *error) {
     struct timespec deadline = bht_deadline(timeout);
-    struct pollfd ready = {.fd = testbed->launches, .events = POLLIN};
-    for (;;) {
-        int left = bht_left(&deadline);
-        if (poll(&ready, 1, left) <= 0 && !left)
-            return bht_fail(error, BH_TIMEOUT, "the daemon has launched no host within %d ms", timeout);
-        int connection = ready.revents ? accept4(testbed->launches, NULL, NULL, SOCK_CLOEXEC) : -1;
+    for (int ended = 0;; ended++) {
+        if (!bht_await_descriptor(testbed, testbed->launches, &deadline))
+            return bht_time_out(testbed, error,
+                                ended ? "the daemon has ended %d launches before the test took them; take a launch "
+                                        "before the time passes"
+                                      : "the daemon has launched no host",
+                                ended);
+        int connection = accept4(testbed->launches, NULL, NULL, SOCK_CLOEXEC);
         uint32_t counts[3];
         char **texts = connection >= 0 ? receive(connection, counts) : NULL;
-        if (!texts) { // the daemon has ended the launch already
+        if (!texts || !is_alive(connection)) {
+            free(texts);
             if (connection >= 0) close(connection);
             continue;
         }
@@ -215,6 +252,13 @@ bh_status bht_take_launch(bht_testbed *testbed, int32_t timeout, bht_launch_requ
         request->connection = connection;
         return bht_succeed(error);
     }
+}
+
+bh_status bht_take_launch(bht_testbed *testbed, int32_t timeout, bht_launch_request *request, bh_error *error) {
+    bht_begin_wait(testbed);
+    bh_status status = take_launch(testbed, timeout, request, error);
+    bht_end_wait(testbed);
+    return status;
 }
 
 void bht_drop_launches(bht_testbed *testbed) {

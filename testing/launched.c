@@ -18,9 +18,10 @@ extern char **environ;
 
 static volatile sig_atomic_t host;
 
-// The daemon ends a launched host with SIGTERM.
+// The daemon ends a launch with SIGTERM. The launch ends at once if the test has not started the host.
 static void pass_on(int number) {
-    if (host > 0) kill(host, number);
+    if (host <= 0) _exit(1);
+    kill(host, number);
 }
 
 static int connect_to_test(const char *directory) {

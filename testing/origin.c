@@ -72,7 +72,7 @@ static bool listen_at_loopback(struct origin *origin) {
     return true;
 }
 
-bh_status bht_origin_open(struct origin **result, uint32_t *port, bh_error *error) {
+bh_status bht_origin_open(bht_testbed *testbed, bh_error *error) {
     struct origin *origin = calloc(1, sizeof *origin);
     if (!origin) return bht_fail(error, BH_OUT_OF_RESOURCES, "there is no memory for the origin");
     pthread_condattr_t monotonic;
@@ -88,8 +88,8 @@ bh_status bht_origin_open(struct origin **result, uint32_t *port, bh_error *erro
         free(origin);
         return BH_OUT_OF_RESOURCES;
     }
-    *result = origin;
-    *port = origin->port;
+    testbed->origin = origin;
+    testbed->control->port = origin->port;
     return BH_OK;
 }
 
@@ -112,14 +112,20 @@ static void free_resource(bht_resource *resource) {
     free(resource);
 }
 
+void bht_origin_end_waits(struct origin *origin) {
+    pthread_mutex_lock(&origin->lock);
+    origin->is_closing = true;
+    pthread_cond_broadcast(&origin->changed);
+    pthread_mutex_unlock(&origin->lock);
+}
+
 void bht_origin_close(struct origin *origin) {
     shutdown(origin->listener, SHUT_RDWR);
     pthread_join(origin->thread, NULL);
     close(origin->listener);
+    bht_origin_end_waits(origin);
     pthread_mutex_lock(&origin->lock);
-    origin->is_closing = true;
     for (struct connection *one = origin->connections; one; one = one->next) shutdown(one->socket, SHUT_RDWR);
-    pthread_cond_broadcast(&origin->changed);
     while (origin->connections) pthread_cond_wait(&origin->ended, &origin->lock);
     pthread_mutex_unlock(&origin->lock);
     while (origin->resources) {
@@ -167,9 +173,15 @@ bh_status bht_serve(bht_testbed *testbed, const char *path, const void *content,
     struct origin *origin = testbed->origin;
     if (!path || *path != '/' || (size && !content) || !result)
         return bht_fail(error, BH_INVALID_ARGUMENT, "a resource needs a path that begins with a slash, and a content");
+    for (const char *next = path; *next; next++)
+        if (*next <= ' ' || *next >= 127 || *next == '#')
+            return bht_fail(error, BH_INVALID_ARGUMENT,
+                            "the path has the byte 0x%02x, which a request cannot have; percent-encode it: %%%02X",
+                            (uint8_t)*next, (uint8_t)*next);
     bht_resource *resource = calloc(1, sizeof *resource);
     if (!resource || !(resource->path = strdup(path)) || asprintf(&resource->url, "%s%s", origin->url, path) < 0)
         abort();
+    resource->testbed = testbed;
     resource->origin = origin;
     resource->content = make_content(content, size, 1);
     resource->last_fault = &resource->faults;
@@ -181,7 +193,7 @@ bh_status bht_serve(bht_testbed *testbed, const char *path, const void *content,
     pthread_mutex_unlock(&origin->lock);
     if (is_known) {
         free_resource(resource);
-        return bht_fail(error, BH_ALREADY_EXISTS, "the origin has the path %s already; call bht_replace", path);
+        return bht_fail(error, BH_ALREADY_EXISTS, "the origin has the path %s already; replace its content", path);
     }
     *result = resource;
     return bht_succeed(error);
@@ -215,6 +227,7 @@ static char *encode(const char *text) {
 void bht_require(bht_resource *resource, const char *user, const char *password) {
     char *pair = NULL, *encoded = NULL, *value = NULL;
     if (user) {
+        bht_demand(!strchr(user, ':'), "bht_require: the user %s has a colon; give another one (RFC 7617)", user);
         if (asprintf(&pair, "%s:%s", user, password ? password : "") < 0) abort();
         encoded = encode(pair);
         if (asprintf(&value, "Basic %s", encoded) < 0) abort();
@@ -234,6 +247,8 @@ void free_fault(struct fault *fault) {
     free(fault);
 }
 
+static const struct fault nothing = {.drop_at = NOWHERE, .stall_at = NOWHERE, .wrong_at = NOWHERE};
+
 static void append(bht_resource *resource, struct fault fault) {
     struct fault *made = malloc(sizeof *made);
     if (!made) abort();
@@ -245,38 +260,68 @@ static void append(bht_resource *resource, struct fault fault) {
     unlock(resource);
 }
 
-static const struct fault nothing = {.drop_at = NOWHERE, .stall_at = NOWHERE, .wrong_at = NOWHERE};
+// A fault beyond the content would have no effect, and the test would pass.
+static int64_t place_in(bht_resource *resource, const char *name, uint64_t at, uint64_t last) {
+    lock(resource);
+    uint64_t size = resource->content->size;
+    unlock(resource);
+    bht_demand(at < size + last, "%s: the content of %s has %llu bytes; byte %llu is beyond it", name, resource->path,
+               (unsigned long long)size, (unsigned long long)at);
+    return (int64_t)at;
+}
+
+// Whether the text is lines that end with \r\n, and that have a name, a colon and a value.
+static bool are_fields(const char *text) {
+    while (*text) {
+        size_t line = strcspn(text, "\r\n"), name = strcspn(text, ":\r\n \t");
+        if (!name || text[name] != ':' || strncmp(text + line, "\r\n", 2)) return false;
+        text += line + 2;
+    }
+    return true;
+}
+
+static void append_status(bht_resource *resource, int status, char *fields) {
+    enum { MOST = 4096 };
+    struct fault fault = nothing;
+    if (!fields) abort();
+    bht_demand(status >= 200 && status <= 599, "bht_refuse: %d is not the status of a response; give 200 to 599",
+               status);
+    bht_demand(are_fields(fields) && strlen(fields) <= MOST,
+               "a response: header fields are lines of a name, a colon and a value, with \\r\\n at their ends; "
+               "all have at most %d bytes",
+               MOST);
+    fault.status = status;
+    fault.fields = fields;
+    append(resource, fault);
+}
 
 void bht_drop(bht_resource *resource, uint64_t at) {
     struct fault fault = nothing;
-    fault.drop_at = (int64_t)at;
+    fault.drop_at = place_in(resource, "bht_drop", at, 1);
     append(resource, fault);
 }
 
 void bht_stall(bht_resource *resource, uint64_t at) {
     struct fault fault = nothing;
-    fault.stall_at = (int64_t)at;
+    fault.stall_at = place_in(resource, "bht_stall", at, 1);
     append(resource, fault);
 }
 
 void bht_corrupt(bht_resource *resource, uint64_t at) {
     struct fault fault = nothing;
-    fault.wrong_at = (int64_t)at;
+    fault.wrong_at = place_in(resource, "bht_corrupt", at, 0);
     append(resource, fault);
 }
 
 void bht_refuse(bht_resource *resource, int status, const char *fields) {
-    struct fault fault = nothing;
-    fault.status = status;
-    fault.fields = strdup(fields ? fields : "");
-    append(resource, fault);
+    append_status(resource, status, strdup(fields ? fields : ""));
 }
 
 void bht_redirect(bht_resource *resource, const char *target) {
-    struct fault fault = nothing;
-    fault.status = 302;
-    if (asprintf(&fault.fields, "Location: %s\r\n", target) < 0) abort();
-    append(resource, fault);
+    char *fields = NULL;
+    bht_demand(!strpbrk(target, "\r\n"), "bht_redirect: the target has the end of a line; percent-encode it");
+    if (asprintf(&fields, "Location: %s\r\n", target) < 0) abort();
+    append_status(resource, 302, fields);
 }
 
 void bht_release(bht_resource *resource) {
@@ -298,34 +343,36 @@ void bht_release(bht_resource *resource) {
 
 // ---- What was seen
 
-static bool wait_until(bht_resource *resource, int32_t timeout, bool (*is_done)(const bht_resource *, uint64_t),
-                       uint64_t count) {
+typedef uint64_t seen(const bht_resource *resource);
+
+static uint64_t requests_of(const bht_resource *resource) { return resource->log_count; }
+static uint64_t sent_of(const bht_resource *resource) { return resource->sent; }
+
+static bh_status wait_until(bht_resource *resource, int32_t timeout, seen *number_of, uint64_t count, bh_error *error) {
     struct timespec deadline = bht_deadline(timeout);
-    lock(resource);
+    struct origin *origin = resource->origin;
     int code = 0;
-    while (!is_done(resource, count) && code != ETIMEDOUT)
-        code = pthread_cond_timedwait(&resource->origin->changed, &resource->origin->lock, &deadline);
-    bool result = is_done(resource, count);
-    unlock(resource);
-    return result;
+    bht_begin_wait(resource->testbed);
+    pthread_mutex_lock(&origin->lock);
+    while (number_of(resource) < count && !origin->is_closing && code != ETIMEDOUT)
+        code = pthread_cond_timedwait(&origin->changed, &origin->lock, &deadline);
+    uint64_t number = number_of(resource);
+    pthread_mutex_unlock(&origin->lock);
+    bh_status status = number >= count
+                           ? bht_succeed(error)
+                           : bht_time_out(resource->testbed, error, "%s has %s %llu of %llu %s", resource->path,
+                                          number_of == sent_of ? "sent" : "got", (unsigned long long)number,
+                                          (unsigned long long)count, number_of == sent_of ? "bytes" : "requests");
+    bht_end_wait(resource->testbed);
+    return status;
 }
 
-static bool has_requests(const bht_resource *resource, uint64_t count) { return resource->log_count >= count; }
-static bool has_sent(const bht_resource *resource, uint64_t count) { return resource->sent >= count; }
-
 bh_status bht_wait_for_requests(bht_resource *resource, size_t count, int32_t timeout, bh_error *error) {
-    if (wait_until(resource, timeout, has_requests, count)) return bht_succeed(error);
-    return bht_fail(error, BH_TIMEOUT, "%s has got %zu of %zu requests", resource->path, bht_request_count(resource),
-                    count);
+    return wait_until(resource, timeout, requests_of, count, error);
 }
 
 bh_status bht_wait_for_bytes(bht_resource *resource, uint64_t count, int32_t timeout, bh_error *error) {
-    if (wait_until(resource, timeout, has_sent, count)) return bht_succeed(error);
-    lock(resource);
-    uint64_t sent = resource->sent;
-    unlock(resource);
-    return bht_fail(error, BH_TIMEOUT, "the origin has sent %llu bytes of %s, not %llu", (unsigned long long)sent,
-                    resource->path, (unsigned long long)count);
+    return wait_until(resource, timeout, sent_of, count, error);
 }
 
 size_t bht_request_count(bht_resource *resource) {

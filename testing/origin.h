@@ -30,6 +30,7 @@ struct logged {
 
 struct bht_resource {
     bht_resource *next;
+    bht_testbed *testbed;
     struct origin *origin;
     char *path, *url;
     struct content *content;

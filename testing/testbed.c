@@ -8,6 +8,7 @@
 #include <ftw.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,11 @@ static bool map_control(bht_testbed *testbed) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/control", testbed->directory);
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0 || ftruncate(file, sizeof *testbed->control)) return false;
+    // On a full disk, a page without a block would be a signal at its first use.
+    if (file < 0 || (errno = posix_fallocate(file, 0, sizeof *testbed->control))) {
+        if (file >= 0) close(file);
+        return false;
+    }
     void *page = mmap(NULL, sizeof *testbed->control, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     if (page == MAP_FAILED) return false;
@@ -160,7 +165,7 @@ static bool make_directory(bht_testbed *testbed, const char *parent) {
     snprintf(testbed->store, sizeof testbed->store, "%s/store", testbed->directory);
     testbed->launches = bht_listen_for_launches(testbed->directory);
     return make_folders(testbed) && bht_make_journal(testbed) && write_daemon(testbed) && map_control(testbed) &&
-           make_environment(testbed) && testbed->launches >= 0;
+           make_environment(testbed) && testbed->launches >= 0 && testbed->closing >= 0;
 }
 
 // ---- The end
@@ -199,13 +204,15 @@ bh_status bht_open(const bht_options *options, bht_testbed **result, bh_error *e
     bht_testbed *testbed = calloc(1, sizeof *testbed);
     if (!testbed) return bht_fail(error, BH_OUT_OF_RESOURCES, "there is no memory for a testbed");
     testbed->launches = -1;
+    testbed->closing = eventfd(0, EFD_CLOEXEC);
     pthread_mutex_init(&testbed->lock, NULL);
+    pthread_cond_init(&testbed->waited, NULL);
     bh_status status = find_programs(testbed, options, error);
     if (!status) status = check_paths(testbed, parent_directory(options), error);
     if (!status && !make_directory(testbed, parent_directory(options)))
         status =
             bht_fail(error, BH_OUT_OF_RESOURCES, "the directory of the testbed cannot be made: %s", strerror(errno));
-    if (!status) status = bht_origin_open(&testbed->origin, &testbed->control->port, error);
+    if (!status) status = bht_origin_open(testbed, error);
     if (status) {
         bht_close(testbed);
         return status;
@@ -222,13 +229,28 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 
 void bht_remove(const char *path) { nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS); }
 
+// Ends the waits of other threads, so that nothing uses the testbed.
+static void end_waits(bht_testbed *testbed) {
+    pthread_mutex_lock(&testbed->lock);
+    testbed->is_closing = true;
+    pthread_mutex_unlock(&testbed->lock);
+    if (testbed->closing >= 0) eventfd_write(testbed->closing, 1);
+    if (testbed->origin) bht_origin_end_waits(testbed->origin);
+    if (testbed->control) control_bump(&testbed->control->reports);
+    pthread_mutex_lock(&testbed->lock);
+    while (testbed->waits) pthread_cond_wait(&testbed->waited, &testbed->lock);
+    pthread_mutex_unlock(&testbed->lock);
+}
+
 void bht_close(bht_testbed *testbed) {
     if (!testbed) return;
     remove_open(testbed);
+    end_waits(testbed);
     if (testbed->origin) bht_origin_close(testbed->origin);
     // The hosts end first, because a host starts the daemon again.
     bht_end_hosts(testbed);
     if (testbed->launches >= 0) close(testbed->launches);
+    if (testbed->closing >= 0) close(testbed->closing);
     if (testbed->control) {
         bht_kill_daemon(testbed);
         munmap(testbed->control, sizeof *testbed->control);
@@ -237,6 +259,7 @@ void bht_close(bht_testbed *testbed) {
     for (char **one = testbed->environment; one && *one; one++) free(*one);
     free(testbed->environment);
     free(testbed->taken);
+    pthread_cond_destroy(&testbed->waited);
     pthread_mutex_destroy(&testbed->lock);
     free(testbed);
 }
@@ -289,7 +312,7 @@ bool bht_await_report(bht_testbed *testbed, const uint32_t *number, uint32_t val
         uint32_t reports = __atomic_load_n(&testbed->control->reports, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(number, __ATOMIC_SEQ_CST) != value) return true;
         int left = bht_left(&deadline);
-        if (!left) return false;
+        if (!left || bht_is_closing(testbed)) return false;
         struct timespec limit = {.tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000};
         control_wait(&testbed->control->reports, reports, &limit);
     }
@@ -313,7 +336,10 @@ bh_status bht_start_daemon(bht_testbed *testbed, bh_error *error) {
 // ---- The clock
 
 void bht_pass(bht_testbed *testbed, uint64_t milliseconds) {
+    static const uint64_t longest = 100 * 365 * UINT64_C(86400000);
     uint64_t passed = 0;
+    bht_demand(milliseconds <= longest, "bht_pass: %llu ms cannot pass; give at most 100 years",
+               (unsigned long long)milliseconds);
     bht_settle(testbed);
     // A timer that is due may set a further timer. So the time passes in steps, the first of which are short.
     for (int shift = 6; shift >= 0; shift--) {

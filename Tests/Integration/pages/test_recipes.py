@@ -80,7 +80,7 @@ def test_the_test_of_the_guide_fails_if_the_server_does_not_have_the_file(tmp_pa
         arrives(tmp_path / "files", server.url, "no-such-file")
 
 
-@pytest.mark.parametrize("first", ["def photos(", "def photo("])
+@pytest.mark.parametrize("first", ["def photos(", "def photo(", "_for_wifi(", "_in_an_event_loop("])
 def test_the_stories_of_the_guide_pass(tmp_path, first):
     """A story is a module of its own, because the kit starts its function in another process. The test of the power
     uses the host of the block before it."""

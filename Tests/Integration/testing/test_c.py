@@ -32,6 +32,58 @@ int main(void) {
 """
 
 
+#: Two threads wait for a host, and a third kills it. Then threads wait in all ways, and the testbed is closed.
+WAITS = """
+#include <backhaul_testing.h>
+#include <pthread.h>
+#include <stdio.h>
+static bht_testbed *testbed;
+static bht_resource *resource;
+static bht_host *host;
+static void *wait_for(void *way) {
+    bh_error error = {.struct_size = sizeof error};
+    bht_launch_request request = {.struct_size = sizeof request};
+    switch ((int)(size_t)way) {
+    case 0: return (void *)(size_t)bht_wait_for_death(testbed, 60000, &error);
+    case 1: return (void *)(size_t)bht_take_launch(testbed, 60000, &request, &error);
+    case 2: return (void *)(size_t)bht_wait_for_bytes(resource, 1, 60000, &error);
+    case 3: return (void *)(size_t)bht_wait_for_requests(resource, 1, 60000, &error);
+    default: return (void *)(size_t)bht_wait(host, 60000, NULL, &error);
+    }
+}
+static void *wait_for_code(void *argument) {
+    bh_error error = {.struct_size = sizeof error};
+    int32_t code = 0;
+    (void)argument;
+    return (void *)(size_t)(bht_wait(host, 60000, &code, &error) ? 0 : code);
+}
+int main(void) {
+    const char *const words[] = {"/bin/sleep", "1000"};
+    bh_error error = {.struct_size = sizeof error};
+    pthread_t threads[5];
+    void *result;
+    if (bht_open(NULL, &testbed, &error) || bht_serve(testbed, "/a", "a", 1, &resource, &error) ||
+        bht_start(testbed, words, 2, &host, &error)) return 2;
+    for (size_t i = 0; i < 5; i++) pthread_create(&threads[i], NULL, wait_for_code, NULL);
+    bht_kill(host);
+    for (size_t i = 0; i < 5; i++) {
+        pthread_join(threads[i], &result);
+        printf("%zu ", (size_t)result);
+    }
+    printf("%zu\\n", (size_t)wait_for_code(NULL));
+    if (bht_start(testbed, words, 2, &host, &error)) return 2;
+    for (size_t i = 0; i < 5; i++) pthread_create(&threads[i], NULL, wait_for, (void *)i);
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    bht_close(testbed);
+    for (size_t i = 0; i < 5; i++) {
+        pthread_join(threads[i], &result);
+        printf("%d ", (size_t)result == BH_INVALID_HANDLE);
+    }
+    return 0;
+}
+"""
+
+
 def build(source, program):
     """Builds a program, linked with the library and the kit."""
     subprocess.run(
@@ -51,6 +103,13 @@ def test_if_the_test_ignores_sigchld_no_host_counts_as_successful(tmp_path):
     ran = subprocess.run(
         [build(tmp_path / "ignored.c", tmp_path / "ignored")], capture_output=True, text=True, check=False, timeout=60)
     assert ran.returncode == 0 and ran.stdout.startswith("1 the exit code of the host"), ran.stdout + ran.stderr
+
+
+def test_all_waits_get_the_end_of_a_host_and_of_the_testbed(tmp_path):
+    (tmp_path / "waits.c").write_text(WAITS)
+    ran = subprocess.run(
+        [build(tmp_path / "waits.c", tmp_path / "waits")], capture_output=True, text=True, check=False, timeout=60)
+    assert (ran.returncode, ran.stdout.split()) == (0, ["137"] * 6 + ["1"] * 5), ran.stdout + ran.stderr
 
 
 @pytest.mark.story

@@ -126,8 +126,8 @@ def check_pictures(bed, lines):
     folder = bed.directory / "Pictures" / "Backhaul"
     assert sorted(path.name for path in folder.iterdir()) == ["1.jpg", "images.log"]
     assert (folder / "1.jpg").read_bytes() == content(1)
-    # A Swift program that the user opens is also told that its events are delivered, if it has no object for the session
-    # yet when the library reads them.
+    # A Swift program that the user opens is also notified that its events are delivered, if it has no object for the
+    # session yet when the library reads them.
     shown = (folder / "images.log").read_text().splitlines()
     assert [line for line in shown if line != "no event is outstanding"] == lines
 

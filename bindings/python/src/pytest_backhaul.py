@@ -19,3 +19,5 @@ def backhaul_testbed() -> Iterator[Testbed]:
 
     with Testbed() as testbed:
         yield testbed
+        if testbed.failures:
+            pytest.fail("\n".join(testbed.failures), pytrace=False)

@@ -5,9 +5,8 @@ internal import CBackhaulTesting
 /// All that a host meets in a test: an empty store in a temporary directory, the daemon of this store, an HTTP server
 /// (the *origin*) and the clock of the daemon. A *host* is a program that uses Backhaul.
 ///
-/// The test moves the clock, decides how the origin answers, and starts and kills the host and the daemon. `close`, or
-/// the release of the last reference to the testbed, its resources and its hosts, kills all processes and removes the
-/// store.
+/// The test moves the clock, decides how the origin answers, and starts and kills the host and the daemon. The
+/// release of the last reference to the testbed, its resources and its hosts kills all processes and removes the store.
 public final class Testbed: @unchecked Sendable {
     // Unchecked: any thread may use the pointer (backhaul_testing.h, "Threads").
     let pointer: OpaquePointer
@@ -85,7 +84,8 @@ public final class Testbed: @unchecked Sendable {
     }
 
     /// Waits until the daemon launches a host, and starts the program of the launch command as the daemon would start
-    /// it. The daemon launches a host when a session needs it and no host is connected.
+    /// it. The daemon launches a host when a session needs it and no host is connected. A launch that the daemon has
+    /// ended, because its time to attach a session has passed, is not started.
     ///
     /// - Throws: `BackhaulError` with `.timeout`.
     public func launched(timeout: Duration = .seconds(10)) async throws -> Host {
@@ -166,7 +166,8 @@ public final class Testbed: @unchecked Sendable {
     /// Sets whether there is external power, and the charge of the battery. At first, there is external power, and no
     /// battery.
     public func setPower(isExternal: Bool, batteryPercent: Int = 80) {
-        bht_set_power(pointer, isExternal, UInt8(max(0, min(batteryPercent, 100))))
+        precondition((0...100).contains(batteryPercent), "the battery has \(batteryPercent) percent; give 0 to 100")
+        bht_set_power(pointer, isExternal, UInt8(batteryPercent))
     }
 
     /// Sets the temperature of the machine, as a state. At first, no temperature can be read.

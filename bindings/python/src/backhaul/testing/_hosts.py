@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing import connection
 from typing import Any, Union
 
+from .._constants import Status
+from .._errors import error_for
 from .._launch import LaunchCommand
 from .._types import StrPath
 
@@ -18,6 +22,7 @@ from .._types import StrPath
 HostProgram = Union[Sequence[StrPath], Callable[..., object]]
 _MARKER = "this-host"
 _TESTBED = "BACKHAUL_TESTBED"
+_LINES_OF_A_FAILURE = 3
 
 
 class HostFailed(AssertionError):
@@ -51,6 +56,9 @@ class Host:
 
     def __init__(self, process: Any, failure: connection.Connection | None) -> None:
         self._process, self._failure = process, failure
+        self._lock = threading.Lock()  # of the process and of the fields below
+        self._text: str | None = None
+        self._is_reported = self._is_closed = False
 
     @property
     def process_id(self) -> int:
@@ -60,43 +68,62 @@ class Host:
 
     def kill(self) -> None:
         """Kills the host with SIGKILL, and waits until it has ended."""
-        self._process.kill()
-        _join(self._process, None)
+        if self._ended(0) is None:
+            self._is_reported = True
+            self._process.kill()
+        self._ended(None)
 
     def wait(self, timeout: float = 10) -> None:
         """Waits until the host has ended. Raises ``HostFailed`` if it ended with an error, and ``TimeoutError`` if it
         still runs."""
-        code = _join(self._process, timeout)
+        code = self._ended(timeout)
+        if self._is_closed:
+            raise error_for(Status.INVALID_HANDLE, "the testbed is closed; open another one")
         if code is None:
             raise TimeoutError(f"the host with process id {self.process_id} still runs")
+        self._is_reported = True
         if code:
-            raise HostFailed(f"the host has failed: {self._report() or f'the exit code is {code}'}")
+            raise HostFailed(f"the host has failed: {self._report(code)}")
 
-    def _report(self) -> str | None:
-        """The traceback of a function; None if it was killed, or has ended the process itself."""
-        try:
-            report: str | None = self._failure.recv() if self._failure and self._failure.poll() else None
-        except EOFError:
+    def failure(self) -> str | None:
+        """The last lines of the traceback, or the exit code, of a host that has ended with an error that no ``wait``
+        has raised. None if the host was killed."""
+        code = None if self._is_reported else self._ended(0)
+        if code in (None, 0, -signal.SIGKILL, -signal.SIGTERM):
             return None
-        return report
+        lines = "\n".join(self._report(code).splitlines()[-_LINES_OF_A_FAILURE:])
+        return f"the host with process id {self.process_id} has failed: {lines}"
+
+    def _ended(self, timeout: float | None) -> int | None:
+        """Waits until the process has ended. Returns its exit code, or None if it still runs."""
+        if isinstance(self._process, subprocess.Popen):
+            try:
+                return self._process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                return None
+        # Only one thread can read the exit code that the server of multiprocessing sends.
+        connection.wait([self._process.sentinel], timeout)
+        with self._lock:
+            self._process.join(0)
+            code: int | None = self._process.exitcode
+        return code
+
+    def _report(self, code: int | None) -> str:
+        """The traceback of a function; the exit code if it was killed, or has ended the process itself."""
+        with self._lock:
+            try:
+                if self._failure and self._text is None and self._failure.poll():
+                    self._text = self._failure.recv()
+            except EOFError:
+                pass
+        return self._text or f"the exit code is {code}"
 
     def end(self) -> None:
-        """Kills the host if it still runs, and frees its resources."""
+        """Kills the host if it still runs, ends its waits, and frees its resources."""
+        self._is_closed = True
         self.kill()
         if self._failure:
             self._failure.close()
-
-
-def _join(process: Any, timeout: float | None) -> int | None:
-    """Returns the exit code, or None if the process still runs."""
-    if isinstance(process, subprocess.Popen):
-        try:
-            return process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            return None
-    process.join(timeout)
-    code: int | None = process.exitcode
-    return code
 
 
 def start(

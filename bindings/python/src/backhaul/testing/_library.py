@@ -109,10 +109,15 @@ def _load() -> ctypes.CDLL:
 kit = _load()
 
 
+def status_of(function: Any, *arguments: Any) -> tuple[int, bh_error]:
+    """Calls a function of the kit. Returns its status, with the details of the error."""
+    error = bh_error(ctypes.sizeof(bh_error))
+    return function(*arguments, ctypes.byref(error)), error
+
+
 def call(function: Any, *arguments: Any) -> None:
     """Calls a function of the kit. Raises the error that it returns."""
-    error = bh_error(ctypes.sizeof(bh_error))
-    status = function(*arguments, ctypes.byref(error))
+    status, error = status_of(function, *arguments)
     if status:
         raise error_from(status, error)
 
@@ -127,6 +132,21 @@ def count(number: int) -> int:
     if not 0 <= number < 2**64:
         raise ValueError(f"{number} is no number of bytes or requests; give 0 or more")
     return number
+
+
+def content_of(content: bytes) -> bytes:
+    """The bytes of a content."""
+    if not isinstance(content, (bytes, bytearray, memoryview)):
+        raise TypeError(f"the content is of type {type(content).__name__}; give bytes")
+    return bytes(content)
+
+
+def text_of(name: str, text: str, forbidden: str = "") -> str:
+    """A text for the kit, without NUL, which ends a text of C, and without the forbidden characters."""
+    for character in ("\0", *forbidden):
+        if character in text:
+            raise ValueError(f"{name} {text!r} has the character {character!r}; remove it")
+    return text
 
 
 def texts(pointer: Any) -> list[str]:

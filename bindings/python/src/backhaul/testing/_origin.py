@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ._library import RawRequest, call, count, kit, milliseconds
+from ._library import RawRequest, content_of, count, kit, text_of
+
+if TYPE_CHECKING:
+    from ._testbed import Testbed
+
+
+_LONGEST_FIELDS = 4096
 
 
 @dataclass(frozen=True)
@@ -38,12 +44,12 @@ class Resource:
     date. ``drop``, ``stall``, ``corrupt``, ``refuse`` and ``redirect`` change one response each, in the order of the
     calls."""
 
-    def __init__(self, handle: ctypes.c_void_p, testbed: Callable[[], ctypes.c_void_p]) -> None:
-        self._own, self._testbed = handle, testbed
+    def __init__(self, handle: ctypes.c_void_p, testbed: Testbed, size: int) -> None:
+        self._own, self._testbed, self._size = handle, testbed, size
 
     @property
     def _handle(self) -> ctypes.c_void_p:
-        self._testbed()  # raises an exception if the testbed is closed
+        self._testbed._check_open()
         return self._own
 
     @property
@@ -54,19 +60,31 @@ class Resource:
 
     def replace(self, content: bytes) -> None:
         """Replaces the content. The resource gets a new entity tag and a later date."""
+        content = content_of(content)
         kit.bht_replace(self._handle, content, len(content))
+        self._size = len(content)
 
-    def require(self, user: str | None, password: str = "") -> None:
-        """From now on, requests need this credential. Others get the status 401. None: no credential."""
+    def require(self, user: str | None, password: str | None = None) -> None:
+        """From now on, requests need this credential. Others get the status 401. The user has no colon. None: no
+        credential."""
+        user = None if user is None else text_of("the user", user, ":")
+        password = text_of("the password", password or "")
         kit.bht_require(self._handle, None if user is None else user.encode(), password.encode())
 
+    def _place(self, at: int, last: int) -> int:
+        """A place in the content. A fault beyond the content would have no effect, and the test would pass."""
+        if count(at) >= self._size + last:
+            raise ValueError(f"the content has {self._size} bytes; byte {at} is beyond it")
+        return at
+
     def drop(self, at: int) -> None:
-        """The connection is closed when the response has come to this byte of the content, counted from 0."""
-        kit.bht_drop(self._handle, count(at))
+        """The connection is closed when the response has come to this byte of the content, counted from 0, or to
+        its end."""
+        kit.bht_drop(self._handle, self._place(at, 1))
 
     def stall(self, at: int) -> None:
-        """The response stops before this byte of the content, until ``release``."""
-        kit.bht_stall(self._handle, count(at))
+        """The response stops before this byte of the content, or before its end, until ``release``."""
+        kit.bht_stall(self._handle, self._place(at, 1))
 
     def release(self) -> None:
         """Continues all stalled responses, and removes the stalls that have not begun."""
@@ -74,24 +92,31 @@ class Resource:
 
     def corrupt(self, at: int) -> None:
         """The response has another byte at this place. Its length and its entity tag are unchanged."""
-        kit.bht_corrupt(self._handle, count(at))
+        kit.bht_corrupt(self._handle, self._place(at, 0))
 
     def refuse(self, status: int, headers: Mapping[str, str] | None = None) -> None:
-        """The response has this status and no content: ``refuse(503, {"Retry-After": "7200"})``."""
-        fields = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
+        """The response has this status, from 200 to 599, and no content: ``refuse(503, {"Retry-After": "7200"})``."""
+        if not 200 <= status <= 599:
+            raise ValueError(f"{status} is not the status of a response; give 200 to 599")
+        fields = "".join(
+            text_of("the name", name, ": \t\r\n") + ": " + text_of("the value", value, "\r\n") + "\r\n"
+            for name, value in (headers or {}).items()
+        )
+        if len(fields) > _LONGEST_FIELDS or "" in (headers or {}):
+            raise ValueError(f"header fields have a name, and all have at most {_LONGEST_FIELDS} bytes")
         kit.bht_refuse(self._handle, status, fields.encode("latin-1"))
 
     def redirect(self, target: str) -> None:
         """The response is a redirect (302) to this URL or path."""
-        kit.bht_redirect(self._handle, target.encode())
+        kit.bht_redirect(self._handle, text_of("the target", target, "\r\n").encode())
 
     def wait_for_requests(self, number: int, timeout: float = 10) -> None:
         """Waits until the resource has got this number of requests."""
-        call(kit.bht_wait_for_requests, self._handle, count(number), milliseconds(timeout))
+        self._testbed._wait(timeout, kit.bht_wait_for_requests, self._own, count(number))
 
     def wait_for_bytes(self, number: int, timeout: float = 10) -> None:
         """Waits until the origin has sent all bytes of the content before this one."""
-        call(kit.bht_wait_for_bytes, self._handle, count(number), milliseconds(timeout))
+        self._testbed._wait(timeout, kit.bht_wait_for_bytes, self._own, count(number))
 
     @property
     def requests(self) -> list[Request]:
