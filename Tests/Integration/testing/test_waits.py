@@ -137,11 +137,11 @@ def photos(url, folder):
     """A host that downloads a file. A launched host reports whether the engine knows its launch."""
     with Application("org.example.photos", launch=launch_command()) as application:
         launch = application.current_launch()
+        with (folder / "starts").open("a") as file:
+            file.write(f"{launch is not None}\n")
         with application.session("gallery") as session:
             if launch is None:
                 session.download(url, folder / "1.jpg", key="1")
-            with (folder / "starts").open("a") as file:
-                file.write(f"{launch is not None}\n")
             for event in session.events():
                 event.acknowledge()
                 if event.is_session_finished:
