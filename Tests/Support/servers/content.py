@@ -16,7 +16,8 @@ class Content:
 
     @cached_property
     def data(self):
-        return random.Random(f"{self.seed}:{self.size}").randbytes(self.size)
+        chosen, most = random.Random(f"{self.seed}:{self.size}"), 1 << 26  # randbytes takes less than 256 MiB
+        return b"".join(chosen.randbytes(min(most, self.size - start)) for start in range(0, self.size, most))
 
     @cached_property
     def sha256(self):
