@@ -56,24 +56,27 @@ final class MetricsServer {
 
     private func acceptAll() {
         for _ in 0..<Self.acceptLimit {
+            guard connections.count < Self.connectionLimit || oldestIncomplete != nil else { return pause() }
             switch listener.accept() {
             case .stream(let stream): accept(stream)
             case .wouldBlock: return
-            case .exhausted:
-                // The listener stays readable, so the watch is stopped for a time.
-                watch?.change([])
-                retry?.start(milliseconds: Self.retryMilliseconds)
-                return
+            case .exhausted: return pause()
             }
         }
     }
 
+    /// Further clients wait in the queue of the kernel. The listener stays readable, so the watch is stopped for a time.
+    private func pause() {
+        watch?.change([])
+        retry?.start(milliseconds: Self.retryMilliseconds)
+    }
+
+    /// The oldest connection that has not sent its request.
+    private var oldestIncomplete: UInt64? { connections.filter { $0.value.isIncomplete }.keys.min() }
+
     /// If there are too many connections, the oldest one that has not sent its request is closed.
     private func accept(_ stream: UnixStream) {
-        if connections.count >= Self.connectionLimit {
-            guard let oldest = connections.filter({ $0.value.isIncomplete }).keys.min() else { return }
-            end(oldest)
-        }
+        if connections.count >= Self.connectionLimit, let oldestIncomplete { end(oldestIncomplete) }
         lastNumber += 1
         let number = lastNumber
         let connection = MetricsConnection(
@@ -84,7 +87,10 @@ final class MetricsServer {
         if timeout?.isRunning == false { timeout?.start(milliseconds: Self.timeoutMilliseconds) }
     }
 
-    private func end(_ number: UInt64) { connections.removeValue(forKey: number)?.close() }
+    private func end(_ number: UInt64) {
+        connections.removeValue(forKey: number)?.close()
+        if retry?.isRunning == true { watch?.change(.readable) }
+    }
 
     private func closeOverdue() {
         for (number, connection) in connections where connection.deadline <= loop.now { end(number) }
