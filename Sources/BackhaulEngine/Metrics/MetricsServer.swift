@@ -65,7 +65,7 @@ final class MetricsServer {
         }
     }
 
-    /// Further clients wait in the queue of the kernel. The listener stays readable, so the watch is stopped for a time.
+    /// Further clients wait in the queue of the kernel. The listener stays readable, so the watch stops for a time.
     private func pause() {
         watch?.change([])
         retry?.start(milliseconds: Self.retryMilliseconds)
