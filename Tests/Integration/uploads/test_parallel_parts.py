@@ -51,6 +51,16 @@ def hold(server, *numbers):
     server.held = {str(number) for number in numbers}
 
 
+@pytest.fixture
+def four_in_flight(server, engine, large):
+    """A host with an upload. Four of its parts are in flight, and the server holds all six."""
+    hold(server, 1, 2, 3, 4, 5, 6)
+    one = engine()
+    one.upload("s3://bucket/a", large)
+    server.wait_until(lambda: server.in_flight == 4)
+    return one
+
+
 def succeeded(one):
     [event, *_] = one.wait_for()
     assert event.state is TaskState.SUCCEEDED, event.error_message
@@ -61,11 +71,8 @@ def puts(server):
     return Counter(int(step.partition("=")[2]) for step in server.steps() if step.startswith("PUT partNumber"))
 
 
-def test_up_to_four_parts_are_in_flight_together(server, engine, large):
-    hold(server, 1, 2, 3, 4, 5, 6)
-    one = engine()
-    one.upload("s3://bucket/a", large)
-    server.wait_until(lambda: server.in_flight == 4)
+def test_up_to_four_parts_are_in_flight_together(server, four_in_flight):
+    one = four_in_flight
     server.release()
     succeeded(one)
     assert server.objects["bucket", "a"] == CONTENT.data
@@ -89,11 +96,8 @@ def test_the_limit_of_the_engine_counts_the_connections_of_parts(server, engine,
     assert server.most_in_flight == 2
 
 
-def test_a_limit_that_changes_applies_to_the_next_parts(server, engine, large):
-    hold(server, 1, 2, 3, 4, 5, 6)
-    one = engine()
-    one.upload("s3://bucket/a", large)
-    server.wait_until(lambda: server.in_flight == 4)
+def test_a_limit_that_changes_applies_to_the_next_parts(server, four_in_flight):
+    one = four_in_flight
     one.set_limits(Limits(connections_per_origin=1))
     server.release("1", "2", "3", "4")
     server.wait_until(lambda: server.parts() == {1, 2, 3, 4} and server.in_flight == 1)
@@ -103,11 +107,8 @@ def test_a_limit_that_changes_applies_to_the_next_parts(server, engine, large):
     assert server.most_in_flight == 1
 
 
-def test_a_rate_limit_stops_all_parts_but_one(server, engine, large):
-    hold(server, 1, 2, 3, 4, 5, 6)
-    one = engine()
-    one.upload("s3://bucket/a", large)
-    server.wait_until(lambda: server.in_flight == 4)
+def test_a_rate_limit_stops_all_parts_but_one(server, four_in_flight):
+    one = four_in_flight
     one.set_limits(Limits(bytes_per_second=1 << 30))
     server.release("2", "3", "4")
     until(lambda: server.in_flight, lambda count: count == 1)
@@ -188,11 +189,8 @@ def test_a_suspended_upload_continues_with_the_missing_parts(server, engine, lar
     assert puts(server) == {1: 1, 2: 2, 3: 1, 4: 1, 5: 1, 6: 1}
 
 
-def test_a_file_that_changes_is_never_sent_as_a_mixture(server, engine, large):
-    hold(server, 1, 2, 3, 4, 5, 6)
-    one = engine()
-    one.upload("s3://bucket/a", large)
-    server.wait_until(lambda: server.in_flight == 4)
+def test_a_file_that_changes_is_never_sent_as_a_mixture(server, four_in_flight, large):
+    one = four_in_flight
     large.write_bytes(bytes(CONTENT.size))
     server.release()
     [event, _] = one.wait_for()
