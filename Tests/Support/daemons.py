@@ -14,10 +14,11 @@ def daemons_of(folder):
     for process in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
             words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-            names = [os.path.realpath(os.fsdecode(word)) for word in words[1:] if word.startswith(b"/")]
-            is_daemon = os.path.basename(os.fsdecode(words[0])) == "backhauld"
-            if is_daemon and any(Path(name).is_relative_to(folder) for name in names):
-                found.append(int(process))
+            # The name comes first, because a compiler has hundreds of paths.
+            if os.path.basename(words[0]) == b"backhauld":
+                names = [os.path.realpath(os.fsdecode(word)) for word in words[1:] if word.startswith(b"/")]
+                if any(Path(name).is_relative_to(folder) for name in names):
+                    found.append(int(process))
     return found
 
 
@@ -26,7 +27,10 @@ def end_daemons(folder, patience=5):
     follows after `patience` seconds."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + patience
-        for process in daemons_of(folder):
+        processes = daemons_of(folder)
+        if not processes:
+            return
+        for process in processes:
             end(process, number, deadline)
 
 
