@@ -1,12 +1,10 @@
 """Builds Swift code of the documents as a package that depends on bindings/swift."""
 
-import subprocess
+import swift_packages
 
 from .blocks import PROJECT, blocks
 
 BINDINGS = PROJECT / "bindings" / "swift"
-#: All tests that use the Swift package share this build folder, so that the package is compiled only one time.
-SCRATCH = PROJECT / "build" / "swift" / "package"
 
 
 def manifest():
@@ -22,8 +20,4 @@ def build(folder, text, sources):
     (folder / "Package.swift").write_text(text)
     for name, source in sources.items():
         (code / name).write_text(source)
-    ended = subprocess.run(["swift", "build", "--package-path", folder, "--scratch-path", SCRATCH],
-                           capture_output=True, text=True, check=False)
-    errors = [line for line in ended.stdout.split("\n") if "error: " in line]
-    assert ended.returncode == 0, "\n".join(errors) or ended.stdout + ended.stderr
-    return SCRATCH / "debug" / "fetch"
+    return swift_packages.build(folder) / "fetch"

@@ -13,13 +13,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import swift_packages
 from daemons import end_daemons
 from killed_host import KilledHost
 from pausing_server import PausingServer
 
 PROJECT = Path(__file__).resolve().parents[3]
-BUILD = PROJECT / "build"
-LIBRARIES = BUILD / "lib"
+LIBRARIES = PROJECT / "build" / "lib"
 PHOTO = bytes(range(256)) * 2000
 
 
@@ -100,10 +100,7 @@ def swift_program(text, tmp_path):
     # The README's package is in a folder beside the checkout.
     manifest = swift_manifests()["../backhaul/bindings/swift"].replace("../backhaul", str(PROJECT))
     (package / "Package.swift").write_text(manifest)
-    # All tests that use the Swift package share this build folder, so that the package is compiled only one time.
-    scratch = BUILD / "swift" / "package"
-    run("swift", "build", "--package-path", package, "--scratch-path", scratch)
-    return [scratch / "debug" / "photos"]
+    return [swift_packages.build(package) / "photos"]
 
 
 def swift_host(localised, tmp_path):

@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import swift_packages
 
 PROJECT = Path(__file__).resolve().parents[3]
 PACKAGE = PROJECT / "bindings" / "swift"
-SCRATCH = PROJECT / "build" / "swift" / "package"
 
 
 def run(*command):
@@ -21,8 +21,7 @@ def run(*command):
 @pytest.fixture(scope="module")
 def modules():
     """Builds the package, and returns the folder with its modules."""
-    run("swift", "build", "--package-path", PACKAGE, "--scratch-path", SCRATCH)
-    return SCRATCH / "debug" / "Modules"
+    return swift_packages.build(PACKAGE) / "Modules"
 
 
 @pytest.mark.parametrize("module", ["Backhaul", "BackhaulFoundation", "BackhaulURLSession"])
