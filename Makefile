@@ -121,7 +121,7 @@ demo: ## the demonstration, one minute after the build: enqueue, kill, continue 
 	@scripts/demo $(BUILD)/examples/collection
 
 test: ## everything that must hold, some 30 minutes on two processors
-	@scripts/setup build test
+	@scripts/setup build
 	@scripts/test
 
 unit-tests: | setup-build
