@@ -5,7 +5,7 @@ import CBackhaul
 struct Checks {
     let history: History
     let folder: String
-    private let observations: [Observation]
+    let observations: [Observation]
 
     init(_ history: History, _ journal: Journal, _ folder: String) {
         (self.history, self.folder) = (history, folder)
@@ -38,9 +38,11 @@ struct Checks {
         expect(!own.contains { $0.kind == .fileIsMissing }, "has succeeded, and its file is missing")
         expect(!own.contains { $0.kind == .secretIsRevealed }, "has revealed its secret header")
         expect(!own.contains { $0.kind == .secretIsMissing }, "lacked its secret header")
+        found += violationsOfUpload(plan, own)
         let requests = own.count { $0.kind == .request } - own.count { $0.kind == .requestIsRefused }
         // A program that suspends and resumes a task decides itself that the request may be repeated.
-        expect(plan.kind != .post || requests <= 1 || plan.suspended != nil, "has sent its POST twice")
+        let mayRepeat = plan.kind != .post || plan.suspended != nil || plan.upload?.kind == .tus
+        expect(requests <= 1 || mayRepeat, "has sent its POST twice")
         if let end = ends.first {
             expect(
                 end.kind != .taskFails || mayFail(plan, end, requests: requests),
@@ -58,6 +60,7 @@ struct Checks {
             || end.second == Int64(BH_RESOURCE_TIMEOUT) && longestOff > 6 * 24 * hour
             // A server that has the body, and is silent three times in a row, always is (docs/retries.md).
             || plan.isUpload && end.second == Int64(BH_REQUEST_TIMEOUT) && requests >= 3
+            || mayFailAsUpload(plan, end)
     }
 
     /// The longest time for which the machine was off, as its calendar says. A machine that was off has only the
@@ -86,7 +89,7 @@ struct Checks {
 
     private func violationsOfFile(_ plan: TaskPlan, _ end: Observation) -> [String] {
         guard !plan.isUpload else {
-            let wasSent = observations.contains { $0.kind == .upload && $0.task == plan.number }
+            let wasSent = observations.contains { $0.kind == .upload && $0.task == plan.number && $0.first >= 0 }
             return end.kind == .taskSucceeds && !wasSent ? ["task \(plan.number) succeeded without an upload"] : []
         }
         switch File.version(plan, at: "\(folder)/files/\(plan.number)") {
@@ -181,9 +184,10 @@ struct Checks {
         return rest.filter { observations[$0].task == plan.number }.compactMap { index in
             let pause = observations[index]
             let later = observations[(index + 1)...].prefix { $0.time < pause.first }
-            guard let request = later.first(where: { $0.kind == .request && $0.task == plan.number }) else {
-                return nil
+            let request = later.first {
+                [.request, .uploadRequest].contains($0.kind) && $0.task == plan.number
             }
+            guard let request else { return nil }
             // The pause is forgotten if the machine starts again, or if the program resumes the task. The engine may
             // not have received the response, or not have recorded it.
             let isExcused = later.contains {

@@ -44,6 +44,8 @@ struct Program {
     private var cancelled: Set<Int> = []
     private var suspended: Set<Int> = []
     private var resumed: Set<Int> = []
+    /// How often the files of the tasks have changed.
+    private var bodyChanges: [Int: Int] = [:]
     private(set) var ended: Set<Int> = []
     /// The greatest id of an event that was handled.
     private var cursor: UInt64 = 0
@@ -70,6 +72,7 @@ struct Program {
             case .taskIsCancelled: cancelled.insert(one.task)
             case .taskIsSuspended: suspended.insert(one.task)
             case .taskIsResumed: resumed.insert(one.task)
+            case .bodyIsChanged: bodyChanges[one.task, default: 0] += 1
             case .taskSucceeds, .taskFails, .taskWasCancelled: ended.insert(one.task)
             case .sessionFinishes: isFinished = true
             case .configurationIs: storedLimit = one.first
@@ -91,6 +94,7 @@ struct Program {
         listTasks()
         if history.repeatsEnqueues { repeatEnqueues() }
         while now < History.lastEnd {
+            changeDueBodies()
             enqueueDueTasks()
             cancelDueTasks()
             suspendDueTasks()
@@ -190,7 +194,10 @@ struct Program {
         var request = bh_request()
         library.`init`(&request, MemoryLayout<bh_request>.size)
         request.priority = plan.priority
-        let body = Content.bytes(plan.number, version: 0, from: 0, count: plan.isUpload ? Int(plan.size) % 500_000 : 0)
+        let isFromMemory = plan.isUpload && plan.upload == nil
+        let body = Content.bytes(plan.number, version: 0, from: 0, count: isFromMemory ? Int(plan.size) % 500_000 : 0)
+        var policy = bh_policy()
+        library.`init`(&policy, MemoryLayout<bh_policy>.size)
         var results: OpaquePointer?
         let url = strdup("http://10.0.0.\(plan.resource.server)/\(plan.number)")
         let texts = [url, strdup(path(plan.number)), strdup("task \(plan.number)")]
@@ -200,15 +207,22 @@ struct Program {
         (request.url, request.idempotency_key) = (UnsafePointer(url), UnsafePointer(texts[2]))
         if plan.kind == .post { request.method = UnsafePointer(constants[0]) }
         let status = body.withUnsafeBytes { body in
-            if plan.isUpload {
+            if let upload = plan.upload {
+                request.body_file = UnsafePointer(texts[1])
+                request.body_source = bh_body_source(upload.isSnapshot ? BH_BODY_SNAPSHOT : BH_BODY_REFERENCE)
+                policy.rules.resumable_uploads = upload.option
+            } else if plan.isUpload {
                 (request.body, request.body_size) = (body.baseAddress, body.count)
             } else {
                 request.destination = UnsafePointer(texts[1])
                 if plan.replaces { request.if_exists = bh_if_exists(BH_IF_EXISTS_REPLACE) }
             }
             return withUnsafePointer(to: &header) { header in
-                (request.headers, request.header_count) = (header, 1)
-                return library.session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)
+                withUnsafePointer(to: &policy) { policy in
+                    (request.headers, request.header_count) = (header, 1)
+                    request.policy = plan.upload == nil ? nil : policy
+                    return library.session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)
+                }
             }
         }
         defer { library.batch_release(results) }
@@ -243,6 +257,21 @@ struct Program {
     /// Enqueues the tasks again whose ends the program does not know. Each of them has an idempotency key.
     private mutating func repeatEnqueues() {
         for plan in tasks where accepted[plan.number] != nil && !ended.contains(plan.number) { enqueue(plan) }
+    }
+
+    /// Changes the files of uploads.
+    private mutating func changeDueBodies() {
+        for plan in tasks {
+            let changed = bodyChanges[plan.number] ?? 0
+            guard let upload = plan.upload, changed < upload.bodyChanges.count, upload.bodyChanges[changed] <= now
+            else { continue }
+            record(.bodyChangeBegins, plan.number)
+            world.machine.programReads = true
+            File.change(plan, to: changed + 1, at: path(plan.number))
+            world.machine.programReads = false
+            bodyChanges[plan.number] = changed + 1
+            record(.bodyIsChanged, plan.number)
+        }
     }
 
     // A call is recorded after it has succeeded. If the process ends between the two, the next process repeats the
@@ -366,6 +395,7 @@ struct Program {
                 cancelled.contains(plan.number) ? nil : plan.cancelled,
                 suspended.contains(plan.number) ? nil : plan.suspended?.lowerBound,
                 resumed.contains(plan.number) ? nil : plan.suspended?.upperBound,
+                plan.upload?.bodyChanges.dropFirst(bodyChanges[plan.number] ?? 0).first,
             ]
             for time in times.compactMap(\.self) { next = min(next, time > now ? time : now + second) }
         }

@@ -13,10 +13,13 @@ final class Servers {
     private var running: [Int: Int] = [:]
     /// The times of the requests for each task, also of earlier processes.
     private var requests: [Int: [Int64]] = [:]
+    private(set) lazy var uploads = UploadServers(self, journal)
 
     init(_ history: History, _ journal: Journal, start: Int64) {
         (self.history, self.journal, self.start) = (history, journal, start)
-        for one in journal.all where one.kind == .request { requests[one.task, default: []].append(one.time) }
+        for one in journal.all where [.request, .uploadRequest].contains(one.kind) {
+            requests[one.task, default: []].append(one.time)
+        }
         var servers = sim_servers(
             connects: { connection, address, _, delay in world.servers.connect(connection!, to: address & 0xff, delay!)
             },
@@ -32,7 +35,7 @@ final class Servers {
     var now: Int64 { start + sim_now() }
     /// The calendar of the servers, which is always right.
     var calendar: Int64 { History.calendar + now }
-    private var mayFail: Bool { now < History.lastFault }
+    var mayFail: Bool { now < History.lastFault }
 
     /// The time until bytes arrive that are sent now.
     private var latency: Int64 {
@@ -56,25 +59,40 @@ final class Servers {
     /// Chooses the answer of a server to a request.
     func answer(_ request: Request, at server: UInt32) -> Answer {
         guard let plan = plan(request) else { return .status(404) }
-        record(.request, plan.number, request.rangeStart ?? -1, Int64(request.body))
-        requests[plan.number, default: []].append(now)
-        let hasSecret = request.fields["authorization"] != nil
-        if hasSecret != (server == plan.resource.server) {
-            record(hasSecret ? .secretIsRevealed : .secretIsMissing, plan.number)
-        }
+        receive(request, for: plan, as: .request)
+        checkSecret(of: request, for: plan, at: server)
         if isOut { return .silence }
         if mayFail, plan.resource.breaksFirst, requests[plan.number]?.count == 1, !plan.isUpload {
             return .broken(plan, after: Int64(sim_random() % UInt64(plan.size + 1)), resets: sim_random() % 2 == 0)
         }
-        if mayFail, Int64(sim_random() % 100) < plan.resource.faultPercent {
-            let answer = Answer.random(plan)
-            if case .status(429, _) = answer { record(.requestIsRefused, plan.number) }
-            if case .pause(let seconds) = answer { record(.pauseIsDemanded, plan.number, now + seconds * second) }
-            return answer
-        }
+        if let fault = fault(plan) { return fault }
         if plan.resource.isMissing { return .status(404) }
         return plan.isUpload ? .stored(plan) : .content(plan, version(of: plan), request)
     }
+
+    /// Notes a request for a task.
+    func receive(_ request: Request, for plan: TaskPlan, as kind: Observation.Kind) {
+        record(kind, plan.number, request.rangeStart ?? -1, Int64(request.body))
+        requests[plan.number, default: []].append(now)
+    }
+
+    func checkSecret(of request: Request, for plan: TaskPlan, at server: UInt32) {
+        let hasSecret = request.fields["authorization"] != nil
+        guard hasSecret != (server == plan.resource.server) else { return }
+        record(hasSecret ? .secretIsRevealed : .secretIsMissing, plan.number)
+    }
+
+    /// Chooses a fault as the answer to a request; nil: none.
+    func fault(_ plan: TaskPlan) -> Answer? {
+        if isOut { return .silence }
+        guard mayFail, happens(plan.resource.faultPercent) else { return nil }
+        let answer = Answer.random(plan)
+        if case .status(429, _) = answer { record(.requestIsRefused, plan.number) }
+        if case .pause(let seconds) = answer { record(.pauseIsDemanded, plan.number, now + seconds * second) }
+        return answer
+    }
+
+    func happens(_ percent: Int64) -> Bool { percent > 0 && Int64(sim_random() % 100) < percent }
 
     /// The content of the resource at this time.
     func version(of plan: TaskPlan) -> Version {
@@ -97,7 +115,9 @@ final class Servers {
     func answerEnds(_ program: Int) { running[program, default: 0] -= 1 }
 
     /// The task that the path of a request names.
-    func plan(_ request: Request) -> TaskPlan? { Int(request.path.dropFirst()).flatMap(history.plan) }
+    func plan(_ request: Request) -> TaskPlan? {
+        request.path.split(separator: "/").first.flatMap { Int($0) }.flatMap(history.plan)
+    }
 }
 
 /// A request, as far as the servers need it.
@@ -120,6 +140,8 @@ struct Request {
         }
         body = fields["content-length"].flatMap { Int($0) } ?? 0
     }
+
+    func number(_ field: String) -> Int64? { fields[field].flatMap { Int64($0) } }
 
     /// The first byte of a range "bytes=N-".
     var rangeStart: Int64? {
@@ -178,6 +200,8 @@ final class Peer {
     /// The bytes of a body that have not arrived yet.
     private var bodyLeft = 0
     private var request: Request?
+    /// The request, if it belongs to an upload that can be continued.
+    private var exchange: UploadExchange?
     private let server: UInt32
     /// The program whose request is being answered.
     private var answering: Int? {
@@ -188,6 +212,8 @@ final class Peer {
     }
     /// What is sent next.
     private var sending: Sending?
+    /// Whether the connection was cut, so the server reads nothing more.
+    private var isDeaf = false
 
     private struct Sending {
         var task: Int
@@ -211,12 +237,14 @@ final class Peer {
     func close() {
         guard let connection else { return }
         answering = nil
-        (sending, self.connection) = (nil, nil)
+        exchange?.stop()
+        (sending, exchange, self.connection) = (nil, nil, nil)
         sim_connection_set_context(connection, nil)
         Unmanaged.passUnretained(self).release()
     }
 
     func receive(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if isDeaf { return }
         received += bytes
         while connection != nil, sending == nil, takeRequest() {}
     }
@@ -228,15 +256,33 @@ final class Peer {
             request = Request(Substring(String(decoding: received[..<end], as: UTF8.self)))
             received.removeFirst(end)
             bodyLeft = request?.body ?? 0
+            exchange = request.flatMap { servers.uploads.begin($0, at: server) }
+            send(exchange?.interim ?? "")
             if request?.fields["expect"] != nil { send("HTTP/1.1 100 Continue\r\n\r\n") }
         }
         let taken = min(bodyLeft, received.count)
+        guard takeForUpload(received.prefix(taken)) else { return false }
         received.removeFirst(taken)
         bodyLeft -= taken
         guard bodyLeft == 0, let request else { return false }
         self.request = nil
         answering = servers.plan(request)?.program
-        perform(servers.answer(request, at: server))
+        let answer = exchange?.finish() ?? servers.answer(request, at: server)
+        exchange = nil
+        perform(answer)
+        return true
+    }
+
+    /// Returns false if the connection is cut.
+    private func takeForUpload(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let exchange, !bytes.isEmpty else { return true }
+        guard exchange.take(bytes) else {
+            self.exchange = nil
+            isDeaf = true
+            perform(.reset)
+            return false
+        }
+        send(exchange.takeReport())
         return true
     }
 
@@ -355,7 +401,7 @@ final class Peer {
     }
 
     private func send(_ text: String) {
-        guard let connection else { return }
+        guard let connection, !text.isEmpty else { return }
         var text = text
         text.withUTF8 { sim_send(connection, $0.baseAddress, $0.count) }
     }
