@@ -47,7 +47,9 @@ struct Checks {
             expect(
                 end.kind != .taskFails || mayFail(plan, end, requests: requests),
                 "failed with \(Story.name(end.second))")
-            expect(end.kind != .taskWasCancelled || plan.mayBeCancelled, "was cancelled, and nobody has cancelled it")
+            let mayBeCancelled = plan.mayBeCancelled || endsWithPredecessor(plan, end)
+            expect(end.kind != .taskWasCancelled || mayBeCancelled, "was cancelled, and nobody has cancelled it")
+            found += violationsOfChain(plan, end)
             found += violationsOfFile(plan, end)
         }
         return found
@@ -60,7 +62,7 @@ struct Checks {
             || end.second == Int64(BH_RESOURCE_TIMEOUT) && longestOff > 6 * 24 * hour
             // A server that has the body, and is silent three times in a row, always is (docs/retries.md).
             || plan.isUpload && end.second == Int64(BH_REQUEST_TIMEOUT) && requests >= 3
-            || mayFailAsUpload(plan, end)
+            || mayFailAsUpload(plan, end) || endsWithPredecessor(plan, end)
     }
 
     /// The longest time for which the machine was off, as its calendar says. A machine that was off has only the
@@ -192,6 +194,8 @@ struct Checks {
             // not have received the response, or not have recorded it.
             let isExcused = later.contains {
                 $0.kind == .powerFails || $0.kind == .taskIsResumed && $0.task == plan.number
+                    // Other parts were in flight.
+                    || plan.upload?.kind == .s3 && request.time < pause.time + second
                     || [.processIsKilled, .processExits, .allIsDone, .outageBegins].contains($0.kind)
                         && $0.time < pause.time + 10 * second
             }

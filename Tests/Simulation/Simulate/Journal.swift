@@ -15,7 +15,7 @@ struct Observation: Equatable {
         case isAcknowledged, callFails
         case request, requestIsRefused, pauseIsDemanded, upload, limitIsPassed, secretIsRevealed, secretIsMissing
         case uploadRequest, uploadIsMade, uploadIsUsed, uploadIsShortened, uploadIsLost, uploadIsRemoved, offsetIsWrong
-        case bodyChangeBegins, bodyIsChanged
+        case bodyChangeBegins, bodyIsChanged, partIsSentAgain, chainIsBroken
         case fileIsRight, fileIsWrong, fileIsMissing
         case allIsDone
 
@@ -49,10 +49,12 @@ struct Journal {
         /// The number of the next fault of the history.
         var nextFault: Int
         var uploadCount: Int
+        var partCount: Int
     }
 
     static let room = 200_000
     static let uploadRoom = 10_000
+    static let partRoom = 10_000
     // Unsafe: the memory is mapped until the process ends, and only one thread of one process runs.
     private let memory: UnsafeMutableRawPointer
 
@@ -60,6 +62,7 @@ struct Journal {
         let size =
             MemoryLayout<Header>.stride + Self.room * MemoryLayout<Observation>.stride
             + Self.uploadRoom * MemoryLayout<StoredUpload>.stride
+            + Self.partRoom * MemoryLayout<StoredPart>.stride
         memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
         begin(Choice(seed: 0))
     }
@@ -74,7 +77,7 @@ struct Journal {
         header.initialize(
             to: Header(
                 choice: choice, count: 0, time: 0, calendar: 0, bootTime: -100 * second, boots: 1, nextFault: 0,
-                uploadCount: 0))
+                uploadCount: 0, partCount: 0))
     }
 
     var choice: Choice { header.pointee.choice }
@@ -122,5 +125,20 @@ struct Journal {
         header.pointee.uploadCount += 1
         uploads[header.pointee.uploadCount - 1] = upload
         return header.pointee.uploadCount - 1
+    }
+
+    /// The parts of uploads that servers of S3 have got.
+    var parts: UnsafeMutableBufferPointer<StoredPart> {
+        let start = UnsafeMutableRawPointer(uploads.baseAddress! + Self.uploadRoom)
+        return UnsafeMutableBufferPointer(
+            start: start.assumingMemoryBound(to: StoredPart.self), count: header.pointee.partCount)
+    }
+
+    /// Adds a part. Returns its place; nil if there is no room.
+    func add(_ part: StoredPart) -> Int? {
+        guard header.pointee.partCount < Self.partRoom else { return nil }
+        header.pointee.partCount += 1
+        parts[header.pointee.partCount - 1] = part
+        return header.pointee.partCount - 1
     }
 }

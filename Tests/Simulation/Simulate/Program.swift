@@ -116,10 +116,24 @@ struct Program {
             }
         }
         if !isDone { sim_end_run(ProcessEnd.done) }
+        waitForRemovals()
         completeIfAllHasEnded()
         close()
         record(.allIsDone)
         world.programs.exit(number, for: nil)
+    }
+
+    /// Whether a server has parts of an object of a task that has ended.
+    var hasRemains: Bool {
+        tasks.contains {
+            $0.upload?.kind == .s3 && ended.contains($0.number) && world.servers.hasRemains(of: $0.number)
+        }
+    }
+
+    /// Gives the engine time to remove what servers have of failed uploads. It asks a server again after five minutes.
+    private func waitForRemovals() {
+        let end = now + hour
+        while hasRemains, now < end { usleep(UInt32(10 * second)) }
     }
 
     /// Exits, and starts again after the duration.
@@ -187,57 +201,38 @@ struct Program {
     // MARK: Tasks
 
     private mutating func enqueueDueTasks() {
-        for plan in tasks where plan.time <= now && accepted[plan.number] == nil { enqueue(plan) }
+        for plan in tasks where plan.time <= now && accepted[plan.number] == nil {
+            // A task that waits for another one is enqueued with it.
+            if let chain = plan.chain, accepted[chain.predecessor] == nil { continue }
+            enqueue(plan)
+        }
     }
 
+    /// Enqueues a task, and by the same call the tasks that wait for it.
     private mutating func enqueue(_ plan: TaskPlan) {
-        var request = bh_request()
-        library.`init`(&request, MemoryLayout<bh_request>.size)
-        request.priority = plan.priority
-        let isFromMemory = plan.isUpload && plan.upload == nil
-        let body = Content.bytes(plan.number, version: 0, from: 0, count: isFromMemory ? Int(plan.size) % 500_000 : 0)
-        var policy = bh_policy()
-        library.`init`(&policy, MemoryLayout<bh_policy>.size)
+        let plans = accepted[plan.number] == nil ? chain(from: plan) : [plan]
+        let prepared = plans.map { PreparedRequest($0, path: path($0.number), library) }
         var results: OpaquePointer?
-        let url = strdup("http://10.0.0.\(plan.resource.server)/\(plan.number)")
-        let texts = [url, strdup(path(plan.number)), strdup("task \(plan.number)")]
-        let constants = [strdup("POST"), strdup("Authorization"), strdup("secret")]
-        defer { for text in texts + constants { free(text) } }
-        var header = bh_header(name: constants[1], value: constants[2])
-        (request.url, request.idempotency_key) = (UnsafePointer(url), UnsafePointer(texts[2]))
-        if plan.kind == .post { request.method = UnsafePointer(constants[0]) }
-        let status = body.withUnsafeBytes { body in
-            if let upload = plan.upload {
-                request.body_file = UnsafePointer(texts[1])
-                request.body_source = bh_body_source(upload.isSnapshot ? BH_BODY_SNAPSHOT : BH_BODY_REFERENCE)
-                policy.rules.resumable_uploads = upload.option
-            } else if plan.isUpload {
-                (request.body, request.body_size) = (body.baseAddress, body.count)
-            } else {
-                request.destination = UnsafePointer(texts[1])
-                if plan.replaces { request.if_exists = bh_if_exists(BH_IF_EXISTS_REPLACE) }
-            }
-            return withUnsafePointer(to: &header) { header in
-                withUnsafePointer(to: &policy) { policy in
-                    (request.headers, request.header_count) = (header, 1)
-                    request.policy = plan.upload == nil ? nil : policy
-                    return library.session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)
-                }
-            }
+        let status = withExtendedLifetime(prepared) {
+            library.session_enqueue(
+                session, prepared.map(\.request), prepared.count, BH_WAIT_DEFAULT, &results, &error)
         }
         defer { library.batch_release(results) }
-        // The task exists already. If it were enqueued a second time, it would have another id.
-        guard accepted[plan.number] == nil || status != BH_OK else {
-            let id = item(results, 0, BH_ITEM_ENQUEUED, bh_enqueued.self)?.task_id
-            if id != accepted[plan.number] { record(.taskIsAccepted, plan.number, first: Int64(id ?? 0)) }
-            return
-        }
-        guard status == BH_OK, let result = item(results, 0, BH_ITEM_ENQUEUED, bh_enqueued.self) else {
+        guard status == BH_OK else {
             if status == BH_ENGINE_INCOMPATIBLE { check(status) }
             return record(.enqueueFails, plan.number, first: Int64(status))
         }
-        (accepted[plan.number], isFinished) = (result.task_id, false)
-        record(.taskIsAccepted, plan.number, first: Int64(result.task_id))
+        for (index, plan) in plans.enumerated() {
+            let id = item(results, index, BH_ITEM_ENQUEUED, bh_enqueued.self)?.task_id ?? 0
+            // The task may exist already. If it were enqueued a second time, it would have another id.
+            guard accepted[plan.number] != id else { continue }
+            if accepted[plan.number] == nil { (accepted[plan.number], isFinished) = (id, false) }
+            record(.taskIsAccepted, plan.number, first: Int64(id))
+        }
+    }
+
+    private func chain(from plan: TaskPlan) -> [TaskPlan] {
+        [plan] + history.followers(of: plan).filter { accepted[$0.number] == nil }.flatMap(chain)
     }
 
     /// Enqueues a download that must be refused. The refusal must not affect later calls.

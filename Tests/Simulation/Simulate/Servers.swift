@@ -4,11 +4,11 @@ import Glibc
 /// The simulated servers. A server at 10.0.0.N has the resource of task T at /T. The engine of the program connects to
 /// them with the functions of sockets that `CSimulation` replaces.
 final class Servers {
-    private let history: History
-    private let journal: Journal
+    let history: History
+    let journal: Journal
     /// The time of the run at which this process has started.
     private let start: Int64
-    private var isOut = false
+    private(set) var isOut = false
     /// How many requests of each program the servers answer at this time.
     private var running: [Int: Int] = [:]
     /// The times of the requests for each task, also of earlier processes.
@@ -58,7 +58,9 @@ final class Servers {
 
     /// Chooses the answer of a server to a request.
     func answer(_ request: Request, at server: UInt32) -> Answer {
+        if server == MetadataServer.address { return MetadataServer.answer(request, self) }
         guard let plan = plan(request) else { return .status(404) }
+        checkChain(request, of: plan)
         receive(request, for: plan, as: .request)
         checkSecret(of: request, for: plan, at: server)
         if isOut { return .silence }
@@ -92,6 +94,9 @@ final class Servers {
         return answer
     }
 
+    /// Whether the server acts on a request, and its answer does not arrive.
+    func losesAnswer(_ upload: UploadPlan) -> Bool { mayFail && happens(upload.cutPercent / 2) }
+
     func happens(_ percent: Int64) -> Bool { percent > 0 && Int64(sim_random() % 100) < percent }
 
     /// The content of the resource at this time.
@@ -106,6 +111,15 @@ final class Servers {
         journal.add(Observation(time: now, kind: kind, task: task, first: first, second: second))
     }
 
+    func hasRemains(of task: Int) -> Bool { uploads.hasRemains(of: task) }
+
+    /// The program whose task sends a request; nil if the request does not count as a running task: the removal of an
+    /// upload, and one of several parts.
+    func runningProgram(_ request: Request) -> Int? {
+        guard let plan = plan(request), request.method != "DELETE", plan.upload?.kind != .s3 else { return nil }
+        return plan.program
+    }
+
     func answerBegins(_ program: Int) {
         let count = running[program, default: 0] + 1
         running[program] = count
@@ -116,14 +130,18 @@ final class Servers {
 
     /// The task that the path of a request names.
     func plan(_ request: Request) -> TaskPlan? {
-        request.path.split(separator: "/").first.flatMap { Int($0) }.flatMap(history.plan)
+        let segments = request.path.split(separator: "/")
+        let name = segments.first == "bucket" ? segments.dropFirst().first : segments.first
+        return name.flatMap { Int($0) }.flatMap(history.plan)
     }
 }
 
 /// A request, as far as the servers need it.
 struct Request {
     var method: Substring
+    /// Without the query.
     var path: Substring
+    var query: [Substring: Substring] = [:]
     var fields: [String: Substring] = [:]
     /// The size of the body.
     var body = 0
@@ -133,7 +151,10 @@ struct Request {
         let lines = head.split(separator: "\r\n")
         let words = lines.first?.split(separator: " ") ?? []
         guard words.count == 3 else { return nil }
-        (method, path) = (words[0], words[1])
+        (method, path) = (words[0], words[1].prefix { $0 != "?" })
+        for item in words[1].dropFirst(path.count + 1).split(separator: "&") {
+            query[item.prefix { $0 != "=" }] = item.drop { $0 != "=" }.dropFirst()
+        }
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":") else { continue }
             fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].drop { $0 == " " }
@@ -159,6 +180,7 @@ struct Version {
 /// What a server does with a request.
 enum Answer {
     case status(Int, fields: String = "")
+    case document(String, status: Int = 200)
     /// The server demands that the request is not repeated before.
     case pause(seconds: Int64)
     case stored(TaskPlan)
@@ -201,7 +223,7 @@ final class Peer {
     private var bodyLeft = 0
     private var request: Request?
     /// The request, if it belongs to an upload that can be continued.
-    private var exchange: UploadExchange?
+    private var exchange: (any Exchange)?
     private let server: UInt32
     /// The program whose request is being answered.
     private var answering: Int? {
@@ -266,7 +288,7 @@ final class Peer {
         bodyLeft -= taken
         guard bodyLeft == 0, let request else { return false }
         self.request = nil
-        answering = servers.plan(request)?.program
+        answering = servers.runningProgram(request)
         let answer = exchange?.finish() ?? servers.answer(request, at: server)
         exchange = nil
         perform(answer)
@@ -296,11 +318,14 @@ final class Peer {
         case .status(let code, let fields):
             answering = nil
             send("HTTP/1.1 \(code) Status\r\n\(fields)Content-Length: 0\r\n\r\n")
+        case .document(let text, let code):
+            answering = nil
+            send("HTTP/1.1 \(code) Status\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
         case .pause(let seconds): perform(.status(503, fields: "Retry-After: \(seconds)\r\n"))
         case .stored(let plan):
             servers.record(.upload, plan.number)
             answering = nil
-            send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
+            send("HTTP/1.1 201 Created\r\n\(servers.followers(of: plan))Content-Length: 0\r\n\r\n")
         case .content(let plan, let version, let request): sendContent(plan, version, request)
         case .broken(let plan, let after, let resets):
             let version = servers.version(of: plan)

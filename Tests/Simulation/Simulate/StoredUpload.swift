@@ -9,6 +9,8 @@ struct StoredUpload {
     private var matching: (Int64, Int64, Int64) = (0, 0, 0)
     var isComplete = false
     var isGone = false
+    /// Whether a request was sent to its URL, so the library knows it.
+    var isUsed = false
     /// Whether the server has lost bytes since it last said how many it has.
     var hasLostBytes = false
     /// When the server forgets the upload.

@@ -82,6 +82,8 @@ struct Story {
         case .uploadIsLost: "a server does not know upload \(one.first) of \(task)"
         case .uploadIsRemoved: "a server removes upload \(one.first) of \(task)"
         case .offsetIsWrong: "the rest of upload \(one.first) of \(task) begins at a wrong byte"
+        case .partIsSentAgain: "part \(one.second) of upload \(one.first) of \(task) is sent again"
+        case .chainIsBroken: "\(task) does not follow the task that it waits for"
         case .bodyChangeBegins: "it begins to change the file of \(task)"
         case .bodyIsChanged: "the file of \(task) has changed"
         case .fileIsRight: "the file of \(task) is version \(one.first)"

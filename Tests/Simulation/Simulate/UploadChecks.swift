@@ -12,10 +12,30 @@ extension Checks {
         if own.contains(where: { $0.kind == .offsetIsWrong }) {
             found.append("task \(plan.number) has not asked how much of its upload the server has")
         }
+        if let again = own.first(where: { $0.kind == .partIsSentAgain }) {
+            found.append("task \(plan.number) has sent part \(again.second) again, although the server had it")
+        }
+        // A disk that fails may not have the record of the upload.
+        if plan.upload?.kind == .s3, !history.hasDiskFaults, hasRemains(own) {
+            found.append("task \(plan.number) has left parts of its upload at the server")
+        }
         if hasLeftUpload(plan, own) {
             found.append("task \(plan.number) has begun again, although the server had its upload")
         }
         return found
+    }
+
+    private func hasRemains(_ own: [Observation]) -> Bool {
+        var remains: Set<Int64> = []
+        for one in own {
+            switch one.kind {
+            case .uploadIsUsed: remains.insert(one.first)
+            case .uploadIsLost, .uploadIsRemoved: remains.remove(one.first)
+            case .upload: remains.remove(one.second)
+            default: break
+            }
+        }
+        return !remains.isEmpty
     }
 
     /// Whether an upload was begun again, although its URL had been used, and the server had not said that it is lost.

@@ -13,9 +13,17 @@ final class UploadServers {
     init(_ servers: Servers, _ journal: Journal) { (self.servers, self.journal) = (servers, journal) }
 
     /// Begins the exchange of a request to a server; nil if it belongs to no such upload.
-    func begin(_ request: Request, at server: UInt32) -> UploadExchange? {
+    func begin(_ request: Request, at server: UInt32) -> (any Exchange)? {
         guard let plan = servers.plan(request), let upload = plan.upload else { return nil }
+        if !request.query.isEmpty, upload.kind == .s3 {
+            return ObjectExchange(plan, upload, request, servers, journal)
+        }
         return UploadExchange(plan, upload, request, at: server, servers, self)
+    }
+
+    /// Whether a server has a part of an upload of a task, although the task has ended.
+    func hasRemains(of task: Int) -> Bool {
+        journal.uploads.contains { $0.task == task && $0.isUsed && !$0.isGone && !$0.isComplete }
     }
 
     fileprivate subscript(id: Int) -> StoredUpload {
@@ -63,8 +71,27 @@ final class UploadServers {
     }
 }
 
-/// A request of an upload at its server.
-final class UploadExchange {
+/// A request whose body a server takes while it arrives.
+protocol Exchange: AnyObject {
+    /// What the server sends before the body arrives.
+    var interim: String { get }
+    /// Takes bytes of the request's body. Returns false if the connection is cut.
+    func take(_ bytes: ArraySlice<UInt8>) -> Bool
+    /// What the server says about the bytes that have arrived.
+    func takeReport() -> String
+    /// Drops the bytes that follow: the connection has ended, or another one continues the upload.
+    func stop()
+    /// The answer to the complete request.
+    func finish() -> Answer
+}
+
+extension Exchange {
+    var interim: String { "" }
+    func takeReport() -> String { "" }
+}
+
+/// A request of an upload by the IETF's draft or by tus, or of a whole object, at its server.
+final class UploadExchange: Exchange {
     private let plan: TaskPlan
     private let upload: UploadPlan
     private let request: Request
@@ -77,7 +104,6 @@ final class UploadExchange {
     /// How many bytes arrive before the connection is cut; nil: all.
     private var bytesUntilCut: Int?
     private var bytesUntilReport = 0
-    /// What the server sends while the body arrives.
     private(set) var interim = ""
 
     init(
@@ -86,11 +112,12 @@ final class UploadExchange {
     ) {
         (self.plan, self.upload, self.request) = (plan, upload, request)
         (self.servers, self.uploads) = (servers, uploads)
-        let number = request.path.split(separator: "/").dropFirst().first.flatMap { Int($0) }
+        let number = upload.kind == .s3 ? nil : request.path.split(separator: "/").dropFirst().first.flatMap { Int($0) }
+        servers.checkChain(request, of: plan)
         if request.method != "DELETE" {
             servers.receive(request, for: plan, as: number == nil ? .request : .uploadRequest)
         }
-        servers.checkSecret(of: request, for: plan, at: server)
+        if upload.kind != .s3 { servers.checkSecret(of: request, for: plan, at: server) }
         answer = servers.fault(plan)
         guard answer == nil else { return }
         if let number { continues(number) } else { begins() }
@@ -102,7 +129,8 @@ final class UploadExchange {
 
     private func begins() {
         if plan.resource.isMissing { return answer = .status(404) }
-        guard let size = request.number("upload-length") ?? (upload.kind == .unaware ? Int64(request.body) : nil),
+        let isOrdinary = [.unaware, .s3].contains(upload.kind)
+        guard let size = isOrdinary ? Int64(request.body) : request.number("upload-length"),
             let id = uploads.make(plan, upload, size: size)
         else { return answer = .status(400) }
         uploads.begin(self, on: id)
@@ -129,6 +157,7 @@ final class UploadExchange {
             return answer = .status([404, 410][Int(sim_random() % 2)])
         }
         servers.record(.uploadIsUsed, plan.number, Int64(id))
+        uploads[id].isUsed = true
         switch request.method {
         case "DELETE":
             uploads[id].isGone = true
@@ -165,7 +194,6 @@ final class UploadExchange {
 
     // MARK: The bytes
 
-    /// Takes bytes of the request's body. Returns false if the connection is cut.
     func take(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let id else { return true }
         let isCut = bytesUntilCut.map { $0 < bytes.count } ?? false
@@ -185,7 +213,6 @@ final class UploadExchange {
         return false
     }
 
-    /// What the server says about the bytes that have arrived.
     func takeReport() -> String {
         guard upload.kind == .ietf, upload.reportsProgress, let id, bytesUntilReport < 0 else { return "" }
         bytesUntilReport = 300_000
@@ -193,14 +220,12 @@ final class UploadExchange {
         return "HTTP/1.1 104 Upload\r\n\(versionField)Upload-Offset: \(uploads[id].offset)\r\n\r\n"
     }
 
-    /// Drops the bytes that follow: the connection has ended, or another one continues the upload.
     func stop() {
         guard let id else { return }
         (self.id, answer) = (nil, .reset)
         uploads.end(self, on: id, isCut: true, upload)
     }
 
-    /// The answer to the complete request.
     func finish() -> Answer {
         guard let id else { return answer ?? .reset }
         self.id = nil
@@ -212,11 +237,10 @@ final class UploadExchange {
             servers.record(.upload, plan.number, version.map(Int64.init) ?? -1, Int64(id))
         }
         uploads[id].hasLostBytes = false
-        // The answer is lost.
-        if servers.mayFail, servers.happens(upload.cutPercent / 2) { return .reset }
+        if servers.losesAnswer(upload) { return .reset }
         let isFirst = request.method != "PATCH"
         switch upload.kind {
-        case .unaware: return .status(201)
+        case .unaware, .s3: return .status(201)
         case .tus:
             return isFirst
                 ? .status(201, fields: versionField + location(id)) : .status(204, fields: versionField + state(id))

@@ -8,6 +8,8 @@ struct UploadPlan: Equatable {
         case tus
         /// The task uses the IETF's draft, which the server does not know.
         case unaware
+        /// The task makes an object of S3. A large one is sent in parts.
+        case s3
     }
 
     var kind: Kind
@@ -33,7 +35,11 @@ struct UploadPlan: Equatable {
     var isOverwritten: Bool
 
     var option: bh_resumable_uploads {
-        bh_resumable_uploads(kind == .tus ? BH_RESUMABLE_UPLOADS_TUS : BH_RESUMABLE_UPLOADS_IETF)
+        switch kind {
+        case .ietf, .unaware: bh_resumable_uploads(BH_RESUMABLE_UPLOADS_IETF)
+        case .tus: bh_resumable_uploads(BH_RESUMABLE_UPLOADS_TUS)
+        case .s3: bh_resumable_uploads(BH_RESUMABLE_UPLOADS_DEFAULT)
+        }
     }
 
     /// The greatest number of changes of a file (`StoredUpload.matching`).
@@ -52,6 +58,21 @@ extension History {
             tasks[index].upload = Self.upload(tasks[index], &random)
             tasks[index].kind = random.chance(80) ? .put : .post
             tasks[index].replaces = false
+        }
+        if random.chance(40) { addObjects(&random) }
+    }
+
+    /// Some tasks make objects of S3. One of them is so large that it is sent in parts.
+    private mutating func addObjects(_ random: inout Random) {
+        var isLarge = random.chance(60)
+        for index in tasks.indices where tasks[index].upload != nil && random.chance(50) {
+            tasks[index].kind = .put
+            tasks[index].upload?.kind = .s3
+            guard isLarge else { continue }
+            isLarge = false
+            tasks[index].size = (16 << 20) + random.int(1...10 << 20)
+            tasks[index].upload?.bodyChanges = []
+            tasks[index].upload?.isSnapshot = false
         }
     }
 
