@@ -174,6 +174,21 @@ def test_a_busy_server_gets_the_part_again_later(server, engine, sources):
     assert server.steps() == ["POST uploads", *PARTS[:2], "GET uploadId", *PARTS[1:], *FINISH]
 
 
+@pytest.mark.parametrize("connections", [1, 4])
+def test_the_pause_that_a_busy_server_asks_for_with_one_part_applies_to_all_requests(
+        server, engine, sources, connections):
+    server.fail("PUT", "partNumber=2", 503, "SlowDown", {"Retry-After": "2"})
+    one = engine(connections_per_origin=connections)
+    one.upload("s3://bucket/a", source(sources, LARGE))
+    succeeded(one)
+    assert server.objects["bucket", "a"] == LARGE.data
+    steps = server.steps()
+    refused, following = steps.index("PUT partNumber=2"), steps.index("GET uploadId")
+    assert server.times[following] - server.times[refused] >= 2
+    # Only parts that were in flight come before.
+    assert set(steps[refused + 1:following]) <= {"PUT partNumber=1", "PUT partNumber=3"}
+
+
 @pytest.mark.parametrize("content", [SMALL, LARGE], ids=["small", "large"])
 def test_an_existing_object_is_not_replaced_if_the_request_has_the_condition(server, engine, sources, content):
     server.objects["bucket", "a"] = b"old"

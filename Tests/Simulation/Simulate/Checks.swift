@@ -5,7 +5,7 @@ import CBackhaul
 struct Checks {
     let history: History
     let folder: String
-    private let observations: [Observation]
+    let observations: [Observation]
 
     init(_ history: History, _ journal: Journal, _ folder: String) {
         (self.history, self.folder) = (history, folder)
@@ -38,14 +38,18 @@ struct Checks {
         expect(!own.contains { $0.kind == .fileIsMissing }, "has succeeded, and its file is missing")
         expect(!own.contains { $0.kind == .secretIsRevealed }, "has revealed its secret header")
         expect(!own.contains { $0.kind == .secretIsMissing }, "lacked its secret header")
+        found += violationsOfUpload(plan, own)
         let requests = own.count { $0.kind == .request } - own.count { $0.kind == .requestIsRefused }
         // A program that suspends and resumes a task decides itself that the request may be repeated.
-        expect(plan.kind != .post || requests <= 1 || plan.suspended != nil, "has sent its POST twice")
+        let mayRepeat = plan.kind != .post || plan.suspended != nil || plan.upload?.kind == .tus
+        expect(requests <= 1 || mayRepeat, "has sent its POST twice")
         if let end = ends.first {
             expect(
                 end.kind != .taskFails || mayFail(plan, end, requests: requests),
                 "failed with \(Story.name(end.second))")
-            expect(end.kind != .taskWasCancelled || plan.mayBeCancelled, "was cancelled, and nobody has cancelled it")
+            let mayBeCancelled = plan.mayBeCancelled || endsWithPredecessor(plan, end)
+            expect(end.kind != .taskWasCancelled || mayBeCancelled, "was cancelled, and nobody has cancelled it")
+            found += violationsOfChain(plan, end)
             found += violationsOfFile(plan, end)
         }
         return found
@@ -58,6 +62,7 @@ struct Checks {
             || end.second == Int64(BH_RESOURCE_TIMEOUT) && longestOff > 6 * 24 * hour
             // A server that has the body, and is silent three times in a row, always is (docs/retries.md).
             || plan.isUpload && end.second == Int64(BH_REQUEST_TIMEOUT) && requests >= 3
+            || mayFailAsUpload(plan, end) || endsWithPredecessor(plan, end)
     }
 
     /// The longest time for which the machine was off, as its calendar says. A machine that was off has only the
@@ -86,7 +91,7 @@ struct Checks {
 
     private func violationsOfFile(_ plan: TaskPlan, _ end: Observation) -> [String] {
         guard !plan.isUpload else {
-            let wasSent = observations.contains { $0.kind == .upload && $0.task == plan.number }
+            let wasSent = observations.contains { $0.kind == .upload && $0.task == plan.number && $0.first >= 0 }
             return end.kind == .taskSucceeds && !wasSent ? ["task \(plan.number) succeeded without an upload"] : []
         }
         switch File.version(plan, at: "\(folder)/files/\(plan.number)") {
@@ -181,13 +186,16 @@ struct Checks {
         return rest.filter { observations[$0].task == plan.number }.compactMap { index in
             let pause = observations[index]
             let later = observations[(index + 1)...].prefix { $0.time < pause.first }
-            guard let request = later.first(where: { $0.kind == .request && $0.task == plan.number }) else {
-                return nil
+            let request = later.first {
+                [.request, .uploadRequest].contains($0.kind) && $0.task == plan.number
             }
+            guard let request else { return nil }
             // The pause is forgotten if the machine starts again, or if the program resumes the task. The engine may
             // not have received the response, or not have recorded it.
             let isExcused = later.contains {
                 $0.kind == .powerFails || $0.kind == .taskIsResumed && $0.task == plan.number
+                    // Other parts were in flight.
+                    || plan.upload?.kind == .s3 && request.time < pause.time + second
                     || [.processIsKilled, .processExits, .allIsDone, .outageBegins].contains($0.kind)
                         && $0.time < pause.time + 10 * second
             }

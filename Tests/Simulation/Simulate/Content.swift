@@ -17,6 +17,10 @@ enum Content {
         }
     }
 
+    static func all(_ plan: TaskPlan, version: UInt64) -> [UInt8] {
+        bytes(plan.number, version: version, from: 0, count: Int(size(plan, version: version)))
+    }
+
     static func size(_ plan: TaskPlan, version: UInt64) -> Int64 {
         plan.size == 0 || plan.resource.keepsSize ? plan.size : plan.size + Int64(version) * 7
     }

@@ -20,12 +20,25 @@ enum File {
         return right.map { .right(version: $0) } ?? .wrong(size: Int64(bytes.count))
     }
 
-    /// Makes the file that the task replaces.
-    static func makeReplaced(_ plan: TaskPlan, in folder: String) {
-        guard plan.replaces else { return }
+    /// Makes the file that the task replaces or sends.
+    static func make(_ plan: TaskPlan, in folder: String) {
+        guard plan.replaces || plan.upload != nil else { return }
         let file = open("\(folder)/\(plan.number)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
-        write(file, Content.replaced, Content.replaced.count)
+        let bytes = plan.replaces ? Content.replaced : Content.all(plan, version: 0)
+        write(file, bytes, bytes.count)
         close(file)
+    }
+
+    /// Gives the file that the task sends another content, durably.
+    static func change(_ plan: TaskPlan, to version: Int, at path: String) {
+        let overwrites = plan.upload?.isOverwritten == true
+        let bytes = Content.all(plan, version: UInt64(version))
+        let file = open(overwrites ? path : path + ".new", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+        pwrite(file, bytes, bytes.count, 0)
+        ftruncate(file, off_t(bytes.count))
+        fsync(file)
+        close(file)
+        if !overwrites { rename(path + ".new", path) }
     }
 
     private static func read(_ path: String) -> [UInt8]? {

@@ -85,6 +85,10 @@ struct TaskPlan: Equatable {
     var priority: Int32
     /// Whether there is a file of another content, which the task replaces.
     var replaces: Bool
+    /// How the task sends a file; nil: it sends bytes from memory, or nothing.
+    var upload: UploadPlan?
+    /// The task for which it waits; nil: none.
+    var chain: ChainPlan?
 
     enum Kind { case download, put, post }
 
@@ -185,8 +189,11 @@ extension History {
         if random.chance(30) { cancelHalf(at: random.magnitude(1...2 * second), &random) }
         if !choice.leavesOutRare {
             addRareEvents(Random(seed: Random.mix(choice.seed)), hasUpgrade: choice.hasUpgrade)
+            addUploads(Random(seed: Random.mix(choice.seed ^ 0x5eed)))
+            addChains(Random(seed: Random.mix(choice.seed ^ 0xc4a1)))
         }
         tasks = tasks.filter { choice.leftOutTasks >> UInt64($0.number) & 1 == 0 }
+        leaveOutBrokenChains()
         faults = faults.enumerated().filter { choice.leftOutFaults >> UInt64($0.offset) & 1 == 0 }.map(\.element)
     }
 

@@ -14,6 +14,8 @@ struct Observation: Equatable {
         case taskSucceeds, taskFails, taskWasCancelled, sessionFinishes
         case isAcknowledged, callFails
         case request, requestIsRefused, pauseIsDemanded, upload, limitIsPassed, secretIsRevealed, secretIsMissing
+        case uploadRequest, uploadIsMade, uploadIsUsed, uploadIsShortened, uploadIsLost, uploadIsRemoved, offsetIsWrong
+        case bodyChangeBegins, bodyIsChanged, partIsSentAgain, chainIsBroken
         case fileIsRight, fileIsWrong, fileIsMissing
         case allIsDone
 
@@ -46,14 +48,21 @@ struct Journal {
         var boots: Int64
         /// The number of the next fault of the history.
         var nextFault: Int
+        var uploadCount: Int
+        var partCount: Int
     }
 
     static let room = 200_000
+    static let uploadRoom = 10_000
+    static let partRoom = 10_000
     // Unsafe: the memory is mapped until the process ends, and only one thread of one process runs.
     private let memory: UnsafeMutableRawPointer
 
     init() {
-        let size = MemoryLayout<Header>.stride + Self.room * MemoryLayout<Observation>.stride
+        let size =
+            MemoryLayout<Header>.stride + Self.room * MemoryLayout<Observation>.stride
+            + Self.uploadRoom * MemoryLayout<StoredUpload>.stride
+            + Self.partRoom * MemoryLayout<StoredPart>.stride
         memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
         begin(Choice(seed: 0))
     }
@@ -67,7 +76,8 @@ struct Journal {
     func begin(_ choice: Choice) {
         header.initialize(
             to: Header(
-                choice: choice, count: 0, time: 0, calendar: 0, bootTime: -100 * second, boots: 1, nextFault: 0))
+                choice: choice, count: 0, time: 0, calendar: 0, bootTime: -100 * second, boots: 1, nextFault: 0,
+                uploadCount: 0, partCount: 0))
     }
 
     var choice: Choice { header.pointee.choice }
@@ -100,5 +110,35 @@ struct Journal {
 
     var all: UnsafeBufferPointer<Observation> {
         UnsafeBufferPointer(start: observations, count: header.pointee.count)
+    }
+
+    /// The uploads that the servers have, by their numbers.
+    var uploads: UnsafeMutableBufferPointer<StoredUpload> {
+        let start = memory + MemoryLayout<Header>.stride + Self.room * MemoryLayout<Observation>.stride
+        return UnsafeMutableBufferPointer(
+            start: start.assumingMemoryBound(to: StoredUpload.self), count: header.pointee.uploadCount)
+    }
+
+    /// Adds an upload. Returns its number; nil if there is no room.
+    func add(_ upload: StoredUpload) -> Int? {
+        guard header.pointee.uploadCount < Self.uploadRoom else { return nil }
+        header.pointee.uploadCount += 1
+        uploads[header.pointee.uploadCount - 1] = upload
+        return header.pointee.uploadCount - 1
+    }
+
+    /// The parts of uploads that servers of S3 have got.
+    var parts: UnsafeMutableBufferPointer<StoredPart> {
+        let start = UnsafeMutableRawPointer(uploads.baseAddress! + Self.uploadRoom)
+        return UnsafeMutableBufferPointer(
+            start: start.assumingMemoryBound(to: StoredPart.self), count: header.pointee.partCount)
+    }
+
+    /// Adds a part. Returns its place; nil if there is no room.
+    func add(_ part: StoredPart) -> Int? {
+        guard header.pointee.partCount < Self.partRoom else { return nil }
+        header.pointee.partCount += 1
+        parts[header.pointee.partCount - 1] = part
+        return header.pointee.partCount - 1
     }
 }

@@ -91,7 +91,8 @@ extension Program {
     /// A launched program completes its session when it has handled the events. If tasks are due later, it exits until
     /// then.
     mutating func completeIfAllHasEnded() {
-        guard isLaunched, isFinished, ended.count == accepted.count else { return }
+        // The removal of a session ends the removal of its uploads at their servers.
+        guard isLaunched, isFinished, ended.count == accepted.count, !hasRemains else { return }
         let status = library.session_complete(session, BH_WAIT_DEFAULT, &error)
         guard status != BH_EVENTS_OUTSTANDING else { return }
         check(status)

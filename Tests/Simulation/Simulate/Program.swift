@@ -44,6 +44,8 @@ struct Program {
     private var cancelled: Set<Int> = []
     private var suspended: Set<Int> = []
     private var resumed: Set<Int> = []
+    /// How often the files of the tasks have changed.
+    private var bodyChanges: [Int: Int] = [:]
     private(set) var ended: Set<Int> = []
     /// The greatest id of an event that was handled.
     private var cursor: UInt64 = 0
@@ -70,6 +72,7 @@ struct Program {
             case .taskIsCancelled: cancelled.insert(one.task)
             case .taskIsSuspended: suspended.insert(one.task)
             case .taskIsResumed: resumed.insert(one.task)
+            case .bodyIsChanged: bodyChanges[one.task, default: 0] += 1
             case .taskSucceeds, .taskFails, .taskWasCancelled: ended.insert(one.task)
             case .sessionFinishes: isFinished = true
             case .configurationIs: storedLimit = one.first
@@ -91,6 +94,7 @@ struct Program {
         listTasks()
         if history.repeatsEnqueues { repeatEnqueues() }
         while now < History.lastEnd {
+            changeDueBodies()
             enqueueDueTasks()
             cancelDueTasks()
             suspendDueTasks()
@@ -112,10 +116,24 @@ struct Program {
             }
         }
         if !isDone { sim_end_run(ProcessEnd.done) }
+        waitForRemovals()
         completeIfAllHasEnded()
         close()
         record(.allIsDone)
         world.programs.exit(number, for: nil)
+    }
+
+    /// Whether a server has parts of an object of a task that has ended.
+    var hasRemains: Bool {
+        tasks.contains {
+            $0.upload?.kind == .s3 && ended.contains($0.number) && world.servers.hasRemains(of: $0.number)
+        }
+    }
+
+    /// Gives the engine time to remove what servers have of failed uploads. It asks a server again after five minutes.
+    private func waitForRemovals() {
+        let end = now + hour
+        while hasRemains, now < end { usleep(UInt32(10 * second)) }
     }
 
     /// Exits, and starts again after the duration.
@@ -183,47 +201,38 @@ struct Program {
     // MARK: Tasks
 
     private mutating func enqueueDueTasks() {
-        for plan in tasks where plan.time <= now && accepted[plan.number] == nil { enqueue(plan) }
+        for plan in tasks where plan.time <= now && accepted[plan.number] == nil {
+            // A task that waits for another one is enqueued with it.
+            if let chain = plan.chain, accepted[chain.predecessor] == nil { continue }
+            enqueue(plan)
+        }
     }
 
+    /// Enqueues a task, and by the same call the tasks that wait for it.
     private mutating func enqueue(_ plan: TaskPlan) {
-        var request = bh_request()
-        library.`init`(&request, MemoryLayout<bh_request>.size)
-        request.priority = plan.priority
-        let body = Content.bytes(plan.number, version: 0, from: 0, count: plan.isUpload ? Int(plan.size) % 500_000 : 0)
+        let plans = accepted[plan.number] == nil ? chain(from: plan) : [plan]
+        let prepared = plans.map { PreparedRequest($0, path: path($0.number), library) }
         var results: OpaquePointer?
-        let url = strdup("http://10.0.0.\(plan.resource.server)/\(plan.number)")
-        let texts = [url, strdup(path(plan.number)), strdup("task \(plan.number)")]
-        let constants = [strdup("POST"), strdup("Authorization"), strdup("secret")]
-        defer { for text in texts + constants { free(text) } }
-        var header = bh_header(name: constants[1], value: constants[2])
-        (request.url, request.idempotency_key) = (UnsafePointer(url), UnsafePointer(texts[2]))
-        if plan.kind == .post { request.method = UnsafePointer(constants[0]) }
-        let status = body.withUnsafeBytes { body in
-            if plan.isUpload {
-                (request.body, request.body_size) = (body.baseAddress, body.count)
-            } else {
-                request.destination = UnsafePointer(texts[1])
-                if plan.replaces { request.if_exists = bh_if_exists(BH_IF_EXISTS_REPLACE) }
-            }
-            return withUnsafePointer(to: &header) { header in
-                (request.headers, request.header_count) = (header, 1)
-                return library.session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)
-            }
+        let status = withExtendedLifetime(prepared) {
+            library.session_enqueue(
+                session, prepared.map(\.request), prepared.count, BH_WAIT_DEFAULT, &results, &error)
         }
         defer { library.batch_release(results) }
-        // The task exists already. If it were enqueued a second time, it would have another id.
-        guard accepted[plan.number] == nil || status != BH_OK else {
-            let id = item(results, 0, BH_ITEM_ENQUEUED, bh_enqueued.self)?.task_id
-            if id != accepted[plan.number] { record(.taskIsAccepted, plan.number, first: Int64(id ?? 0)) }
-            return
-        }
-        guard status == BH_OK, let result = item(results, 0, BH_ITEM_ENQUEUED, bh_enqueued.self) else {
+        guard status == BH_OK else {
             if status == BH_ENGINE_INCOMPATIBLE { check(status) }
             return record(.enqueueFails, plan.number, first: Int64(status))
         }
-        (accepted[plan.number], isFinished) = (result.task_id, false)
-        record(.taskIsAccepted, plan.number, first: Int64(result.task_id))
+        for (index, plan) in plans.enumerated() {
+            let id = item(results, index, BH_ITEM_ENQUEUED, bh_enqueued.self)?.task_id ?? 0
+            // The task may exist already. If it were enqueued a second time, it would have another id.
+            guard accepted[plan.number] != id else { continue }
+            if accepted[plan.number] == nil { (accepted[plan.number], isFinished) = (id, false) }
+            record(.taskIsAccepted, plan.number, first: Int64(id))
+        }
+    }
+
+    private func chain(from plan: TaskPlan) -> [TaskPlan] {
+        [plan] + history.followers(of: plan).filter { accepted[$0.number] == nil }.flatMap(chain)
     }
 
     /// Enqueues a download that must be refused. The refusal must not affect later calls.
@@ -243,6 +252,21 @@ struct Program {
     /// Enqueues the tasks again whose ends the program does not know. Each of them has an idempotency key.
     private mutating func repeatEnqueues() {
         for plan in tasks where accepted[plan.number] != nil && !ended.contains(plan.number) { enqueue(plan) }
+    }
+
+    /// Changes the files of uploads.
+    private mutating func changeDueBodies() {
+        for plan in tasks {
+            let changed = bodyChanges[plan.number] ?? 0
+            guard let upload = plan.upload, changed < upload.bodyChanges.count, upload.bodyChanges[changed] <= now
+            else { continue }
+            record(.bodyChangeBegins, plan.number)
+            world.machine.programReads = true
+            File.change(plan, to: changed + 1, at: path(plan.number))
+            world.machine.programReads = false
+            bodyChanges[plan.number] = changed + 1
+            record(.bodyIsChanged, plan.number)
+        }
     }
 
     // A call is recorded after it has succeeded. If the process ends between the two, the next process repeats the
@@ -366,6 +390,7 @@ struct Program {
                 cancelled.contains(plan.number) ? nil : plan.cancelled,
                 suspended.contains(plan.number) ? nil : plan.suspended?.lowerBound,
                 resumed.contains(plan.number) ? nil : plan.suspended?.upperBound,
+                plan.upload?.bodyChanges.dropFirst(bodyChanges[plan.number] ?? 0).first,
             ]
             for time in times.compactMap(\.self) { next = min(next, time > now ? time : now + second) }
         }

@@ -28,7 +28,7 @@ struct Runner {
         mkdir(folder + "/disk/files", 0o700)
         let history = History(choice)
         if history.usesHiddenDirectory { mkdir(hiddenDirectory(below: folder + "/disk"), 0o700) }
-        for plan in history.tasks { File.makeReplaced(plan, in: folder + "/disk/files") }
+        for plan in history.tasks { File.make(plan, in: folder + "/disk/files") }
         defer { removeFolder() }
         while true {
             let status = zygote.runProcess()

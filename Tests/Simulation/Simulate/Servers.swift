@@ -4,19 +4,22 @@ import Glibc
 /// The simulated servers. A server at 10.0.0.N has the resource of task T at /T. The engine of the program connects to
 /// them with the functions of sockets that `CSimulation` replaces.
 final class Servers {
-    private let history: History
-    private let journal: Journal
+    let history: History
+    let journal: Journal
     /// The time of the run at which this process has started.
     private let start: Int64
-    private var isOut = false
+    private(set) var isOut = false
     /// How many requests of each program the servers answer at this time.
     private var running: [Int: Int] = [:]
     /// The times of the requests for each task, also of earlier processes.
     private var requests: [Int: [Int64]] = [:]
+    private(set) lazy var uploads = UploadServers(self, journal)
 
     init(_ history: History, _ journal: Journal, start: Int64) {
         (self.history, self.journal, self.start) = (history, journal, start)
-        for one in journal.all where one.kind == .request { requests[one.task, default: []].append(one.time) }
+        for one in journal.all where [.request, .uploadRequest].contains(one.kind) {
+            requests[one.task, default: []].append(one.time)
+        }
         var servers = sim_servers(
             connects: { connection, address, _, delay in world.servers.connect(connection!, to: address & 0xff, delay!)
             },
@@ -32,7 +35,7 @@ final class Servers {
     var now: Int64 { start + sim_now() }
     /// The calendar of the servers, which is always right.
     var calendar: Int64 { History.calendar + now }
-    private var mayFail: Bool { now < History.lastFault }
+    var mayFail: Bool { now < History.lastFault }
 
     /// The time until bytes arrive that are sent now.
     private var latency: Int64 {
@@ -55,26 +58,46 @@ final class Servers {
 
     /// Chooses the answer of a server to a request.
     func answer(_ request: Request, at server: UInt32) -> Answer {
+        if server == MetadataServer.address { return MetadataServer.answer(request, self) }
         guard let plan = plan(request) else { return .status(404) }
-        record(.request, plan.number, request.rangeStart ?? -1, Int64(request.body))
-        requests[plan.number, default: []].append(now)
-        let hasSecret = request.fields["authorization"] != nil
-        if hasSecret != (server == plan.resource.server) {
-            record(hasSecret ? .secretIsRevealed : .secretIsMissing, plan.number)
-        }
+        checkChain(request, of: plan)
+        receive(request, for: plan, as: .request)
+        checkSecret(of: request, for: plan, at: server)
         if isOut { return .silence }
         if mayFail, plan.resource.breaksFirst, requests[plan.number]?.count == 1, !plan.isUpload {
             return .broken(plan, after: Int64(sim_random() % UInt64(plan.size + 1)), resets: sim_random() % 2 == 0)
         }
-        if mayFail, Int64(sim_random() % 100) < plan.resource.faultPercent {
-            let answer = Answer.random(plan)
-            if case .status(429, _) = answer { record(.requestIsRefused, plan.number) }
-            if case .pause(let seconds) = answer { record(.pauseIsDemanded, plan.number, now + seconds * second) }
-            return answer
-        }
+        if let fault = fault(plan) { return fault }
         if plan.resource.isMissing { return .status(404) }
         return plan.isUpload ? .stored(plan) : .content(plan, version(of: plan), request)
     }
+
+    /// Notes a request for a task.
+    func receive(_ request: Request, for plan: TaskPlan, as kind: Observation.Kind) {
+        record(kind, plan.number, request.rangeStart ?? -1, Int64(request.body))
+        requests[plan.number, default: []].append(now)
+    }
+
+    func checkSecret(of request: Request, for plan: TaskPlan, at server: UInt32) {
+        let hasSecret = request.fields["authorization"] != nil
+        guard hasSecret != (server == plan.resource.server) else { return }
+        record(hasSecret ? .secretIsRevealed : .secretIsMissing, plan.number)
+    }
+
+    /// Chooses a fault as the answer to a request; nil: none.
+    func fault(_ plan: TaskPlan) -> Answer? {
+        if isOut { return .silence }
+        guard mayFail, happens(plan.resource.faultPercent) else { return nil }
+        let answer = Answer.random(plan)
+        if case .status(429, _) = answer { record(.requestIsRefused, plan.number) }
+        if case .pause(let seconds) = answer { record(.pauseIsDemanded, plan.number, now + seconds * second) }
+        return answer
+    }
+
+    /// Whether the server acts on a request, and its answer does not arrive.
+    func losesAnswer(_ upload: UploadPlan) -> Bool { mayFail && happens(upload.cutPercent / 2) }
+
+    func happens(_ percent: Int64) -> Bool { percent > 0 && Int64(sim_random() % 100) < percent }
 
     /// The content of the resource at this time.
     func version(of plan: TaskPlan) -> Version {
@@ -88,6 +111,15 @@ final class Servers {
         journal.add(Observation(time: now, kind: kind, task: task, first: first, second: second))
     }
 
+    func hasRemains(of task: Int) -> Bool { uploads.hasRemains(of: task) }
+
+    /// The program whose task sends a request; nil if the request does not count as a running task: the removal of an
+    /// upload, and one of several parts.
+    func runningProgram(_ request: Request) -> Int? {
+        guard let plan = plan(request), request.method != "DELETE", plan.upload?.kind != .s3 else { return nil }
+        return plan.program
+    }
+
     func answerBegins(_ program: Int) {
         let count = running[program, default: 0] + 1
         running[program] = count
@@ -97,13 +129,19 @@ final class Servers {
     func answerEnds(_ program: Int) { running[program, default: 0] -= 1 }
 
     /// The task that the path of a request names.
-    func plan(_ request: Request) -> TaskPlan? { Int(request.path.dropFirst()).flatMap(history.plan) }
+    func plan(_ request: Request) -> TaskPlan? {
+        let segments = request.path.split(separator: "/")
+        let name = segments.first == "bucket" ? segments.dropFirst().first : segments.first
+        return name.flatMap { Int($0) }.flatMap(history.plan)
+    }
 }
 
 /// A request, as far as the servers need it.
 struct Request {
     var method: Substring
+    /// Without the query.
     var path: Substring
+    var query: [Substring: Substring] = [:]
     var fields: [String: Substring] = [:]
     /// The size of the body.
     var body = 0
@@ -113,13 +151,18 @@ struct Request {
         let lines = head.split(separator: "\r\n")
         let words = lines.first?.split(separator: " ") ?? []
         guard words.count == 3 else { return nil }
-        (method, path) = (words[0], words[1])
+        (method, path) = (words[0], words[1].prefix { $0 != "?" })
+        for item in words[1].dropFirst(path.count + 1).split(separator: "&") {
+            query[item.prefix { $0 != "=" }] = item.drop { $0 != "=" }.dropFirst()
+        }
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":") else { continue }
             fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].drop { $0 == " " }
         }
         body = fields["content-length"].flatMap { Int($0) } ?? 0
     }
+
+    func number(_ field: String) -> Int64? { fields[field].flatMap { Int64($0) } }
 
     /// The first byte of a range "bytes=N-".
     var rangeStart: Int64? {
@@ -137,6 +180,7 @@ struct Version {
 /// What a server does with a request.
 enum Answer {
     case status(Int, fields: String = "")
+    case document(String, status: Int = 200)
     /// The server demands that the request is not repeated before.
     case pause(seconds: Int64)
     case stored(TaskPlan)
@@ -178,6 +222,8 @@ final class Peer {
     /// The bytes of a body that have not arrived yet.
     private var bodyLeft = 0
     private var request: Request?
+    /// The request, if it belongs to an upload that can be continued.
+    private var exchange: (any Exchange)?
     private let server: UInt32
     /// The program whose request is being answered.
     private var answering: Int? {
@@ -188,6 +234,8 @@ final class Peer {
     }
     /// What is sent next.
     private var sending: Sending?
+    /// Whether the connection was cut, so the server reads nothing more.
+    private var isDeaf = false
 
     private struct Sending {
         var task: Int
@@ -211,12 +259,14 @@ final class Peer {
     func close() {
         guard let connection else { return }
         answering = nil
-        (sending, self.connection) = (nil, nil)
+        exchange?.stop()
+        (sending, exchange, self.connection) = (nil, nil, nil)
         sim_connection_set_context(connection, nil)
         Unmanaged.passUnretained(self).release()
     }
 
     func receive(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if isDeaf { return }
         received += bytes
         while connection != nil, sending == nil, takeRequest() {}
     }
@@ -228,15 +278,33 @@ final class Peer {
             request = Request(Substring(String(decoding: received[..<end], as: UTF8.self)))
             received.removeFirst(end)
             bodyLeft = request?.body ?? 0
+            exchange = request.flatMap { servers.uploads.begin($0, at: server) }
+            send(exchange?.interim ?? "")
             if request?.fields["expect"] != nil { send("HTTP/1.1 100 Continue\r\n\r\n") }
         }
         let taken = min(bodyLeft, received.count)
+        guard takeForUpload(received.prefix(taken)) else { return false }
         received.removeFirst(taken)
         bodyLeft -= taken
         guard bodyLeft == 0, let request else { return false }
         self.request = nil
-        answering = servers.plan(request)?.program
-        perform(servers.answer(request, at: server))
+        answering = servers.runningProgram(request)
+        let answer = exchange?.finish() ?? servers.answer(request, at: server)
+        exchange = nil
+        perform(answer)
+        return true
+    }
+
+    /// Returns false if the connection is cut.
+    private func takeForUpload(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let exchange, !bytes.isEmpty else { return true }
+        guard exchange.take(bytes) else {
+            self.exchange = nil
+            isDeaf = true
+            perform(.reset)
+            return false
+        }
+        send(exchange.takeReport())
         return true
     }
 
@@ -250,11 +318,14 @@ final class Peer {
         case .status(let code, let fields):
             answering = nil
             send("HTTP/1.1 \(code) Status\r\n\(fields)Content-Length: 0\r\n\r\n")
+        case .document(let text, let code):
+            answering = nil
+            send("HTTP/1.1 \(code) Status\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
         case .pause(let seconds): perform(.status(503, fields: "Retry-After: \(seconds)\r\n"))
         case .stored(let plan):
             servers.record(.upload, plan.number)
             answering = nil
-            send("HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n")
+            send("HTTP/1.1 201 Created\r\n\(servers.followers(of: plan))Content-Length: 0\r\n\r\n")
         case .content(let plan, let version, let request): sendContent(plan, version, request)
         case .broken(let plan, let after, let resets):
             let version = servers.version(of: plan)
@@ -355,7 +426,7 @@ final class Peer {
     }
 
     private func send(_ text: String) {
-        guard let connection else { return }
+        guard let connection, !text.isEmpty else { return }
         var text = text
         text.withUTF8 { sim_send(connection, $0.baseAddress, $0.count) }
     }

@@ -6,6 +6,7 @@ import hashlib
 import json
 import secrets
 import threading
+import time
 from contextlib import suppress
 from urllib.parse import parse_qsl, unquote_to_bytes, urlsplit
 from xml.etree import ElementTree
@@ -93,6 +94,7 @@ class _Handler(Handler):
         number = self.query.get("partNumber")
         with self.owner.changed:
             self.owner.requests.append((self.command, self.path, dict(self.headers.items())))
+            self.owner.times.append(time.monotonic())
             self.owner.note_part(number and 1)
             self.owner.changed.wait_for(lambda: number not in self.owner.held)
         try:
@@ -106,10 +108,10 @@ class _Handler(Handler):
         if body is None:
             return None
         with self.owner.changed:
-            for index, (matches, status, code) in enumerate(self.owner.errors):
+            for index, (matches, *answer) in enumerate(self.owner.errors):
                 if matches(self):
                     del self.owner.errors[index]
-                    return self.error(status, code)
+                    return self.error(*answer)
             region = self.headers.get("Authorization", "").split("/")[2:3]
             if region and region != [self.owner.region]:
                 return self.error(400, "AuthorizationHeaderMalformed", {"x-amz-bucket-region": self.owner.region})
@@ -209,8 +211,9 @@ class S3Server(HandlingServer):
 
     - `drop_after`: a list with one number for each request with a body: after this number of bytes, the connection is
       closed. None: the request is read whole. If the list is empty, all further requests are read whole.
-    - `errors`: a list of (predicate of a request, status, code). The first error whose predicate is true is the
-      response, one time.
+    - `errors`: a list of (predicate of a request, status, code, header fields). The first error whose predicate is true
+      is the response, one time.
+    - `times`: when each request came.
     - `tokens`: the session tokens that are accepted; None: requests have no token.
     - `region`: the region for which requests must be signed.
     - `page`: how many parts a list has.
@@ -227,13 +230,13 @@ class S3Server(HandlingServer):
         self.region, self.page = "us-east-1", 1_000
         self.stalls_in, self.stalled = 0, 0
         self.held, self.in_flight, self.most_in_flight = set(), 0, 0
-        self.objects, self.uploads, self.requests, self.aborted = {}, {}, [], []
+        self.objects, self.uploads, self.requests, self.times, self.aborted = {}, {}, [], [], []
         self.metadata, self.metadata_requests = {}, []
         self.changed = threading.Condition()
 
-    def fail(self, method, part, status, code):
+    def fail(self, method, part, status, code, fields=None):
         """Responds to the next request with the method, whose URL has this text, with an error."""
-        self.errors.append((lambda request: request.command == method and part in request.path, status, code))
+        self.errors.append((lambda request: request.command == method and part in request.path, status, code, fields))
 
     def release(self, *numbers):
         """Reads the bodies of these parts; without numbers, of all."""
