@@ -39,8 +39,10 @@ def test_other_words_are_refused_with_advice(backhaul, words, advice):
     assert not backhaul.store.exists()
 
 
-def test_if_the_recursive_option_of_wget_takes_the_url_as_a_range_the_error_asks_for_a_url(backhaul):
-    assert "there is no URL" in backhaul("get", "-r", URL, code=2).stderr
+def test_if_the_recursive_option_of_wget_takes_the_url_as_a_range_the_error_says_so(backhaul):
+    assert f"there is no URL, because --range has taken '{URL}' as its value" in backhaul(
+        "get", "-r", URL, code=2).stderr
+    assert "there is no URL; give one" in backhaul("get", "-r", "0-9", code=2).stderr
 
 
 def test_the_data_option_of_an_upload_is_refused_with_advice(backhaul):

@@ -22,6 +22,8 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         FuzzTarget(name: "challenge", run: ResponseFields.challenge),
         FuzzTarget(name: "location", run: ResponseFields.location),
         FuzzTarget(name: "cookies", run: ResponseFields.cookies),
+        FuzzTarget(name: "s3-document", run: ObjectStores.document),
+        FuzzTarget(name: "s3-credentials", run: ObjectStores.credentials),
         // From the other side of the engine's socket, and from a damaged store.
         FuzzTarget(name: "wire-client", run: Wires.client),
         FuzzTarget(name: "wire-engine", run: Wires.engine),

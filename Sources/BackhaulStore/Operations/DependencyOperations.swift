@@ -102,6 +102,11 @@ struct DependencyOperations {
         return try consequences(of: tables.dependencies.lastingOnSelected(), in: state, now: now)
     }
 
+    /// Decides about a task that waited for a task whose rows are lost.
+    func lost(_ row: DependencyRow, now: Int64) throws(Failure) -> Consequences {
+        try consequences(of: [row], in: .failed, now: now)
+    }
+
     private func consequences(
         of rows: [DependencyRow], in state: TaskState, now: Int64
     ) throws(Failure) -> Consequences {

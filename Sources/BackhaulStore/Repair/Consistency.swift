@@ -14,6 +14,8 @@ struct Consistency {
 
     private var connection: Connection { tables.connection }
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
+    private var dependencies: DependencyOperations { DependencyOperations(tables: tables) }
+    private var ends: TaskEndOperations { TaskEndOperations(tables: tables) }
 
     func restore(now: Int64) throws(Failure) {
         try removeIncompleteTasks()
@@ -31,6 +33,7 @@ struct Consistency {
         try connection.run(Self.countInSessions)
         try connection.run(Self.countInGroups)
         try finishGroupsAndRounds(now: now)
+        try endTasksThatWaitForLostTasks(now: now)
     }
 
     /// Reports the downloaded files whose tasks are lost. The folder has one file for each task, named by its number.
@@ -112,6 +115,15 @@ struct Consistency {
         }
     }
 
+    /// A task that waits for a lost task does what its host has declared for a failure of that task.
+    private func endTasksThatWaitForLostTasks(now: Int64) throws(Failure) {
+        for row in try connection.all(Self.dependenciesOnLostTasks, read: DependencyRow.init(row:)) {
+            reportLoss("task \(row.task.rawValue) waited for task \(row.predecessor.rawValue), which is lost")
+            let consequences = try dependencies.lost(row, now: now)
+            if !consequences.ends.isEmpty { _ = try ends.record(consequences.ends, now: now) }
+        }
+    }
+
     // MARK: Events
 
     /// Inserts the events that may be lost. A host may read such an event a second time.
@@ -162,6 +174,8 @@ struct Consistency {
             WHEN has_options AND request_options.task_id IS NULL THEN 'a part of its request'
             WHEN tasks.ended_ms IS NULL AND body_part_count <> (
                 SELECT count(*) FROM body_parts WHERE body_parts.task_id = ids.id) THEN 'its body'
+            WHEN tasks.ended_ms IS NULL AND \(TaskDelays.isDependent) AND NOT \(DependencyTable.lasts)
+                THEN 'the task that it waits for'
             END AS lost
         FROM (SELECT id FROM tasks
             \(ownedByTasks.map { "UNION SELECT task_id FROM \($0) WHERE task_id > 0" }.joined(separator: " "))) AS ids
@@ -171,6 +185,9 @@ struct Consistency {
         WHERE lost IS NOT NULL
         """)
     private static let removeTask = Query("DELETE FROM tasks WHERE id = ?")
+    private static let dependenciesOnLostTasks = Query(
+        DependencyRow.init(row:),
+        "FROM dependencies WHERE is_over = 0 AND predecessor_id NOT IN (SELECT id FROM tasks) ORDER BY task_id")
     private static let removeIncompleteActivities = Query(
         """
         DELETE FROM activities

@@ -117,7 +117,7 @@ struct DependencyRow {
     let predecessor: TaskID
     let dependency: Dependency
 
-    fileprivate init(row: inout Row) throws(Failure) {
+    init(row: inout Row) throws(Failure) {
         task = row.taskID("task_id")
         position = row.number("position")
         let key = row.optionalText("idempotency_key")

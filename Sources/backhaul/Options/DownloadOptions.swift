@@ -58,7 +58,7 @@ struct DownloadOptions {
             notes += list.notes
         }
         guard !items.isEmpty else {
-            throw .usage(invalidLines.first ?? "there is no URL; give one as an argument or with --input")
+            throw .usage(invalidLines.first ?? DownloadOptions.missingURL(arguments))
         }
         destinations = try DestinationOptions(arguments)
         let paths = try destinations.paths(of: items)
@@ -96,6 +96,15 @@ struct DownloadOptions {
         if let list, checksumsURL == nil {
             try addChecksums(ChecksumList(InputFile.content(list), name: list == "-" ? "standard input" : list))
         }
+    }
+
+    /// In wget, -r takes no value.
+    private static func missingURL(_ arguments: Arguments) -> String {
+        guard let range = arguments.value("range"), range.firstRange(of: "://") != nil else {
+            return "there is no URL; give one as an argument or with --input"
+        }
+        return "there is no URL, because --range has taken '\(range)' as its value; --range takes FIRST-LAST, such as "
+            + "0-499, and several files are downloaded with several URLs or --input FILE"
     }
 
     private static func checkNaming(_ arguments: Arguments, _ ifExists: ExistsPolicy) throws(CommandError) {

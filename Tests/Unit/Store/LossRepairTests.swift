@@ -116,6 +116,49 @@ struct LossRepairTests {
         }
     }
 
+    private func waiting(for task: TaskID, _ ifFails: DependencyFailure = .fail) -> Request {
+        var dependency = Dependency(.id(task))
+        dependency.ifFails = ifFails
+        return .numbered(task.rawValue == 1 ? 10 + Int(ifFails.rawValue) : 20) {
+            $0.options.dependencies = [dependency]
+        }
+    }
+
+    @Test("tasks that wait for a lost task end as declared, and those that wait for them, too")
+    func lostPredecessor() throws {
+        try makeStore { store, session in
+            let first = try store.enqueue([.numbered(1)], in: session)[0]
+            let tasks = try store.enqueue(DependencyFailure.allCases.map { waiting(for: first, $0) }, in: session)
+            try store.enqueue([waiting(for: tasks[0])], in: session)
+        }
+        try run(path, "DELETE FROM tasks WHERE id = 1; DELETE FROM requests WHERE task_id = 1")
+        let texts = try repair(path).map(\.text)
+        #expect(texts.contains("task 2 waited for task 1, which is lost"))
+        let states = "SELECT group_concat(id || ' ' || state || ' ' || due_reason) FROM tasks"
+        let (failed, cancelled) = (TaskState.failed.rawValue, TaskState.cancelled.rawValue)
+        #expect(
+            try run(path, "", states)
+                == "2 \(failed) 0,3 \(cancelled) 0,4 \(TaskState.waiting.rawValue) 0,5 \(failed) 0")
+        let store = try TestStore(path)
+        let events = try store.events(of: store.session()).compactMap(\.task)
+        #expect(events.map(\.id.rawValue).sorted() == [2, 3, 5])
+        #expect(events.first { $0.id.rawValue == 2 }?.outcome.failure?.status == .dependencyFailed)
+    }
+
+    @Test("a task that has lost the task that it waits for is lost, because its request may need the response")
+    func lostDependency() throws {
+        try makeStore { store, session in
+            let first = try store.enqueue([.numbered(1)], in: session)[0]
+            try store.enqueue([waiting(for: first)], in: session)
+        }
+        try run(path, "DELETE FROM dependencies")
+        #expect(
+            try repair(path).contains {
+                $0.text.hasPrefix("task 2 is lost, because the task that it waits for cannot be read")
+            })
+        #expect(try run(path, "", "SELECT group_concat(id) FROM tasks") == "1")
+    }
+
     @Test("a suspended task and a task that was set aside stay so when their conditions are lost")
     func lostConditionsOfSuspendedTasks() throws {
         try makeStore { store, session in

@@ -102,7 +102,8 @@ public struct S3Document: Equatable, Sendable {
         case "apos": "'"
         default:
             if entity.hasPrefix("#x") {
-                UInt32(entity.dropFirst(2), radix: 16).flatMap(Unicode.Scalar.init)
+                entity.dropFirst(2).utf8.allSatisfy { $0.hexadecimalValue != nil }
+                    ? UInt32(entity.dropFirst(2), radix: 16).flatMap(Unicode.Scalar.init) : nil
             } else if entity.hasPrefix("#") {
                 UInt32(digits: entity.dropFirst()).flatMap(Unicode.Scalar.init)
             } else {

@@ -18,7 +18,7 @@ struct S3DocumentTests {
         "a document with a wrong end, a DOCTYPE, an unknown entity or too many levels is refused",
         arguments: [
             "", "a", "<a>", "<a></b>", "</a>", "<a", "<!DOCTYPE a><a/>", "<a>&b;</a>", "<a>&lt</a>",
-            "<a>&#x110000;</a>",
+            "<a>&#x110000;</a>", "<a>&#x+41;</a>", "<a>&#+65;</a>",
             "<1/>", "x<a/>", "<a><!-- b --></a>", "<a><![CDATA[b]]></a>",
             String(repeating: "<a>", count: 9) + String(repeating: "</a>", count: 9),
             "<a>" + String(repeating: "<b/>", count: 20_001) + "</a>",
