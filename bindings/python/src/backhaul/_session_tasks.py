@@ -12,7 +12,7 @@ from ._constants import IfExists, TaskState
 from ._identity import Among, Identity
 from ._numbers import TIME_UNCHANGED
 from ._rules import Constraints
-from ._session_verbs import PAGE, SessionVerbs
+from ._session_verbs import SessionVerbs
 from ._types import Moment, StrPath
 from ._values import TaskInfo
 from ._words import IfExistsWord
@@ -49,9 +49,10 @@ class SessionTasks:
         wanted = list(_writing.several("states", states))
         while True:
             page = self.start.tasks(chosen, states=wanted, group=group, after=after).result(timeout)
-            yield from page
-            if len(page) < PAGE:
+            # A page with large tasks has fewer tasks than were asked for.
+            if not page:
                 return
+            yield from page
             after = page[-1].id
 
     def task(self, task: Identity, *, timeout: float | None = None) -> TaskInfo:
@@ -82,9 +83,9 @@ class SessionTasks:
         last = after if isinstance(after, int) else after.id
         while True:
             page = self.start.history(last).result(timeout)
-            yield from page
-            if len(page) < PAGE:
+            if not page:
                 return
+            yield from page
             last = page[-1].id
 
     def cancel(
