@@ -1736,9 +1736,17 @@ typedef struct bh_attempt {
 BH_API BH_CHECK_RESULT bh_status bh_task_attempts(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                   bh_batch **attempts, bh_error *error);
 
+/* The attempts of several tasks (at most 1,000 ids), listed as bh_task_attempts lists those of one task: a batch of
+ * bh_attempt, sorted by task. Tasks that are not listed and not in the history are left out. A batch has about 1 MB,
+ * and all attempts of each of its tasks. If bh_batch_more is true, call the function again with those of the ids that
+ * are greater than the task_id of the last attempt. */
+BH_API BH_CHECK_RESULT bh_status bh_tasks_attempts(bh_session *session, const uint64_t *task_ids, size_t count,
+                                                   int32_t timeout_ms, bh_batch **attempts, bh_error *error);
+
 /* A period in which a task did not run, and why. */
 typedef struct bh_wait_record {
     size_t struct_size;
+    uint64_t task_id;        /* id of the task */
     bh_reason reason;
     uint32_t reserved;
     const char *reason_text; /* one sentence */
@@ -1752,6 +1760,11 @@ typedef struct bh_wait_record {
  * not in the history. */
 BH_API BH_CHECK_RESULT bh_status bh_task_waits(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                bh_batch **waits, bh_error *error);
+
+/* When and why several tasks waited (at most 1,000 ids), listed as bh_task_waits lists the waits of one task: a batch
+ * of bh_wait_record, sorted by task. Missing tasks and further calls: see bh_tasks_attempts. */
+BH_API BH_CHECK_RESULT bh_status bh_tasks_waits(bh_session *session, const uint64_t *task_ids, size_t count,
+                                                int32_t timeout_ms, bh_batch **waits, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Progress: live readings of running tasks. Readings are not events: a new reading replaces an older unread reading.

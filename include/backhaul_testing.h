@@ -135,7 +135,8 @@ BH_API void bht_drop(bht_resource *resource, uint64_t at);
 /* The response stops before this byte of the content, until bht_release. */
 BH_API void bht_stall(bht_resource *resource, uint64_t at);
 
-/* Continues all stalled responses of the resource, and removes the stalls that have not begun. */
+/* Continues all stalled responses of the resource, and removes the stalls that have not begun. A following bht_pass
+ * first waits until the daemon has handled the rest of these responses. */
 BH_API void bht_release(bht_resource *resource);
 
 /* The response has another byte at this place of the content. Its length and its entity tag are unchanged. */

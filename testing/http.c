@@ -235,8 +235,12 @@ static bool send_head(int socket, const struct response *response) {
 static bool wait_for_release(struct connection *connection, const bht_resource *resource, uint64_t releases) {
     struct origin *origin = connection->origin;
     pthread_mutex_lock(&origin->lock);
-    connection->is_sending = false;
+    if (resource->releases == releases) {
+        connection->is_sending = false;
+        connection->stalled = resource;
+    }
     while (!origin->is_closing && resource->releases == releases) pthread_cond_wait(&origin->changed, &origin->lock);
+    connection->stalled = NULL;
     connection->is_sending = true;
     bool result = !origin->is_closing;
     pthread_mutex_unlock(&origin->lock);

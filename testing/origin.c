@@ -40,7 +40,7 @@ static void accept_connection(struct origin *origin, int socket) {
     pthread_t thread;
     if (!connection) abort();
     pthread_mutex_lock(&origin->lock);
-    *connection = (struct connection){origin->connections, &origin->connections, origin, socket, false};
+    *connection = (struct connection){origin->connections, &origin->connections, origin, socket, false, NULL};
     if (origin->connections) origin->connections->link = &connection->next;
     origin->connections = connection;
     if (pthread_create(&thread, NULL, run_connection, connection)) abort();
@@ -327,6 +327,9 @@ void bht_redirect(bht_resource *resource, const char *target) {
 void bht_release(bht_resource *resource) {
     lock(resource);
     resource->releases++;
+    // From now on, they have something to send, although their threads continue later: bht_pass waits for it.
+    for (struct connection *one = resource->origin->connections; one; one = one->next)
+        if (one->stalled == resource) one->is_sending = true;
     for (struct fault **link = &resource->faults; *link;) {
         struct fault *fault = *link;
         if (fault->stall_at == NOWHERE) {

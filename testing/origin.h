@@ -46,7 +46,8 @@ struct connection {
     struct connection *next, **link;
     struct origin *origin;
     int socket;
-    bool is_sending; // false while it waits for a request, or at a stall
+    bool is_sending;             // false while it waits for a request, or at a stall
+    const bht_resource *stalled; // the resource at whose stall it waits, or NULL
 };
 
 struct origin {

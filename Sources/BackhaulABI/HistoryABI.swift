@@ -35,3 +35,27 @@ public func bh_task_waits(
         $0.submit { .waits($0, TaskID(hostValue: task_id)) }
     }
 }
+
+@c @implementation
+public func bh_tasks_attempts(
+    _ session: OpaquePointer?, _ task_ids: UnsafePointer<UInt64>?, _ count: Int, _ timeout_ms: Int32,
+    _ attempts: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.verb(try SessionHandle(session), timeout_ms, batch: attempts, "attempts", error) { client throws(Failure) in
+        let ids = try NumberArgument.array(task_ids, "task_ids", count: count, "count", limit: Limits.recordCount)
+        let tasks = ids.map(TaskID.init(hostValue:))
+        return client.submit { .attemptsOfTasks($0, tasks) }
+    }
+}
+
+@c @implementation
+public func bh_tasks_waits(
+    _ session: OpaquePointer?, _ task_ids: UnsafePointer<UInt64>?, _ count: Int, _ timeout_ms: Int32,
+    _ waits: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
+) -> bh_status {
+    Call.verb(try SessionHandle(session), timeout_ms, batch: waits, "waits", error) { client throws(Failure) in
+        let ids = try NumberArgument.array(task_ids, "task_ids", count: count, "count", limit: Limits.recordCount)
+        let tasks = ids.map(TaskID.init(hostValue:))
+        return client.submit { .waitsOfTasks($0, tasks) }
+    }
+}

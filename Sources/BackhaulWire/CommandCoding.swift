@@ -29,6 +29,7 @@ extension Command: WireValue {
         case respond, watchProgress, attempts, history, setLimits
         case limits, waits, conditions, holds, setNetwork
         case networks, setActivity, removeActivity, activities, metrics, applications
+        case attemptsOfTasks, waitsOfTasks
     }
 
     func write(to coder: inout Coder) {
@@ -75,6 +76,8 @@ extension Command: WireValue {
         case .activities(let handle): coder.put(Form.activities, handle)
         case .metrics: coder.put(Form.metrics)
         case .applications: coder.put(Form.applications)
+        case .attemptsOfTasks(let handle, let tasks): coder.put(Form.attemptsOfTasks, handle, tasks)
+        case .waitsOfTasks(let handle, let tasks): coder.put(Form.waitsOfTasks, handle, tasks)
         }
     }
 
@@ -119,6 +122,8 @@ extension Command: WireValue {
         case .activities: .activities(try coder.next())
         case .metrics: .metrics
         case .applications: .applications
+        case .attemptsOfTasks: .attemptsOfTasks(try coder.next(), try coder.next())
+        case .waitsOfTasks: .waitsOfTasks(try coder.next(), try coder.next())
         case nil: throw Malformed("it has the unknown command \(tag)")
         }
     }

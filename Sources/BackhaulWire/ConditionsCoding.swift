@@ -55,9 +55,10 @@ extension HoldInfo: WireRecord, WireElement {
 }
 
 extension WaitRecord: WireRecord, WireElement {
-    static var minimumSize: Int { 14 }
+    static var minimumSize: Int { 22 }
     static var blank: WaitRecord { WaitRecord(.none, "", beganMilliseconds: 0, endedMilliseconds: nil) }
     mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&task)
         try coder.field(&reason)
         try coder.field(&sentence)
         try coder.field(&beganMilliseconds)

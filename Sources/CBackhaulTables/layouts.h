@@ -403,6 +403,7 @@ static inline const bht_layout *bht_layouts(size_t *count) {
         BHT_FIELD(bh_attempt, reserved)
         BHT_STRUCT(bh_wait_record)
         BHT_FIELD(bh_wait_record, struct_size)
+        BHT_FIELD(bh_wait_record, task_id)
         BHT_FIELD(bh_wait_record, reason)
         BHT_FIELD(bh_wait_record, reserved)
         BHT_FIELD(bh_wait_record, reason_text)

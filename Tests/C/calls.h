@@ -97,6 +97,7 @@ CALL_COUNT_OUT(bh_tasks_set_constraints, bh_session, NULL, NULL, timeout_ms)
 CALL_COUNT_OUT(bh_tasks_reschedule, bh_session, NULL, 0, BH_TIME_UNCHANGED, timeout_ms)
 CALL(bh_task_claim, bh_session, return bh_task_claim(self, 1, "/tmp/claimed", BH_IF_EXISTS_FAIL, timeout_ms, error);)
 CALL_BATCH(bh_task_attempts, bh_session, 1, timeout_ms)
+CALL_BATCH(bh_tasks_attempts, bh_session, NULL, 0, timeout_ms)
 CALL(bh_session_watch_progress, bh_session, return bh_session_watch_progress(self, 100, timeout_ms, error);)
 CALL_BATCH(bh_session_poll_progress, bh_session, timeout_ms)
 CALL(bh_session_close, bh_session, bh_session_close(self); return BH_INVALID_HANDLE;)
@@ -161,6 +162,7 @@ static const struct call calls[] = {
     ENTRY(bh_tasks_reschedule, SESSION, STARTS),
     ENTRY(bh_task_claim, SESSION, STARTS),
     ENTRY(bh_task_attempts, SESSION, STARTS),
+    ENTRY(bh_tasks_attempts, SESSION, STARTS),
     ENTRY(bh_session_watch_progress, SESSION, STARTS),
     ENTRY(bh_session_poll_progress, SESSION, WAITS),
     ENTRY(bh_session_invalidate, SESSION, STARTS),

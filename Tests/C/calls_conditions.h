@@ -24,9 +24,11 @@ CALL(bh_session_set_activity, bh_session, bh_activity activity = some_activity()
      return bh_session_set_activity(self, &activity, timeout_ms, error);)
 CALL(bh_session_remove_activity, bh_session, return bh_session_remove_activity(self, "feed", timeout_ms, error);)
 CALL_BATCH(bh_task_waits, bh_session, 1, timeout_ms)
+CALL_BATCH(bh_tasks_waits, bh_session, NULL, 0, timeout_ms)
 
 #define CONDITION_CALLS                                                                                                \
     ENTRY(bh_store_conditions, APPLICATION, STARTS), ENTRY(bh_store_holds, APPLICATION, STARTS),                       \
         ENTRY(bh_store_networks, APPLICATION, STARTS), ENTRY(bh_store_set_network, APPLICATION, STARTS),               \
         ENTRY(bh_session_activities, SESSION, STARTS), ENTRY(bh_session_set_activity, SESSION, STARTS),                \
-        ENTRY(bh_session_remove_activity, SESSION, STARTS), ENTRY(bh_task_waits, SESSION, STARTS)
+        ENTRY(bh_session_remove_activity, SESSION, STARTS), ENTRY(bh_task_waits, SESSION, STARTS),                     \
+        ENTRY(bh_tasks_waits, SESSION, STARTS)

@@ -51,7 +51,17 @@ static void the_reason_of_a_waiting_task_and_the_start_of_its_wait_are_listed(vo
     const bh_wait_record *wait = bh_batch_wait_at(batch, 0);
     CHECK(wait->struct_size == sizeof *wait && wait->reason == BH_REASON_EARLIEST_START);
     CHECK(wait->began_ms > 0 && wait->ended_ms == 0 && wait->reason_text != NULL && wait->reserved == 0);
+    CHECK(wait->task_id == result.task_id);
     bh_batch_release(batch);
+    uint64_t tasks[] = {result.task_id + 1, result.task_id};
+    CHECK_STATUS(BH_OK, bh_tasks_waits(session, tasks, 2, 20000, &batch, &error));
+    CHECK(bh_batch_count(batch) == 1 && bh_batch_wait_at(batch, 0)->task_id == result.task_id && !bh_batch_more(batch));
+    bh_batch_release(batch);
+    CHECK_STATUS(BH_OK, bh_tasks_attempts(session, tasks, 2, 20000, &batch, &error));
+    CHECK(bh_batch_count(batch) == 0 && !bh_batch_more(batch));
+    bh_batch_release(batch);
+    CHECK_STATUS(BH_INVALID_ARGUMENT, bh_tasks_waits(session, tasks, 1001, 20000, &batch, &error));
+    CHECK_STATUS(BH_INVALID_ARGUMENT, bh_tasks_attempts(session, NULL, 1, 20000, &batch, &error));
     CHECK_STATUS(BH_NOT_FOUND, bh_task_waits(session, result.task_id + 1, 20000, &batch, &error));
 }
 

@@ -212,6 +212,46 @@ def test_a_new_notification_server_asks_again(backhaul, desktop, observe, guarde
     assert (again["replaces"], again["summary"]) == (0, summary)
 
 
+def test_a_result_waits_for_a_notification_server(backhaul, desktop, observe, serve):
+    observe()
+    server = serve({"/a": b"1", "/b": b"2", "/c": b"3"})
+    for name in "ab":
+        backhaul("get", f"{server.url}/{name}")
+        time.sleep(2)  # without a server, nothing shows that the command has read the result
+    first = desktop.serve(NOTIFICATIONS)
+    assert notification(desktop)["summary"] == "2 files downloaded"
+    # A server that starts later does not show the same result again.
+    desktop.end_service(first)
+    desktop.serve(NOTIFICATIONS)
+    backhaul("get", f"{server.url}/c")
+    assert notification(desktop, 2)["summary"] == "1 file downloaded"
+
+
+def test_results_of_many_sessions_have_one_notification(backhaul, desktop, observe, serve):
+    desktop.serve(NOTIFICATIONS)
+    observe()
+    server = serve({f"/{number}": b"1" for number in range(26)})
+    for number in range(25):
+        backhaul("add", "--suspended", "--session", f"s{number}", f"{server.url}/{number}")
+    for number in range(25):
+        backhaul("resume", "--session", f"s{number}", "--all")
+
+    def counts():
+        shown, made = {}, 0
+        for call in desktop.calls("Notify", "CloseNotification"):
+            if call["member"] == "CloseNotification":
+                shown.pop(call["arguments"][0], None)
+            else:
+                made += not call["arguments"][1]
+                shown[call["arguments"][1] or made] = (call["arguments"][3], call["arguments"][4])
+        return list(shown.values())
+
+    until(lambda: counts() == [("25 files downloaded", "25 sessions")], "the results of 25 sessions")
+    # Later results replace this notification.
+    backhaul("get", "--session", "s0", f"{server.url}/25")
+    until(lambda: counts() == [("26 files downloaded", "25 sessions")], "the sum")
+
+
 def test_the_bus_starts_the_notification_server(backhaul, desktop, observe, serve):
     desktop.serve_on_demand(NOTIFICATIONS)
     observe()
@@ -407,6 +447,11 @@ def test_the_command_ends_with_its_bus(backhaul, desktop, observe):
     desktop.running[0].kill()
     assert process.wait() == 5
     assert "the connection to the session bus has ended" in process.stderr.read()
+
+
+def test_the_command_transfers_nothing_itself(backhaul, desktop):
+    backhaul.environment.update(desktop.environment)
+    assert "omit --embedded" in backhaul("desktop", "--embedded", code=2).stderr
 
 
 def test_a_second_command_for_the_store_is_refused(backhaul, desktop, observe, tmp_path):

@@ -1,8 +1,14 @@
 """The help, its machine-readable form, and the messages about mistyped words."""
 
+import contextlib
+import fcntl
 import json
+import os
+import pty
 import re
+import struct
 import subprocess
+import termios
 
 import pytest
 
@@ -44,6 +50,36 @@ def test_each_option_with_an_argument_has_a_kind_in_json():
 @pytest.mark.parametrize("command", ["get", "add"])
 def test_the_help_of_a_download_begins_with_the_options_that_people_need(command):
     assert options(run(command, "--help").stdout)[:len(MAIN)] == MAIN
+
+
+@pytest.mark.parametrize(("command", "session", "application"), [
+    ("watch", "(all sessions)", "(all applications)"), ("report", "(all sessions)", "(all applications)"),
+    ("desktop", "(all sessions)", "(all applications)"), ("sessions", "(default)", "(all applications)"),
+    ("tasks", "(default)", "(backhaul)"),
+])
+def test_the_help_says_what_a_command_lists_without_an_option(command, session, application):
+    (one,) = [one for one in described()["commands"] if one["name"] == command]
+    helps = {option["name"]: option["help"] for section in one["sections"] for option in section["options"]}
+    assert helps["session"].endswith(session)
+    assert helps["application"].endswith(application)
+
+
+@pytest.mark.parametrize(("columns", "width"), [(20, 40), (60, 60), (300, 100)])
+def test_the_help_follows_the_width_of_the_terminal(columns, width):
+    control, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    program = subprocess.Popen(
+        [COMMAND, "desktop", "--help"], stdin=inner, stdout=inner, stderr=inner,
+        env={**os.environ, "TERM": "xterm"})
+    os.close(inner)
+    text = ""
+    with contextlib.suppress(OSError):  # the end of the terminal
+        while data := os.read(control, 65536):
+            text += data.decode()
+    os.close(control)
+    assert program.wait() == 0
+    details = text.split("--help")[1].split("\r\n")
+    assert width - 15 < max(map(len, details)) <= width, text
 
 
 def test_the_help_lists_the_option_for_the_version():

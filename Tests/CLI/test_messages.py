@@ -20,7 +20,7 @@ def refused(server, body):
 
 @pytest.mark.parametrize("body, line", [
     (b"The quota is used up.\nAsk for more.", "The quota is used up."),
-    (b"\r\n  {\"error\": \"no\x1b[2Jpe\"}\n", "{\"error\": \"no[2Jpe\"}"),
+    (b"\r\n  {\"error\": \"no\x1b[2Jpe\"}\n", "{\"error\": \"no\\u{1b}[2Jpe\"}"),
     (b"<?xml version=\"1.0\"?>\n<Error><Code>AccessDenied</Code></Error>", "<Error><Code>AccessDenied</Code></Error>"),
     (b"x" * 1000, "x" * 200),
     (b"caf\xe9", "caf"),

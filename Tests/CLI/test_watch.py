@@ -148,6 +148,27 @@ def test_the_session_option_shows_one_session(backhaul, slow):
     assert not any("one.bin" in line for line in screen.lines)
 
 
+def test_a_session_that_does_not_exist_is_named_with_those_that_do(backhaul, slow):
+    backhaul("add", "--suspended", "--session", "photos", f"{slow.url}/one.bin")
+    LiveScreen(backhaul, "--session", "typo").until("^There is no session 'typo'. There are: 'photos'.$")
+    lines = backhaul.start("watch", "--session", "typo")
+    assert lines.stderr.readline() == "There is no session 'typo'. There are: 'photos'.\n"
+    backhaul("add", "--suspended", "--session", "typo", f"{slow.url}/two.bin")
+    assert "  typo  2  two.bin  suspended\n" in lines.stdout.readline()
+
+
+def test_ctrl_w_and_ctrl_u_erase_what_was_typed(backhaul, slow):
+    backhaul("add", "--suspended", f"{slow.url}/one.bin")
+    screen = LiveScreen(backhaul)
+    screen.until("one.bin")
+    screen.type("/first second")
+    screen.until("words: first second$")
+    screen.type("\x17")
+    screen.until("words: first$")
+    screen.type("\x15one\r")
+    screen.until("filter: one( |$)")
+
+
 def test_the_screen_shows_all_applications_and_keys_change_the_selected_one(backhaul, slow):
     for words in ([], ["--application", "org.example.photos"]):
         backhaul("add", "--suspended", *words, f"{slow.url}/one.bin", "-o", backhaul.here / f"{len(words)}.bin")
@@ -400,7 +421,7 @@ def test_the_table_of_keys_in_the_documentation_is_that_of_the_screen(backhaul, 
     screen.until("one.bin")
     screen.type("?")
     screen.until("any key")
-    shown = [tuple(re.split(r"  +", line.strip(), maxsplit=1)) for line in screen.lines[4:-1] if line]
+    shown = [tuple(re.split(r"  +", line.strip(), maxsplit=1)) for line in screen.lines[2:-1] if line]
     text = (PROJECT / "docs" / "watch.md").read_text()
     table = re.search(r"\| key \| what it does \|\n\|[-|]+\|\n((?:\|.*\|\n)+)", text)[1]
     written = [tuple(cell.strip().replace("`", "") for cell in row.strip("|").split("|")) for row in table.splitlines()]

@@ -74,9 +74,9 @@ extension Batch {
         case .sessions(let sessions): self.init(sessions, bh_session_info.init(_:in:))
         case .configuration(let configuration): self.init([configuration], bh_session_configuration.init(_:in:))
         case .challenges(let challenges): self.init(challenges, bh_challenge.init(_:in:))
-        case .attempts(let attempts): self.init(attempts, bh_attempt.init(_:in:))
+        case .attempts(let attempts, let more): self.init(attempts, more: more, bh_attempt.init(_:in:))
         case .limits(let limits): self.init([limits]) { limits, _ in bh_limits(limits) }
-        case .waits(let waits): self.init(waits, bh_wait_record.init(_:in:))
+        case .waits(let waits, let more): self.init(waits, more: more, bh_wait_record.init(_:in:))
         case .conditions(let conditions): self.init(conditions, bh_condition.init(_:in:))
         case .holds(let holds): self.init(holds, bh_hold.init(_:in:))
         case .networks(let networks): self.init(networks, bh_network.init(_:in:))

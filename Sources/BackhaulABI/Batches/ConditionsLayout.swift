@@ -8,6 +8,7 @@ extension bh_wait_record {
     init(_ wait: WaitRecord, in arena: inout Arena) {
         self.init()
         struct_size = MemoryLayout<bh_wait_record>.size
+        task_id = wait.task.rawValue
         reason = wait.reason.rawValue
         reason_text = arena.place(wait.sentence)
         began_ms = wait.beganMilliseconds

@@ -40,9 +40,12 @@ struct CommandHandler {
         case .claim(let handle, let task, let destination, let ifExists):
             try tasks.claim(task, destination, ifExists, in: try call.changing(handle))
         case .attempts(let handle, let task): records.attempts(of: task, in: try call.attached(handle).session)
+        case .attemptsOfTasks(let handle, let tasks):
+            records.attempts(of: tasks, in: try call.attached(handle).session)
         case .history(let handle, let after, let maximum):
             records.history(of: try call.attached(handle).session, after: after, maximum: Self.count(maximum))
         case .waits(let handle, let task): records.waits(of: task, in: try call.attached(handle).session)
+        case .waitsOfTasks(let handle, let tasks): records.waits(of: tasks, in: try call.attached(handle).session)
         case .challenges(let handle): challenges.challenges(of: try call.attached(handle).session)
         case .respond(let handle, let challenge, let response, let lifetime):
             try challenges.respond(challenge, response, lifetime, in: try call.changing(handle))

@@ -30,7 +30,9 @@ public struct CommandBudget: Sendable {
 
     private static func reply(to command: Command) -> Int {
         switch command {
-        case .poll, .tasks, .sessions, .launches, .challenges, .currentLaunch, .attempts, .history: listing
+        case .poll, .tasks, .sessions, .launches, .challenges, .currentLaunch, .attempts, .attemptsOfTasks, .waits,
+            .waitsOfTasks, .history:
+            listing
         default: 0
         }
     }

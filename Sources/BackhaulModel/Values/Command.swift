@@ -37,10 +37,14 @@ public enum Command: Equatable, Sendable {
     /// Starts a stream of progress. An interval of 0 ends the stream.
     case watchProgress(HandleID, intervalMilliseconds: UInt32)
     case attempts(HandleID, TaskID)
+    /// Reads the attempts of several tasks. Tasks that are missing are left out.
+    case attemptsOfTasks(HandleID, [TaskID])
     case history(HandleID, after: TaskID, maximum: UInt32)
     case setLimits(EngineLimits)
     case limits
     case waits(HandleID, TaskID)
+    /// Reads the waits of several tasks. Tasks that are missing are left out.
+    case waitsOfTasks(HandleID, [TaskID])
     case conditions
     /// Lists the holds of all sessions of the store. A hold says why tasks may not run now.
     case holds
@@ -98,9 +102,10 @@ public enum Reply: Equatable, Sendable {
     case launches([LaunchInfo])
     case currentLaunch(CurrentLaunch?)
     case challenges([Challenge])
-    case attempts([Attempt])
+    /// `more`: whether the reply has no room for all tasks of the command.
+    case attempts([Attempt], more: Bool)
     case limits(EngineLimits)
-    case waits([WaitRecord])
+    case waits([WaitRecord], more: Bool)
     case conditions([ConditionInfo])
     case holds([HoldInfo])
     case networks([NetworkInfo])

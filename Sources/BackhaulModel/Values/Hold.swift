@@ -40,6 +40,8 @@ public struct HoldInfo: Equatable, Sendable {
 
 /// A period in which a task did not progress: `bh_wait`.
 public struct WaitRecord: Equatable, Sendable {
+    /// The task, in a listing of its waits. Otherwise zero.
+    public var task = TaskID.zero
     public var reason: WaitReason
     public var sentence: String
     /// When the period began, in Unix milliseconds.

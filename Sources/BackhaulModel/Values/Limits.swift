@@ -55,6 +55,8 @@ public enum Limits {
     public static let history: UInt32 = 100_000
     /// The most wait records (reasons and times of waits) of one task in a listing.
     public static let waitCount = 1_000
+    /// The most tasks whose attempts or waits one command reads.
+    public static let recordCount = 1_000
     /// The most activities of one session.
     public static let activityCount = 1_000
     /// The maximum number of distinct sets of constraints that the tasks of one session may state.

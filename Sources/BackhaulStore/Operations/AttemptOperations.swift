@@ -80,9 +80,32 @@ public struct AttemptOperations {
     /// stored. Throws notFound when the task is missing both in the session and in the session's history (its list of
     /// ended tasks).
     public func all(of task: TaskID, in session: SessionID) throws(Failure) -> [Attempt] {
-        var url = try tables.requests.url(of: task, in: session)
-        if url == nil { url = try tables.history.url(of: task, in: session) }
-        guard let url else { throw Failure(.notFound, "the session has no task \(task.rawValue)") }
+        guard let url = try url(of: task, in: session) else {
+            throw Failure(.notFound, "the session has no task \(task.rawValue)")
+        }
         return try tables.attempts.all(of: task, url: url)
     }
+
+    /// Returns the stored attempts of several tasks, sorted by task. Tasks that are missing are left out. The result
+    /// ends early, after a task, when its attempts have `Limits.chunkSize` bytes together. Then `more` is true.
+    public func all(
+        of tasks: [TaskID], in session: SessionID
+    ) throws(Failure) -> (attempts: [Attempt], more: Bool) {
+        var page = RecordPage<Attempt>()
+        for task in Set(tasks).sorted() {
+            guard let url = try url(of: task, in: session) else { continue }
+            guard page.add(try tables.attempts.all(of: task, url: url), size: \.listedSize) else { break }
+        }
+        return (page.records, page.more)
+    }
+
+    private func url(of task: TaskID, in session: SessionID) throws(Failure) -> String? {
+        if let url = try tables.requests.url(of: task, in: session) { return url }
+        return try tables.history.url(of: task, in: session)
+    }
+}
+
+extension Attempt {
+    /// The approximate size of the attempt in a reply, in bytes.
+    fileprivate var listedSize: Int { 300 + metrics.url.utf8.count + (failure?.message.utf8.count ?? 0) }
 }

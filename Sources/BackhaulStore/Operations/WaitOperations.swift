@@ -69,9 +69,34 @@ public struct WaitOperations {
     /// If it does so for more than `suspensionLimit` tasks, the result lacks these waits as well. The last time that
     /// was measured for an attempt counts as the attempt's end.
     public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [WaitRecord]? {
+        var shared = SharedWaits()
+        return try all(of: task, in: session, now: now, &shared)
+    }
+
+    /// Returns the waits of several tasks, sorted by task, as the function above does for each of them. Tasks that are
+    /// missing are left out. The result ends early, after a task, when its waits have `Limits.chunkSize` bytes
+    /// together. Then `more` is true.
+    public func all(
+        of tasks: [TaskID], in session: SessionID, now: Int64
+    ) throws(Failure) -> (waits: [WaitRecord], more: Bool) {
+        var page = RecordPage<WaitRecord>()
+        var shared = SharedWaits()
+        for task in Set(tasks).sorted() {
+            let waits = try all(of: task, in: session, now: now, &shared) ?? []
+            guard page.add(waits, size: { 40 + $0.sentence.utf8.count }) else { break }
+        }
+        return (page.records, page.more)
+    }
+
+    /// The shared records of each lane. They are read only one time for all tasks of the lane.
+    private typealias SharedWaits = [LaneID: [(constraints: ConstraintsID?, wait: WaitRecord)]]
+
+    private func all(
+        of task: TaskID, in session: SessionID, now: Int64, _ shared: inout SharedWaits
+    ) throws(Failure) -> [WaitRecord]? {
         guard let timeline = try timeline(of: task, session) else { return nil }
         var waits = WaitMerger(begin: timeline.enqueued, end: timeline.ended, now: now)
-        try addShared(timeline, session, to: &waits)
+        try addShared(timeline, session, &shared, to: &waits)
         let recorded = try tables.waits.all(of: task)
         for wait in recorded { waits.add(wait) }
         let delayed = timeline.startDelayed ?? timeline.enqueued
@@ -88,7 +113,11 @@ public struct WaitOperations {
             waits.add(WaitRecord(reason, reason.text ?? "", beganMilliseconds: since, endedMilliseconds: nil))
         }
         try addDelays(task, timeline, recorded, to: &waits)
-        return waits.merged(limit: Limits.waitCount)
+        return waits.merged(limit: Limits.waitCount).map { wait in
+            var wait = wait
+            wait.task = task
+            return wait
+        }
     }
 
     private func timeline(of task: TaskID, _ session: SessionID) throws(Failure) -> TaskTimeline? {
@@ -98,7 +127,9 @@ public struct WaitOperations {
 
     /// Adds the shared records. At its latest start, a task changes from one row of constraints to another row. After
     /// this time, presets such as `discretionary` do not delay the task any more.
-    private func addShared(_ timeline: TaskTimeline, _ session: SessionID, to waits: inout WaitMerger) throws(Failure) {
+    private func addShared(
+        _ timeline: TaskTimeline, _ session: SessionID, _ shared: inout SharedWaits, to waits: inout WaitMerger
+    ) throws(Failure) {
         var before = timeline.constraints
         var change: Int64?
         if let latest = timeline.latestStart, latest > timeline.enqueued {
@@ -109,8 +140,16 @@ public struct WaitOperations {
                 before = try constraints.findID(stated, in: session) ?? timeline.constraints
             }
         }
-        try tables.waits.shared(of: session, timeline.lane) { constraints, wait in
-            guard let constraints else { return waits.add(wait) }
+        if shared[timeline.lane] == nil {
+            var read: [(constraints: ConstraintsID?, wait: WaitRecord)] = []
+            try tables.waits.shared(of: session, timeline.lane) { read.append(($0, $1)) }
+            shared[timeline.lane] = read
+        }
+        for (constraints, wait) in shared[timeline.lane] ?? [] {
+            guard let constraints else {
+                waits.add(wait)
+                continue
+            }
             if constraints == before { waits.add(wait, to: change) }
             if constraints == timeline.constraints, before != timeline.constraints { waits.add(wait, from: change) }
         }

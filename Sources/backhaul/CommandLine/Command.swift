@@ -18,6 +18,8 @@ struct CommandDescription {
     var storeUse = StoreUse.needs
     /// Whether the command concerns one session.
     var usesSession = true
+    /// What the command lists if no option limits it.
+    var listing = Listing.one
     /// Whether the operands are a program and its arguments. If so, all words after the first operand are operands,
     /// including words that begin with a hyphen.
     var takesProgram = false
@@ -32,13 +34,33 @@ struct CommandDescription {
             (section, shown.filter { $0.section == section && !mainOptions.contains($0.name) })
         }
         let others: [(OptionSection, [OptionDescription])] = [
-            (.variant, variantOptions.filter(\.isShown)), (.common, OptionDescription.common),
+            (.variant, variantOptions.filter(\.isShown)), (.common, OptionDescription.common.map(listing.described)),
         ]
         return ([(.main, first)] + own.map { ($0 == .main && !first.isEmpty ? .other : $0, $1) } + others)
             .filter { !$0.1.isEmpty }
     }
 
     var operandGrammar: OperandGrammar { OperandGrammar(operands) }
+}
+
+/// What a command lists without `--session` and `--application`.
+enum Listing {
+    /// The session of the command, or nothing.
+    case one
+    /// All sessions of all applications. `--session` does not limit the list.
+    case applications
+    /// All sessions of all applications.
+    case sessions
+
+    /// The option as the help of the command describes it.
+    func described(_ option: OptionDescription) -> OptionDescription {
+        switch (self, option.name) {
+        case (.sessions, "session"): option.described("only sessions with this name, and their variants (all sessions)")
+        case (.sessions, "application"), (.applications, "application"):
+            option.described("only this application (all applications)")
+        default: option
+        }
+    }
 }
 
 /// What a command does if the store does not exist.

@@ -1,8 +1,10 @@
 import Backhaul
+import Glibc
 
 /// The texts of `--help`. The text of a command begins with its examples.
 enum Help {
-    private static let columns = 80
+    /// The width of the text. On a terminal, it follows the terminal, up to a width that is still easy to read.
+    private static var columns: Int { min(max(40, Terminal(STDOUT_FILENO)?.size.columns ?? 80), 100) }
 
     static var program: String {
         var text = """

@@ -7,7 +7,7 @@ struct OptionDescription {
     let argument: String?
     /// What the argument can be. Nil if the option has no argument.
     let value: OptionValue?
-    let help: String
+    private(set) var help: String
     /// Whether the help lists the option. A command refuses an option that is not listed, and states what to use
     /// instead, or accepts it as another program's word for what it does anyway.
     private(set) var isShown: Bool
@@ -33,6 +33,12 @@ struct OptionDescription {
     var hidden: OptionDescription {
         var copy = self
         copy.isShown = false
+        return copy
+    }
+
+    func described(_ help: String) -> OptionDescription {
+        var copy = self
+        copy.help = help
         return copy
     }
 

@@ -14,11 +14,14 @@ struct Desktop: DescribedCommand {
 
             The command reads the store only when it has changed, and starts no daemon, except to resume transfers. \
             `backhaul service install --desktop` starts it at each login.
-            """, storeUse: .makes)
+            """, storeUse: .makes, listing: .sessions)
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {
             throw .usage("`desktop` takes no arguments; `backhaul desktop --session NAME` shows one session")
+        }
+        if arguments.has("embedded") {
+            throw .usage("`desktop` shows what other processes transfer, and transfers nothing; omit --embedded")
         }
     }
 

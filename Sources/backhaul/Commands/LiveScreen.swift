@@ -20,7 +20,7 @@ struct LiveScreen: DescribedCommand {
             application (without --application), the session, the number, the name and the state. First come the
             transfers that have not ended. The command ends when the pipe is closed. With --json, on a terminal too,
             each line is a document with time_ms, application, session and task.
-            """, storeUse: .lists)
+            """, storeUse: .lists, listing: .sessions)
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard arguments.operands.isEmpty else {

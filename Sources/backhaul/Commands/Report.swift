@@ -18,7 +18,7 @@ struct Report: DescribedCommand {
             from a network. It has all sessions of all applications; SESSION and --application limit it. The page has
             URLs without their queries, and no headers and no passwords. FILE is replaced, and only you can read it.
             With --json the data of the page is written in place of the page.
-            """)
+            """, listing: .sessions)
 
     private let sessionName: String?
     /// The absolute path of the file. Nil means standard output.

@@ -15,7 +15,7 @@ struct Sessions: DescribedCommand {
             session of the application. It also removes the settings, the events, the history and the credentials of
             the session. It is refused if a transfer of the session has not ended, unless --cancel is given. With --json
             each session is one line.
-            """, storeUse: .lists, usesSession: false)
+            """, storeUse: .lists, usesSession: false, listing: .applications)
 
     /// The session to remove. Nil if the command lists the sessions.
     private let removed: String?

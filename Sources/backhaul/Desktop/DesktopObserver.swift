@@ -4,13 +4,6 @@ import Glibc
 
 /// Shows the transfers of a store on the desktop, until a signal arrives or the session bus ends.
 final class DesktopObserver {
-    /// What a notification is about.
-    private enum Subject: Hashable {
-        case result(SessionKey)
-        case credential(SessionKey)
-    }
-
-    private static let showAction = "show"
     /// The shortest time between two readings.
     private static let interval: Int64 = 1000
 
@@ -18,12 +11,11 @@ final class DesktopObserver {
     private let bus: SessionBus
     private let changes: StoreChanges
     private let sessions: DesktopSessions
-    private let notifier: Notifier<Subject>
+    private let notifier: Notifier<DesktopSubject>
+    private let results: ResultNotifications
     private let jobViews: JobViews
     private let launcherEntry: LauncherEntry
     private var reading = DesktopReading()
-    /// The results in the notifications that are on the desktop.
-    private var shownResults: [SessionKey: RoundResult] = [:]
     /// The challenges of each session of which the user has been notified.
     private var knownChallenges: [SessionKey: Set<ChallengeID>] = [:]
 
@@ -36,6 +28,7 @@ final class DesktopObserver {
         // A part of a name on the bus must not begin with a digit, and must not have a hyphen.
         try bus.own("backhaul.desktop." + desktopEntry.replacing("-", with: "_"))
         notifier = try Notifier(bus, desktopEntry: desktopEntry)
+        results = ResultNotifications(context, notifier)
         jobViews = try JobViews(bus, desktopEntry: desktopEntry)
         launcherEntry = LauncherEntry(bus, desktopEntry: desktopEntry)
         changes = try StoreChanges(of: store)
@@ -63,7 +56,7 @@ final class DesktopObserver {
     }
 
     private func show() throws(CommandError) {
-        for (key, result) in reading.results { try show(result, of: key) }
+        try results.add(reading.results)
         try showChallenges()
         try showProgress()
     }
@@ -82,19 +75,6 @@ final class DesktopObserver {
         } else {
             try launcherEntry.show(reading, isUrgent: isUrgent)
         }
-    }
-
-    /// Shows how the transfers of a session have ended. If an earlier notification is still on the desktop, the new one
-    /// replaces it, and has its counts, too.
-    private func show(_ result: RoundResult, of key: SessionKey) throws(CommandError) {
-        var sum = notifier.isShown(.result(key)) ? shownResults[key] ?? RoundResult() : RoundResult()
-        sum.add(result)
-        shownResults[key] = sum
-        var notification = DesktopNotification(
-            summary: sum.counts, lines: sum.details + [key.place(in: context)],
-            category: sum.failures > 0 ? "transfer.error" : "transfer.complete")
-        if sum.path != nil { notification.actions = [(DesktopObserver.showAction, "Show in folder")] }
-        try notifier.show(notification, .result(key))
     }
 
     /// Notifies the user of new challenges, and corrects the notification when one of them is no longer open. Removes
@@ -152,7 +132,10 @@ final class DesktopObserver {
                     notifier.forgetServer()
                     knownChallenges = [:]
                 }
-                if bus.isRunning(DesktopService.notifications) { try showChallenges() }
+                if bus.isRunning(DesktopService.notifications) {
+                    try results.showWaiting()
+                    try showChallenges()
+                }
             case .signal(let signal, let services):
                 if services.contains(DesktopService.jobs), let (key, request) = jobViews.request(signal) {
                     try perform(request, key)
@@ -177,9 +160,8 @@ final class DesktopObserver {
     }
 
     /// Opens the folder of the last downloaded file in the desktop's file manager (File Manager D-Bus Interface).
-    private func perform(_ action: String, _ subject: Subject) throws(CommandError) {
-        guard action == DesktopObserver.showAction, case .result(let key) = subject, let path = shownResults[key]?.path
-        else { return }
+    private func perform(_ action: String, _ subject: DesktopSubject) throws(CommandError) {
+        guard action == ResultNotifications.showAction, let path = results.path(subject) else { return }
         let method = BusMethod(
             destination: DesktopService.fileManager, path: "/org/freedesktop/FileManager1",
             interface: DesktopService.fileManager, member: "ShowItems")

@@ -112,7 +112,7 @@ struct Explanation {
         let columns = (periods.map { Text.width($0) }.max() ?? 0) + 2
         return zip(waits, periods).map { wait, period in
             let waited = max(0, (wait.endedMilliseconds ?? now) - wait.beganMilliseconds)
-            let length = Text.approximate(seconds: waited / 1000)
+            let length = Text.approximate(milliseconds: waited)
             let verb =
                 wait.code == .suspended ? "suspended " : wait.endedMilliseconds == nil ? "waits " : "waited "
             return "  " + Text.padded(period, columns: columns) + Text.padded(left: length, columns: 12) + "  " + verb

@@ -41,7 +41,7 @@ struct WaitExplanation {
         var verb = one == nil ? "wait" : "waits"
         if reason == .suspended { verb = be + " suspended" }
         if isStuck { verb = be + " stuck, and \(verb)" }
-        let length = began.map { duration ? " (\(Text.approximate(seconds: max(0, now - $0) / 1000)))" : "" } ?? ""
+        let length = began.map { duration ? " (\(Text.approximate(milliseconds: now - $0)))" : "" } ?? ""
         return "\(subject) \(verb) \(words)"
             + (began.map { " since \(Text.dateAndTime($0, now: now))" } ?? "") + length + "."
     }

@@ -9,6 +9,7 @@ final class ChangeLines {
     private let reader: StoreReader
     private var known: [RowKey: ChangeState] = [:]
     private var lastProblem: String?
+    private var lastAbsence: String?
 
     init(_ context: Context, _ application: Application) {
         self.context = context
@@ -21,6 +22,9 @@ final class ChangeLines {
             try reader.read()
             if let problem = reader.snapshot.problem, problem != lastProblem { context.output.note(problem) }
             lastProblem = reader.snapshot.problem
+            // A later session may have the name.
+            if let absence = reader.snapshot.absence, lastAbsence == nil { context.output.note(absence) }
+            lastAbsence = reader.snapshot.absence
             if reader.isComplete { try write() }
             let output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
             if try context.signals.wait(for: [output], ChangeLines.interval)[0] != 0 { return }

@@ -64,6 +64,9 @@ final class CursesScreen {
         case 27: return .escape
         case 8, 127: return .backspace
         case 12: return .redraw
+        // Ctrl-U and Ctrl-W, which terminals use for this by default (termios(3): VKILL, VWERASE).
+        case 21: return .eraseLine
+        case 23: return .eraseWord
         default:
             guard let scalar = Unicode.Scalar(code), Text.isPrintable(scalar) else { return nil }
             return .character(Character(scalar))

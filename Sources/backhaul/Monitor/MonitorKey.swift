@@ -1,7 +1,7 @@
 /// A key, as the terminal library has read it.
 enum TerminalKey: Equatable {
     case character(Character)
-    case up, down, pageUp, pageDown, home, end, enter, escape, backspace, redraw
+    case up, down, pageUp, pageDown, home, end, enter, escape, backspace, eraseWord, eraseLine, redraw
 }
 
 /// What the user wants of the live screen.

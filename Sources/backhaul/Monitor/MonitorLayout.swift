@@ -10,6 +10,8 @@ struct MonitorLayout {
     /// The lines above the rows: the store, the counts, the rates, and the titles of the columns.
     private static let headLines = 4
     private static let graphRows = 2
+    /// The width of the names of keys.
+    private static let keyColumns = 12
 
     /// The number of rows for which the screen has room.
     var room: Int { max(1, height - MonitorLayout.headLines - 1) }
@@ -17,7 +19,8 @@ struct MonitorLayout {
     func lines(_ snapshot: MonitorSnapshot, _ view: MonitorView, details: [String]) -> [ScreenLine] {
         var lines = head(snapshot, view)
         switch view.mode {
-        case .help: lines += body(helpLines)
+        // Without the counts, the keys have room on a terminal with 24 lines.
+        case .help: lines = lines.prefix(1) + body(helpLines)
         case .details(_, let top): lines += body(details.dropFirst(top).map { ScreenLine($0) })
         case .list, .prompt, .confirmation:
             let table = RowLayout(
@@ -27,7 +30,9 @@ struct MonitorLayout {
                 let isSelected = view.top + offset == view.cursor
                 return table.line(row, isSelected: isSelected, isMarked: view.marked.contains(row.key), now: now)
             }
-            if view.rows.isEmpty { lines.append(ScreenLine(emptyText(snapshot, view))) }
+            if view.rows.isEmpty {
+                lines += TransferDetails.broken(emptyText(snapshot, view), columns: columns).map { ScreenLine($0) }
+            }
         }
         lines = Array(lines.prefix(height - 1))
         lines += [ScreenLine](repeating: ScreenLine(), count: max(0, height - 1 - lines.count))
@@ -80,6 +85,7 @@ struct MonitorLayout {
             (snapshot.omitted, "not listed", .plain),
         ]
         var line = ScreenLine()
+        if !snapshot.isRead { return line }
         for (count, word, style) in parts where count > 0 || ["running", "waiting", "failed"].contains(word) {
             if line.width > 0 { line.add("  ") }
             line.add("\(count) \(word)", count > 0 ? style : .plain)
@@ -89,6 +95,7 @@ struct MonitorLayout {
 
     private func rates(_ snapshot: MonitorSnapshot, _ view: MonitorView) -> ScreenLine {
         let totals = snapshot.totals
+        if !snapshot.isRead { return ScreenLine() }
         var line = ScreenLine(Text.size(totals.bytesPerSecond) + "/s", .bold)
         if totals.bytesLeft > 0 {
             line.add("  \(Text.size(totals.bytesLeft)) left")
@@ -101,7 +108,8 @@ struct MonitorLayout {
 
     private func emptyText(_ snapshot: MonitorSnapshot, _ view: MonitorView) -> String {
         if let problem = snapshot.problem { return problem }
-        if snapshot.engine.isEmpty { return "Reading the store." }
+        if !snapshot.isRead { return "Reading the store." }
+        if let absence = snapshot.absence { return absence }
         return view.filter.isEmpty || snapshot.rows.isEmpty
             ? "There is no transfer." : "No transfer has these words."
     }
@@ -140,10 +148,14 @@ struct MonitorLayout {
     }
 
     private var helpLines: [ScreenLine] {
-        MonitorKey.all.map { key in
-            var line = ScreenLine(" " + Text.padded(key.name, columns: 11), .bold)
-            line.add(key.help)
-            return line
+        MonitorKey.all.flatMap { key in
+            let help = TransferDetails.broken(key.help, columns: max(20, columns - MonitorLayout.keyColumns))
+            return help.enumerated().map { index, text in
+                let name = " " + (index == 0 ? key.name : "")
+                var line = ScreenLine(Text.padded(name, columns: MonitorLayout.keyColumns), .bold)
+                line.add(text)
+                return line
+            }
         }
     }
 }

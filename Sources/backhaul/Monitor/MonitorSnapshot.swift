@@ -44,6 +44,8 @@ struct MonitorSnapshot {
     var store = ""
     /// The engine, such as "daemon 1234".
     var engine = ""
+    /// If the screen is for sessions with one name: a sentence that says that there is none, and which there are.
+    var absence: String?
     /// Why the engine cannot be read at this moment, in one sentence. Nil if it can.
     var problem: String?
     /// The transfers, sorted by application, session and number.
@@ -58,4 +60,7 @@ struct MonitorSnapshot {
     var history = RateHistory()
     /// The time of the reading, in Unix milliseconds.
     var now: Int64 = 0
+
+    /// Whether the engine was read.
+    var isRead: Bool { !engine.isEmpty }
 }

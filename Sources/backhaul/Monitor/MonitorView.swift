@@ -191,6 +191,8 @@ struct MonitorView {
         switch key {
         case .character(let character): mode = .prompt(prompt, text: text + String(character))
         case .backspace: mode = .prompt(prompt, text: String(text.dropLast()))
+        case .eraseLine: mode = .prompt(prompt, text: "")
+        case .eraseWord: mode = .prompt(prompt, text: MonitorView.withoutLastWord(text))
         case .escape: mode = .list
         case .enter:
             mode = .list
@@ -198,6 +200,10 @@ struct MonitorView {
         default: break
         }
         return .none
+    }
+
+    private static func withoutLastWord(_ text: String) -> String {
+        String(text.reversed().drop { $0 == " " }.drop { $0 != " " }.reversed())
     }
 
     private mutating func answer(_ prompt: Prompt, _ text: String) -> Effect {

@@ -16,6 +16,8 @@ final class StoreReader {
     private static let mostRunning = 1024
     private static let engineInterval: Int64 = 5000
 
+    /// The most sessions that a sentence names.
+    private static let mostNames = 20
     /// The most applications whose sessions are read. Each of them is a connection to the engine.
     private static let mostApplications = 100
 
@@ -26,6 +28,8 @@ final class StoreReader {
     private var liveElsewhere = 0
     private let listed: SessionList
     private var followed: [FollowedSession] = []
+    /// The names of the sessions that the screen does not show.
+    private var otherNames: Set<String> = []
     private var engineText = ""
     private var nextEngineReading: Int64 = 0
     private var history = RateHistory()
@@ -43,6 +47,16 @@ final class StoreReader {
             case .all: true
             case .named(let base): name == base || SessionVariant.isVariant(name, of: base)
             }
+        }
+
+        /// A sentence that says that no session has the name, and which other sessions there are.
+        func absence(_ others: Set<String>) -> String? {
+            guard case .named(let name) = self else { return nil }
+            let shown = others.sorted().prefix(StoreReader.mostNames).map { "'\($0)'" }
+            let rest = others.count > shown.count ? " and \(others.count - shown.count) more" : ""
+            return "There is no session '\(name)'"
+                + (shown.isEmpty
+                    ? " and no other session." : ". There are: " + shown.joined(separator: ", ") + rest + ".")
         }
     }
 
@@ -114,8 +128,13 @@ final class StoreReader {
     private func readSessions() throws(CommandError) {
         let former = Dictionary(uniqueKeysWithValues: followed.map { ($0.key, $0) })
         var present: [FollowedSession] = []
+        otherNames = []
         for one in applications {
-            for info in try one.run(.sessions) where listed.has(info.identifier) {
+            for info in try one.run(.sessions) {
+                guard listed.has(info.identifier) else {
+                    otherNames.insert(info.identifier)
+                    continue
+                }
                 let key = SessionKey(application: one.identifier, name: info.identifier)
                 var session = former[key]
                 // A session may have been removed after it was listed.
@@ -197,6 +216,7 @@ final class StoreReader {
         snapshot.totals = totals
         snapshot.omitted = max(0, live - totals.running - totals.waiting - totals.suspended)
         snapshot.engine = engineText
+        snapshot.absence = followed.isEmpty ? listed.absence(otherNames) : nil
         let filled = followed.filter { !$0.rows.rows.isEmpty }
         snapshot.sessions = filled.map(\.key)
         snapshot.lastNumber = filled.compactMap { $0.rows.last?.rawValue }.max() ?? 0

@@ -52,6 +52,11 @@ extension Text {
         return "\(day)at \(clock(time)) (in \(approximate(seconds: upwards)))"
     }
 
+    /// An approximate duration, such as "400 ms" or "6 min".
+    static func approximate(milliseconds: Int64) -> String {
+        milliseconds < 1000 ? "\(max(0, milliseconds)) ms" : approximate(seconds: milliseconds / 1000)
+    }
+
     /// An approximate duration, such as "40 s", "6 min", "9 h 26 min" or "3 days".
     static func approximate(seconds: Int64) -> String {
         if seconds < 60 { return "\(max(0, seconds)) s" }

@@ -47,6 +47,7 @@ extension Backhaul.Wait {
         .record(
             "bh_wait_record",
             [
+                ("task_id", .id(taskID)),
                 ("reason", .word(code)), ("reason_text", .optional(text.isEmpty ? nil : text)),
                 ("began_ms", .number(beganMilliseconds)), ("ended_ms", .number(endedMilliseconds)),
             ])

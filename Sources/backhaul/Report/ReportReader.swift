@@ -21,10 +21,9 @@ struct ReportReader {
 
     private mutating func add(_ tasks: [TaskInfo], _ session: Session, _ name: String) throws(CommandError) {
         // The history may forget a task between two calls. Then the task has no attempts and no waits here.
-        let attempts = try session.runAll(tasks.map { .attempts($0.id) })
-        let waits = try session.runAll(tasks.map { .waits($0.id) })
-        for (index, task) in tasks.enumerated() {
-            data.add(task, session: name, attempts[index] ?? [], waits[index] ?? [])
-        }
+        let ids = tasks.map(\.id)
+        let attempts = try session.attempts(ids)
+        let waits = try session.waits(ids)
+        for task in tasks { data.add(task, session: name, attempts[task.id] ?? [], waits[task.id] ?? []) }
     }
 }

@@ -35,6 +35,26 @@ extension Session {
         }
     }
 
+    /// The attempts of many tasks, by task.
+    func attempts(_ tasks: [TaskID]) throws(CommandError) -> [TaskID: [Attempt]] {
+        var records = RecordsByTask<Attempt>(tasks)
+        while let ids = records.next {
+            let (attempts, more) = try run(.attempts(ids))
+            records.add(attempts, more: more, task: \.taskID)
+        }
+        return records.found
+    }
+
+    /// The waits of many tasks, by task.
+    func waits(_ tasks: [TaskID]) throws(CommandError) -> [TaskID: [Backhaul.Wait]] {
+        var records = RecordsByTask<Backhaul.Wait>(tasks)
+        while let ids = records.next {
+            let (waits, more) = try run(.waits(ids))
+            records.add(waits, more: more, task: \.taskID)
+        }
+        return records.found
+    }
+
     /// Divides ids into lists of at most `pageSize` ids.
     static func pages(of ids: [TaskID]) -> [[TaskID]?] {
         stride(from: 0, to: ids.count, by: pageSize).map { Array(ids[$0..<min($0 + pageSize, ids.count)]) }

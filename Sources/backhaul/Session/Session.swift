@@ -29,11 +29,6 @@ final class Session {
         try signals.call { () throws(BackhaulError) in try session.run(try verb()) }
     }
 
-    /// Runs many verbs at a time. The result of a verb whose task is missing is nil.
-    func runAll<Value>(_ verbs: [Verb<Backhaul.Session, Value>]) throws(CommandError) -> [Value?] {
-        try signals.call { () throws(BackhaulError) in try session.runAll(verbs) }
-    }
-
     func configuration() throws(CommandError) -> SessionConfiguration {
         let configuration = try recreatingIfGone { () throws(CommandError) in try run(.configuration) }
         guard let configuration else { throw .stopped(.libraryFailed, "the library gave no configuration") }

@@ -2,14 +2,15 @@
 enum ErrorBody {
     static let longestLine = 200
 
-    /// The printable characters of the first line that has printable characters. Nil if no line has such characters.
-    /// Also nil if the body is HTML, because the first lines of HTML have no message.
+    /// The first line that has printable characters, with escapes in place of other characters (`Text.visible`). Nil
+    /// if no line has printable characters. Also nil if the body is HTML, because the first lines of HTML have no
+    /// message.
     static func line(_ body: [UInt8]) -> String? {
-        // A byte order mark is a format character. So it is not printable, and it is removed.
-        let text = String(decoding: body, as: UTF8.self)
-        for line in text.unicodeScalars.split(whereSeparator: { $0 == "\n" || $0 == "\r" }) {
-            let shown = String(
-                String.UnicodeScalarView(line.map { $0 == "\t" ? " " : $0 }.filter { isShown($0) }))
+        // U+FFFD stands for bytes that are not valid UTF-8, and U+FEFF is a byte order mark.
+        let text = String(decoding: body, as: UTF8.self).unicodeScalars.filter { $0 != "\u{fffd}" && $0 != "\u{feff}" }
+        for line in text.split(whereSeparator: { $0 == "\n" || $0 == "\r" }) {
+            guard line.contains(where: { Text.isPrintable($0) && $0 != " " }) else { continue }
+            let shown = Text.visible(String(String.UnicodeScalarView(line.map { $0 == "\t" ? " " : $0 })))
             let words = withoutDeclaration(shown.drop { $0 == " " })
             guard !words.isEmpty else { continue }
             let start = words.prefix(9).lowercased()
@@ -21,9 +22,6 @@ enum ErrorBody {
 
     /// The body as text. Nil if the body is not valid UTF-8.
     static func text(_ body: [UInt8]?) -> String? { body.flatMap { String(validating: $0, as: UTF8.self) } }
-
-    /// Whether a character is shown. U+FFFD is not shown, because it stands for bytes that are not valid UTF-8.
-    private static func isShown(_ scalar: Unicode.Scalar) -> Bool { Text.isPrintable(scalar) && scalar != "\u{fffd}" }
 
     /// The text after `<?xml …?>`, which may be on the same line as the message.
     private static func withoutDeclaration(_ line: Substring) -> Substring {

@@ -946,6 +946,26 @@ static bh_status make_bh_task_attempts(struct choices *choices) {
     return status;
 }
 
+static bh_status make_bh_tasks_attempts(struct choices *choices) {
+    (void)choices;
+    bh_session *session = choose_handle(choices, SESSION);
+    const uint64_t *task_ids = NULL; size_t count = 0;
+    if (!choose(choices, 3)) { size_t count = choose(choices, 4);
+        uint64_t *list = take_memory(choices, count * sizeof *list);
+        for (size_t i = 0; list && i < count; i++) list[i] = (uint64_t)choose_number(choices);
+        task_ids = (const uint64_t *)list; count = list ? count : 0; }
+    int32_t timeout_ms = choose_timeout(choices);
+    bh_batch *attempts_value = UNTOUCHED, **attempts = &attempts_value;
+    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    begin_error(choices, &error_value);
+    bh_status status =
+        bh_tasks_attempts(session, task_ids, count, timeout_ms, attempts, error);
+    check_untouched("bh_tasks_attempts", status, attempts_value);
+    if (attempts_value != UNTOUCHED) keep_handle(choices, BATCH, attempts_value);
+    check_status(choices, "bh_tasks_attempts", status, error);
+    return status;
+}
+
 static bh_status make_bh_task_waits(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
@@ -959,6 +979,26 @@ static bh_status make_bh_task_waits(struct choices *choices) {
     check_untouched("bh_task_waits", status, waits_value);
     if (waits_value != UNTOUCHED) keep_handle(choices, BATCH, waits_value);
     check_status(choices, "bh_task_waits", status, error);
+    return status;
+}
+
+static bh_status make_bh_tasks_waits(struct choices *choices) {
+    (void)choices;
+    bh_session *session = choose_handle(choices, SESSION);
+    const uint64_t *task_ids = NULL; size_t count = 0;
+    if (!choose(choices, 3)) { size_t count = choose(choices, 4);
+        uint64_t *list = take_memory(choices, count * sizeof *list);
+        for (size_t i = 0; list && i < count; i++) list[i] = (uint64_t)choose_number(choices);
+        task_ids = (const uint64_t *)list; count = list ? count : 0; }
+    int32_t timeout_ms = choose_timeout(choices);
+    bh_batch *waits_value = UNTOUCHED, **waits = &waits_value;
+    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    begin_error(choices, &error_value);
+    bh_status status =
+        bh_tasks_waits(session, task_ids, count, timeout_ms, waits, error);
+    check_untouched("bh_tasks_waits", status, waits_value);
+    if (waits_value != UNTOUCHED) keep_handle(choices, BATCH, waits_value);
+    check_status(choices, "bh_tasks_waits", status, error);
     return status;
 }
 
@@ -1269,7 +1309,9 @@ static const struct call CALLS[] = {
     {"bh_tasks_reschedule", make_bh_tasks_reschedule},
     {"bh_task_claim", make_bh_task_claim},
     {"bh_task_attempts", make_bh_task_attempts},
+    {"bh_tasks_attempts", make_bh_tasks_attempts},
     {"bh_task_waits", make_bh_task_waits},
+    {"bh_tasks_waits", make_bh_tasks_waits},
     {"bh_session_watch_progress", make_bh_session_watch_progress},
     {"bh_session_poll_progress", make_bh_session_poll_progress},
     {"bh_session_progress_fd", make_bh_session_progress_fd},

@@ -59,10 +59,12 @@ enum Rows {
         { transaction in
             try checkReply(.configuration(try transaction.sessions.configuration(of: session)))
         },
-        { transaction in try checkReply(.attempts(try transaction.attempts.all(of: task, in: session))) },
+        { transaction in
+            try checkReply(.attempts(try transaction.attempts.all(of: [task], in: session).attempts, more: false))
+        },
         { transaction in try checkReply(.challenges(try transaction.challenges.all(of: session))) },
         { transaction in
-            try checkReply(.waits(try transaction.waits.all(of: task, in: session, now: 5) ?? []))
+            try checkReply(.waits(try transaction.waits.all(of: task, in: session, now: 5) ?? [], more: false))
         },
         { transaction in
             try checkReply(.activities(try transaction.activities.infos(of: session, now: 5)))

@@ -45,6 +45,21 @@ def test_a_stalled_transfer_waits_until_it_is_released(backhaul_testbed, session
     assert asked(file) == [(200, 0)]
 
 
+def test_before_time_passes_the_daemon_has_what_was_released(backhaul_testbed, session):
+    for turn in range(3):
+        files = [backhaul_testbed.serve(f"/{turn}-{number}", CONTENT) for number in range(6)]
+        for file in files:
+            file.stall(at=100_000)
+        tasks = [session.download(file.url, backhaul_testbed.directory / file.url[-3:]) for file in files]
+        for file in files:
+            file.wait_for_bytes(100_000)
+        for file in files:
+            file.release()
+        backhaul_testbed.pass_time(timedelta(hours=100))
+        assert [asked(file) for file in files] == [[(200, 0)]] * 6
+        assert {task.info().state.name for task in tasks} == {"SUCCEEDED"}
+
+
 def test_after_a_minute_without_a_byte_the_request_is_sent_again(backhaul_testbed, session):
     file = backhaul_testbed.serve("/file", CONTENT)
     file.stall(at=100_000)
@@ -72,7 +87,7 @@ def test_a_redirect_is_followed(backhaul_testbed, session):
 
 def test_wrong_bytes_fail_the_checksum(backhaul_testbed, session):
     file = backhaul_testbed.serve("/file", CONTENT)
-    for _ in range(10):
+    for turn in range(3):
         file.corrupt(at=1_000)
     checksum = "sha-256:" + hashlib.sha256(CONTENT).hexdigest()
     event = download(backhaul_testbed, session, file, checksum=checksum)

@@ -135,7 +135,7 @@ int fcntl64(int descriptor, int command, ...) __attribute__((alias("fcntl")));
 
 // ---- Numbers of processes
 
-static int process_of(pid_t number) {
+int sim_process_of(int number) {
     int process = number - FIRST_NUMBER;
     return process > 0 && process <= SIM_PROCESSES ? process : 0;
 }
@@ -161,7 +161,7 @@ static int send_signal(int process, int signal) {
 }
 
 int kill(pid_t number, int signal) {
-    int process = sim_is_simulated() ? process_of(number) : 0;
+    int process = sim_is_simulated() ? sim_process_of(number) : 0;
     if (!process) return REAL(kill)(number, signal);
     return send_signal(process, signal);
 }
@@ -171,7 +171,7 @@ int sim_pidfd_signal(int descriptor, int signal) { return send_signal(watched[de
 pid_t sim_process_number(int process) { return FIRST_NUMBER + process; }
 
 int sim_pidfd_open(pid_t number) {
-    int process = process_of(number);
+    int process = sim_process_of(number);
     if (!process || !processes[process].is_running) {
         errno = ESRCH;
         return -1;
@@ -185,7 +185,7 @@ int sim_pidfd_open(pid_t number) {
 int sim_process_status(const char *path, char *text, size_t size) {
     int number;
     if (sscanf(path, "/proc/%d/stat", &number) != 1) return -1;
-    int process = process_of(number);
+    int process = sim_process_of(number);
     if (!process || !processes[process].is_running) return 0;
     return snprintf(text, size, "%d (simulated) %c 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %lld 0\n", number,
                     sim_is_stopped(process) ? 'T' : 'S', (long long)(processes[process].start / 10000));

@@ -325,10 +325,10 @@ struct Program {
         var events: OpaquePointer?
         let wait = max(1, (nextAction - now) / millisecond + 1)
         let after = history.hasCursor ? cursor : 0
+        let start = now
         let status = library.session_poll(session, after, 10, Int32(min(wait, 600_000)), &events, &error)
         defer { library.batch_release(events) }
-        // The process of the engine was stopped at the end of the wait.
-        if status == BH_ENGINE_UNRESPONSIVE { return }
+        if status == BH_ENGINE_UNRESPONSIVE, isEngineStopped(since: start) { return }
         guard status == BH_OK else { return check(status) }
         let forgets = random.chance(history.forgetfulness) && now < History.lastFault
         for index in 0..<library.batch_count(events) {
@@ -418,14 +418,14 @@ struct Program {
         guard !history.hasLaunches else { return }
         let inspection = Inspection(library: library, application: application, session: session)
         let wait = random.chance(50) ? Int32(random.magnitude(60_000...3_600_000)) : nil
+        let start = now
         let status = inspection.attach(Self.sessionIdentifier(other), waiting: wait, &error)
         if status == BH_OK {
             if world.programs.consumer(other) == consumer { record(.hasSecondConsumer) }
         } else {
-            // At the end of a wait, the process of the engine may be stopped.
-            let expected: [bh_status] =
-                wait == nil ? [bh_status(BH_IN_USE)] : [bh_status(BH_TIMEOUT), bh_status(BH_ENGINE_UNRESPONSIVE)]
-            if !expected.contains(status) { check(status) }
+            if status == bh_status(wait == nil ? BH_IN_USE : BH_TIMEOUT) { return }
+            if wait != nil, status == BH_ENGINE_UNRESPONSIVE, isEngineStopped(since: start) { return }
+            check(status)
         }
     }
 
@@ -441,6 +441,12 @@ struct Program {
     }
 
     // MARK: Calls
+
+    /// Whether the process that the last call has named as the engine was stopped at any moment since this time.
+    private func isEngineStopped(since time: Int64) -> Bool {
+        let process = sim_process_of(Int32(clamping: error.detail))
+        return error.domain == BH_DOMAIN_PROCESS && world.programs.wasStopped(process, since: time)
+    }
 
     func check(_ status: bh_status) {
         guard status != BH_OK else { return }

@@ -16,6 +16,8 @@ final class Programs {
     private var sessions: [Int: Int32] = [:]
     /// Until when a program does nothing.
     private var pauses: [Int: Int64] = [:]
+    /// Until when each process is stopped that was stopped once.
+    private var stops: [Int32: Int64] = [:]
     /// The processes that the daemon has launched.
     private var launched: Set<Int32> = []
     private var launches = Launches()
@@ -136,9 +138,14 @@ final class Programs {
     /// Stops the threads of a program for the duration.
     func stop(_ program: Int, for duration: Int64) {
         guard let process = running[program] else { return }
-        journal.add(Observation(time: world.servers.now, kind: .programStops, program: program, first: duration))
+        let now = world.servers.now
+        journal.add(Observation(time: now, kind: .programStops, program: program, first: duration))
+        if !wasStopped(process, since: now) { stops[process] = now + duration }
         sim_stop_process(process, duration)
     }
+
+    /// Whether the process was stopped at any moment since this time.
+    func wasStopped(_ process: Int32, since time: Int64) -> Bool { stops[process].map { $0 >= time } ?? false }
 
     /// Ends the calling process. Its program starts again after the duration; nil: it is done.
     func exit(_ program: Int, for duration: Int64?) -> Never {

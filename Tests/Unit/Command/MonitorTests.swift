@@ -158,6 +158,38 @@ struct MonitorTests {
         #expect(TransferDetails.broken("", columns: 80) == [""])
     }
 
+    @Test("before the first reading, the head has no counts")
+    func firstFrame() {
+        let layout = MonitorLayout(columns: 80, height: 12, blocks: .unicode, now: evening)
+        let lines = layout.lines(MonitorSnapshot(), MonitorView(), details: []).map(\.text)
+        #expect(!lines.contains { $0.contains("running") || $0.contains("B/s") })
+        #expect(lines[4] == "Reading the store.")
+    }
+
+    @Test("the help of the keys has all its words on a terminal with 80 columns and 24 lines")
+    func keyHelp() {
+        let words = screen(mixed, keys: [.character("?")], height: 24).flatMap { $0.split(separator: " ") }
+        for key in MonitorKey.all {
+            #expect(words.firstRange(of: key.help.split(separator: " ")) != nil, "\(key.help)")
+        }
+        #expect(words.suffix(6).joined(separator: " ") == "any key: back to the list")
+    }
+
+    @Test("if no session has the name, the screen says which sessions there are")
+    func absence() {
+        let list = StoreReader.SessionList.named("typo")
+        #expect(list.absence(["photos", "default"]) == "There is no session 'typo'. There are: 'default', 'photos'.")
+        #expect(list.absence([]) == "There is no session 'typo' and no other session.")
+        let many = Set((10..<40).map { "s\($0)" })
+        #expect(list.absence(many)?.hasSuffix("'s28', 's29' and 10 more.") == true)
+        #expect(StoreReader.SessionList.all.absence([]) == nil)
+        var empty = snapshot([])
+        empty.absence = list.absence(["photos"])
+        let layout = MonitorLayout(columns: 40, height: 12, blocks: .unicode, now: evening)
+        let lines = layout.lines(empty, MonitorView(), details: []).map(\.text)
+        #expect(lines[4...5] == ["There is no session 'typo'. There are: ", "'photos'."])
+    }
+
     // MARK: Keys
 
     private func view(_ rows: [TransferRow] = mixed, room: Int = 10, keys: TerminalKey...) -> MonitorView {
@@ -212,6 +244,19 @@ struct MonitorTests {
         for key in "lx" { _ = view.press(.character(key)) }
         #expect(view.press(.escape) == .none)
         #expect(view.mode == .list)
+    }
+
+    @Test("Ctrl-W erases the last word of a prompt, and Ctrl-U the whole text")
+    func erasing() {
+        var view = view()
+        for key in "/one two  " { _ = view.press(.character(key)) }
+        for text in ["one ", "", ""] {
+            _ = view.press(.eraseWord)
+            #expect(view.mode == .prompt(.filter, text: text))
+        }
+        for key in "one two" { _ = view.press(.character(key)) }
+        _ = view.press(.eraseLine)
+        #expect(view.mode == .prompt(.filter, text: ""))
     }
 
     @Test("the filter selects by all of its words, and ignores the case of ASCII letters")

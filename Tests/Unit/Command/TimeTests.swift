@@ -79,6 +79,13 @@ struct TimeTests {
         #expect(Text.timeWithCountdown(evening - 1, now: evening) == "now")
     }
 
+    @Test("a duration below a second is shown in milliseconds")
+    func shortDurations() {
+        #expect(
+            [-1, 0, 400, 999, 1000, 61_500].map { Text.approximate(milliseconds: $0) }
+                == ["0 ms", "0 ms", "400 ms", "999 ms", "1 s", "1 min"])
+    }
+
     @Test("a period within one day is shown with one date")
     func periods() {
         #expect(Text.period(evening, evening + hour, now: evening) == "20 Nov 21:10 - 22:10")

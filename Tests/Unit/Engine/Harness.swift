@@ -97,7 +97,7 @@ func enqueue(_ session: SessionClient, _ requests: [Request]) throws -> [Enqueue
 }
 
 func waitRecords(of task: TaskID, in session: SessionClient) throws -> [WaitRecord] {
-    guard case .waits(let waits) = try reply(session.submit { .waits($0, task) }) else { throw Unexpected() }
+    guard case .waits(let waits, _) = try reply(session.submit { .waits($0, task) }) else { throw Unexpected() }
     return waits
 }
 

@@ -63,6 +63,41 @@ struct AttemptTests {
         #expect(try store.tasks(of: session)[0].attempts == 3)
     }
 
+    @Test("the attempts of several tasks are listed as those of each task, and missing tasks are left out")
+    func several() throws {
+        let tasks = try store.enqueue((1...4).map { .numbered($0) }, in: session)
+        for (task, count) in zip(tasks, [2, 0, 1, 3]) {
+            for number in 0..<count { try fail(store, task, UInt32(number) + 1) }
+        }
+        let ids = [tasks[3], TaskID(rawValue: 99), tasks[0], tasks[1], tasks[0]]
+        let listed = try store.run { [session] in try $0.attempts.all(of: ids, in: session) }
+        let expected = try attempts(store, tasks[0], session) + attempts(store, tasks[3], session)
+        #expect(listed.attempts == expected)
+        #expect(!listed.more)
+        let other = try store.session("other")
+        #expect(try store.run { try $0.attempts.all(of: tasks, in: other) }.attempts.isEmpty)
+    }
+
+    @Test("a large list of attempts ends early, after all attempts of a task")
+    func parts() throws {
+        let tasks = try store.enqueue((1...60).map { .numbered($0) }, in: session)
+        try store.run { transaction in
+            for task in tasks {
+                for number: UInt32 in 1...100 { try transaction.attempts.write(attempt(task, number)) }
+            }
+        }
+        var rest = tasks
+        var sizes: [Int] = []
+        while !rest.isEmpty {
+            let ids = rest
+            let listed = try store.run { [session] in try $0.attempts.all(of: ids, in: session) }
+            sizes.append(listed.attempts.count)
+            #expect(listed.attempts.count.isMultiple(of: 100))
+            rest = listed.more ? rest.filter { $0 > listed.attempts[listed.attempts.count - 1].task } : []
+        }
+        #expect(sizes.count > 1 && sizes.reduce(0, +) == 6000, "\(sizes)")
+    }
+
     @Test("at most 100 attempts of a task are kept: the first attempt and the 99 newest attempts")
     func many() throws {
         let task = try store.enqueue([.numbered(1)], in: session)[0]

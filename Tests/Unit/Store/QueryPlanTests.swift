@@ -54,6 +54,7 @@ struct QueryPlanTests {
             _ = try transaction.delays.releaseStorage()
             try transaction.attempts.write(Attempt(task: ids[0], number: 200, next: .retry))
             _ = try transaction.attempts.all(of: ids[0], in: session)
+            _ = try transaction.attempts.all(of: ids, in: session)
             _ = try transaction.history.tasks(of: session, after: .zero, maximum: 9)
             try transaction.history.trim(session, to: 1)
             try transaction.delays.begin([ids[1], ids[2]], until: 50, for: .budget)

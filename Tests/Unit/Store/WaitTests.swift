@@ -56,6 +56,23 @@ struct WaitTests {
         #expect(try waits(store, other, plain, now: 1) == nil)
     }
 
+    @Test("the waits of several tasks are listed as those of each task, and missing tasks are left out")
+    func several() throws {
+        let tasks = try store.enqueue([.numbered(1), .stating(2, .overnight), .numbered(3)], in: session)
+        try wait(store, WaitScope(session, constraints: .session), .power, from: 1_000, to: 20_000)
+        try wait(store, WaitScope(session, task: tasks[2]), .budget, from: 70_000, to: 71_000)
+        let ids = [tasks[2], TaskID(rawValue: 99), tasks[0], tasks[1]]
+        let listed = try store.run { [session] in try $0.waits.all(of: ids, in: session, now: 90_000) }
+        let expected = try store.run { [session] transaction in
+            try tasks.flatMap { try transaction.waits.all(of: $0, in: session, now: 90_000) ?? [] }
+        }
+        #expect(listed.waits == expected)
+        #expect(!listed.more)
+        #expect(listed.waits.map(\.task) == [tasks[0], tasks[2], tasks[2]])
+        let texts = try waits(store, session, tasks[2], now: 90_000)
+        #expect(texts == ["power 2000-20000", "budget 70000-71000"])
+    }
+
     @Test("a task keeps the records of its old constraints when it gets other constraints")
     func otherConstraints() throws {
         let task = try store.enqueue([.stating(2, .overnight)], in: session)[0]

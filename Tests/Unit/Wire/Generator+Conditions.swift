@@ -18,7 +18,9 @@ extension Generator {
     }
 
     mutating func wait() -> WaitRecord {
-        WaitRecord(any(), text(), beganMilliseconds: integer(), endedMilliseconds: optional { $0.integer() })
+        var wait = WaitRecord(any(), text(), beganMilliseconds: integer(), endedMilliseconds: optional { $0.integer() })
+        wait.task = id()
+        return wait
     }
 
     mutating func condition() -> ConditionInfo {

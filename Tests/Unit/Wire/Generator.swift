@@ -250,7 +250,8 @@ extension Generator {
             .createSession(configuration(), any(), id(), waits: bool()),
             .attachSession(identifier: text(), any(), id(), waits: bool()), .stopWaiting(id()), .engine,
             .setLaunch(optional { $0.launchCommand() }), .launches, .currentLaunch, .challenges(id()),
-            .attempts(id(), id()), .history(id(), after: id(), maximum: integer()), .setLimits(limits()), .limits,
+            .attempts(id(), id()), .attemptsOfTasks(id(), list { $0.id() }), .waitsOfTasks(id(), list { $0.id() }),
+            .history(id(), after: id(), maximum: integer()), .setLimits(limits()), .limits,
             .waits(id(), id()), .conditions, .holds, .setNetwork(networkSettings()), .networks, .metrics, .applications,
             .setActivity(id(), activity()), .removeActivity(id(), identifier: text()), .activities(id()),
             .control(id(), .setRate(optional { $0.integer() }), selection()),
@@ -288,8 +289,9 @@ extension Generator {
             .launches(list { $0.launch() }),
             .currentLaunch(
                 optional { CurrentLaunch(id: $0.id(), launches: $0.integer(), sessions: $0.list { $0.session() }) }),
-            .challenges(list { $0.challenge() }), .attempts(list { $0.attempt() }), .limits(limits()),
-            .waits(list { $0.wait() }), .conditions(list { $0.condition() }), .holds(list { $0.hold() }),
+            .challenges(list { $0.challenge() }), .attempts(list { $0.attempt() }, more: bool()),
+            .limits(limits()),
+            .waits(list { $0.wait() }, more: bool()), .conditions(list { $0.condition() }), .holds(list { $0.hold() }),
             .networks(list { $0.network() }), .activities(list { $0.activityInfo() }),
             .metrics(text()), .applications(list { $0.application() }),
         ]

@@ -52,6 +52,9 @@ enum { SIM_PROCESSES = 12 };
 void sim_start_process(int process, void *(*body)(void *), void *argument);
 bool sim_is_running(int process);
 
+// Returns the process with this process id, as getpid(2) returns it in the process. 0: none.
+int sim_process_of(int number);
+
 // Ends a process at once, as SIGKILL does. Call it while no thread runs.
 void sim_end_process(int process);
 

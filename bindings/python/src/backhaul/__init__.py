@@ -89,7 +89,7 @@ from ._launch import ApplicationInfo, EngineInfo, Launch, LaunchCommand, LaunchI
 from ._library import version
 from ._numbers import BUDGET_NOTHING, HISTORY_NONE, PRIORITY_NOW, TIME_UNCHANGED
 from ._progress import ProgressStream
-from ._reading import Events
+from ._reading import Events, Records
 from ._requests import Dependency, DownloadOptions, Enqueued, Part, Request, TransferOptions
 from ._rules import TLS, Budget, Constraints, Policy, Proxy, RetryPolicy, TransferRules
 from ._session import Session
@@ -192,6 +192,7 @@ __all__ = [
     "QualityOfService",
     "QualityOfServiceWord",
     "Reason",
+    "Records",
     "Redirects",
     "RedirectsWord",
     "ResumableUploads",

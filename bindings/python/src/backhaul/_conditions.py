@@ -14,6 +14,8 @@ from ._types import OptionalTime, Time
 class Wait:
     """A wait record: a period in which a task did not run, with the reason."""
 
+    #: The task's id.
+    task_id: int
     #: The reason why the task did not run.
     reason: Reason
     #: The reason in one sentence.

@@ -625,6 +625,7 @@ class bh_wait_record(Structure):
 
     _fields_ = [
         ("struct_size", c_size_t),
+        ("task_id", c_uint64),
         ("reason", c_int32),
         ("reserved", c_uint32),
         ("reason_text", c_char_p),

@@ -105,7 +105,13 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     ]),
     "bh_task_claim": (c_int32, [bh_session, c_uint64, c_char_p, c_int32, c_int32, POINTER(bh_error)]),
     "bh_task_attempts": (c_int32, [bh_session, c_uint64, c_int32, POINTER(bh_batch), POINTER(bh_error)]),
+    "bh_tasks_attempts": (c_int32, [
+        bh_session, POINTER(c_uint64), c_size_t, c_int32, POINTER(bh_batch), POINTER(bh_error),
+    ]),
     "bh_task_waits": (c_int32, [bh_session, c_uint64, c_int32, POINTER(bh_batch), POINTER(bh_error)]),
+    "bh_tasks_waits": (c_int32, [
+        bh_session, POINTER(c_uint64), c_size_t, c_int32, POINTER(bh_batch), POINTER(bh_error),
+    ]),
     "bh_session_watch_progress": (c_int32, [bh_session, c_uint32, c_int32, POINTER(bh_error)]),
     "bh_session_poll_progress": (c_int32, [bh_session, c_int32, POINTER(bh_batch), POINTER(bh_error)]),
     "bh_session_progress_fd": (c_int32, [bh_session, POINTER(c_int), POINTER(bh_error)]),

@@ -3,7 +3,8 @@ afterwards."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Callable, Generic, NamedTuple, TypeVar
 
 from ._constants import ItemKind
 from ._copying import has_more, known_size, texts
@@ -34,6 +35,23 @@ class Events(NamedTuple):
     items: list[Event]
     #: Whether there were more events than the poll requested.
     more: bool
+
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True)
+class Records(Generic[Record]):
+    """The records of several tasks."""
+
+    #: The records, sorted by task.
+    items: list[Record]
+    #: Whether a task was left out, because the result is large.
+    more: bool
+
+
+def records(read: Callable[[BatchHandle], list[Record]]) -> Callable[[BatchHandle], Records[Record]]:
+    return lambda batch: Records(read(batch), has_more(batch))
 
 
 def _additions(raw: bh_launch_info) -> dict[str, str]:

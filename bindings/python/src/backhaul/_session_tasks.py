@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable, TypeVar
 
 from . import _writing
 from ._attempt import Attempt
@@ -11,6 +11,7 @@ from ._conditions import Wait
 from ._constants import IfExists, TaskState
 from ._identity import Among, Identity
 from ._numbers import TIME_UNCHANGED
+from ._reading import Records
 from ._rules import Constraints
 from ._session_verbs import PAGE, SessionVerbs
 from ._types import Moment, StrPath
@@ -19,6 +20,23 @@ from ._words import IfExistsWord
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+Record = TypeVar("Record", Attempt, Wait)
+
+
+def _by_task(
+    tasks: Iterable[Identity], read: Callable[[list[int]], Records[Record]]
+) -> dict[int, list[Record]]:
+    """Reads the records of the tasks in parts, and returns them by the id of the task."""
+    rest = sorted(set(_writing.identities("tasks", tasks)))
+    found: dict[int, list[Record]] = {}
+    while rest:
+        page = read(rest[:PAGE])
+        for record in page.items:
+            found.setdefault(record.task_id, []).append(record)
+        rest = [task for task in rest if task > page.items[-1].task_id] if page.more else rest[PAGE:]
+    return found
 
 
 class SessionTasks:
@@ -49,9 +67,10 @@ class SessionTasks:
         wanted = list(_writing.several("states", states))
         while True:
             page = self.start.tasks(chosen, states=wanted, group=group, after=after).result(timeout)
-            yield from page
-            if len(page) < PAGE:
+            # A page with large tasks has fewer tasks than were asked for.
+            if not page:
                 return
+            yield from page
             after = page[-1].id
 
     def task(self, task: Identity, *, timeout: float | None = None) -> TaskInfo:
@@ -75,6 +94,18 @@ class SessionTasks:
         """
         return self.start.waits(task).result(timeout)
 
+    def attempts_of(
+        self, tasks: Iterable[Identity], *, timeout: float | None = None
+    ) -> dict[int, list[Attempt]]:
+        """Returns the attempts of many tasks, by the id of the task, in few calls. Each list is what ``attempts``
+        returns for the task. Tasks without attempts, and tasks that are neither in the list nor in the history, are
+        left out."""
+        return _by_task(tasks, lambda ids: self.start.attempts_of(ids).result(timeout))
+
+    def waits_of(self, tasks: Iterable[Identity], *, timeout: float | None = None) -> dict[int, list[Wait]]:
+        """Returns the wait records of many tasks, as ``attempts_of`` returns attempts."""
+        return _by_task(tasks, lambda ids: self.start.waits_of(ids).result(timeout))
+
     def history(self, after: Identity = 0, *, timeout: float | None = None) -> Iterator[TaskInfo]:
         """Yields ended tasks whose event was acknowledged, in the order of their ids. The first task is the one after
         ``after``. The tasks are fetched in pages. The history keeps only the ``history_limit`` tasks that ended
@@ -82,9 +113,9 @@ class SessionTasks:
         last = after if isinstance(after, int) else after.id
         while True:
             page = self.start.history(last).result(timeout)
-            yield from page
-            if len(page) < PAGE:
+            if not page:
                 return
+            yield from page
             last = page[-1].id
 
     def cancel(

@@ -233,6 +233,19 @@ class SessionVerbs:
             from_batch(_reading_conditions.waits), library.bh_task_waits, _writing.identity(task)
         )
 
+    def attempts_of(self, tasks: Iterable[Identity]) -> Ticket[_reading.Records[Attempt]]:
+        """Returns the attempts of several tasks, at most 1,000, sorted by task. If the result's ``more`` is True, call
+        the method again with the tasks that come after the task of the last attempt."""
+        ids = _writing.identities("tasks", tasks)
+        read = from_batch(_reading.records(_reading_transfers.attempts))
+        return self._start(read, library.bh_tasks_attempts, ids, len(ids))
+
+    def waits_of(self, tasks: Iterable[Identity]) -> Ticket[_reading.Records[Wait]]:
+        """Returns the wait records of several tasks, as ``attempts_of`` returns attempts."""
+        ids = _writing.identities("tasks", tasks)
+        read = from_batch(_reading.records(_reading_conditions.waits))
+        return self._start(read, library.bh_tasks_waits, ids, len(ids))
+
     def history(self, after: int = 0, maximum: int = PAGE) -> Ticket[list[TaskInfo]]:
         """Returns one page of the history: tasks with ids greater than ``after``."""
         return self._start(

@@ -20,6 +20,15 @@ func waiting<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) 
     }
 }
 
+/// Throws if the text contains a NUL character, because C would end the text there.
+func check(_ text: String, _ name: String) throws {
+    if hasNUL(text) {
+        throw BackhaulError(.invalidArgument, message: "\(name) contains a NUL character; remove it")
+    }
+}
+
+func hasNUL(_ text: String) -> Bool { text.utf8.contains(0) }
+
 func milliseconds(_ timeout: Duration) -> Int32 { Int32(clamping: Int64(timeout / .milliseconds(1))) }
 
 func withOptionalText<Result>(

@@ -20,7 +20,10 @@ public final class Resource: @unchecked Sendable {
     public func replace(_ content: [UInt8]) { bht_replace(pointer, content, content.count) }
 
     /// From now on, requests need this credential. Others get the status 401.
-    public func require(user: String, password: String) { bht_require(pointer, user, password) }
+    public func require(user: String, password: String) {
+        precondition(!hasNUL(user + password), "the user or the password contains a NUL character; remove it")
+        bht_require(pointer, user, password)
+    }
 
     /// From now on, requests need no credential.
     public func requireNothing() { bht_require(pointer, nil, nil) }
@@ -40,11 +43,16 @@ public final class Resource: @unchecked Sendable {
     /// The response has this status, these header fields and no content:
     /// `refuse(503, headers: ["Retry-After": "7200"])`.
     public func refuse(_ status: Int, headers: [String: String] = [:]) {
-        bht_refuse(pointer, Int32(clamping: status), headers.map { "\($0.key): \($0.value)\r\n" }.joined())
+        let fields = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
+        precondition(!hasNUL(fields), "a header field contains a NUL character; remove it")
+        bht_refuse(pointer, Int32(clamping: status), fields)
     }
 
     /// The response is a redirect (302) to this URL or path.
-    public func redirect(to target: String) { bht_redirect(pointer, target) }
+    public func redirect(to target: String) {
+        precondition(!hasNUL(target), "the target contains a NUL character; percent-encode it")
+        bht_redirect(pointer, target)
+    }
 
     /// Waits until the resource has got this number of requests.
     ///

@@ -18,6 +18,8 @@ public final class Testbed: @unchecked Sendable {
     ///   - directory: An existing directory, in which the testbed makes its own directory. Nil means the directory for
     ///     temporary files.
     public init(daemon: String? = nil, directory: String? = nil) throws {
+        try check(daemon ?? "", "the path of the daemon")
+        try check(directory ?? "", "the directory")
         var made: OpaquePointer?
         try withOptionalText(daemon) { daemon in
             try withOptionalText(directory) { directory in
@@ -61,6 +63,7 @@ public final class Testbed: @unchecked Sendable {
 
     /// Adds a resource to the origin. `path` begins with a slash.
     public func serve(_ path: String, _ content: [UInt8]) throws -> Resource {
+        try check(path, "the path")
         var made: OpaquePointer?
         try check { bht_serve(pointer, path, content, content.count, &made, $0) }
         guard let made else { throw BackhaulError(.internal, message: "bht_serve returned no resource") }
@@ -75,6 +78,7 @@ public final class Testbed: @unchecked Sendable {
     ///   - program: The path of the program. Nil means the program of this process.
     ///   - arguments: The arguments after the program's name.
     public func start(_ program: String? = nil, _ arguments: [String] = []) throws -> Host {
+        for word in [program ?? ""] + arguments { try check(word, "the program or an argument") }
         var made: OpaquePointer?
         try withTexts([program] + arguments) { words in
             try check { bht_start(pointer, words, arguments.count + 1, &made, $0) }

@@ -45,6 +45,14 @@ struct StoryTests {
         await application.close()
     }
 
+    @Test("a text with a NUL character is refused, because C would end it there")
+    func texts() throws {
+        let testbed = try Testbed()
+        #expect(throws: BackhaulError.self) { try testbed.serve("/file\0.jpg", []) }
+        #expect(throws: BackhaulError.self) { try testbed.start("/bin/true", ["a\0b"]) }
+        #expect(throws: BackhaulError.self) { try Testbed(directory: testbed.directory + "\0") }
+    }
+
     @Test("two hours of Retry-After pass at once")
     func clock() async throws {
         let testbed = try Testbed()

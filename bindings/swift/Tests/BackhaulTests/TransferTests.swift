@@ -314,9 +314,29 @@ struct TransferTests: EmbeddedTests {
         #expect(try #require(attempt.responseStart) <= #require(attempt.responseEnd))
         let (history, more) = try await session.history()
         #expect(history.map(\.id) == [task] && !more)
+        let all = try await session.attempts([task, TaskID(rawValue: 99)])
+        #expect(all == [task: attempts])
+        #expect(try await session.waits([task]) == [:])
         #expect(history.first?.state == .succeeded && history.first?.path == server.path("a"))
         #expect(history.first?.endedMilliseconds != nil)
         await application.close()
+    }
+
+    @Test("the records of many tasks are read in parts")
+    func recordsInParts() {
+        let tasks = (1...2500).map { TaskID(rawValue: $0) }
+        var records = RecordsByTask<TaskID>(tasks.reversed())
+        var parts: [Int] = []
+        while let ids = records.next {
+            // Each reply has the records of at most 700 tasks. Only even tasks have records.
+            parts.append(ids.count)
+            let found = ids.prefix(700).filter { $0.rawValue.isMultiple(of: 2) }
+            records.add(found + found, more: ids.count > 700) { $0 }
+        }
+        #expect(parts == [1000, 1000, 1000, 400])
+        #expect(
+            records.found
+                == Dictionary(uniqueKeysWithValues: tasks.filter { $0.rawValue % 2 == 0 }.map { ($0, [$0, $0]) }))
     }
 
     @Test("a request with two contradictory fields is refused, and the error names both fields")

@@ -51,11 +51,6 @@ package final class BlockingSession: Sendable {
         return try patience.run(verb, handle)
     }
 
-    /// Runs verbs that do not depend on each other. The result of a verb that throws `.notFound` is nil.
-    package func runAll<Value>(_ verbs: [Verb<Session, Value>]) throws(BackhaulError) -> [Value?] {
-        try patience.runAll(verbs, handle)
-    }
-
     package func configuration() throws(BackhaulError) -> SessionConfiguration {
         guard let configuration = try run(.configuration) else { throw BackhaulError(BH_INTERNAL) }
         return configuration

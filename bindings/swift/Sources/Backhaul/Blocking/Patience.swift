@@ -26,12 +26,6 @@ package struct Patience: Sendable {
     func run<Owner, Value>(_ verb: Verb<Owner, Value>, _ handle: Handle) throws(BackhaulError) -> Value {
         let ticket = try verb.ticket(handle)
         defer { bh_ticket_release(ticket.pointer) }
-        return try result(of: verb, ticket)
-    }
-
-    private func result<Owner, Value>(
-        of verb: Verb<Owner, Value>, _ ticket: Handle
-    ) throws(BackhaulError) -> Value {
         if let isInterrupted {
             try Patience.wait(ticket, verb.isUnlimited ? nil : limit, limitWhileStopped, isInterrupted)
         } else {
@@ -39,33 +33,6 @@ package struct Patience: Sendable {
         }
         return try verb.result(ticket)
     }
-
-    /// Starts the next verbs while the engine performs the earlier ones, so that it need not wait for each reply to be
-    /// read. The result of a verb that throws `.notFound` is nil.
-    func runAll<Owner, Value>(
-        _ verbs: [Verb<Owner, Value>], _ handle: Handle
-    ) throws(BackhaulError) -> [Value?] {
-        var tickets: [Handle] = []
-        var results: [Value?] = []
-        defer { for ticket in tickets[results.count...] { bh_ticket_release(ticket.pointer) } }
-        for verb in verbs {
-            while tickets.count < min(verbs.count, results.count + Patience.mostStarted) {
-                tickets.append(try verbs[tickets.count].ticket(handle))
-            }
-            let ticket = tickets[results.count]
-            do throws(BackhaulError) {
-                results.append(try result(of: verb, ticket))
-            } catch {
-                guard error.status == .notFound else { throw error }
-                results.append(nil)
-            }
-            bh_ticket_release(ticket.pointer)
-        }
-        return results
-    }
-
-    /// How many verbs `runAll` has started and not yet finished, at most.
-    private static let mostStarted = 64
 
     /// Does the same as `run`, but without a limit, until `isInterrupted` returns true.
     static func run<Owner, Value>(

@@ -176,6 +176,25 @@ extension Verb where Owner == Session, Value == [Attempt] {
     }
 }
 
+extension Verb where Owner == Session, Value == (attempts: [Attempt], more: Bool) {
+    package static func attempts(_ tasks: [TaskID]) -> Verb {
+        let ids = tasks.map(\.rawValue)
+        return batch(
+            Arena(), known: ids.isEmpty ? ([], false) : nil,
+            { bh_tasks_attempts($0, ids, ids.count, BH_START, nil, $1) }
+        ) { ($0.attempts(), $0.hasMore) }
+    }
+}
+
+extension Verb where Owner == Session, Value == (waits: [Wait], more: Bool) {
+    package static func waits(_ tasks: [TaskID]) -> Verb {
+        let ids = tasks.map(\.rawValue)
+        return batch(
+            Arena(), known: ids.isEmpty ? ([], false) : nil, { bh_tasks_waits($0, ids, ids.count, BH_START, nil, $1) }
+        ) { ($0.waits(), $0.hasMore) }
+    }
+}
+
 extension Verb where Owner == Session, Value == [Wait] {
     package static func waits(_ task: TaskID) -> Verb {
         batch(Arena(), { bh_task_waits($0, task.rawValue, BH_START, nil, $1) }) { $0.waits() }

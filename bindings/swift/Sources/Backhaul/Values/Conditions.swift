@@ -97,6 +97,8 @@ public struct Hold: Hashable, Sendable {
 
 /// A wait record: a period in which a task did not run, with the reason.
 public struct Wait: Hashable, Sendable {
+    /// The task.
+    public let taskID: TaskID
     /// Nil if the code is from a newer version of the library. `text` then describes the reason.
     public let code: WaitingReason.Code?
     /// The reason as one sentence.
@@ -108,6 +110,7 @@ public struct Wait: Hashable, Sendable {
 
     // Unsafe: the pointers are valid, because the C library's list is released only after its items are copied.
     init(_ wait: bh_wait_record) {
+        taskID = TaskID(rawValue: wait.task_id)
         code = WaitingReason.Code(rawValue: wait.reason)
         text = sentence(wait.reason_text) ?? ""
         beganMilliseconds = wait.began_ms
