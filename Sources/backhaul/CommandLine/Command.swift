@@ -98,7 +98,13 @@ enum Commands {
         CommandEntry(Launches.self), CommandEntry(Register.self), CommandEntry(Unregister.self),
         CommandEntry(Complete.self), CommandEntry(Service.self), CommandEntry(Desktop.self),
         CommandEntry(Doctor.self),
-    ]
+    ] + fleet
+
+    #if FLEET
+    private static let fleet = [CommandEntry(Fleet.self), CommandEntry(FleetWorker.self)]
+    #else
+    private static let fleet: [CommandEntry] = []
+    #endif
 
     static func named(_ name: String) -> CommandEntry? { all.first { $0.description.name == name } }
 }
