@@ -332,10 +332,10 @@ def test_names_and_urls_cannot_control_the_terminal(backhaul, slow):
     backhaul("add", "--suspended", "-o", backhaul.here / name, f"{slow.url}/one.bin?%1b[2J")
     backhaul("add", "--suspended", f"{slow.url}/plain.bin")
     screen = LiveScreen(backhaul)
-    line = screen.until(r"\\u\{1b\}\]0;")
+    line = screen.until(r"\\u\{1b\}\]0;.*suspended")
     assert screen.screen.title == ""
     # The wide characters of the first name take two columns each.
-    places = [line.index("suspended"), screen.until("plain.bin").index("suspended")]
+    places = [line.index("suspended"), screen.until("plain.bin.*suspended").index("suspended")]
     assert places[0] + line.count("文") + line.count("件") >= places[1]
     screen.type("\r")
     screen.until("url:")
