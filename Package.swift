@@ -11,11 +11,10 @@ let strict: [SwiftSetting] = [
     // for each batch of files. This saves a third of the processor time. The option for threads gives each file its own
     // object file, which the build tool needs. Without the last option, a second compiler expands each macro of the
     // tests again, for the interface of the module, which no module imports: an eighth of the build of the unit tests.
-    // The index for editors leaves out the declarations of the system's modules: a quarter of that build.
     .unsafeFlags(
         [
             "-whole-module-optimization", "-disable-batch-mode", "-num-threads", "1",
-            "-no-emit-module-separately-wmo", "-index-ignore-system-modules",
+            "-no-emit-module-separately-wmo",
         ], .when(configuration: .debug)),
 ]
 

@@ -2,14 +2,20 @@
 bindings/swift is compiled only one time."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 _PROJECT = Path(__file__).resolve().parents[2]
 SCRATCH = _PROJECT / "build" / "swift" / "package"
-# Package.swift of the project gives the reasons for these options of the compiler. A package of users has none.
-_COMPILER = ["-whole-module-optimization", "-disable-batch-mode", "-num-threads", "1",
-             "-no-emit-module-separately-wmo", "-index-ignore-system-modules"]
+# The options of the compiler that the project's own debug build has. The Package.swift of bindings/swift has none of
+# them, because a package that hosts depend on must not have such options.
+_FLAGS = re.search(r"unsafeFlags\(\s*\[(.*?)\], \.when\(configuration: \.debug\)",
+                   (_PROJECT / "Package.swift").read_text(encoding="utf-8"), re.S)
+_COMPILER = re.findall(r'"(.*?)"', _FLAGS[1])
+# The index for editors, in which the build tool finds tests, leaves out the declarations of the system's modules: a
+# quarter of the build.
+_COMPILER.append("-index-ignore-system-modules")
 COMMAND = ["swift", "build", "--scratch-path", str(SCRATCH), *(word for one in _COMPILER for word in ("-Xswiftc", one))]
 #: A test may set other variables, and the compiler has its cache in the home directory.
 _ENVIRONMENT = dict(os.environ)
