@@ -1,8 +1,10 @@
 """A server of resumable uploads: draft-ietf-httpbis-resumable-upload (interop version 8) and tus 1.0, as far as the
 tests need them. It can drop connections, forget uploads, and lie."""
 
+import contextlib
 import re
 import secrets
+import socket
 import threading
 from urllib.parse import urlsplit
 
@@ -56,6 +58,15 @@ class _Handler(Handler):
         if rest:
             self.close_connection = True
         return rest == 0
+
+    def finish(self):
+        """Closes the connection after the client has closed it. If the server closed first, with unread bytes, the
+        client might not read the last response, for example the interim response with the upload's URL."""
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
+            while self.rfile.read1(65_536):
+                pass
+        super().finish()
 
     def finish_upload(self, body, status=200):
         with self.owner.changed:
@@ -145,8 +156,8 @@ class _Handler(Handler):
 class ResumableServer(HandlingServer):
     """`PUT /files/NAME` and `POST /files` are uploads by the draft, `POST /tus` makes an upload of tus.
 
-    - `drop_after`: a list with one number for each request with a body: after this number of bytes, the connection is
-      closed. None: the request is read whole. If the list is empty, all further requests are read whole.
+    - `drop_after`: a list with one number for each request with a body: after this number of bytes, the server ends the
+      connection. None: the request is read whole. If the list is empty, all further requests are read whole.
     - `limits`: the value of Upload-Limit.
     - `knows_draft`: False: the server ignores the fields of the draft.
     - `progress_every`: after each such number of bytes, an interim response has the offset; None: no such responses.
