@@ -181,18 +181,17 @@ final class UploadRunner: TransferRunner {
 
     /// Finds the bytes that the step sends. For S3, also computes their SHA-256.
     func openBody(_ step: UploadStep, then: @escaping (Result<StepBody, Failure>) -> Void) {
-        var (range, continues) = (sentBytes, false)
+        var range = sentBytes
         switch step {
         case .append(let resource, let count):
             let first = sentBytes.lowerBound + resource.offset
-            (range, continues) = (first..<first + count, resource.offset > 0)
+            range = first..<first + count
         case .part(_, let part):
             let first = sentBytes.lowerBound
             range = first + part.range.lowerBound..<first + part.range.upperBound
-            continues = part.number > 1
         case .whole, .create, .probe, .list, .complete: break
         }
-        var body = StepBody(range: range, continues: continues)
+        var body = StepBody(range: range, continues: step.continuesBody)
         guard attempt.isS3 else { return then(.success(body)) }
         digest(range) { result in
             if case .success(let digest) = result { body.payload = RequestSignature.digits(digest) }

@@ -19,6 +19,9 @@ extension Checks {
         if plan.upload?.kind == .s3, !history.hasDiskFaults, hasRemains(own) {
             found.append("task \(plan.number) has left parts of its upload at the server")
         }
+        if beginsAgainWithChangedFile(plan, own) {
+            found.append("task \(plan.number) has begun again several times, although its file has changed")
+        }
         if hasLeftUpload(plan, own) {
             found.append("task \(plan.number) has begun again, although the server had its upload")
         }
@@ -36,6 +39,17 @@ extension Checks {
             }
         }
         return !remains.isEmpty
+    }
+
+    /// Whether several uploads were begun, and their URLs used, after the file was changed. The first of them finds the
+    /// change.
+    private func beginsAgainWithChangedFile(_ plan: TaskPlan, _ own: [Observation]) -> Bool {
+        guard plan.upload?.isSnapshot == false, let accepted = own.firstIndex(where: { $0.kind == .taskIsAccepted }),
+            let change = own[accepted...].firstIndex(where: { $0.kind == .bodyIsChanged })
+        else { return false }
+        let made = Set(own[change...].filter { $0.kind == .uploadIsMade }.map(\.first))
+        let used = Set(own[change...].filter { $0.kind == .uploadIsUsed }.map(\.first))
+        return made.intersection(used).count > 1
     }
 
     /// Whether an upload was begun again, although its URL had been used, and the server had not said that it is lost.

@@ -16,8 +16,8 @@ extension UploadMachine {
         switch state {
         // Perhaps the file is another one of the same size and time. The next attempt begins with its first byte, or
         // fails if the file was changed.
-        case .opening(.append), .sending(.append), .opening(.part), .sending(.part):
-            guard failure.status == .bodyChanged else { fallthrough }
+        case .opening(let step) where failure.status == .bodyChanged && step.continuesBody,
+            .sending(let step) where failure.status == .bodyChanged && step.continuesBody:
             resource = nil
             return [.abandon] + conclude(.startOver(failure))
         // A lack of resources, such as descriptors, is temporary, a drive may come back, and a disk may read at the

@@ -26,6 +26,15 @@ public enum UploadStep: Equatable, Sendable {
 
     /// The part that the step sends; nil if it sends none.
     public var part: UploadPart? { if case .part(_, let part) = self { part } else { nil } }
+
+    /// Whether the server may have other bytes of the body than those that the step sends.
+    public var continuesBody: Bool {
+        switch self {
+        case .append(let resource, _): resource.offset > 0
+        case .part(_, let part): part.number > 1
+        case .whole, .create, .probe, .list, .complete: false
+        }
+    }
 }
 
 /// What follows the response to a step.

@@ -152,7 +152,7 @@ struct S3UploadWalk {
     }
 
     private mutating func open(_ step: UploadStep, _ index: Int) {
-        let isChanged = forgets && step != .whole && goesWrong(in: 60)
+        let isChanged = forgets && step.continuesBody && goesWrong(in: 60)
         connections[index].events = [isChanged ? .bodyFailed(Failure(.bodyChanged, "changed")) : .opened]
     }
 

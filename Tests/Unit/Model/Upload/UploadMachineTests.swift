@@ -143,6 +143,20 @@ struct UploadMachineTests {
     }
 
     @Test(
+        "if the file has changed, an upload fails at its first byte, and otherwise starts again one time",
+        arguments: [0, 50] as [UInt64])
+    func changedFile(offset: UInt64) {
+        var machine = Machine(
+            url: "http://a/", policy: TransferPolicy(SessionConfiguration(identifier: "s")), size: 100,
+            resource: UploadResource(.tus, url: "http://a/1", offset: offset))
+        let head = UploadProtocolTests.head(200, ["Upload-Offset": String(offset), "Upload-Length": "100"])
+        _ = Self.actions(&machine, [.start, .head(head, nil), .transferComplete()])
+        #expect(
+            machine.handle(.bodyFailed(Self.changed)).last
+                == .conclude(offset == 0 ? .failed(Self.changed) : .startOver(Self.changed)))
+    }
+
+    @Test(
         "an upload is retried if its file cannot be read now: no descriptor is free, the disk fails, or it is away",
         arguments: [Status.outOfResources, .diskFailed, .storageAway])
     func unreadable(status: Status) {
