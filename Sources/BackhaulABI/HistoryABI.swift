@@ -42,8 +42,7 @@ public func bh_tasks_attempts(
     _ attempts: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(try SessionHandle(session), timeout_ms, batch: attempts, "attempts", error) { client throws(Failure) in
-        let ids = try NumberArgument.array(task_ids, "task_ids", count: count, "count", limit: Limits.recordCount)
-        let tasks = ids.map(TaskID.init(hostValue:))
+        let tasks = try recordedTasks(task_ids, count)
         return client.submit { .attemptsOfTasks($0, tasks) }
     }
 }
@@ -54,8 +53,13 @@ public func bh_tasks_waits(
     _ waits: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(try SessionHandle(session), timeout_ms, batch: waits, "waits", error) { client throws(Failure) in
-        let ids = try NumberArgument.array(task_ids, "task_ids", count: count, "count", limit: Limits.recordCount)
-        let tasks = ids.map(TaskID.init(hostValue:))
+        let tasks = try recordedTasks(task_ids, count)
         return client.submit { .waitsOfTasks($0, tasks) }
     }
+}
+
+/// The tasks whose records a host asks for.
+private func recordedTasks(_ ids: UnsafePointer<UInt64>?, _ count: Int) throws(Failure) -> [TaskID] {
+    try NumberArgument.array(ids, "task_ids", count: count, "count", limit: Limits.recordCount)
+        .map(TaskID.init(hostValue:))
 }

@@ -37,22 +37,24 @@ extension Session {
 
     /// The attempts of many tasks, by task.
     func attempts(_ tasks: [TaskID]) throws(CommandError) -> [TaskID: [Attempt]] {
-        var records = RecordsByTask<Attempt>(tasks)
-        while let ids = records.next {
-            let (attempts, more) = try run(.attempts(ids))
-            records.add(attempts, more: more, task: \.taskID)
-        }
-        return records.found
+        try records(of: tasks, task: \.taskID) { .attempts($0) }
     }
 
     /// The waits of many tasks, by task.
     func waits(_ tasks: [TaskID]) throws(CommandError) -> [TaskID: [Backhaul.Wait]] {
-        var records = RecordsByTask<Backhaul.Wait>(tasks)
-        while let ids = records.next {
-            let (waits, more) = try run(.waits(ids))
-            records.add(waits, more: more, task: \.taskID)
+        try records(of: tasks, task: \.taskID) { .waits($0) }
+    }
+
+    private func records<Record>(
+        of tasks: [TaskID], task: (Record) -> TaskID,
+        _ verb: ([TaskID]) -> Verb<Backhaul.Session, (records: [Record], more: Bool)>
+    ) throws(CommandError) -> [TaskID: [Record]] {
+        var all = RecordsByTask<Record>(tasks)
+        while let ids = all.next {
+            let (records, more) = try run(verb(ids))
+            all.add(records, more: more, task: task)
         }
-        return records.found
+        return all.found
     }
 
     /// Divides ids into lists of at most `pageSize` ids.

@@ -126,7 +126,7 @@ struct Program {
     /// Whether a server has parts of an object of a task that has ended.
     var hasRemains: Bool {
         tasks.contains {
-            $0.upload?.kind == .s3 && ended.contains($0.number) && world.servers.hasRemains(of: $0.number)
+            $0.upload?.kind == .s3 && ended.contains($0.number) && world.servers.uploads.hasRemains(of: $0.number)
         }
     }
 

@@ -111,8 +111,6 @@ final class Servers {
         journal.add(Observation(time: now, kind: kind, task: task, first: first, second: second))
     }
 
-    func hasRemains(of task: Int) -> Bool { uploads.hasRemains(of: task) }
-
     /// The program whose task sends a request; nil if the request does not count as a running task: the removal of an
     /// upload, and one of several parts.
     func runningProgram(_ request: Request) -> Int? {

@@ -3,23 +3,25 @@ extension Session {
     /// Returns the attempts of several tasks, by task. Each list is that of `attempts(_:)` for one task. Tasks without
     /// attempts, and tasks that are neither listed nor in the history, are left out.
     public func attempts(_ tasks: [TaskID]) async throws -> [TaskID: [Attempt]] {
-        var records = RecordsByTask<Attempt>(tasks)
-        while let ids = records.next {
-            let (attempts, more) = try await run(.attempts(ids))
-            records.add(attempts, more: more, task: \.taskID)
-        }
-        return records.found
+        try await records(of: tasks, task: \.taskID) { .attempts($0) }
     }
 
     /// Returns the wait records of several tasks, by task. Each list is that of `waits(_:)` for one task. Tasks without
     /// wait records, and tasks that are neither listed nor in the history, are left out.
     public func waits(_ tasks: [TaskID]) async throws -> [TaskID: [Wait]] {
-        var records = RecordsByTask<Wait>(tasks)
-        while let ids = records.next {
-            let (waits, more) = try await run(.waits(ids))
-            records.add(waits, more: more, task: \.taskID)
+        try await records(of: tasks, task: \.taskID) { .waits($0) }
+    }
+
+    private func records<Record: Sendable>(
+        of tasks: [TaskID], task: (Record) -> TaskID,
+        _ verb: ([TaskID]) -> Verb<Session, (records: [Record], more: Bool)>
+    ) async throws -> [TaskID: [Record]] {
+        var all = RecordsByTask<Record>(tasks)
+        while let ids = all.next {
+            let (records, more) = try await run(verb(ids))
+            all.add(records, more: more, task: task)
         }
-        return records.found
+        return all.found
     }
 }
 

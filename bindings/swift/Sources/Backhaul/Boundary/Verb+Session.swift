@@ -176,7 +176,7 @@ extension Verb where Owner == Session, Value == [Attempt] {
     }
 }
 
-extension Verb where Owner == Session, Value == (attempts: [Attempt], more: Bool) {
+extension Verb where Owner == Session, Value == (records: [Attempt], more: Bool) {
     package static func attempts(_ tasks: [TaskID]) -> Verb {
         let ids = tasks.map(\.rawValue)
         return batch(
@@ -186,7 +186,7 @@ extension Verb where Owner == Session, Value == (attempts: [Attempt], more: Bool
     }
 }
 
-extension Verb where Owner == Session, Value == (waits: [Wait], more: Bool) {
+extension Verb where Owner == Session, Value == (records: [Wait], more: Bool) {
     package static func waits(_ tasks: [TaskID]) -> Verb {
         let ids = tasks.map(\.rawValue)
         return batch(
