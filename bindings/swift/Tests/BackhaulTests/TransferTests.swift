@@ -42,6 +42,11 @@ struct TransferTests: EmbeddedTests {
         given.rules.maximumSize = 10
         given.rules.refusesPrivateAddresses = true
         given.rules.resumableUploads = .tus
+        given.rules.s3Endpoint = "https://minio.example:9000"
+        given.rules.s3Region = "eu-central-1"
+        given.rules.s3Profile = "backups"
+        given.rules.s3CredentialCommand = "print-keys"
+        given.rules.s3PathStyle = false
         given.bytesPerSecond = 11
         given.sendsLaunchEvents = false
         given.asksForCredentials = true
@@ -187,6 +192,30 @@ struct TransferTests: EmbeddedTests {
         #expect(responseBodies[bytes]?.hasPrefix("PATCH /bytes ") == true)
         #expect(responseBodies[form]?.hasPrefix("POST /form multipart/form-data; boundary=") == true)
         #expect(responseBodies[form]?.contains("Grüße") == true)
+        await application.close()
+    }
+
+    @Test("an object of S3 is uploaded with a signed request, with the credentials of a command")
+    func objects() async throws {
+        let path = server.path("sent.bin")
+        try content(1_000).write(to: URL(fileURLWithPath: path))
+        var configuration = SessionConfiguration(identifier: "gallery")
+        configuration.rules.s3Endpoint = server.url("")
+        configuration.rules.s3Region = "here"
+        configuration.rules.s3CredentialCommand =
+            #"echo '{"Version": 1, "AccessKeyId": "key", "SecretAccessKey": "secret"}'"#
+        let application = try await open()
+        let session = try await application.createSession(configuration)
+        let task = try await session.upload(.file(path, .reference), to: "s3://bucket/a/b.bin")
+        guard case .taskEnded(let ending)? = try await events(of: session).first else {
+            Issue.record("the first event is not the end of the task")
+            return
+        }
+        #expect(ending.taskID == task)
+        #expect(ending.outcome == .succeeded(path: ""))
+        let response = Data(ending.responseBody ?? [])
+        #expect(response.starts(with: Data("PUT /bucket/a/b.bin ".utf8)))
+        #expect(response.range(of: try Data(contentsOf: URL(fileURLWithPath: path))) != nil)
         await application.close()
     }
 

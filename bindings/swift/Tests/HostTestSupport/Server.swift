@@ -18,6 +18,9 @@ public final class Server: Sendable {
                 def log_message(self, *arguments): pass
                 def is_known(self):
                     return self.headers["Authorization"] in ("Basic ZXZlOm9wZW5zZXNhbWU=", "Bearer key")
+                def is_signed(self):
+                    signature = self.headers["Authorization"] or ""
+                    return signature.startswith("AWS4-HMAC-SHA256 Credential=key/") and "/here/s3/" in signature
                 def ask(self):
                     self.send_response(401)
                     self.send_header("WWW-Authenticate", 'Basic realm="cellar"')
@@ -37,6 +40,7 @@ public final class Server: Sendable {
                     if self.path.startswith("/redirect/"): return self.redirect()
                     body = self.rfile.read(int(self.headers["Content-Length"] or 0))
                     if self.path == "/in/secret" and not self.is_known(): return self.ask()
+                    if self.path.startswith("/bucket/") and not self.is_signed(): return self.ask()
                     status = 507 if self.path == "/full" else 201
                     response = f"{self.command} {self.path} {self.headers['Content-Type']}\\n".encode() + body[:1000]
                     self.send_response(status)
