@@ -23,6 +23,10 @@ let strict: [SwiftSetting] = [
 /// time in transfers of small files.
 let small: [SwiftSetting] = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
+// The header of libpq is only needed for fleets, which this variable leaves out of a build.
+let hasFleet = Context.environment["BACKHAUL_WITHOUT_POSTGRESQL"] == nil
+let fleet: [SwiftSetting] = hasFleet ? [.define("FLEET")] : []
+
 let package = Package(
     name: "Backhaul",
     products: [
@@ -48,6 +52,8 @@ let package = Package(
         .systemLibrary(name: "CNcurses", path: "Sources/CNcurses", providers: [.apt(["libncurses-dev"])]),
         // Only the headers of libsystemd are needed here. The library is loaded when it is first used.
         .systemLibrary(name: "CSystemd", path: "Sources/CSystemd", providers: [.apt(["libsystemd-dev"])]),
+        // Only the headers of libpq are needed here, too.
+        .systemLibrary(name: "CPostgreSQL", path: "Sources/CPostgreSQL", providers: [.apt(["libpq-dev"])]),
 
         // The rules for forked children. They are in C, because no lazily initialized value of Swift may be used there.
         .target(name: "CProcess"),
@@ -100,6 +106,14 @@ let package = Package(
                 "BackhaulEngine", "BackhaulUserManager",
             ],
             swiftSettings: small),
+        // Fleets: stores in PostgreSQL, and the workers that drain them. No module below uses PostgreSQL.
+        .target(
+            name: "BackhaulFleet",
+            dependencies: [
+                "CLinux", "CPostgreSQL", "BackhaulModel", "BackhaulPlatform", "BackhaulWire", "BackhaulDisk",
+                "BackhaulEngine", "BackhaulClient",
+            ],
+            swiftSettings: small),
         // The daemon: an engine without a host.
         .target(
             name: "BackhaulDaemon",
@@ -113,9 +127,9 @@ let package = Package(
             name: "BackhaulABI",
             dependencies: [
                 "CBackhaul", "CBackhaulTables", "CLinux", "BackhaulModel", "BackhaulPlatform", "BackhaulStore",
-                "BackhaulDisk", "BackhaulEngine", "BackhaulClient", "BackhaulDaemon",
+                "BackhaulDisk", "BackhaulEngine", "BackhaulClient", "BackhaulDaemon", "BackhaulFleet",
             ],
-            swiftSettings: small),
+            swiftSettings: small + fleet),
         // The package for hosts in Swift. bindings/swift/Package.swift has the same targets, for hosts that use the
         // installed library. Here they are linked with the modules of the library.
         .target(
@@ -128,9 +142,9 @@ let package = Package(
             name: "backhaul",
             dependencies: [
                 "CLinux", "CNcurses", "CReportPage", "Backhaul", "BackhaulModel", "BackhaulPlatform", "BackhaulBus",
-                "BackhaulDisk", "BackhaulUserManager",
+                "BackhaulDisk", "BackhaulUserManager", "BackhaulFleet",
             ],
-            swiftSettings: strict,
+            swiftSettings: strict + fleet,
             linkerSettings: [.linkedLibrary(":libncursesw.a"), .linkedLibrary(":libtinfo.a")]),
         // The program of the daemon. `make` links it with the library instead of its modules.
         .executableTarget(name: "backhauld", dependencies: ["BackhaulABI"]),
@@ -184,6 +198,12 @@ let package = Package(
             ],
             path: "Tests/Unit/Engine", swiftSettings: strict),
         .testTarget(
+            name: "FleetTests",
+            dependencies: [
+                "BackhaulFleet", "BackhaulClient", "BackhaulModel", "BackhaulPlatform", "BackhaulWire",
+            ],
+            path: "Tests/Unit/Fleet", swiftSettings: strict),
+        .testTarget(
             name: "CommandTests", dependencies: ["backhaul", "Backhaul", "CBackhaul"],
             path: "Tests/Unit/Command", swiftSettings: strict),
         .testTarget(
@@ -204,6 +224,16 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+if !hasFleet {
+    let modules: Set = ["CPostgreSQL", "BackhaulFleet", "FleetTests"]
+    package.targets.removeAll { modules.contains($0.name) }
+    for target in package.targets {
+        target.dependencies.removeAll { dependency in
+            if case .byNameItem(let name, _) = dependency { modules.contains(name) } else { false }
+        }
+    }
+}
 
 // scripts/fuzz builds no other tests: with the sanitizers, they take minutes.
 if Context.environment["BACKHAUL_FUZZER"] != nil {

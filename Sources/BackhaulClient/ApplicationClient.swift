@@ -45,18 +45,22 @@ public final class ApplicationClient: Sendable {
     }
 
     private init(_ options: ApplicationOptions) throws {
-        // The store is opened here so that this call reports a bad path. The client's thread opens the store a second
-        // time.
-        if options.hosting.isDaemon {
-            try DaemonStarter(path: options.hosting.daemonPath).checkProgram(forStore: options.storePath)
-        }
-        _ = try StoreDirectory.open(path: options.storePath)
+        if options.remoteStore == nil { try Self.checkStore(options) }
         storePath = options.storePath
         descriptor = try EventFD()
         state = Lock(ClientState(options, descriptor: descriptor))
         let connector = EngineConnector(path: options.storePath, hosting: options.hosting, state: state)
-        let thread = try Thread(name: "bh-client") { connector.run() }
+        let remote = options.remoteStore.map { RemoteConnector(store: $0, state: state) }
+        let thread = try Thread(name: "bh-client") { remote?.run() ?? connector.run() }
         self.thread.withLock { $0 = thread }
+    }
+
+    /// Opens the store, so that a bad path is reported before the client's thread opens the store again.
+    private static func checkStore(_ options: ApplicationOptions) throws(Failure) {
+        if options.hosting.isDaemon {
+            try DaemonStarter(path: options.hosting.daemonPath).checkProgram(forStore: options.storePath)
+        }
+        _ = try StoreDirectory.open(path: options.storePath)
     }
 
     /// The descriptor that is readable while the host has something to read:

@@ -26,7 +26,7 @@ struct EngineConnector: Sendable {
         // inode number.
         var served: StoreDirectory?
         var starter = DaemonStarter(path: hosting.daemonPath)
-        while waitUntilConnecting() {
+        while Self.waitUntilConnecting(state) {
             do throws(Failure) {
                 // If the store is not at its path any more, commands fail. A store that is now at this path does not
                 // have this client's sessions.
@@ -49,7 +49,7 @@ struct EngineConnector: Sendable {
     }
 
     /// Waits until an engine is needed. Returns false if the client was closed.
-    private func waitUntilConnecting() -> Bool {
+    static func waitUntilConnecting(_ state: Lock<ClientState>) -> Bool {
         state.wait(until: nil) { state in
             switch state.link {
             case .connecting: true
@@ -244,7 +244,7 @@ struct EngineConnector: Sendable {
         _ = transport.run(until: deadline, &reader) { _ in false }
     }
 
-    private static func deliver(_ message: EngineMessage, _ state: Lock<ClientState>) {
+    static func deliver(_ message: EngineMessage, _ state: Lock<ClientState>) {
         switch message {
         case .reply(let sequence, let reply):
             let waiting = state.change { $0.replied(sequence, reply) }

@@ -29,31 +29,48 @@ public enum Wire {
     }
 
     /// Returns a reply without a frame. The database stores the reply in this form, together with the command's id.
-    public static func encodeReply(_ reply: Reply) -> [UInt8] {
-        var coder = Coder()
-        version.write(to: &coder)
-        reply.write(to: &coder)
-        return coder.bytes
-    }
+    public static func encodeReply(_ reply: Reply) -> [UInt8] { encodeStored(reply) }
 
     /// Reads a stored reply. Throws `engineIncompatible` if the reply was written in another protocol version, and
     /// `storeDamaged` if the reply cannot be read.
-    public static func decodeReply(_ bytes: [UInt8]) throws(Failure) -> Reply {
+    public static func decodeReply(_ bytes: [UInt8]) throws(Failure) -> Reply { try decodeStored(bytes, "reply") }
+
+    // The values that a fleet stores in its database. Their readers throw like `decodeReply`.
+    public static func encodeRequest(_ request: Request) -> [UInt8] { encodeStored(request) }
+    public static func decodeRequest(_ bytes: [UInt8]) throws(Failure) -> Request { try decodeStored(bytes, "request") }
+    public static func encodeOutcome(_ outcome: Outcome) -> [UInt8] { encodeStored(outcome) }
+    public static func decodeOutcome(_ bytes: [UInt8]) throws(Failure) -> Outcome { try decodeStored(bytes, "outcome") }
+    public static func encodeConfiguration(_ configuration: SessionConfiguration) -> [UInt8] {
+        encodeStored(configuration)
+    }
+    public static func decodeConfiguration(_ bytes: [UInt8]) throws(Failure) -> SessionConfiguration {
+        try decodeStored(bytes, "configuration")
+    }
+
+    private static func encodeStored(_ value: some WireValue) -> [UInt8] {
+        var coder = Coder()
+        version.write(to: &coder)
+        value.write(to: &coder)
+        return coder.bytes
+    }
+
+    /// - name: the name of the value in messages.
+    private static func decodeStored<Value: WireValue>(_ bytes: [UInt8], _ name: String) throws(Failure) -> Value {
         var coder = Coder(reading: bytes[...])
         do throws(Malformed) {
             let writer: UInt16 = try coder.integer()
             guard writer == version else { throw Malformed("", peerVersions: Versions(wire: writer, library: 0)) }
-            let reply = try Reply.read(from: &coder)
+            let value = try Value.read(from: &coder)
             try coder.finish()
-            return reply
+            return value
         } catch {
             if let writer = error.peerVersions?.wire {
                 throw Failure(
                     .engineIncompatible,
-                    "the reply was stored by version \(writer) of the protocol and this engine speaks \(version)",
+                    "the \(name) was stored by version \(writer) of the protocol and this engine speaks \(version)",
                     detail: Int64(writer))
             }
-            throw Failure(.storeDamaged, "a stored reply cannot be read: \(error.reason)")
+            throw Failure(.storeDamaged, "a stored \(name) cannot be read: \(error.reason)")
         }
     }
 

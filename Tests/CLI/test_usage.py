@@ -17,7 +17,8 @@ from daemons import end_daemons
 COMMANDS = ["get", "put", "add", "wait", "watch", "tasks", "why", "info", "attempts", "history", "report", "events",
             "sessions", "applications", "configure", "conditions", "networks", "activities", "limits", "metrics",
             "cancel", "suspend", "resume", "priority", "rate", "constrain", "reschedule", "claim", "challenges",
-            "respond", "launches", "register", "unregister", "complete", "service", "desktop", "doctor"]
+            "respond", "launches", "register", "unregister", "complete", "service", "desktop", "doctor",
+            "fleet", "worker"]
 
 
 def run(*words, **variables):
@@ -44,6 +45,9 @@ def run(*words, **variables):
     ["configure", "--proxy-password-file", "/absent"], ["configure", "--no-headers", "-H", "A: b"],
     ["configure", "--tolerate", "early-response,all"], ["configure", "--tolerate"],
     ["configure", "--retry-errors", "all"], ["configure", "--http1.1", "--http2"], ["configure", "--max-redirs", "101"],
+    ["fleet", "x"], ["fleet", "drain"], ["fleet", "init", "x"], ["fleet", "init"], ["worker", "x"], ["worker"],
+    ["tasks", "--embedded", "--store", "postgresql://db/x"], ["doctor", "--store", "postgresql://db/x"],
+    ["service", "install", "--store", "postgresql://db/x"],
     ["limits", "x"], ["limits", "set"], ["limits", "--parallel-max", "3"], ["limits", "set", "--limit-rate", "fast"],
     ["rate"], ["rate", "fast", "1"], ["rate", "1"], ["rate", "1", "x"], ["priority", "1"], ["priority", "101", "1"],
     ["constrain", "1"], ["constrain", "--none"], ["constrain", "1", "--none", "--overnight"],

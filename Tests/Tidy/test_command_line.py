@@ -46,6 +46,7 @@ OWN_DOCUMENTS = {
     "Commands/Conditions.swift": "two lists in one document",
     "Commands/DoctorFinding.swift": "what `doctor` found",
     "Commands/Events.swift": "the result of bh_session_acknowledge_through",
+    "Commands/Fleet.swift": "the state of a fleet, and its workers",
     "Commands/Respond.swift": "the argument of bh_session_respond",
     "Commands/ServiceReport.swift": "the service",
     "Explanation/Advice.swift": "a sentence and a command",
@@ -65,7 +66,8 @@ WITHOUT_WORD = {"BH_THERMAL_CRITICAL"}
 
 #: Phrases that occur in messages of the library, and do not name a field.
 PHRASES = {
-    "choose BH_HOSTING_EMBEDDED", "set tolerances to BH_TOLERATE_MISSING_CLOSE_NOTIFY",
+    "choose BH_HOSTING_EMBEDDED", "give BH_HOSTING_DEFAULT, and run workers",
+    "set tolerances to BH_TOLERATE_MISSING_CLOSE_NOTIFY",
     "set tolerances to BH_TOLERATE_EARLY_RESPONSE", "the application identifier",
     "the launch's environment", "the URL cannot be read", ", which no listing shows",
     "set asks_for_credentials of the stored configuration",

@@ -8,12 +8,12 @@ from tree import BUILT, PROJECT, header, kept, sources, swift, targets
 
 # Maps the C module of a library to the only Swift module that may import it.
 OWNERS = {"CSQLite": "BackhaulStore", "CCurl": "BackhaulTransport", "CUV": "BackhaulLoop",
-          "CSystemd": "BackhaulBus", "CCrypto": "BackhaulDisk", "CNcurses": "backhaul"}
+          "CSystemd": "BackhaulBus", "CPostgreSQL": "BackhaulFleet", "CCrypto": "BackhaulDisk", "CNcurses": "backhaul"}
 # The libraries that are a part of Swift or of the system. Every module may import them.
 LANGUAGE = {"Swift", "Glibc", "Synchronization"}
 # The modules through which Swift calls C: the C modules of the package, and Glibc.
-C_MODULES = {"CBackhaul", "CBackhaulTesting", "CLinux", "CUV", "CCurl", "CSQLite", "CSystemd", "CCrypto", "CNcurses",
-             "Glibc"}
+C_MODULES = {"CBackhaul", "CBackhaulTesting", "CLinux", "CUV", "CCurl", "CSQLite", "CSystemd", "CPostgreSQL",
+             "CCrypto", "CNcurses", "Glibc"}
 
 # The folders of the programs. Programs are not part of the library, so they may print and exit.
 PROGRAMS = ("Sources/backhaul/", "Sources/backhauld/")

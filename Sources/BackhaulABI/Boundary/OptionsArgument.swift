@@ -1,7 +1,12 @@
 internal import BackhaulClient
 internal import BackhaulModel
+internal import BackhaulPlatform
 internal import BackhaulStore
 internal import CBackhaul
+
+#if FLEET
+internal import BackhaulFleet
+#endif
 
 // Unsafe: the host guarantees that its options can be read until the call returns. All of them are copied here.
 
@@ -16,7 +21,18 @@ enum OptionsArgument {
         }
         let hosting = try hosting(given)
         let launch = try given.launch.map { pointer throws(Failure) in try LaunchArgument.read(pointer) }
-        var options = ApplicationOptions(application: application, storePath: try store(given), hosting: hosting)
+        let store = try store(given)
+        var options = ApplicationOptions(application: application, storePath: store, hosting: hosting)
+        options.remoteStore = try remoteStore(store)
+        if options.remoteStore != nil, hosting == .embedded {
+            throw Failure(
+                .invalidArgument,
+                "a store in PostgreSQL has no embedded engine; give BH_HOSTING_DEFAULT, and run workers")
+        }
+        if options.remoteStore != nil, launch != nil {
+            throw Failure(
+                .invalidArgument, "workers on other machines cannot launch a program; remove options.launch")
+        }
         options.isObserver = given.flags & UInt32(BH_APPLICATION_OBSERVES) != 0
         options.launch = ApplicationOptions.inheritedLaunch
         return (options, launch)
@@ -24,10 +40,24 @@ enum OptionsArgument {
 
     private static func store(_ given: bh_application_options) throws(Failure) -> String {
         guard let store = try TextArgument.optional(given.store, "options.store", limit: Limits.pathSize) else {
+            if let chosen = Environment.variable("BACKHAUL_STORE"), isAddress(chosen) { return chosen }
             return try DefaultStore.path()
         }
-        return try absolute(store, "options.store")
+        return isAddress(store) ? store : try absolute(store, "options.store")
     }
+
+    #if FLEET
+    private static func isAddress(_ store: String) -> Bool { DatabaseAddress.isAddress(store) }
+
+    private static func remoteStore(_ store: String) throws(Failure) -> (any RemoteStore)? {
+        guard isAddress(store) else { return nil }
+        do throws(FleetError) { return FleetStore(try DatabaseAddress(store)) } catch { throw error.failure }
+    }
+    #else
+    private static func isAddress(_ store: String) -> Bool { false }
+
+    private static func remoteStore(_ store: String) throws(Failure) -> (any RemoteStore)? { nil }
+    #endif
 
     private static func hosting(_ given: bh_application_options) throws(Failure) -> Hosting {
         let daemon = try TextArgument.optional(given.daemon, "options.daemon", limit: Limits.pathSize)

@@ -107,20 +107,27 @@ struct CommandEntry: Sendable {
 }
 
 enum Commands {
-    static let all: [CommandEntry] = [
-        CommandEntry(Get.self), CommandEntry(Put.self), CommandEntry(Add.self), CommandEntry(Wait.self),
-        CommandEntry(LiveScreen.self), CommandEntry(Tasks.self), CommandEntry(Why.self), CommandEntry(Info.self),
-        CommandEntry(Attempts.self), CommandEntry(History.self), CommandEntry(Report.self),
-        CommandEntry(Events.self), CommandEntry(Sessions.self), CommandEntry(Applications.self),
-        CommandEntry(Configure.self),
-        CommandEntry(Conditions.self), CommandEntry(Networks.self), CommandEntry(Activities.self),
-        CommandEntry(Limits.self), CommandEntry(Metrics.self), Control.cancel, Control.suspend, Control.resume,
-        Control.priority, Control.rate, CommandEntry(Constrain.self), CommandEntry(Reschedule.self),
-        CommandEntry(Claim.self), CommandEntry(Challenges.self), CommandEntry(Respond.self),
-        CommandEntry(Launches.self), CommandEntry(Register.self), CommandEntry(Unregister.self),
-        CommandEntry(Complete.self), CommandEntry(Service.self), CommandEntry(Desktop.self),
-        CommandEntry(Doctor.self),
-    ]
+    static let all: [CommandEntry] =
+        [
+            CommandEntry(Get.self), CommandEntry(Put.self), CommandEntry(Add.self), CommandEntry(Wait.self),
+            CommandEntry(LiveScreen.self), CommandEntry(Tasks.self), CommandEntry(Why.self), CommandEntry(Info.self),
+            CommandEntry(Attempts.self), CommandEntry(History.self), CommandEntry(Report.self),
+            CommandEntry(Events.self), CommandEntry(Sessions.self), CommandEntry(Applications.self),
+            CommandEntry(Configure.self),
+            CommandEntry(Conditions.self), CommandEntry(Networks.self), CommandEntry(Activities.self),
+            CommandEntry(Limits.self), CommandEntry(Metrics.self), Control.cancel, Control.suspend, Control.resume,
+            Control.priority, Control.rate, CommandEntry(Constrain.self), CommandEntry(Reschedule.self),
+            CommandEntry(Claim.self), CommandEntry(Challenges.self), CommandEntry(Respond.self),
+            CommandEntry(Launches.self), CommandEntry(Register.self), CommandEntry(Unregister.self),
+            CommandEntry(Complete.self), CommandEntry(Service.self), CommandEntry(Desktop.self),
+            CommandEntry(Doctor.self),
+        ] + fleet
+
+    #if FLEET
+    private static let fleet = [CommandEntry(Fleet.self), CommandEntry(FleetWorker.self)]
+    #else
+    private static let fleet: [CommandEntry] = []
+    #endif
 
     static func named(_ name: String) -> CommandEntry? { all.first { $0.description.name == name } }
 }

@@ -42,7 +42,9 @@ struct Context {
         isHost = command.isHost || isLaunched
         storeUse = command.storeUse
         usesSession = command.usesSession
-        store = try arguments.value("store").map { path throws(CommandError) in try Paths.absolute(path) }
+        store = try arguments.value("store").map { path throws(CommandError) in
+            Paths.isAddress(path) ? path : try Paths.absolute(path)
+        }
         if store == nil { try Paths.checkStoreVariable() }
         daemon = try arguments.value("daemon").map { path throws(CommandError) in try Paths.absolute(path) }
         if isEmbedded && daemon != nil { throw .usage("--embedded and --daemon exclude each other") }
@@ -61,6 +63,17 @@ struct Context {
     /// - Parameter making: Whether the default directory is created if it does not exist.
     func storePath(making: Bool = true) throws(CommandError) -> String {
         if let store { store } else { try Paths.defaultStore(making: making) }
+    }
+
+    /// The absolute path of the store, for a command that needs a store on this machine.
+    func storeDirectory(making: Bool = true) throws(CommandError) -> String {
+        let path = try storePath(making: making)
+        guard !Paths.isAddress(path) else {
+            throw .usage(
+                "this command is for a store on this machine, and \(path) is a queue in PostgreSQL, which "
+                    + "`backhaul fleet status` shows")
+        }
+        return path
     }
 
     func withApplication(
@@ -103,6 +116,7 @@ struct Context {
     private func storeExists() throws(CommandError) -> Bool {
         if storeUse == .makes { return true }
         let path = try storePath(making: false)
+        if Paths.isAddress(path) { return true }
         // The library decides whether the path is a store. A directory without a database is not a store.
         if !Paths.isDirectory(path) ? Paths.exists(path) : Paths.exists(Paths.join(path, "backhaul.sqlite3")) {
             return true

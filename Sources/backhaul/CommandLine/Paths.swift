@@ -25,6 +25,11 @@ enum Paths {
         throw .usage("\(storeVariable) is not valid UTF-8: \(Text.quoted(String(cString: value)))")
     }
 
+    /// Whether the name of a store is the address of a database.
+    static func isAddress(_ store: String) -> Bool {
+        store.hasPrefix("postgresql://") || store.hasPrefix("postgres://")
+    }
+
     static func join(_ directory: String, _ name: String) -> String {
         directory.hasSuffix("/") ? directory + name : directory + "/" + name
     }
@@ -101,21 +106,20 @@ enum Paths {
     /// `$XDG_STATE_HOME/backhaul`, else `~/.local/state/backhaul`. The XDG Base Directory Specification requires that
     /// relative values are ignored, and that new directories have mode 0700. A relative `$BACKHAUL_STORE` is an error.
     static func defaultStore(making: Bool = true) throws(CommandError) -> String {
-        let state: String
         if let value = environment(storeVariable) {
-            if value.utf8.first == UInt8(ascii: "/") { return value }
+            if value.utf8.first == UInt8(ascii: "/") || isAddress(value) { return value }
             throw .stopped(.storeUnusable, "\(storeVariable) is the relative path \(value); give an absolute path")
         }
-        if let value = environment("XDG_STATE_HOME"), value.hasPrefix("/") {
-            state = value
-        } else if let home = environment("HOME"), home.hasPrefix("/") {
-            state = join(home, ".local/state")
-        } else {
-            throw .usage("neither XDG_STATE_HOME nor HOME is an absolute path; name the store with --store")
-        }
-        let store = join(state, "backhaul")
+        let store = join(try stateDirectory(), "backhaul")
         if making { try makeDirectories(store) }
         return store
+    }
+
+    /// The directory for the user's durable data, which may not exist yet.
+    static func stateDirectory() throws(CommandError) -> String {
+        if let value = environment("XDG_STATE_HOME"), value.hasPrefix("/") { return value }
+        if let home = environment("HOME"), home.hasPrefix("/") { return join(home, ".local/state") }
+        throw .usage("neither XDG_STATE_HOME nor HOME is an absolute path; name the store with --store")
     }
 
     /// The directory for the user's configuration files, as the XDG Base Directory Specification defines it. Nil if

@@ -26,7 +26,7 @@ struct Desktop: DescribedCommand {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let given = try context.storePath()
+        let given = try context.storeDirectory()
         // The library makes the directory in the same way.
         guard mkdir(given, 0o700) == 0 || Paths.isDirectory(given) else {
             throw .stopped(.storeUnusable, "the store \(given) cannot be made: \(reasonOfLastError())")

@@ -37,7 +37,7 @@ struct Doctor: DescribedCommand {
             throw .stopped(
                 .libraryFailed, "the daemon backhauld is not at \(finder.paths.joined(separator: ", nor at "))")
         }
-        let path = try Paths.resolved(context.storePath(making: false))
+        let path = try Paths.resolved(context.storeDirectory(making: false))
         guard Paths.isDirectory(path) else { throw .stopped(.storeUnusable, "there is no store at \(path)") }
         let arena = CStringArena()
         // Unsafe: the strings are valid as long as the arena, and execv returns only if it fails.
@@ -49,7 +49,7 @@ struct Doctor: DescribedCommand {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         if repairs { return try repair(context) }
-        let path = try context.storePath(making: false)
+        let path = try context.storeDirectory(making: false)
         let store = DoctorStore(path: path, makesParents: context.makesParents)
         var findings = [DoctorSystem.versions] + store.findings
         let engine = try DoctorEngine(store, context)

@@ -42,7 +42,7 @@ struct Service: DescribedCommand {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let store = try Paths.resolved(context.storePath())
+        let store = try Paths.resolved(context.storeDirectory())
         let file = try ServiceFile(store: store)
         // Only the desktop needs a directory for data, which a service without a home does not have.
         let desktop = isForDesktop ? try DesktopUnit(store: store) : try? DesktopUnit(store: store)

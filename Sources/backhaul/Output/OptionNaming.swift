@@ -14,6 +14,7 @@ enum OptionNaming {
         ("a range_start or a range_size", "--range"), ("range_start and range_size", "--range"),
         ("range_start or range_size", "--range"),
         ("if_exists BH_IF_EXISTS_REPLACE", "--if-exists replace"), ("choose BH_HOSTING_EMBEDDED", "give --embedded"),
+        ("give BH_HOSTING_DEFAULT, and run workers", "omit --embedded, and run workers"),
         ("set tolerances to BH_TOLERATE_MISSING_CLOSE_NOTIFY", "give --tolerate missing_close_notify"),
         ("set tolerances to BH_TOLERATE_EARLY_RESPONSE", "give --tolerate early_response"),
         ("the application identifier", "--application"), ("the launch's environment", "--environment"),

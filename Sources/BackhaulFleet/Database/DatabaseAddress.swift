@@ -1,0 +1,36 @@
+internal import BackhaulModel
+internal import CPostgreSQL
+
+/// The address of a fleet's database: a connection URI of libpq. It never contains a password, so it may appear in
+/// messages and logs.
+public struct DatabaseAddress: Equatable, Sendable {
+    public let text: String
+
+    /// Whether the name of a store is the address of a database, and not a path.
+    public static func isAddress(_ store: String) -> Bool {
+        store.hasPrefix("postgresql://") || store.hasPrefix("postgres://")
+    }
+
+    /// Checks the address with libpq. The messages do not repeat the address: it may contain a password.
+    public init(_ text: String) throws(FleetError) {
+        let library = try PostgreSQLLibrary.functions()
+        // Unsafe: libpq returns a list that ends with an option without a keyword. The list is freed here.
+        guard let options = library.conninfoParse(text, nil) else {
+            throw FleetError(
+                .invalidArgument, "the store's address is no connection URI of PostgreSQL; correct its form")
+        }
+        defer { library.conninfoFree(options) }
+        var option = options
+        while let keyword = option.pointee.keyword {
+            let hasValue = option.pointee.val.map { $0.pointee != 0 } ?? false
+            if hasValue, ["password", "sslpassword"].contains(String(cString: keyword)) {
+                throw FleetError(
+                    .invalidArgument,
+                    "the store's address has a password, which other users could see; remove it from the address, "
+                        + "and put it into ~/.pgpass or a service file of PostgreSQL")
+            }
+            option += 1
+        }
+        self.text = text
+    }
+}

@@ -1,0 +1,130 @@
+internal import BackhaulModel
+internal import CPostgreSQL
+
+/// A connection to the fleet's database. One thread uses it. It uses no state of a session of PostgreSQL outside of
+/// transactions (prepared statements, advisory locks, LISTEN), so a connection pool in transaction mode may be between.
+public final class DatabaseConnection {
+    private let library: bhl_postgresql
+    // Unsafe: an opaque object of libpq. We own it until `deinit`.
+    private let handle: OpaquePointer
+
+    /// The parameters that the address may replace. An interrupted network ends a connection after some seconds.
+    private static let defaults = [
+        ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "10"),
+        ("keepalives_interval", "5"), ("keepalives_count", "2"), ("fallback_application_name", "backhaul"),
+    ]
+
+    /// Connects, and waits until the server has accepted the connection or the time-out has passed.
+    public init(_ address: DatabaseAddress) throws(FleetError) {
+        let library = try PostgreSQLLibrary.functions()
+        self.library = library
+        let parameters = Self.defaults + [("dbname", address.text), ("client_encoding", "UTF8")]
+        let made = Self.withCStrings(parameters.map(\.0)) { keywords in
+            Self.withCStrings(parameters.map { Optional($0.1) }) { values in
+                library.connectdbParams(keywords, values, 1)
+            }
+        }
+        guard let made else { throw FleetError(.outOfResources, "libpq has no memory for a connection") }
+        handle = made
+        _ = library.setNoticeProcessor(handle, bhl_postgresql_drop_notice, nil)
+        guard library.status(handle) == CONNECTION_OK else {
+            throw FleetError(
+                .storeUnavailable, "the database cannot be reached: \(Self.oneLine(library.errorMessage(handle)))")
+        }
+    }
+
+    deinit { library.finish(handle) }
+
+    /// Whether the connection has ended. Then a new connection is needed.
+    public var isLost: Bool { library.status(handle) != CONNECTION_OK }
+
+    /// Runs one statement, whose parameters are $1, $2, and so on.
+    @discardableResult
+    public func run(_ statement: String, _ values: [SQLValue] = []) throws(FleetError) -> Rows {
+        let result = Self.withCStrings(values.map(\.encoded)) { pointers in
+            library.execParams(handle, statement, Int32(values.count), nil, pointers, nil, nil, 0)
+        }
+        return try rows(result)
+    }
+
+    /// Runs several statements without parameters.
+    public func runScript(_ script: String) throws(FleetError) { _ = try rows(library.exec(handle, script)) }
+
+    /// Runs `body` in a transaction. If the transaction loses a conflict with another one, runs it again.
+    public func transaction<Result>(_ body: () throws(FleetError) -> Result) throws(FleetError) -> Result {
+        var conflicts = 0
+        while true {
+            try run("BEGIN")
+            do throws(FleetError) {
+                let result = try body()
+                try run("COMMIT")
+                return result
+            } catch {
+                // If the connection has ended, the server has rolled back, or has committed without a reply.
+                if !isLost { _ = try? run("ROLLBACK") }
+                conflicts += 1
+                guard error.isConflict, conflicts < 10 else { throw error }
+            }
+        }
+    }
+
+    private func rows(_ result: OpaquePointer?) throws(FleetError) -> Rows {
+        guard let result else { throw lostError }
+        defer { library.clear(result) }
+        let status = library.resultStatus(result)
+        guard status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK else {
+            let sqlState = field(bhl_postgresql_sqlstate, of: result)
+            if sqlState.isEmpty { throw lostError }
+            throw FleetError(
+                sqlState: sqlState, message: field(bhl_postgresql_message, of: result),
+                constraint: field(bhl_postgresql_constraint, of: result))
+        }
+        let (count, columns) = (library.ntuples(result), library.nfields(result))
+        var cells: [[UInt8]?] = []
+        cells.reserveCapacity(Int(count) * Int(columns))
+        for row in 0..<count {
+            for column in 0..<columns {
+                guard library.getisnull(result, row, column) == 0, let value = library.getvalue(result, row, column)
+                else {
+                    cells.append(nil)
+                    continue
+                }
+                // Unsafe: libpq gives the length of the value, which is valid until the result is cleared.
+                let bytes = UnsafeRawBufferPointer(start: value, count: Int(library.getlength(result, row, column)))
+                cells.append(Array(bytes))
+            }
+        }
+        let affected = library.cmdTuples(result).flatMap { Int(String(cString: $0)) } ?? 0
+        return Rows(columns: Int(columns), cells: cells, affected: affected)
+    }
+
+    private var lostError: FleetError {
+        let reason = Self.oneLine(library.errorMessage(handle))
+        return FleetError(.storeUnavailable, "the connection to the database ended: \(reason)")
+    }
+
+    private func field(_ code: Int32, of result: OpaquePointer) -> String {
+        library.resultErrorField(result, code).map { String(cString: $0) } ?? ""
+    }
+
+    private static func oneLine(_ message: UnsafePointer<CChar>?) -> String {
+        message.map { String(cString: $0).split(separator: "\n").joined(separator: "; ") } ?? "no memory"
+    }
+
+    /// Calls `body` with an array of C strings, which ends with a null pointer.
+    private static func withCStrings<Result>(
+        _ texts: [String?], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+    ) -> Result {
+        // Unsafe: all strings are in one buffer, which is valid until `body` returns. A pointer is nil for NULL.
+        var bytes: [CChar] = []
+        let offsets: [Int?] = texts.map { text in
+            guard let text else { return nil }
+            defer { bytes += text.utf8CString }
+            return bytes.count
+        }
+        return bytes.withUnsafeBufferPointer { buffer in
+            let pointers = offsets.map { offset in offset.flatMap { buffer.baseAddress?.advanced(by: $0) } }
+            return (pointers + [nil]).withUnsafeBufferPointer { body($0.baseAddress!) }
+        }
+    }
+}

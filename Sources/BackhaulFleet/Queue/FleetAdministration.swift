@@ -1,0 +1,72 @@
+internal import BackhaulModel
+
+/// What the administrator of a fleet does: makes its tables, reads its state, and drains workers.
+public struct FleetAdministration {
+    private let database: DatabaseConnection
+
+    public struct Status: Equatable, Sendable {
+        public var queued: UInt64
+        public var suspended: UInt64
+        public var running: UInt64
+        public var events: UInt64
+        public var workers: UInt64
+        /// How long the oldest queued task has waited, in milliseconds; 0 if there is none.
+        public var oldestQueuedMilliseconds: Int64
+    }
+
+    public struct WorkerInfo: Equatable, Sendable {
+        public var id: String
+        public var name: String
+        public var isDraining: Bool
+        public var runningTasks: UInt64
+        /// How many milliseconds are left until the lease ends; negative if it has ended.
+        public var leaseMilliseconds: Int64
+    }
+
+    /// Makes the tables of the fleet, or brings them to the version of this library.
+    public static func makeTables(_ address: DatabaseAddress) throws(FleetError) {
+        try Schema.migrate(try DatabaseConnection(address))
+    }
+
+    public init(_ address: DatabaseAddress) throws(FleetError) {
+        database = try DatabaseConnection(address)
+        try Schema.check(database)
+    }
+
+    public func status() throws(FleetError) -> Status {
+        let rows = try database.run(
+            """
+            SELECT count(*) FILTER (WHERE state = 1), count(*) FILTER (WHERE state = 2),
+                count(*) FILTER (WHERE state IN (3, 4)), (SELECT count(*) FROM backhaul.events),
+                (SELECT count(*) FROM backhaul.workers WHERE lease_until > clock_timestamp()),
+                coalesce((extract(epoch FROM clock_timestamp()
+                    - min(greatest(enqueued_at, not_before)) FILTER (WHERE state = 1)) * 1000)::bigint, 0)
+            FROM backhaul.tasks WHERE state <= 4
+            """)
+        guard let row = rows.first else { throw FleetError(.internal, "the database returned no status") }
+        return Status(
+            queued: row.unsigned(0), suspended: row.unsigned(1), running: row.unsigned(2), events: row.unsigned(3),
+            workers: row.unsigned(4), oldestQueuedMilliseconds: max(0, row.integer(5)))
+    }
+
+    public func workers() throws(FleetError) -> [WorkerInfo] {
+        try database.run(
+            """
+            SELECT id, name, is_draining, (SELECT count(*) FROM backhaul.tasks WHERE worker = w.id),
+                (extract(epoch FROM lease_until - clock_timestamp()) * 1000)::bigint
+            FROM backhaul.workers w ORDER BY name, id
+            """
+        ).map { row in
+            WorkerInfo(
+                id: row.text(0), name: row.text(1), isDraining: row.bool(2), runningTasks: row.unsigned(3),
+                leaseMilliseconds: row.integer(4))
+        }
+    }
+
+    /// Lets the workers with this name or id finish their tasks, take no others, and exit. Returns their number.
+    public func drain(_ worker: String) throws(FleetError) -> Int {
+        try database.run(
+            "UPDATE backhaul.workers SET is_draining = true WHERE name = $1 OR id = $1", [.text(worker)]
+        ).affected
+    }
+}

@@ -1,0 +1,48 @@
+internal import BackhaulEngine
+internal import BackhaulModel
+
+/// A request that a host gives to a fleet, checked. Some options have no meaning on another machine, or are not
+/// supported by fleets. Such a request is refused.
+struct FleetRequest {
+    let request: Request
+    let destination: String
+    let origin: String
+
+    init(_ given: Request, in configuration: SessionConfiguration) throws(Failure) {
+        var intake = RequestIntake()
+        origin = try intake.check(given, in: configuration).text
+        try RequestCheck.check(given, in: configuration)
+        if let refusal = Self.refusal(of: given) { throw Failure(.invalidArgument, refusal) }
+        guard let path = given.destination?.path else {
+            throw Failure(
+                .invalidArgument,
+                "a store in PostgreSQL keeps no files; give the download a destination that all workers can reach")
+        }
+        if given.destination?.fileExists == true, given.ifExists == .fail {
+            throw Failure(.destinationExists, "the file \(path) exists; choose another path or replace it")
+        }
+        destination = path
+        var request = given
+        request.destination = Destination(path: path, directoryDevice: 0, directoryInode: 0)
+        self.request = request
+    }
+
+    private static func refusal(of request: Request) -> String? {
+        let options = request.options
+        if options.body != nil { return "workers of a fleet only download; send the upload with a local store" }
+        if options.isNamedByServer || request.destination?.path.utf8.last == UInt8(ascii: "/") {
+            return "a fleet needs the path of the file; the server cannot choose its name"
+        }
+        if request.ifExists == .skip { return "a fleet cannot skip existing files; let them be replaced, or fail" }
+        if options.isOnlyIfChanged { return "a fleet does not know which representation a file has; remove if-changed" }
+        if options.group != nil { return "a fleet has no groups; remove the group from the request" }
+        if !options.dependencies.isEmpty { return "a fleet has no dependencies; enqueue the request after the others" }
+        if options.refresh != .none { return "a fleet asks for no new headers or URLs; remove the refresh option" }
+        return nil
+    }
+
+    /// Whether an earlier request with the same key requested the same transfer.
+    static func isSame(_ request: Request, url: String, destination: String) -> Bool {
+        request.url == url && request.destination?.path == destination
+    }
+}

@@ -1,0 +1,382 @@
+internal import BackhaulModel
+internal import BackhaulWire
+
+/// The statements of hosts about sessions, tasks and events.
+struct HostQueue {
+    let database: DatabaseConnection
+
+    // MARK: Sessions
+
+    func application(_ name: String) throws(FleetError) -> Int64 {
+        try database.run("INSERT INTO backhaul.applications (name) VALUES ($1) ON CONFLICT DO NOTHING", [.text(name)])
+        let rows = try database.run("SELECT id FROM backhaul.applications WHERE name = $1", [.text(name)])
+        guard let row = rows.first else { throw FleetError(.internal, "the application \(name) was removed") }
+        return row.integer(0)
+    }
+
+    struct OpenedSession {
+        var id: SessionID
+        var isNew: Bool
+        var newest: EventID
+        var unacknowledged: UInt64
+    }
+
+    /// Creates the session if it does not exist.
+    func create(_ configuration: SessionConfiguration, application: Int64) throws(FleetError) -> OpenedSession {
+        let inserted = try database.run(
+            """
+            INSERT INTO backhaul.sessions (application, name, configuration, newest_event)
+            SELECT id, $2, $3, newest_event FROM backhaul.applications WHERE id = $1 ON CONFLICT DO NOTHING
+            """,
+            [.integer(application), .text(configuration.identifier), .bytes(Wire.encodeConfiguration(configuration))])
+        var opened = try find(configuration.identifier, application: application)
+        opened.isNew = inserted.affected == 1
+        return opened
+    }
+
+    func find(_ name: String, application: Int64) throws(FleetError) -> OpenedSession {
+        let rows = try database.run(
+            """
+            SELECT id, newest_event, (SELECT count(*) FROM backhaul.events WHERE session = s.id), is_invalidating
+            FROM backhaul.sessions s WHERE application = $1 AND name = $2
+            """, [.integer(application), .text(name)])
+        guard let row = rows.first else {
+            throw FleetError(.notFound, "the application has no session \(name); create it")
+        }
+        if row.bool(3) { throw FleetError(.invalidated, "the session \(name) is invalidated and is being removed") }
+        return OpenedSession(
+            id: SessionID(rawValue: row.unsigned(0)), isNew: false, newest: EventID(rawValue: row.unsigned(1)),
+            unacknowledged: row.unsigned(2))
+    }
+
+    /// Gives the right to read the session's events to a handle, or renews it. Returns false if another handle has it.
+    func claimEvents(of session: SessionID, for consumer: String, process: Int32) throws(FleetError) -> Bool {
+        try database.run(
+            """
+            UPDATE backhaul.sessions SET consumer = $2, consumer_process = $3,
+                consumer_until = clock_timestamp() + interval '30 seconds'
+            WHERE id = $1 AND (consumer IS NULL OR consumer = $2 OR consumer_until < clock_timestamp())
+            """, [.unsigned(session.rawValue), .text(consumer), .integer(Int64(process))]
+        ).affected == 1
+    }
+
+    func releaseEvents(of session: SessionID, from consumer: String) throws(FleetError) {
+        try database.run(
+            "UPDATE backhaul.sessions SET consumer = NULL, consumer_process = 0 WHERE id = $1 AND consumer = $2",
+            [.unsigned(session.rawValue), .text(consumer)])
+    }
+
+    func configuration(of session: SessionID) throws(FleetError) -> SessionConfiguration {
+        let rows = try database.run(
+            "SELECT configuration FROM backhaul.sessions WHERE id = $1", [.unsigned(session.rawValue)])
+        guard let row = rows.first else { throw FleetError(.sessionRemoved) }
+        do throws(Failure) { return try Wire.decodeConfiguration(row.bytes(0)) } catch { throw FleetError(error) }
+    }
+
+    func update(_ configuration: SessionConfiguration, of session: SessionID) throws(FleetError) {
+        try database.run(
+            "UPDATE backhaul.sessions SET configuration = $2 WHERE id = $1",
+            [.unsigned(session.rawValue), .bytes(Wire.encodeConfiguration(configuration))])
+    }
+
+    /// The session is removed after its tasks have ended and its events are acknowledged.
+    func invalidate(_ session: SessionID, cancelTasks: Bool) throws(FleetError) {
+        try database.transaction { () throws(FleetError) in
+            try database.run(
+                "UPDATE backhaul.sessions SET is_invalidating = true WHERE id = $1", [.unsigned(session.rawValue)])
+            if cancelTasks { _ = try control(.cancel, TaskSelection(), of: session) }
+        }
+        try removeIfFinished(session)
+    }
+
+    /// A later session with the same name continues the numbers of the events.
+    func removeIfFinished(_ session: SessionID) throws(FleetError) {
+        try database.run(
+            """
+            WITH removed AS (
+                DELETE FROM backhaul.sessions s WHERE id = $1 AND is_invalidating AND live_tasks = 0
+                    AND NOT EXISTS (SELECT 1 FROM backhaul.events WHERE session = s.id)
+                RETURNING application, newest_event)
+            UPDATE backhaul.applications a SET newest_event = greatest(a.newest_event, r.newest_event)
+            FROM removed r WHERE a.id = r.application
+            """, [.unsigned(session.rawValue)])
+    }
+
+    func sessions(of application: Int64) throws(FleetError) -> [SessionInfo] {
+        try database.run(
+            """
+            SELECT name, round, live_tasks, (SELECT count(*) FROM backhaul.events WHERE session = s.id),
+                EXISTS (SELECT 1 FROM backhaul.events WHERE session = s.id AND task IS NULL), is_invalidating,
+                CASE WHEN consumer IS NOT NULL AND consumer_until > now() THEN consumer_process ELSE 0 END,
+                (extract(epoch FROM created_at) * 1000)::bigint, newest_event
+            FROM backhaul.sessions s WHERE application = $1 ORDER BY name
+            """, [.integer(application)]
+        ).map { row in
+            SessionInfo(
+                identifier: row.text(0), round: row.unsigned(1), liveTasks: row.unsigned(2), events: row.unsigned(3),
+                hasFinishedRound: row.bool(4), isInvalidating: row.bool(5), consumer: row.integer(6),
+                createdMilliseconds: row.integer(7), newestEvent: EventID(rawValue: row.unsigned(8)))
+        }
+    }
+
+    func applications() throws(FleetError) -> [ApplicationInfo] {
+        try database.run(
+            """
+            SELECT a.name, (SELECT count(*) FROM backhaul.sessions WHERE application = a.id),
+                (SELECT coalesce(sum(live_tasks), 0) FROM backhaul.sessions WHERE application = a.id),
+                (SELECT count(*) FROM backhaul.tasks t JOIN backhaul.sessions s ON s.id = t.session
+                 WHERE s.application = a.id AND t.state IN (3, 4)),
+                (SELECT count(*) FROM backhaul.events e JOIN backhaul.sessions s ON s.id = e.session
+                 WHERE s.application = a.id)
+            FROM backhaul.applications a ORDER BY a.name
+            """
+        ).map { row in
+            var info = ApplicationInfo(identifier: row.text(0))
+            info.sessions = row.unsigned(1)
+            info.liveTasks = row.unsigned(2)
+            info.runningTasks = row.unsigned(3)
+            info.events = row.unsigned(4)
+            return info
+        }
+    }
+
+    // MARK: Events
+
+    func poll(
+        _ session: SessionID, after: EventID, maximum: Int
+    ) throws(FleetError) -> (events: [Event], more: Bool) {
+        let rows = try database.run(
+            """
+            SELECT e.id, e.round, (extract(epoch FROM e.made_at) * 1000)::bigint, e.task, t.request, t.outcome
+            FROM backhaul.events e LEFT JOIN backhaul.tasks t ON t.id = e.task
+            WHERE e.session = $1 AND e.id > $2 ORDER BY e.id LIMIT $3
+            """, [.unsigned(session.rawValue), .unsigned(after.rawValue), .integer(Int64(maximum) + 1)])
+        let events = try rows.prefix(maximum).map { row throws(FleetError) in try event(row) }
+        let fitting = Wire.countThatFits(events)
+        return (Array(events.prefix(fitting)), rows.count > fitting)
+    }
+
+    private func event(_ row: Rows.Row) throws(FleetError) -> Event {
+        var kind = Event.Kind.sessionFinished
+        if !row.isNull(3) {
+            do throws(Failure) {
+                let request = try Wire.decodeRequest(row.bytes(4))
+                kind = .taskEnded(
+                    EndedTask(
+                        id: TaskID(rawValue: row.unsigned(3)), url: request.url, idempotencyKey: request.idempotencyKey,
+                        userData: request.userData, outcome: try Wire.decodeOutcome(row.bytes(5))))
+            } catch {
+                throw FleetError(error)
+            }
+        }
+        return Event(
+            id: EventID(rawValue: row.unsigned(0)), round: row.unsigned(1), timeMilliseconds: row.integer(2),
+            kind: kind)
+    }
+
+    func acknowledge(_ acknowledgement: Acknowledgement, of session: SessionID) throws(FleetError) -> UInt64 {
+        let (condition, value): (String, SQLValue) =
+            switch acknowledgement {
+            case .through(let id): ("id <= $2", .unsigned(id.rawValue))
+            case .ids(let ids):
+                ("id = ANY ($2::bigint[])", .integers(ids.map { Int64(truncatingIfNeeded: $0.rawValue) }))
+            }
+        let rows = try database.run(
+            "DELETE FROM backhaul.events WHERE session = $1 AND \(condition)", [.unsigned(session.rawValue), value])
+        return UInt64(rows.affected)
+    }
+
+    func countEvents(of session: SessionID, through: EventID) throws(FleetError) -> UInt64 {
+        try database.run(
+            "SELECT count(*) FROM backhaul.events WHERE session = $1 AND id <= $2",
+            [.unsigned(session.rawValue), .unsigned(through.rawValue)]
+        ).first?.unsigned(0) ?? 0
+    }
+
+    struct SessionNews {
+        var session: String
+        /// Nil if all events are acknowledged.
+        var newest: EventID?
+    }
+
+    func news(of application: Int64) throws(FleetError) -> [SessionNews] {
+        try database.run(
+            """
+            SELECT name, newest_event, EXISTS (SELECT 1 FROM backhaul.events WHERE session = s.id)
+            FROM backhaul.sessions s WHERE application = $1
+            """, [.integer(application)]
+        ).map { SessionNews(session: $0.text(0), newest: $0.bool(2) ? EventID(rawValue: $0.unsigned(1)) : nil) }
+    }
+
+    // MARK: Tasks
+
+    func tasks(
+        _ selection: TaskSelection, after: TaskID, maximum: Int, of session: SessionID
+    ) throws(FleetError) -> (tasks: [TaskInfo], more: Bool) {
+        let rows = try database.run(
+            """
+            SELECT \(Self.columns) FROM backhaul.tasks t WHERE id > $4 AND \(Self.selected) ORDER BY id LIMIT $5
+            """,
+            Self.values(selection, of: session) + [.unsigned(after.rawValue), .integer(Int64(maximum) + 1)])
+        return try listed(rows, maximum)
+    }
+
+    /// The ended tasks whose events the host has acknowledged.
+    func history(
+        after: TaskID, maximum: Int, of session: SessionID
+    ) throws(FleetError) -> (tasks: [TaskInfo], more: Bool) {
+        let rows = try database.run(
+            """
+            SELECT \(Self.columns) FROM backhaul.tasks t WHERE session = $1 AND id > $2 AND state >= 5
+                AND NOT EXISTS (SELECT 1 FROM backhaul.events WHERE task = t.id) ORDER BY id LIMIT $3
+            """, [.unsigned(session.rawValue), .unsigned(after.rawValue), .integer(Int64(maximum) + 1)])
+        return try listed(rows, maximum)
+    }
+
+    /// The runs of a task, each as an attempt.
+    func attempts(of task: TaskID, in session: SessionID) throws(FleetError) -> [Attempt] {
+        let rows = try database.run(
+            "SELECT 1 FROM backhaul.tasks WHERE id = $1 AND session = $2",
+            [.unsigned(task.rawValue), .unsigned(session.rawValue)])
+        guard !rows.isEmpty else { throw FleetError(.notFound, "the session has no task \(task.rawValue)") }
+        return try attempts(of: [task], in: session).attempts
+    }
+
+    /// The runs of tasks, sorted by task: of each task the first one, and the 99 newest ones. Missing tasks are left
+    /// out. Returns whether the last tasks are left out because the list is long.
+    func attempts(of tasks: [TaskID], in session: SessionID) throws(FleetError) -> (attempts: [Attempt], more: Bool) {
+        let limit = 4_000
+        let rows = try database.run(
+            """
+            SELECT task, run, is_newest, state, claimed_ms FROM (
+                SELECT r.task, r.run, r.run = t.run AS is_newest, t.state,
+                    (extract(epoch FROM r.claimed_at) * 1000)::bigint AS claimed_ms,
+                    row_number() OVER (PARTITION BY r.task ORDER BY r.run DESC) AS age
+                FROM backhaul.tasks t JOIN backhaul.runs r ON r.task = t.id
+                WHERE t.session = $1 AND t.id = ANY ($2::bigint[])) AS runs
+            WHERE run = 1 OR age <= 99 ORDER BY task, run LIMIT $3
+            """,
+            [
+                .unsigned(session.rawValue), .integers(tasks.map { Int64(truncatingIfNeeded: $0.rawValue) }),
+                .integer(Int64(limit) + 1),
+            ])
+        let attempts = rows.map { row in
+            let next: AttemptNext =
+                switch (row.bool(2), row.integer(3)) {
+                case (true, 3), (true, 4): .running
+                case (true, 5...): .end
+                default: .stopped
+                }
+            var attempt = Attempt(
+                task: TaskID(rawValue: row.unsigned(0)), number: UInt32(clamping: row.integer(1)), next: next)
+            attempt.metrics.startedMilliseconds = row.integer(4)
+            return attempt
+        }
+        guard attempts.count > limit, let cut = attempts.last?.task else { return (attempts, false) }
+        return (attempts.filter { $0.task != cut }, true)
+    }
+
+    private static let columns = """
+        id, round, state, priority, run, wanted, request, outcome, (extract(epoch FROM enqueued_at) * 1000)::bigint,
+        worker, (SELECT (extract(epoch FROM ended_at) * 1000)::bigint FROM backhaul.ends WHERE task = t.id)
+        """
+
+    private func listed(_ rows: Rows, _ maximum: Int) throws(FleetError) -> (tasks: [TaskInfo], more: Bool) {
+        let tasks = try rows.prefix(maximum).map { row throws(FleetError) in try TaskInfo(row) }
+        let fitting = Wire.countThatFits(tasks)
+        return (Array(tasks.prefix(fitting)), rows.count > fitting)
+    }
+
+    /// The condition of the selected tasks, with the parameters of `values`.
+    private static let selected =
+        "session = $1 AND ($2::bigint[] = '{}' OR id = ANY ($2::bigint[])) AND state = ANY ($3::smallint[])"
+
+    private static func values(
+        _ selection: TaskSelection, of session: SessionID, states: [FleetTaskState] = FleetTaskState.allCases
+    ) -> [SQLValue] {
+        // A fleet has no groups, so a group selects no task.
+        let wanted = selection.group == nil ? states.filter { selection.states.contains(TaskStates($0.shown)) } : []
+        return [
+            .unsigned(session.rawValue), .integers(selection.ids.map { Int64(truncatingIfNeeded: $0.rawValue) }),
+            .integers(wanted.map(\.rawValue)),
+        ]
+    }
+
+    /// Applies the control to the selected tasks. For a running task, its worker applies it a little later. Returns the
+    /// number of changed tasks.
+    func control(
+        _ control: TaskControl, _ selection: TaskSelection, of session: SessionID
+    ) throws(FleetError) -> UInt64 {
+        func change(_ set: String, _ states: [FleetTaskState], _ more: [SQLValue] = []) throws(FleetError) -> Rows {
+            try database.run(
+                "UPDATE backhaul.tasks SET \(set) WHERE \(Self.selected) RETURNING id",
+                Self.values(selection, of: session, states: states) + more)
+        }
+        switch control {
+        case .cancel:
+            let running = try change("wanted = 1", [.running])
+            let waiting = try change(
+                "state = 7, outcome = $4", [.queued, .suspended], [.bytes(Wire.encodeOutcome(.cancelled))])
+            try EndedTasks(database: database).record(waiting.map { $0.integer(0) }, worker: nil)
+            return UInt64(running.count + waiting.count)
+        case .suspend:
+            let running = try change("wanted = 2", [.running])
+            return UInt64(running.count + (try change("state = 2", [.queued])).count)
+        case .resume:
+            let running = try database.run(
+                "UPDATE backhaul.tasks SET wanted = 0 WHERE \(Self.selected) AND wanted = 2",
+                Self.values(selection, of: session, states: [.running]))
+            return UInt64(running.affected + (try change("state = 1", [.suspended])).count)
+        case .setPriority(let priority):
+            let changed = try change("priority = $4", [.queued, .suspended, .running], [.integer(Int64(priority))])
+            return UInt64(changed.count)
+        case .setAside, .setRate, .setConstraints, .reschedule:
+            throw FleetError(
+                .invalidArgument,
+                "tasks of a fleet can be cancelled, suspended, resumed, and given a priority, and nothing else")
+        }
+    }
+
+    // MARK: Limits
+
+    func connectionsPerOrigin() throws(FleetError) -> UInt32 {
+        let rows = try database.run("SELECT connections_per_origin FROM backhaul.settings")
+        return UInt32(clamping: rows.first?.integer(0) ?? 6)
+    }
+
+    func setConnectionsPerOrigin(_ connections: UInt32) throws(FleetError) {
+        try database.run("UPDATE backhaul.settings SET connections_per_origin = $1", [.integer(Int64(connections))])
+    }
+}
+
+extension TaskInfo {
+    fileprivate init(_ row: Rows.Row) throws(FleetError) {
+        guard let state = FleetTaskState(rawValue: row.integer(2)) else {
+            throw FleetError(.storeNewer, "a task has the state \(row.integer(2)), which this library does not know")
+        }
+        let request: Request
+        let outcome: Outcome?
+        do throws(Failure) {
+            request = try Wire.decodeRequest(row.bytes(6))
+            let bytes = state.shown.hasEnded ? row.optionalBytes(7) : nil
+            outcome = try bytes.map { bytes throws(Failure) in try Wire.decodeOutcome(bytes) }
+        } catch {
+            throw FleetError(error)
+        }
+        let (reason, sentence): (WaitReason, String?) =
+            switch state {
+            case .queued: (.slot, "it waits until a worker of the fleet has a free connection for its server")
+            case .suspended: (.suspended, "it is suspended until it is resumed")
+            default: (.none, nil)
+            }
+        self.init(
+            id: TaskID(rawValue: row.unsigned(0)), round: row.unsigned(1), state: state.shown, reason: reason,
+            reasonText: sentence, nextAttemptMilliseconds: 0, url: request.url,
+            destinationPath: request.destination?.path, idempotencyKey: request.idempotencyKey,
+            userData: request.userData, priority: Int32(clamping: row.integer(3)), failure: outcome?.failure,
+            httpStatus: outcome?.response.httpStatus ?? 0, attempts: UInt32(clamping: row.integer(4)),
+            offset: outcome?.size ?? 0, size: outcome?.size, bytesPerSecond: 0, enqueuedMilliseconds: row.integer(8))
+        endedMilliseconds = row.integer(10)
+        path = outcome?.path
+    }
+}

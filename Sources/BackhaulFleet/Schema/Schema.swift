@@ -1,0 +1,178 @@
+internal import BackhaulModel
+
+/// The tables of a fleet, in the schema `backhaul` of its database.
+public enum Schema {
+    /// The newest version; each migration leads from one version to the next one.
+    public static let version = migrations.count
+
+    /// Never change a migration that was released: add another one.
+    private static let migrations = [initial]
+
+    /// Makes the tables, or brings the tables of an earlier version to the newest one. Does nothing if they are the
+    /// newest. Throws if they are of a newer version.
+    public static func migrate(_ database: DatabaseConnection) throws(FleetError) {
+        try database.transaction { () throws(FleetError) in
+            // Only one process migrates at a time. The lock ends with the transaction.
+            try database.run("SELECT pg_advisory_xact_lock(hashtextextended('backhaul', 0))")
+            try database.runScript(
+                """
+                CREATE SCHEMA IF NOT EXISTS backhaul;
+                CREATE TABLE IF NOT EXISTS backhaul.schema_versions (version integer PRIMARY KEY, made_at timestamptz
+                    NOT NULL DEFAULT now());
+                """)
+            let present = try version(database)
+            try refuseNewer(present)
+            for version in present..<Self.version {
+                try database.runScript(migrations[version])
+                try database.run(
+                    "INSERT INTO backhaul.schema_versions (version) VALUES ($1)", [.integer(Int64(version + 1))])
+            }
+        }
+    }
+
+    /// Throws if the tables are missing, or are of another version.
+    public static func check(_ database: DatabaseConnection) throws(FleetError) {
+        let present = try version(database)
+        try refuseNewer(present)
+        guard present == version else {
+            throw FleetError(
+                .storeUnavailable,
+                "the fleet's tables have version \(present), and this library needs version \(version); "
+                    + "run `backhaul fleet init`")
+        }
+    }
+
+    /// The id of the fleet. No other database has it.
+    static func fleet(_ database: DatabaseConnection) throws(FleetError) -> String {
+        try database.run("SELECT fleet FROM backhaul.settings").first?.text(0) ?? ""
+    }
+
+    private static func version(_ database: DatabaseConnection) throws(FleetError) -> Int {
+        let rows = try database.run("SELECT coalesce(max(version), 0) FROM backhaul.schema_versions")
+        return Int(rows.first?.integer(0) ?? 0)
+    }
+
+    private static func refuseNewer(_ present: Int) throws(FleetError) {
+        guard present > version else { return }
+        throw FleetError(
+            .storeNewer,
+            "the fleet's tables have version \(present), and this library knows version \(version); "
+                + "update the library")
+    }
+
+    /// The states of tasks are those of `FleetTaskState`.
+    private static let initial = """
+        CREATE TABLE backhaul.applications (
+            id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            name text NOT NULL UNIQUE,
+            -- No event of a removed session has a greater number.
+            newest_event bigint NOT NULL DEFAULT 0);
+
+        -- Each end of a task locks the row of its session, takes the next numbers of events, and counts the live tasks.
+        -- So the numbers of a session's events grow in the order of commits, and a reader misses no event.
+        CREATE TABLE backhaul.sessions (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            application integer NOT NULL REFERENCES backhaul.applications,
+            name text NOT NULL,
+            configuration bytea NOT NULL,
+            created_at timestamptz NOT NULL DEFAULT now(),
+            round bigint NOT NULL DEFAULT 0,
+            live_tasks bigint NOT NULL DEFAULT 0,
+            newest_event bigint NOT NULL DEFAULT 0,
+            is_invalidating boolean NOT NULL DEFAULT false,
+            consumer text,
+            consumer_process bigint NOT NULL DEFAULT 0,
+            consumer_until timestamptz,
+            UNIQUE (application, name));
+
+        -- One row. The fleet's own id is in the names of temporary files, and in the directories of workers.
+        CREATE TABLE backhaul.settings (
+            fleet uuid NOT NULL DEFAULT gen_random_uuid(),
+            connections_per_origin integer NOT NULL CHECK (connections_per_origin > 0));
+        INSERT INTO backhaul.settings (connections_per_origin) VALUES (6);
+
+        -- Without its own number of connections, an origin has that of the settings.
+        CREATE TABLE backhaul.origins (
+            id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            name text NOT NULL UNIQUE,
+            connections integer CHECK (connections > 0));
+
+        -- One row for each worker, with its heartbeat. The worker's leases hold until lease_until.
+        CREATE TABLE backhaul.workers (
+            id text PRIMARY KEY,
+            name text NOT NULL,
+            started_at timestamptz NOT NULL DEFAULT now(),
+            lease_until timestamptz NOT NULL,
+            is_draining boolean NOT NULL DEFAULT false);
+
+        -- How many of an origin's connections a worker may use.
+        CREATE TABLE backhaul.permits (
+            origin integer NOT NULL REFERENCES backhaul.origins,
+            worker text NOT NULL REFERENCES backhaul.workers ON DELETE CASCADE,
+            connections integer NOT NULL CHECK (connections > 0),
+            PRIMARY KEY (origin, worker));
+
+        CREATE TABLE backhaul.tasks (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            session bigint NOT NULL REFERENCES backhaul.sessions ON DELETE CASCADE,
+            round bigint NOT NULL,
+            origin integer NOT NULL REFERENCES backhaul.origins,
+            state smallint NOT NULL,
+            priority integer NOT NULL,
+            -- How often the task was claimed. Only the writes of the newest run have an effect.
+            run integer NOT NULL DEFAULT 0,
+            worker text,
+            -- The control that the worker of a running task must apply: 0 none, 1 cancel, 2 suspend.
+            wanted smallint NOT NULL DEFAULT 0,
+            url text NOT NULL,
+            destination text NOT NULL,
+            key text,
+            request bytea NOT NULL,
+            not_before timestamptz,
+            enqueued_at timestamptz NOT NULL DEFAULT now(),
+            -- From the state publishing on: the run that reached it, the inode of its file, and the end that will be
+            -- reported.
+            publishing_run integer,
+            inode bigint,
+            outcome bytea) WITH (fillfactor = 80);
+        CREATE UNIQUE INDEX tasks_key ON backhaul.tasks (session, key) WHERE key IS NOT NULL;
+        CREATE UNIQUE INDEX tasks_destination ON backhaul.tasks (destination) WHERE state <= 4;
+        CREATE INDEX tasks_session ON backhaul.tasks (session, id);
+        CREATE INDEX tasks_queued ON backhaul.tasks (origin, priority DESC, id) WHERE state = 1;
+        CREATE INDEX tasks_worker ON backhaul.tasks (worker) WHERE worker IS NOT NULL;
+
+        -- One row for each run, and one for each end. Rows are only added. The key of the ends is the task, so that no
+        -- task can end twice.
+        CREATE TABLE backhaul.runs (
+            task bigint NOT NULL REFERENCES backhaul.tasks ON DELETE CASCADE,
+            run integer NOT NULL,
+            worker text NOT NULL,
+            claimed_at timestamptz NOT NULL DEFAULT now(),
+            PRIMARY KEY (task, run));
+        CREATE TABLE backhaul.ends (
+            task bigint PRIMARY KEY REFERENCES backhaul.tasks ON DELETE CASCADE,
+            run integer NOT NULL,
+            worker text,
+            ended_at timestamptz NOT NULL DEFAULT now());
+        CREATE INDEX ends_age ON backhaul.ends (ended_at);
+
+        -- The host removes an event when it has processed it. Without a task, the event is the end of a round.
+        CREATE TABLE backhaul.events (
+            session bigint NOT NULL REFERENCES backhaul.sessions ON DELETE CASCADE,
+            id bigint NOT NULL,
+            round bigint NOT NULL,
+            task bigint REFERENCES backhaul.tasks ON DELETE CASCADE,
+            made_at timestamptz NOT NULL DEFAULT now(),
+            PRIMARY KEY (session, id));
+        CREATE INDEX events_task ON backhaul.events (task) WHERE task IS NOT NULL;
+
+        -- The replies to enqueues. If a host repeats an enqueue because its connection ended, it gets the first reply.
+        CREATE TABLE backhaul.replies (
+            client text NOT NULL,
+            sequence bigint NOT NULL,
+            reply bytea NOT NULL,
+            made_at timestamptz NOT NULL DEFAULT now(),
+            PRIMARY KEY (client, sequence));
+        CREATE INDEX replies_age ON backhaul.replies (made_at);
+        """
+}

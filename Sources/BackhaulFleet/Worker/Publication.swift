@@ -1,0 +1,112 @@
+public import BackhaulModel
+internal import BackhaulPlatform
+internal import Glibc
+
+/// The files of one run of a task: a temporary file, whose name has the run, and the destination beside it.
+///
+/// The database decides which run has the end of the task (`WorkerQueue.publish`). Before this decision, the temporary
+/// file is complete. After it, the temporary file is renamed to the destination. If the worker is lost in between,
+/// another worker gets a new run, and first renames the temporary file to the name of its own run (`adopt`). From then
+/// on, the lost worker has no file that it could rename: this is the fence in the file system.
+public struct Publication {
+    public enum Placement: Equatable {
+        case placed
+        /// The temporary file of the run does not exist: another run has adopted it, or the file was lost.
+        case gone
+        case failed(Failure)
+    }
+
+    public enum Adoption: Equatable {
+        case adopted
+        /// No run has a temporary file.
+        case missing
+        /// The directory cannot be reached, so the file may exist.
+        case unavailable(Failure)
+    }
+
+    private let destination: String
+    private var directory: String { Destination.directory(of: destination) }
+    private let replaces: Bool
+    private let run: TaskRun
+    private let fleet: String
+
+    /// - fleet: the id of the fleet. Another fleet may use the same directory.
+    public init(_ run: TaskRun, of fleet: String, destination: String, replaces: Bool) {
+        self.run = run
+        self.fleet = fleet
+        self.destination = destination
+        self.replaces = replaces
+    }
+
+    public var temporaryPath: String { temporaryPath(ofRun: run.run) }
+
+    private func temporaryPath(ofRun run: Int64) -> String {
+        let name = ".backhaul-\(fleet.prefix(8))-\(TaskRun(task: self.run.task, run: run).text)"
+        return directory == "/" ? "/" + name : directory + "/" + name
+    }
+
+    /// The inode of the temporary file. A rename keeps it.
+    public var temporaryInode: UInt64? { Self.inode(of: temporaryPath) }
+    public var destinationInode: UInt64? { Self.inode(of: destination) }
+
+    private static func inode(of path: String) -> UInt64? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
+    /// Takes the temporary file over from an earlier run.
+    ///
+    /// The runs are tried in their order. The file only moves from a run to a later one, so it cannot be missed.
+    public func adopt(from first: Int64) -> Adoption {
+        for earlier in stride(from: first, to: run.run, by: 1) {
+            if rename(temporaryPath(ofRun: earlier), temporaryPath) == 0 { return .adopted }
+            let code = errno
+            if code != ENOENT { return .unavailable(failure(code)) }
+        }
+        if temporaryInode != nil { return .adopted }
+        return Self.inode(of: directory) == nil ? .unavailable(failure(ENOENT)) : .missing
+    }
+
+    /// Gives the temporary file its final name, and makes the name durable.
+    public func place() -> Placement {
+        if replaces {
+            guard rename(temporaryPath, destination) == 0 else { return refusal(errno) }
+        } else {
+            if link(temporaryPath, destination) != 0 {
+                let code = errno
+                // An earlier attempt of this publication may have made the link.
+                guard code == EEXIST, let inode = temporaryInode, inode == destinationInode else {
+                    return refusal(code)
+                }
+            }
+            unlink(temporaryPath)
+        }
+        let opened = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard opened >= 0 else { return .failed(failure(errno)) }
+        defer { close(opened) }
+        return fsync(opened) == 0 ? .placed : .failed(failure(errno))
+    }
+
+    public func removeTemporaryFile() { unlink(temporaryPath) }
+
+    /// Removes the temporary files of this run and of all earlier ones, which workers that were lost may have left.
+    public func removeTemporaryFiles() {
+        for number in stride(from: run.run, to: 0, by: -1) { unlink(temporaryPath(ofRun: number)) }
+    }
+
+    private func refusal(_ code: Int32) -> Placement {
+        code == ENOENT && temporaryInode == nil ? .gone : .failed(failure(code))
+    }
+
+    private func failure(_ code: Int32) -> Failure {
+        let status: Status =
+            switch code {
+            case EEXIST: .destinationExists
+            case ENOSPC, EDQUOT: .diskFull
+            case EIO: .diskFailed
+            default: .destinationUnavailable
+            }
+        let error = SystemError(code: code, messageStart: "the file cannot get its name \(destination)")
+        return Failure.system(status, code: code, error.description)
+    }
+}

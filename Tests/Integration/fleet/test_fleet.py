@@ -1,0 +1,132 @@
+"""Files through a queue in PostgreSQL, with workers that are killed and stopped."""
+
+import hashlib
+import signal
+import time
+
+import pytest
+
+import backhaul
+from backhaul import TaskState
+
+LIMIT = 240
+
+
+def until(condition, what):
+    limit = time.monotonic() + LIMIT
+    while not (result := condition()):
+        assert time.monotonic() < limit, f"{what} did not happen"
+        time.sleep(0.05)
+    return result
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def ends(session, count):
+    """Reads events until `count` tasks have ended. Returns the ends by the key of the task."""
+    found = {}
+    for event in session.events(timeout=LIMIT):
+        if event.key is not None:
+            found.setdefault(event.key, []).append(event)
+        if len(found) == count:
+            break
+    return found
+
+
+@pytest.fixture
+def host(fleet):
+    with backhaul.Application("org.example.fleet", fleet.address) as application:
+        yield application
+
+
+def test_two_workers_download_all_files_although_one_is_killed(fleet, host, nginx, served, downloads):
+    names = sorted(served.digests)[:20]
+    first, _ = fleet.start("first"), fleet.start("second")
+    until(lambda: len(fleet.json("fleet", "workers")) == 2, "the start of both workers")
+    with host.session("files") as session:
+        for name in names:
+            session.download(f"{nginx.url}/slow/{name}", downloads / name, key=name)
+        until(lambda: fleet.sql("SELECT 1 FROM backhaul.tasks t JOIN backhaul.workers w ON w.id = t.worker "
+                                "WHERE w.name = 'first' AND t.state = 3"), "a task of the first worker")
+        first.kill()
+        ended = ends(session, len(names))
+    assert sorted(ended) == names
+    assert all(len(events) == 1 and events[0].state == TaskState.SUCCEEDED for events in ended.values())
+    assert {name: digest(downloads / name) for name in names} == {name: served.digests[name] for name in names}
+    assert fleet.sql("SELECT count(*) FROM backhaul.ends") == ["20"]
+    # No temporary file is left beside the files.
+    assert sorted(path.name for path in downloads.iterdir()) == names
+
+
+def test_a_zombie_publishes_nothing(fleet, host, large, downloads):
+    url, expected = large
+    zombie = fleet.start("zombie", lease=3)
+    with host.session("files") as session:
+        session.download(url, downloads / "file", key="file")
+        until(lambda: fleet.sql("SELECT 1 FROM backhaul.tasks WHERE state = 3"), "the start of the task")
+        zombie.send_signal(signal.SIGSTOP)
+        fleet.start("other", lease=3)
+        [event] = ends(session, 1)["file"]
+        assert event.state == TaskState.SUCCEEDED
+        placed = (downloads / "file").stat()
+        zombie.send_signal(signal.SIGCONT)
+        until(lambda: fleet.sql("SELECT 1 FROM backhaul.workers WHERE name = 'zombie' AND lease_until > now()"),
+              "the next renewal of the zombie")
+        # By then, a zombie that published its file would have done so.
+        fleet.command("fleet", "drain", "zombie")
+        assert zombie.wait(LIMIT) == 0
+    assert digest(downloads / "file") == expected
+    assert (downloads / "file").stat().st_ino == placed.st_ino
+    assert [path.name for path in downloads.iterdir()] == ["file"]
+    assert fleet.sql("SELECT run FROM backhaul.ends") == ["2"]
+
+
+def test_a_restarted_worker_continues_its_own_tasks(fleet, host, large, downloads):
+    url, expected = large
+    worker = fleet.start("worker", lease=60)
+    with host.session("files") as session:
+        session.download(url, downloads / "file", key="file")
+        until(lambda: fleet.sql("SELECT 1 FROM backhaul.tasks WHERE state = 3"), "the start of the task")
+        worker.kill()
+        worker.wait()
+        fleet.start("worker", lease=60)
+        assert ends(session, 1)["file"][0].state == TaskState.SUCCEEDED
+    assert digest(downloads / "file") == expected
+    assert fleet.sql("SELECT run FROM backhaul.ends") == ["1"]
+
+
+def test_a_running_task_is_cancelled(fleet, host, large, downloads):
+    fleet.start("worker")
+    with host.session("files") as session:
+        task = session.download(large[0], downloads / "file", key="file")
+        until(lambda: fleet.sql("SELECT 1 FROM backhaul.tasks WHERE state = 3"), "the start of the task")
+        session.cancel([task])
+        [event] = ends(session, 1)["file"]
+    assert event.state == TaskState.CANCELLED
+    assert list(downloads.iterdir()) == []
+
+
+def test_the_command_line_uses_the_fleet_as_its_store(fleet, nginx, served, downloads):
+    name = sorted(served.digests)[0]
+    fleet.command("add", "-o", downloads / name, f"{nginx.url}/{name}")
+    [task] = fleet.json("tasks")
+    assert (task["state"], task["reason"]) == ("waiting", "slot")
+    [status] = fleet.json("fleet", "status")
+    assert (status["queued"], status["workers"]) == (1, 0)
+    worker = fleet.start("worker")
+    fleet.command("wait")
+    assert digest(downloads / name) == served.digests[name]
+    [listed] = fleet.json("fleet", "workers")
+    assert (listed["name"], listed["draining"], listed["running_tasks"]) == ("worker", False, 0)
+    fleet.command("fleet", "drain", "worker")
+    assert worker.wait(LIMIT) == 0
+    assert fleet.json("fleet", "workers") == []
+    fleet.command("fleet", "drain", "worker", code=3)
+
+
+def test_a_password_in_the_address_is_refused():
+    with pytest.raises(backhaul.InvalidArgument) as refused:
+        backhaul.Application("org.example.fleet", "postgresql://ann:secret@127.0.0.1:9/fleet")
+    assert "secret" not in str(refused.value)

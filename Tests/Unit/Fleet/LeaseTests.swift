@@ -1,0 +1,162 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulFleet
+
+@Suite("The leases and the fence of a fleet")
+struct LeaseTests {
+    private let fleet: TestDatabase
+    private let session: SessionID
+
+    init() throws {
+        fleet = try TestDatabase()
+        session = try fleet.session()
+    }
+
+    @Test("each claim of a task is a run of its own")
+    func runs() throws {
+        let first = try fleet.worker("first", leaseMilliseconds: 0)
+        let old = try fleet.claimedTask(by: first, in: session)
+        #expect(old.run.run == 1)
+        let second = try fleet.worker("second")
+        try second.releaseExpired()
+        let new = try #require(try second.claim(running: [:], except: [])?.tasks.first)
+        #expect(new.run == TaskRun(task: old.run.task, run: 2))
+        #expect(new.request == old.request)
+    }
+
+    @Test("a write of an old run has no effect")
+    func oldRun() throws {
+        let zombie = try fleet.worker("zombie", leaseMilliseconds: 0)
+        let old = try fleet.claimedTask(by: zombie, in: session)
+        let second = try fleet.worker("second")
+        try second.releaseExpired()
+        // The task is in the queue again: the zombie has no task, although its run is the newest one.
+        #expect(try !zombie.publish(old.run, .succeeded, inode: 1))
+        #expect(try !zombie.end(old.run, .succeeded))
+        let new = try #require(try second.claim(running: [:], except: [])?.tasks.first)
+        #expect(try !zombie.publish(old.run, .succeeded, inode: 1))
+        #expect(try !zombie.end(old.run, .succeeded))
+        try zombie.putBack(old.run)
+        #expect(try zombie.ownTasks().isEmpty)
+        #expect(try fleet.state(of: old.run.task) == .running)
+        #expect(try second.publish(new.run, .succeeded, inode: 1))
+        #expect(try second.end(new.run, .succeeded))
+        #expect(try fleet.ends(of: session) == [old.run.task: [.succeeded]])
+    }
+
+    @Test("another worker cannot write with the run of a worker")
+    func foreignRun() throws {
+        let first = try fleet.worker("first")
+        let second = try fleet.worker("second")
+        let task = try fleet.claimedTask(by: first, in: session)
+        #expect(try !second.publish(task.run, .succeeded, inode: 1))
+        #expect(try !second.end(task.run, .succeeded))
+        #expect(try fleet.state(of: task.run.task) == .running)
+    }
+
+    @Test("a repeated end has no effect, and makes no second event")
+    func repeatedEnd() throws {
+        let worker = try fleet.worker("worker")
+        let task = try fleet.claimedTask(by: worker, in: session)
+        #expect(try worker.end(task.run, .succeeded))
+        #expect(try !worker.end(task.run, .succeeded))
+        #expect(try fleet.ends(of: session) == [task.run.task: [.succeeded]])
+    }
+
+    @Test("a worker that renews its lease keeps its tasks")
+    func renewal() throws {
+        let first = try fleet.worker("first")
+        let task = try fleet.claimedTask(by: first, in: session)
+        let second = try fleet.worker("second")
+        try second.releaseExpired()
+        #expect(try second.claim(running: [:], except: []) == nil)
+        #expect(try first.ownTasks().map(\.run) == [task.run])
+        #expect(try first.end(task.run, .succeeded))
+    }
+
+    @Test("a task whose end is decided does not run again: another worker takes its end over")
+    func takeOver() throws {
+        let first = try fleet.worker("first", leaseMilliseconds: 0)
+        let task = try fleet.claimedTask(by: first, in: session)
+        #expect(try first.publish(task.run, .succeeded, inode: 7))
+        let second = try fleet.worker("second")
+        try second.releaseExpired()
+        #expect(try second.claim(running: [:], except: []) == nil)
+        let taken = try #require(try second.takeOver().first)
+        #expect(taken.run == TaskRun(task: task.run.task, run: 2))
+        #expect(taken.firstRun == 1)
+        #expect(taken.inode == 7)
+        #expect(taken.outcome == .succeeded)
+        #expect(try !first.end(task.run, .succeeded))
+        #expect(try second.end(taken.run, taken.outcome))
+        #expect(try fleet.ends(of: session) == [task.run.task: [.succeeded]])
+    }
+
+    @Test("a cancelled task of a lost worker ends as cancelled")
+    func cancelledTask() throws {
+        let first = try fleet.worker("first", leaseMilliseconds: 0)
+        let task = try fleet.claimedTask(by: first, in: session)
+        #expect(try fleet.hosts.control(.cancel, TaskSelection(), of: session) == 1)
+        try fleet.worker("second").releaseExpired()
+        #expect(try fleet.ends(of: session) == [task.run.task: [.cancelled]])
+    }
+
+    @Test("a cancel that follows a suspend is not lost when the worker puts the task back")
+    func cancelAfterSuspend() throws {
+        let worker = try fleet.worker("worker")
+        let task = try fleet.claimedTask(by: worker, in: session)
+        #expect(try fleet.hosts.control(.suspend, TaskSelection(), of: session) == 1)
+        #expect(try fleet.hosts.control(.cancel, TaskSelection(), of: session) == 1)
+        try worker.putBack(task.run)
+        #expect(try fleet.ends(of: session) == [task.run.task: [.cancelled]])
+    }
+
+    @Test("the worker's end of its lease is never later than the database's")
+    func leaseClock() {
+        var clock = LeaseClock(leaseMilliseconds: 30_000)
+        #expect(clock.isDue(at: 0))
+        #expect(!clock.mayPublish(at: 0))
+        clock.renewed(sentAt: 1_000)
+        #expect(!clock.isDue(at: 10_999))
+        #expect(clock.isDue(at: 11_000))
+        #expect(clock.mayPublish(at: 24_999))
+        #expect(!clock.mayPublish(at: 25_000))
+    }
+
+    @Test("all workers together have at most the permitted connections to an origin")
+    func permits() throws {
+        try fleet.enqueue((0..<60).map { fleet.request("file\($0)") }, in: session)
+        let workers = try (0..<4).map { try fleet.worker("worker\($0)") }
+        var running = [Set<TaskRun>](repeating: [], count: workers.count)
+        var random = SystemRandomNumberGenerator()
+        var ended = 0
+        while ended < 60 {
+            let index = Int.random(in: workers.indices, using: &random)
+            let (worker, own) = (workers[index], running[index])
+            let claimed = try worker.claim(running: own.isEmpty ? [:] : [1: Int64(own.count)], except: [])
+            running[index].formUnion(claimed?.tasks.map(\.run) ?? [])
+            #expect(running.reduce(0) { $0 + $1.count } <= 6)
+            if let run = running[index].randomElement(using: &random) {
+                #expect(try worker.end(run, .succeeded))
+                running[index].remove(run)
+                ended += 1
+            }
+            let count = running[index].count
+            try worker.releasePermits(running: count == 0 ? [:] : [1: Int64(count)])
+        }
+        #expect(try fleet.ends(of: session).values.allSatisfy { $0 == [.succeeded] })
+    }
+
+    @Test("a lost worker's connections are free when its lease has ended")
+    func permitsOfLostWorker() throws {
+        try fleet.enqueue((0..<20).map { fleet.request("file\($0)") }, in: session)
+        let first = try fleet.worker("first")
+        #expect(try first.claim(running: [:], except: [])?.tasks.count == 6)
+        let second = try fleet.worker("second")
+        #expect(try second.claim(running: [:], except: [])?.tasks.isEmpty == true)
+        _ = try first.renew(name: "first", leaseMilliseconds: 0)
+        try second.releaseExpired()
+        #expect(try second.claim(running: [:], except: [])?.tasks.count == 6)
+    }
+}

@@ -1,0 +1,110 @@
+import BackhaulModel
+import Glibc
+import Testing
+
+@testable import BackhaulFleet
+
+@Suite("The fence in the file system")
+struct PublicationTests {
+    private let scratch = Scratch()
+    private var directory: String { scratch.path }
+
+    private func publication(run: Int64, replaces: Bool = false) -> Publication {
+        Publication(
+            TaskRun(task: TaskID(rawValue: 5), run: run), of: "fleet", destination: directory + "/file",
+            replaces: replaces)
+    }
+
+    private func write(_ text: String, to path: String) {
+        let file = fopen(path, "w")
+        fputs(text, file)
+        fclose(file)
+    }
+
+    private func text(of path: String) -> String? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 100)
+        fgets(&line, 100, file)
+        return String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    @Test("the file gets its final name", arguments: [false, true])
+    func placement(replaces: Bool) {
+        let publication = publication(run: 1, replaces: replaces)
+        write("new", to: publication.temporaryPath)
+        let inode = publication.temporaryInode
+        #expect(publication.place() == .placed)
+        #expect(text(of: directory + "/file") == "new")
+        #expect(publication.temporaryInode == nil)
+        #expect(publication.destinationInode == inode)
+    }
+
+    @Test("an existing file is replaced only if the request permits it")
+    func existingFile() {
+        write("old", to: directory + "/file")
+        write("new", to: publication(run: 1).temporaryPath)
+        guard case .failed(let failure) = publication(run: 1).place() else {
+            Issue.record("the file was placed")
+            return
+        }
+        #expect(failure.status == .destinationExists)
+        #expect(text(of: directory + "/file") == "old")
+        #expect(publication(run: 1, replaces: true).place() == .placed)
+        #expect(text(of: directory + "/file") == "new")
+    }
+
+    @Test("after another run has adopted the file, a zombie publishes nothing", arguments: [false, true])
+    func zombie(replaces: Bool) {
+        let zombie = publication(run: 1, replaces: replaces)
+        write("file", to: zombie.temporaryPath)
+        let next = publication(run: 2, replaces: replaces)
+        #expect(next.adopt(from: 1) == .adopted)
+        #expect(zombie.place() == .gone)
+        #expect(next.destinationInode == nil)
+        #expect(next.place() == .placed)
+        #expect(zombie.place() == .gone)
+    }
+
+    @Test("a file is found in whatever run its workers were lost")
+    func chain() {
+        write("file", to: publication(run: 2).temporaryPath)
+        let last = publication(run: 5)
+        #expect(last.adopt(from: 1) == .adopted)
+        #expect(last.adopt(from: 1) == .adopted)
+        #expect(last.place() == .placed)
+    }
+
+    @Test("if the lost worker has published the file, its inode shows this")
+    func publishedFile() {
+        let lost = publication(run: 1)
+        write("file", to: lost.temporaryPath)
+        let inode = lost.temporaryInode
+        #expect(lost.place() == .placed)
+        let next = publication(run: 2)
+        #expect(next.adopt(from: 1) == .missing)
+        #expect(next.destinationInode == inode)
+    }
+
+    @Test("without its directory, a file does not count as lost")
+    func absentDirectory() {
+        let run = TaskRun(task: TaskID(rawValue: 5), run: 2)
+        let publication = Publication(run, of: "fleet", destination: directory + "/absent/file", replaces: true)
+        guard case .unavailable(let failure) = publication.adopt(from: 1) else {
+            Issue.record("the file counts as lost")
+            return
+        }
+        #expect(failure.status == .destinationUnavailable)
+    }
+
+    @Test("a worker that was lost between the two steps of a link is continued")
+    func halfLink() {
+        let lost = publication(run: 1)
+        write("file", to: lost.temporaryPath)
+        #expect(link(lost.temporaryPath, directory + "/file") == 0)
+        let next = publication(run: 2)
+        #expect(next.adopt(from: 1) == .adopted)
+        #expect(next.place() == .placed)
+        #expect(next.temporaryInode == nil)
+    }
+}
