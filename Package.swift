@@ -200,7 +200,7 @@ let package = Package(
         .testTarget(
             name: "FleetTests",
             dependencies: [
-                "BackhaulFleet", "BackhaulClient", "BackhaulModel", "BackhaulPlatform", "BackhaulWire",
+                "BackhaulFleet", "BackhaulClient", "BackhaulModel", "BackhaulPlatform", "BackhaulWire", "TestSupport",
             ],
             path: "Tests/Unit/Fleet", swiftSettings: strict),
         .testTarget(
