@@ -52,7 +52,7 @@ C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
 SIMULATOR := $(BUILD)/bin/simulate
 
-.PHONY: all examples demo test unit-tests quick simulate simulate-planted fuzz format lint soak bench site \
+.PHONY: all examples demo fleet-demo test unit-tests quick simulate simulate-planted fuzz format lint soak bench site \
     site-test packages packages-test install uninstall clean help setup-build check-prefix
 
 all: $(LIBRARY) $(COMMAND) $(DAEMON) $(TESTING) $(TESTBED) ## build the library, the command line and the daemon
@@ -119,6 +119,11 @@ demo: ## the demonstration, one minute after the build: enqueue, kill, continue 
 	@scripts/setup build demo
 	@$(MAKE) --no-print-directory $(DAEMON) $(BUILD)/examples/collection
 	@scripts/demo $(BUILD)/examples/collection
+
+fleet-demo: ## one minute with three workers of a fleet: one is killed, one is stopped, and the files are compared
+	@scripts/setup build test
+	@$(MAKE) --no-print-directory $(COMMAND)
+	@scripts/fleet-demo $(COMMAND)
 
 test: ## everything that must hold, some 30 minutes on two processors
 	@scripts/setup build

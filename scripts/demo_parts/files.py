@@ -1,5 +1,5 @@
-"""Chooses the files that the demo serves, from the files of this machine. While the machine does not change, the choice
-stays the same."""
+"""Chooses the files that the demos serve, from the files of this machine, and makes their digests. While the machine
+does not change, the choice stays the same."""
 
 import hashlib
 import os
@@ -48,3 +48,11 @@ def choose_files():
     readable = [File(Path(path), size) for path, size in chosen if os.access(path, os.R_OK)]
     # Large and small files are mixed, in an order that depends only on the names.
     return sorted(readable, key=lambda file: hashlib.sha256(bytes(file.path)).digest())
+
+
+def digest(path):
+    sha = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            sha.update(block)
+    return sha.digest()
