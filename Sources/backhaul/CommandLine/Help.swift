@@ -34,7 +34,8 @@ enum Help {
     static func command(_ description: CommandDescription) -> String {
         var text = description.examples.map { "  " + $0 + "\n" }.joined()
         text += "\n" + description.summary.prefix(1).uppercased() + description.summary.dropFirst() + ".\n"
-        text += "\nUsage: backhaul \(description.name) [OPTION...] \(description.operands)\n"
+        let usage = "Usage: backhaul \(description.name) [OPTION...] \(description.operands)"
+        text += "\n" + Text.wrapped(usage, columns: 80, indentation: 2) + "\n"
         for (section, options) in description.sections { text += "\n\(section.title):\n" + list(options) }
         if !description.details.isEmpty {
             text += "\n" + Text.wrapped(description.details, columns: columns) + "\n"
