@@ -23,6 +23,18 @@ public struct FleetAdministration {
         public var leaseMilliseconds: Int64
     }
 
+    public struct OriginInfo: Equatable, Sendable {
+        public var name: String
+        /// Nil if the origin has the number of the fleet.
+        public var connections: UInt64?
+        /// Nil if there is no limit.
+        public var startsPerMinute: UInt64?
+        /// How long the pause lasts for which the server has asked, in milliseconds; 0 if there is no pause.
+        public var pauseMilliseconds: Int64
+        public var queuedTasks: UInt64
+        public var runningTasks: UInt64
+    }
+
     /// Makes the tables of the fleet, or brings them to the version of this library.
     public static func makeTables(_ address: DatabaseAddress) throws(FleetError) {
         try Schema.migrate(try DatabaseConnection(address))
@@ -61,6 +73,42 @@ public struct FleetAdministration {
                 id: row.text(0), name: row.text(1), isDraining: row.bool(2), runningTasks: row.unsigned(3),
                 leaseMilliseconds: row.integer(4))
         }
+    }
+
+    /// The origins that have tasks or limits.
+    public func origins() throws(FleetError) -> [OriginInfo] {
+        try database.run(
+            """
+            SELECT o.name, o.connections, o.starts_per_minute,
+                (extract(epoch FROM greatest(o.paused_until - clock_timestamp(), interval '0')) * 1000)::bigint,
+                count(t.id) FILTER (WHERE t.state = 1), count(t.id) FILTER (WHERE t.state IN (3, 4))
+            FROM backhaul.origins o LEFT JOIN backhaul.tasks t ON t.origin = o.id AND t.state <= 4
+            GROUP BY o.id
+            HAVING count(t.id) > 0 OR o.connections IS NOT NULL OR o.starts_per_minute IS NOT NULL ORDER BY o.name
+            """
+        ).map { row in
+            OriginInfo(
+                name: row.text(0), connections: row.isNull(1) ? nil : row.unsigned(1),
+                startsPerMinute: row.isNull(2) ? nil : row.unsigned(2), pauseMilliseconds: row.integer(3),
+                queuedTasks: row.unsigned(4), runningTasks: row.unsigned(5))
+        }
+    }
+
+    /// Sets the given limits of the origin of a URL. Zero removes a limit.
+    public func limit(originOf url: String, connections: Int64?, startsPerMinute: Int64?) throws(FleetError) {
+        let name: String
+        do throws(Failure) { name = try FleetRequest.origin(of: url) } catch { throw FleetError(error) }
+        let values = [connections, startsPerMinute].map { $0.map(SQLValue.integer) ?? .null }
+        try database.run(
+            """
+            INSERT INTO backhaul.origins AS o (name, connections, starts_per_minute)
+            VALUES ($1, nullif($2::integer, 0), nullif($3::integer, 0))
+            ON CONFLICT (name) DO UPDATE SET
+                connections = CASE WHEN $2::integer IS NULL THEN o.connections ELSE excluded.connections END,
+                starts_per_minute =
+                    CASE WHEN $3::integer IS NULL THEN o.starts_per_minute ELSE excluded.starts_per_minute END,
+                next_start = CASE WHEN $3::integer IS NULL THEN o.next_start END
+            """, [.text(name)] + values)
     }
 
     /// Lets the workers with this name or id finish their tasks, take no others, and exit. Returns their number.

@@ -27,6 +27,12 @@ struct FleetRequest {
         self.request = request
     }
 
+    /// The name of the origin of a URL in the database.
+    static func origin(of url: String) throws(Failure) -> String {
+        var intake = RequestIntake()
+        return try intake.check(Request(url: url)).text
+    }
+
     private static func refusal(of request: Request) -> String? {
         let options = request.options
         if options.body != nil { return "workers of a fleet only download; send the upload with a local store" }

@@ -70,9 +70,9 @@ public struct WorkerQueue {
             // statement, because this statement may not see permits that were committed before it got the lock.
             let locked = try database.run(
                 """
-                SELECT o.id, coalesce(o.connections, s.connections_per_origin)
+                SELECT o.id, \(OriginLimits.connections), \(OriginLimits.starts)
                 FROM backhaul.origins o, backhaul.settings s
-                WHERE o.id <> ALL ($1::integer[]) AND EXISTS (
+                WHERE o.id <> ALL ($1::integer[]) AND \(OriginLimits.isOpen) AND EXISTS (
                     SELECT 1 FROM backhaul.tasks t
                     WHERE t.origin = o.id AND t.state = 1 AND coalesce(t.not_before, '-infinity') <= now())
                 ORDER BY o.id FOR UPDATE OF o SKIP LOCKED LIMIT 1
@@ -82,7 +82,9 @@ public struct WorkerQueue {
             let present = running[origin] ?? 0
             let permits = try lease(origin, limit: row.integer(1), running: present)
             guard permits > present else { return (origin, []) }
-            return (origin, try claim(count: permits - present, of: origin))
+            let tasks = try claim(count: min(permits - present, row.integer(2)), of: origin)
+            try OriginLimits(database: database, origin: origin).started(tasks.count)
+            return (origin, tasks)
         }
     }
 

@@ -91,11 +91,15 @@ public enum Schema {
             connections_per_origin integer NOT NULL CHECK (connections_per_origin > 0));
         INSERT INTO backhaul.settings (connections_per_origin) VALUES (6);
 
-        -- Without its own number of connections, an origin has that of the settings.
+        -- Without its own number of connections, an origin has that of the settings. With starts_per_minute, no task
+        -- starts before next_start. If the server has asked for a pause, no task starts before paused_until.
         CREATE TABLE backhaul.origins (
             id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             name text NOT NULL UNIQUE,
-            connections integer CHECK (connections > 0));
+            connections integer CHECK (connections > 0),
+            starts_per_minute integer CHECK (starts_per_minute > 0),
+            next_start timestamptz,
+            paused_until timestamptz);
 
         -- One row for each worker, with its heartbeat. The worker's leases hold until lease_until.
         CREATE TABLE backhaul.workers (

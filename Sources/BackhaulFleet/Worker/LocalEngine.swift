@@ -139,6 +139,23 @@ final class LocalEngine {
         }
     }
 
+    /// The runs that wait because their servers have asked for a pause, with the ends of the pauses in Unix
+    /// milliseconds.
+    func pauses() throws(FleetError) -> [(run: TaskRun, end: Int64)] {
+        var pauses: [(run: TaskRun, end: Int64)] = []
+        for (_, session) in sessions {
+            var waiting = TaskSelection()
+            waiting.states = TaskStates(.waiting)
+            guard case .tasks(let tasks, _) = try reply(to: session.client.tasks(waiting, after: .zero, maximum: 1_000))
+            else { continue }
+            for task in tasks where task.reason == .origin && task.nextAttemptMilliseconds > 0 {
+                guard let run = Self.named(task.userData)?.run else { continue }
+                pauses.append((run, task.nextAttemptMilliseconds))
+            }
+        }
+        return pauses
+    }
+
     // MARK: Replies
 
     private func reply(to ticket: Ticket) throws(FleetError) -> Reply {

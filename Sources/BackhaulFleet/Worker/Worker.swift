@@ -43,7 +43,12 @@ public final class Worker {
     /// worker's earlier process count as suspended.
     private var isSuspended = true
 
+    /// The ends of the pauses that are in the database, by origin, in Unix milliseconds.
+    private var pauses: [Int64: Int64] = [:]
+    private var pauseCheck = Deadline.after(milliseconds: 0)
+
     private static let waitMilliseconds: Int64 = 200
+    private static let pauseCheckMilliseconds: Int64 = 1_000
 
     public init(_ options: WorkerOptions) throws(FleetError) {
         self.options = options
@@ -78,6 +83,7 @@ public final class Worker {
         let queue = try queue()
         if lease.isDue(at: Clock.bootMilliseconds) { try renew(queue) }
         try applyControls(queue)
+        try reportPauses(queue)
         for ended in try local.endedRuns() { try report(ended, queue) }
         if !isDraining { try claim(queue) }
         local.wait(milliseconds: Self.waitMilliseconds)
@@ -183,6 +189,19 @@ public final class Worker {
         }
         guard !wanted.isEmpty else { return }
         try local.control(.cancel) { wanted.contains($0) }
+    }
+
+    /// Lets no worker start tasks at an origin whose server has asked for a pause.
+    private func reportPauses(_ queue: WorkerQueue) throws(FleetError) {
+        guard !running.isEmpty, pauseCheck.hasPassed else { return }
+        pauseCheck = .after(milliseconds: Self.pauseCheckMilliseconds)
+        let now = Clock.wallMilliseconds
+        pauses = pauses.filter { $0.value > now }
+        for (run, end) in try local.pauses() {
+            guard let origin = running[run]?.origin, end > max(now, pauses[origin] ?? 0) else { continue }
+            try OriginLimits(database: queue.database, origin: origin).pause(milliseconds: end - now)
+            pauses[origin] = end
+        }
     }
 
     // MARK: Ends

@@ -6,36 +6,61 @@ import Glibc
 /// The command `fleet`: makes the tables of a fleet, and shows and drains its workers.
 struct Fleet: DescribedCommand {
     static let description = CommandDescription(
-        name: "fleet", operands: "init | status | workers | drain WORKER...",
+        name: "fleet", operands: "init | status | workers | drain WORKER... | origins | limit URL",
         summary: "set up and watch a queue in PostgreSQL that many machines drain",
         examples: [
             "backhaul fleet init --store postgresql://db.example.org/backhaul",
             "backhaul fleet status --store postgresql://db.example.org/backhaul --json",
             "backhaul fleet drain worker1 --store postgresql://db.example.org/backhaul",
-        ], options: [],
+            "backhaul fleet limit https://example.org --starts-per-minute 120",
+        ],
+        options: [
+            OptionDescription(
+                "connections", nil, "NUMBER",
+                "of `limit`: connections of all workers together to the origin of URL; 0: the number of the fleet"),
+            OptionDescription(
+                "starts-per-minute", nil, "NUMBER",
+                "of `limit`: downloads that all workers together start at the origin of URL; 0: no limit"),
+        ],
         details: """
             init makes the tables in the schema `backhaul`, or brings those of an older version to the newest one.
             status counts the tasks. workers lists the workers with their leases. drain lets workers finish their
-            tasks and then exit. Each `backhaul worker` runs one worker.
+            tasks and then exit. Each `backhaul worker` runs one worker. origins lists the origins (scheme, host and
+            port) that have tasks or limits. limit sets the limits of one origin, and keeps those that are not given.
 
             With --json, status writes one document: {"queued", "suspended", "running", "events", "workers",
             "oldest_queued_ms"}. workers writes one line for each worker: {"id", "name", "draining", "running_tasks",
-            "lease_ms"}.
+            "lease_ms"}. origins writes one line for each origin: {"origin", "connections", "starts_per_minute",
+            "pause_ms", "queued", "running"}.
             """, storeUse: .makes, usesSession: false)
 
-    private enum Action: String { case `init`, status, workers, drain }
+    private enum Action: String { case `init`, status, workers, drain, origins, limit }
 
     private let action: Action
     private let names: [String]
+    private let connections: Int64?
+    private let startsPerMinute: Int64?
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard let word = arguments.operands.first, let action = Action(rawValue: word) else {
-            throw .usage("`fleet` takes one of: init, status, workers, drain")
+            throw .usage("`fleet` takes one of: init, status, workers, drain, origins, limit")
         }
         self.action = action
         names = Array(arguments.operands.dropFirst())
         if action == .drain, names.isEmpty { throw .usage("`fleet drain` needs the name of a worker") }
-        if action != .drain, !names.isEmpty { throw .usage("`fleet \(word)` takes no further words") }
+        if action == .limit, names.count != 1 {
+            throw .usage("`fleet limit` needs one URL, such as https://example.org")
+        }
+        if action != .drain, action != .limit, !names.isEmpty { throw .usage("`fleet \(word)` takes no further words") }
+        connections = try arguments.number("connections", in: 0...10_000)
+        startsPerMinute = try arguments.number("starts-per-minute", in: 0...1_000_000)
+        let isLimited = connections != nil || startsPerMinute != nil
+        guard isLimited == (action == .limit) else {
+            throw .usage(
+                isLimited
+                    ? "--connections and --starts-per-minute belong to `fleet limit`"
+                    : "`fleet limit` needs --connections or --starts-per-minute")
+        }
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
@@ -54,6 +79,14 @@ struct Fleet: DescribedCommand {
             for name in names {
                 let count = try Self.call { () throws(FleetError) in try FleetAdministration(address).drain(name) }
                 if count == 0 { throw .stopped(.notFound, "the fleet has no worker \(name)") }
+            }
+        case .origins:
+            let origins = try Self.call { () throws(FleetError) in try FleetAdministration(address).origins() }
+            for origin in origins { try show(origin, context.output) }
+        case .limit:
+            try Self.call { () throws(FleetError) in
+                try FleetAdministration(address).limit(
+                    originOf: names[0], connections: connections, startsPerMinute: startsPerMinute)
             }
         }
         return .done
@@ -103,6 +136,23 @@ struct Fleet: DescribedCommand {
                 ]))
         }
         if workers.isEmpty { output.noteOnTerminal("The fleet has no workers.") }
+    }
+
+    private func show(_ origin: FleetAdministration.OriginInfo, _ output: Output) throws(CommandError) {
+        guard !output.isJSON else {
+            return try output.result(
+                .object([
+                    ("origin", .string(origin.name)), ("connections", .number(origin.connections)),
+                    ("starts_per_minute", .number(origin.startsPerMinute)),
+                    ("pause_ms", .integer(origin.pauseMilliseconds)), ("queued", .number(origin.queuedTasks)),
+                    ("running", .number(origin.runningTasks)),
+                ]))
+        }
+        var words = ["\(origin.queuedTasks) queued", "\(origin.runningTasks) running"]
+        if let connections = origin.connections { words.append("\(connections) connections") }
+        if let starts = origin.startsPerMinute { words.append("\(starts) starts per minute") }
+        if origin.pauseMilliseconds > 0 { words.append("paused for \(origin.pauseMilliseconds / 1_000) s") }
+        try output.result("\(Text.padded(origin.name, columns: 40))  \(words.joined(separator: ", "))")
     }
 }
 

@@ -8,6 +8,8 @@ import pytest
 
 import backhaul
 from backhaul import TaskState
+from servers.behaviour import retry_after
+from servers.content import Content
 
 LIMIT = 240
 
@@ -106,6 +108,25 @@ def test_a_running_task_is_cancelled(fleet, host, large, downloads):
         [event] = ends(session, 1)["file"]
     assert event.state == TaskState.CANCELLED
     assert list(downloads.iterdir()) == []
+
+
+def test_a_pause_that_a_server_asks_for_holds_for_all_workers(fleet, host, misbehaving, downloads):
+    content = Content(100)
+    fleet.start("first")
+    with host.session("files") as session:
+        url = misbehaving.serve("/first", content, [retry_after("4", 429)])
+        session.download(url, downloads / "first", key="first")
+        until(lambda: [origin for origin in fleet.json("fleet", "origins") if origin["pause_ms"] > 0], "the pause")
+        fleet.start("second")
+        for number in range(4):
+            url = misbehaving.serve(f"/{number}", content)
+            session.download(url, downloads / str(number), key=str(number))
+        ended = ends(session, 5)
+    assert {event.state for events in ended.values() for event in events} == {TaskState.SUCCEEDED}
+    early = ("SELECT count(*) FROM backhaul.runs r JOIN backhaul.tasks t ON t.id = r.task "
+             "JOIN backhaul.origins o ON o.id = t.origin WHERE t.key <> 'first' AND r.claimed_at < o.paused_until")
+    assert fleet.sql(early) == ["0"]
+    assert [len(misbehaving.log(f"/{number}")) for number in range(4)] == [1, 1, 1, 1]
 
 
 def test_the_command_line_uses_the_fleet_as_its_store(fleet, nginx, served, downloads):
