@@ -46,18 +46,19 @@ enum OptionsArgument {
         return isAddress(store) ? store : try absolute(store, "options.store")
     }
 
-    #if FLEET
-    private static func isAddress(_ store: String) -> Bool { DatabaseAddress.isAddress(store) }
+    /// Whether the name of a store is the address of a database, and not a path.
+    private static func isAddress(_ store: String) -> Bool {
+        store.hasPrefix("postgresql://") || store.hasPrefix("postgres://")
+    }
 
     private static func remoteStore(_ store: String) throws(Failure) -> (any RemoteStore)? {
         guard isAddress(store) else { return nil }
+        #if FLEET
         do throws(FleetError) { return FleetStore(try DatabaseAddress(store)) } catch { throw error.failure }
+        #else
+        throw Failure(.invalidArgument, "this library was built without PostgreSQL; give the path of a store")
+        #endif
     }
-    #else
-    private static func isAddress(_ store: String) -> Bool { false }
-
-    private static func remoteStore(_ store: String) throws(Failure) -> (any RemoteStore)? { nil }
-    #endif
 
     private static func hosting(_ given: bh_application_options) throws(Failure) -> Hosting {
         let daemon = try TextArgument.optional(given.daemon, "options.daemon", limit: Limits.pathSize)

@@ -6,11 +6,6 @@ internal import CPostgreSQL
 public struct DatabaseAddress: Equatable, Sendable {
     public let text: String
 
-    /// Whether the name of a store is the address of a database, and not a path.
-    public static func isAddress(_ store: String) -> Bool {
-        store.hasPrefix("postgresql://") || store.hasPrefix("postgres://")
-    }
-
     /// Checks the address with libpq. The messages do not repeat the address: it may contain a password.
     public init(_ text: String) throws(FleetError) {
         let library = try PostgreSQLLibrary.functions()

@@ -72,3 +72,26 @@ public struct PublishingTask: Sendable {
     public var request: Request
     public var outcome: Outcome
 }
+
+/// The end of a run.
+public struct RunEnd: Sendable {
+    public var run: TaskRun
+    public var outcome: Outcome
+
+    public init(_ run: TaskRun, _ outcome: Outcome) {
+        self.run = run
+        self.outcome = outcome
+    }
+}
+
+/// The end of a run whose file is ready.
+public struct DecidedEnd: Sendable {
+    public var end: RunEnd
+    /// The inode of the file, by which another worker recognises the file under its final name.
+    public var inode: UInt64
+
+    public init(_ end: RunEnd, inode: UInt64) {
+        self.end = end
+        self.inode = inode
+    }
+}

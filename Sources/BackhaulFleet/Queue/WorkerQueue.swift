@@ -177,39 +177,44 @@ public struct WorkerQueue {
 
     // MARK: Ends
 
-    /// Decides the end of a run whose file is ready. Returns false if the run is old: then the worker must not give the
-    /// file its final name.
-    ///
-    /// - inode: the inode of the file, by which another worker recognises the file under its final name.
-    public func publish(_ run: TaskRun, _ outcome: Outcome, inode: UInt64) throws(FleetError) -> Bool {
-        try database.run(
+    /// Decides the ends of runs whose files are ready. Returns the runs for which it has an effect. The other ones are
+    /// old: the worker must not give their files the final names.
+    public func publish(_ decided: [DecidedEnd]) throws(FleetError) -> Set<TaskRun> {
+        try changed(
             """
-            UPDATE backhaul.tasks SET state = 4, publishing_run = run, outcome = $4, inode = $5
-            WHERE id = $1 AND run = $2 AND worker = $3 AND state IN (3, 4)
-            """,
-            [
-                .unsigned(run.task.rawValue), .integer(run.run), .text(worker), .bytes(Wire.encodeOutcome(outcome)),
-                .unsigned(inode),
-            ]
-        ).affected == 1
+            UPDATE backhaul.tasks t SET state = 4, publishing_run = t.run, outcome = e.outcome, inode = e.inode
+            FROM unnest($2::bigint[], $3::integer[], $4::bytea[], $5::bigint[]) AS e (id, run, outcome, inode)
+            """, decided.map(\.end), [.integers(decided.map { Int64(truncatingIfNeeded: $0.inode) })])
     }
 
-    /// Ends the task, and stores the event for the host. Returns false if the run is old.
-    public func end(_ run: TaskRun, _ outcome: Outcome) throws(FleetError) -> Bool {
+    /// Ends the tasks of these runs, and stores the events for the hosts. Returns the runs for which it has an effect.
+    /// The other ones are old.
+    public func end(_ ends: [RunEnd]) throws(FleetError) -> Set<TaskRun> {
         try database.transaction { () throws(FleetError) in
-            let ended = try database.run(
+            let ended = try changed(
                 """
-                UPDATE backhaul.tasks SET state = $4, outcome = $5, worker = NULL, wanted = 0
-                WHERE id = $1 AND run = $2 AND worker = $3 AND state IN (3, 4)
-                """,
-                [
-                    .unsigned(run.task.rawValue), .integer(run.run), .text(worker),
-                    .integer(FleetTaskState(ended: outcome.state).rawValue), .bytes(Wire.encodeOutcome(outcome)),
-                ])
-            guard ended.affected == 1 else { return false }
-            try EndedTasks(database: database).record([Int64(run.task.rawValue)], worker: worker)
-            return true
+                UPDATE backhaul.tasks t SET state = e.state, outcome = e.outcome, worker = NULL, wanted = 0
+                FROM unnest($2::bigint[], $3::integer[], $4::bytea[], $5::smallint[]) AS e (id, run, outcome, state)
+                """, ends, [.integers(ends.map { FleetTaskState(ended: $0.outcome.state).rawValue })])
+            try EndedTasks(database: database).record(ended.map { Int64($0.task.rawValue) }, worker: worker)
+            return ended
         }
+    }
+
+    /// Runs an update of tasks `t` with the rows `e` of these ends. Returns the runs that are changed.
+    private func changed(
+        _ update: String, _ ends: [RunEnd], _ more: [SQLValue]
+    ) throws(FleetError) -> Set<TaskRun> {
+        guard !ends.isEmpty else { return [] }
+        let rows = try database.run(
+            update + """
+                 WHERE t.id = e.id AND t.run = e.run AND t.worker = $1 AND t.state IN (3, 4) RETURNING t.id, t.run
+                """,
+            [
+                .text(worker), .integers(ends.map { Int64(truncatingIfNeeded: $0.run.task.rawValue) }),
+                .integers(ends.map(\.run.run)), .byteLists(ends.map { Wire.encodeOutcome($0.outcome) }),
+            ] + more)
+        return Set(rows.map { TaskRun(task: TaskID(rawValue: $0.unsigned(0)), run: $0.integer(1)) })
     }
 
     /// Puts a task back into the queue. If its host wants it to be suspended or cancelled, it is so.

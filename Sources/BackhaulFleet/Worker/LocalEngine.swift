@@ -85,7 +85,7 @@ final class LocalEngine {
     func endedRuns() throws(FleetError) -> [EndedRun] {
         var ended: [EndedRun] = []
         for (number, session) in sessions.sorted(by: { $0.key < $1.key }) {
-            guard case .events(let events, _) = try reply(to: session.client.poll(after: .zero, maximum: 256)) else {
+            guard case .events(let events, _) = try reply(to: session.client.poll(after: .zero, maximum: 64)) else {
                 continue
             }
             for event in events {
@@ -120,10 +120,12 @@ final class LocalEngine {
         _ = try reply(to: session.submit { .claim($0, ended.localTask, destination, .replace) })
     }
 
-    /// Forgets the run, whose end is reported. Its file, if it was not claimed, is removed.
-    func forget(_ ended: EndedRun) throws(FleetError) {
-        guard let session = sessions[ended.session]?.client else { return }
-        _ = try reply(to: session.acknowledge(.ids([ended.event])))
+    /// Forgets the runs, whose ends are reported. Files that were not claimed are removed.
+    func forget(_ ended: [EndedRun]) throws(FleetError) {
+        for (number, runs) in Dictionary(grouping: ended, by: \.session) {
+            guard let session = sessions[number]?.client else { continue }
+            _ = try reply(to: session.acknowledge(.ids(runs.map(\.event))))
+        }
     }
 
     /// Applies the control to the live runs that `isSelected` selects.

@@ -84,7 +84,7 @@ public final class Worker {
         if lease.isDue(at: Clock.bootMilliseconds) { try renew(queue) }
         try applyControls(queue)
         try reportPauses(queue)
-        for ended in try local.endedRuns() { try report(ended, queue) }
+        try report(local.endedRuns(), queue)
         if !isDraining { try claim(queue) }
         local.wait(milliseconds: Self.waitMilliseconds)
     }
@@ -104,7 +104,7 @@ public final class Worker {
         lease.renewed(sentAt: sent)
         try continueOwnTasks(queue)
         try queue.releaseExpired()
-        for task in try queue.ownPublishing() + queue.takeOver() { try complete(task, queue) }
+        try complete(queue.ownPublishing() + queue.takeOver(), queue)
         try queue.releasePermits(running: runningByOrigin)
         try queue.removeOld()
     }
@@ -159,7 +159,7 @@ public final class Worker {
             do throws(FleetError) {
                 try local.start(task)
             } catch where error.failure.status == .invalidArgument {
-                try end(task.run, Outcome(state: .failed, failure: error.failure), queue)
+                try end([RunEnd(task.run, Outcome(state: .failed, failure: error.failure))], queue)
             } catch {
                 // This machine lacks something, such as memory. Another worker may run the task.
                 running[task.run] = nil
@@ -206,81 +206,123 @@ public final class Worker {
 
     // MARK: Ends
 
-    private func report(_ ended: LocalEngine.EndedRun, _ queue: WorkerQueue) throws(FleetError) {
-        let publication = Publication(
-            ended.run, of: fleet, destination: ended.destination,
-            replaces: running[ended.run]?.request.ifExists == .replace)
-        guard let task = running[ended.run] else {
-            publication.removeTemporaryFile()
-            return try local.forget(ended)
+    /// A run with a complete temporary file.
+    private struct ReadyRun {
+        var publication: Publication
+        var decided: DecidedEnd
+        var run: TaskRun { decided.end.run }
+    }
+
+    private func report(_ ended: [LocalEngine.EndedRun], _ queue: WorkerQueue) throws(FleetError) {
+        var ends: [RunEnd] = []
+        var ready: [ReadyRun] = []
+        for one in ended {
+            let publication = Publication(
+                one.run, of: fleet, destination: one.destination,
+                replaces: running[one.run]?.request.ifExists == .replace)
+            switch (running[one.run], one.outcome.state) {
+            case (nil, _): publication.removeTemporaryFile()
+            case (let task?, .cancelled) where task.suspends == true:
+                try queue.putBack(one.run)
+                running[one.run] = nil
+            case (_, .succeeded):
+                do throws(FleetError) {
+                    if let run = try prepare(one, publication) { ready.append(run) }
+                } catch where error.failure.status != .timeout && !error.failure.isTemporaryShortage {
+                    ends.append(RunEnd(one.run, Outcome(state: .failed, failure: error.failure)))
+                }
+            case (let task?, .cancelled) where task.suspends == false: ends.append(RunEnd(one.run, .cancelled))
+            default: ends.append(RunEnd(one.run, one.outcome))
+            }
         }
-        if task.suspends != nil, ended.outcome.state == .cancelled {
-            if task.suspends == true { try queue.putBack(ended.run) }
-            if task.suspends == false { _ = try queue.end(ended.run, .cancelled) }
-            running[ended.run] = nil
-        } else if ended.outcome.state == .succeeded {
-            try publish(ended, publication, queue)
-        } else {
-            try end(ended.run, ended.outcome, queue)
-        }
+        let placed = try publish(ready, queue)
+        try end(ends + placed.map(\.decided.end), queue)
+        for run in placed { run.publication.removeTemporaryFiles() }
         try local.forget(ended)
     }
 
-    private func publish(
-        _ ended: LocalEngine.EndedRun, _ publication: Publication, _ queue: WorkerQueue
-    ) throws(FleetError) {
-        do throws(FleetError) {
-            try local.claim(ended, to: publication.temporaryPath)
-        } catch where error.failure.status != .timeout && !error.failure.isTemporaryShortage {
-            return try end(ended.run, Outcome(state: .failed, failure: error.failure), queue)
+    /// Moves the file of the run to its temporary name. Returns nil if the file has its final name already.
+    private func prepare(
+        _ ended: LocalEngine.EndedRun, _ publication: Publication
+    ) throws(FleetError) -> ReadyRun? {
+        try local.claim(ended, to: publication.temporaryPath)
+        guard let inode = publication.temporaryInode else {
+            // After the next renewal, this worker completes the publication.
+            running[ended.run] = nil
+            return nil
         }
         var outcome = ended.outcome
         outcome.path = ended.destination
-        guard let inode = publication.temporaryInode, try queue.publish(ended.run, outcome, inode: inode) else {
-            publication.removeTemporaryFile()
-            running[ended.run] = nil
-            return
-        }
-        running[ended.run]?.suspends = nil
-        try place(publication, ended.run, outcome, queue)
+        return ReadyRun(
+            publication: publication, decided: DecidedEnd(RunEnd(ended.run, outcome), inode: inode))
     }
 
-    /// Gives the file its final name, and reports the end. The end of the run is decided.
-    private func place(
-        _ publication: Publication, _ run: TaskRun, _ outcome: Outcome, _ queue: WorkerQueue
-    ) throws(FleetError) {
-        guard lease.mayPublish(at: Clock.bootMilliseconds) else {
-            // After the next renewal, this worker completes the publication, if no other worker has done so.
-            running[run] = nil
-            return
+    /// Decides the ends of the runs, and gives their files the final names. Returns the runs whose ends are to be
+    /// reported.
+    private func publish(_ ready: [ReadyRun], _ queue: WorkerQueue) throws(FleetError) -> [ReadyRun] {
+        let decided = try queue.publish(ready.map(\.decided))
+        var placed: [ReadyRun] = []
+        for var run in ready {
+            guard decided.contains(run.run) else {
+                run.publication.removeTemporaryFile()
+                running[run.run] = nil
+                continue
+            }
+            running[run.run]?.suspends = nil
+            guard let end = place(run.publication, run.decided.end) else { continue }
+            run.decided.end = end
+            placed.append(run)
         }
-        switch publication.place() {
-        case .placed: try end(run, outcome, queue)
-        case .gone: running[run] = nil
-        case .failed(let failure): try end(run, Outcome(state: .failed, failure: failure), queue)
-        }
-        publication.removeTemporaryFiles()
+        return placed
     }
 
-    /// Completes the publication of a worker that was lost, or of this worker's earlier process.
-    private func complete(_ task: PublishingTask, _ queue: WorkerQueue) throws(FleetError) {
-        let publication = Publication(
-            task.run, of: fleet, destination: task.request.destination?.path ?? "",
-            replaces: task.request.ifExists == .replace)
-        switch publication.adopt(from: task.firstRun) {
-        case .adopted: try place(publication, task.run, task.outcome, queue)
-        case .missing where publication.destinationInode == task.inode: try end(task.run, task.outcome, queue)
-        case .missing:
-            options.log("the file of task \(task.run.task.rawValue) was lost, so the task is downloaded again")
-            try queue.putBack(task.run)
-        case .unavailable(let failure):
-            // A second download could give the file its name twice. The next renewal tries again.
-            options.log("the publication of task \(task.run.task.rawValue) waits: \(failure.message)")
+    /// Gives a file whose run has decided its end the final name. Returns the end that is to be reported; nil if this
+    /// worker must not report it now.
+    private func place(_ publication: Publication, _ decided: RunEnd) -> RunEnd? {
+        // After the next renewal, this worker completes the publication, if no other worker has done so.
+        let placement = lease.mayPublish(at: Clock.bootMilliseconds) ? publication.place() : .gone
+        switch placement {
+        case .placed: return decided
+        case .failed(let failure): return RunEnd(decided.run, Outcome(state: .failed, failure: failure))
+        case .gone:
+            running[decided.run] = nil
+            return nil
         }
     }
 
-    private func end(_ run: TaskRun, _ outcome: Outcome, _ queue: WorkerQueue) throws(FleetError) {
-        if try !queue.end(run, outcome) { options.log("the end of run \(run.text) has no effect: the run is old") }
-        running[run] = nil
+    /// Completes the publications of workers that were lost, or of this worker's earlier process.
+    private func complete(_ tasks: [PublishingTask], _ queue: WorkerQueue) throws(FleetError) {
+        var ends: [RunEnd] = []
+        var placed: [Publication] = []
+        for task in tasks {
+            let publication = Publication(
+                task.run, of: fleet, destination: task.request.destination?.path ?? "",
+                replaces: task.request.ifExists == .replace)
+            let decided = RunEnd(task.run, task.outcome)
+            switch publication.adopt(from: task.firstRun) {
+            case .adopted:
+                guard let end = place(publication, decided) else { continue }
+                ends.append(end)
+                placed.append(publication)
+            case .missing where publication.destinationInode == task.inode: ends.append(decided)
+            case .missing:
+                options.log("the file of task \(task.run.task.rawValue) was lost, so the task is downloaded again")
+                try queue.putBack(task.run)
+            case .unavailable(let failure):
+                // A second download could give the file its name twice. The next renewal tries again.
+                options.log("the publication of task \(task.run.task.rawValue) waits: \(failure.message)")
+            }
+        }
+        try end(ends, queue)
+        for publication in placed { publication.removeTemporaryFiles() }
+    }
+
+    private func end(_ ends: [RunEnd], _ queue: WorkerQueue) throws(FleetError) {
+        guard !ends.isEmpty else { return }
+        let ended = try queue.end(ends)
+        for end in ends {
+            if !ended.contains(end.run) { options.log("the end of run \(end.run.text) has no effect: the run is old") }
+            running[end.run] = nil
+        }
     }
 }

@@ -218,7 +218,7 @@ extension Context {
     /// The address of the fleet's database. Throws if the store is a directory.
     fileprivate func databaseAddress() throws(CommandError) -> DatabaseAddress {
         let store = try storePath(making: false)
-        guard DatabaseAddress.isAddress(store) else {
+        guard Paths.isAddress(store) else {
             throw .usage("name the database of the fleet with --store postgresql://HOST/DATABASE")
         }
         return try Fleet.call { () throws(FleetError) in try DatabaseAddress(store) }

@@ -43,8 +43,8 @@ LARGEST_GROWTH = 16 * MEGABYTE
 #: measured time was 0.1 s. The engine's `FrameFloodGuard` ends a flood after 0.3 s.
 LONGEST_VERB_SECONDS = 1
 #: The most processor time, in seconds, that the engine's process may use before the download of the other session has
-#: ended. The measured time was 0.5 s, and 3 s on a machine with many busy processes: the flood goes on while the other
-#: server waits for a processor. An engine that is blocked uses any time.
+#: ended. The measured time was 0.5 s, and 3 s on a machine with many busy processes: the flood continues while the
+#: other server waits for a processor. An engine that is blocked uses any time.
 LONGEST_DOWNLOAD_SECONDS = 15
 SIZE = 2 * MEGABYTE
 #: The statuses with which a flooded task may fail.

@@ -55,6 +55,20 @@ struct LeaseTests {
         #expect(try fleet.state(of: task.run.task) == .running)
     }
 
+    @Test("if a worker reports an old run together with new ones, only the old one has no effect")
+    func severalEnds() throws {
+        let worker = try fleet.worker("worker")
+        try fleet.enqueue(["one", "two", "three"].map { fleet.request($0) }, in: session)
+        let claimed = try worker.claim(running: [:], except: [])?.tasks.map(\.run) ?? []
+        #expect(claimed.count == 3)
+        try worker.putBack(claimed[1])
+        let current: Set = [claimed[0], claimed[2]]
+        #expect(try worker.publish(claimed.map { DecidedEnd(RunEnd($0, .succeeded), inode: 1) }) == current)
+        #expect(try worker.end(claimed.map { RunEnd($0, .succeeded) }) == current)
+        #expect(try fleet.state(of: claimed[1].task) == .queued)
+        #expect(try fleet.ends(of: session) == [claimed[0].task: [.succeeded], claimed[2].task: [.succeeded]])
+    }
+
     @Test("a repeated end has no effect, and makes no second event")
     func repeatedEnd() throws {
         let worker = try fleet.worker("worker")

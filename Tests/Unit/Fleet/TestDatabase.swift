@@ -12,7 +12,9 @@ enum TestServer {
     static let address: String? = {
         let script = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let process = getpid()
-        let command = "'/\(script)/Support/postgresql' /tmp/backhaul-postgresql-\(process) \(process) fsync=off"
+        // For a measurement, the server syncs as it does for users.
+        let setting = getenv("BACKHAUL_FLEET_TASKS") == nil ? "fsync=off" : "max_wal_size=4GB"
+        let command = "'/\(script)/Support/postgresql' /tmp/backhaul-postgresql-\(process) \(process) \(setting)"
         guard let stream = popen(command, "r") else { return nil }
         defer { pclose(stream) }
         var line = [CChar](repeating: 0, count: 4_096)
@@ -66,8 +68,12 @@ struct TestDatabase {
     }
 
     func request(_ name: String, key: String? = nil, server: String = "example.org") -> Request {
+        Self.request(name, key: key, server: server, directory: destinations.path)
+    }
+
+    static func request(_ name: String, key: String? = nil, server: String, directory: String) -> Request {
         var request = Request(url: "https://\(server)/\(name)")
-        request.destination = Destination(path: "\(destinations.path)/\(name)", directoryDevice: 0, directoryInode: 0)
+        request.destination = Destination(path: "\(directory)/\(name)", directoryDevice: 0, directoryInode: 0)
         request.idempotencyKey = key
         return request
     }
@@ -103,4 +109,12 @@ struct TestDatabase {
 
 extension Outcome {
     static let succeeded = Outcome(state: .succeeded, path: "/file")
+}
+
+extension WorkerQueue {
+    func publish(_ run: TaskRun, _ outcome: Outcome, inode: UInt64) throws -> Bool {
+        try publish([DecidedEnd(RunEnd(run, outcome), inode: inode)]) == [run]
+    }
+
+    func end(_ run: TaskRun, _ outcome: Outcome) throws -> Bool { try end([RunEnd(run, outcome)]) == [run] }
 }
