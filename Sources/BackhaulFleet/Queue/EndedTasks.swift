@@ -1,49 +1,35 @@
 internal import BackhaulModel
 
-/// Records the ends of tasks, and their events. All of it belongs to the transaction that has given the tasks their
-/// final states.
+/// Records the ends of tasks, and their events, in the transaction that gives the tasks their final states.
 struct EndedTasks {
     let database: DatabaseConnection
 
+    /// One statement, because the rows of the sessions are locked from here to the end of the transaction. All
+    /// transactions lock them in the order of their numbers.
+    ///
     /// - tasks: tasks that this transaction has ended.
     /// - worker: the worker that reports the ends; nil if a host has cancelled the tasks.
     func record(_ tasks: [Int64], worker: String?) throws(FleetError) {
         guard !tasks.isEmpty else { return }
         try database.run(
             """
-            INSERT INTO backhaul.ends (task, run, worker)
-            SELECT id, run, $2 FROM backhaul.tasks WHERE id = ANY ($1::bigint[])
-            """, [.integers(tasks), .optional(worker)])
-        // All transactions lock sessions in the order of their numbers.
-        let sessions = try database.run(
-            """
-            SELECT session, count(*) FROM backhaul.tasks WHERE id = ANY ($1::bigint[])
-            GROUP BY session ORDER BY session
-            """, [.integers(tasks)])
-        for session in sessions {
-            try record(tasks, of: session.integer(0), count: session.integer(1))
-        }
-    }
-
-    private func record(_ tasks: [Int64], of session: Int64, count: Int64) throws(FleetError) {
-        let changed = try database.run(
-            """
-            UPDATE backhaul.sessions SET live_tasks = live_tasks - $2,
-                newest_event = newest_event + $2 + (live_tasks = $2)::integer
-            WHERE id = $1 RETURNING live_tasks, newest_event, round
-            """, [.integer(session), .integer(count)])
-        guard let row = changed.first else { return }
-        let hasFinished = row.integer(0) == 0
-        let first = row.integer(1) - count - (hasFinished ? 1 : 0) + 1
-        try database.run(
-            """
+            WITH ended AS (
+                SELECT id, run, session, round, row_number() OVER (PARTITION BY session ORDER BY id) AS place
+                FROM backhaul.tasks WHERE id = ANY ($1::bigint[])),
+            recorded AS (INSERT INTO backhaul.ends (task, run, worker) SELECT id, run, $2 FROM ended),
+            counted AS (SELECT session, count(*) AS tasks FROM ended GROUP BY session),
+            locked AS (
+                SELECT s.id FROM backhaul.sessions s WHERE s.id IN (SELECT session FROM counted)
+                ORDER BY s.id FOR UPDATE),
+            changed AS (
+                UPDATE backhaul.sessions s SET live_tasks = s.live_tasks - c.tasks,
+                    newest_event = s.newest_event + c.tasks + (s.live_tasks = c.tasks)::integer
+                FROM locked l JOIN counted c ON c.session = l.id WHERE s.id = l.id
+                RETURNING s.id, s.round, s.newest_event, s.live_tasks = 0 AS has_finished,
+                    s.newest_event - c.tasks - (s.live_tasks = 0)::integer AS before)
             INSERT INTO backhaul.events (session, id, round, task)
-            SELECT $1, $3 + row_number() OVER (ORDER BY id) - 1, round, id FROM backhaul.tasks
-            WHERE id = ANY ($2::bigint[]) AND session = $1
-            """, [.integer(session), .integers(tasks), .integer(first)])
-        guard hasFinished else { return }
-        try database.run(
-            "INSERT INTO backhaul.events (session, id, round) VALUES ($1, $2, $3)",
-            [.integer(session), .integer(row.integer(1)), .integer(row.integer(2))])
+            SELECT c.id, c.before + e.place, e.round, e.id FROM changed c JOIN ended e ON e.session = c.id
+            UNION ALL SELECT id, newest_event, round, NULL FROM changed WHERE has_finished
+            """, [.integers(tasks), .optional(worker)])
     }
 }

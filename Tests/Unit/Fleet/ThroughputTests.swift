@@ -95,7 +95,7 @@ struct ThroughputTests {
                 continue
             }
             newest = last
-            #expect(try fleet.hosts.acknowledge(.through(last), of: session) == UInt64(events.count))
+            _ = try fleet.hosts.acknowledge(.through(last), of: session)
             progress.change { $0.ended = ends.count }
         }
         return ends
