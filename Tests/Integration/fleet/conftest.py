@@ -65,8 +65,8 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def large(certificates, tmp_path_factory):
-    """A server with one file, whose download takes eight seconds. Returns the file's URL and digest."""
-    files = write_files(tmp_path_factory.mktemp("large"), [1_600_000])
+    """A server with one file, whose download takes 16 seconds. Returns the file's URL and digest."""
+    files = write_files(tmp_path_factory.mktemp("large"), [3_200_000])
     with Nginx(tmp_path_factory.mktemp("nginx"), files.folder, certificates) as running:
         [(name, digest)] = files.digests.items()
         yield f"{running.url}/slow/{name}", digest

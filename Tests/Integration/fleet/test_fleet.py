@@ -8,7 +8,7 @@ import pytest
 
 import backhaul
 from backhaul import TaskState
-from servers.behaviour import retry_after
+from servers.behaviour import Behaviour, retry_after
 from servers.content import Content
 
 LIMIT = 240
@@ -43,23 +43,28 @@ def host(fleet):
         yield application
 
 
-def test_two_workers_download_all_files_although_one_is_killed(fleet, host, nginx, served, downloads):
-    names = sorted(served.digests)[:20]
-    first, _ = fleet.start("first"), fleet.start("second")
+def test_two_workers_download_all_files_although_one_is_killed(fleet, host, nginx, misbehaving, served, downloads):
+    names, stalled = sorted(served.digests)[:20], Content(100_000)
+    fleet.start("first"), fleet.start("second")
     until(lambda: len(fleet.json("fleet", "workers")) == 2, "the start of both workers")
     with host.session("files") as session:
+        # The worker that begins this download cannot end it.
+        url = misbehaving.serve("/stalled", stalled, [Behaviour(stall_after=50_000)])
+        session.download(url, downloads / "stalled", key="stalled")
         for name in names:
             session.download(f"{nginx.url}/slow/{name}", downloads / name, key=name)
-        until(lambda: fleet.sql("SELECT 1 FROM backhaul.tasks t JOIN backhaul.workers w ON w.id = t.worker "
-                                "WHERE w.name = 'first' AND t.state = 3"), "a task of the first worker")
-        first.kill()
-        ended = ends(session, len(names))
-    assert sorted(ended) == names
+        [worker] = until(lambda: fleet.sql("SELECT w.name FROM backhaul.tasks t JOIN backhaul.workers w "
+                                           "ON w.id = t.worker WHERE t.key = 'stalled'"), "the stalled download")
+        fleet.workers[worker].kill()
+        ended = ends(session, len(names) + 1)
+    assert sorted(ended) == sorted([*names, "stalled"])
     assert all(len(events) == 1 and events[0].state == TaskState.SUCCEEDED for events in ended.values())
     assert {name: digest(downloads / name) for name in names} == {name: served.digests[name] for name in names}
-    assert fleet.sql("SELECT count(*) FROM backhaul.ends") == ["20"]
+    assert (downloads / "stalled").read_bytes() == stalled.data
+    assert fleet.sql("SELECT count(*), sum(e.run) FILTER (WHERE t.key = 'stalled') FROM backhaul.ends e "
+                     "JOIN backhaul.tasks t ON t.id = e.task") == ["21|2"]
     # No temporary file is left beside the files.
-    assert sorted(path.name for path in downloads.iterdir()) == names
+    assert sorted(path.name for path in downloads.iterdir()) == sorted(ended)
 
 
 def test_a_zombie_publishes_nothing(fleet, host, large, downloads):
