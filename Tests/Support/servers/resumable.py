@@ -191,8 +191,10 @@ class ResumableServer(HandlingServer):
                 self.changed.wait_for(lambda: not self.is_paused)
 
     def wait_for_pause(self):
+        """Returns False if an upload has arrived whole instead: the buffers of a connection may hold megabytes."""
         with self.changed:
-            assert self.changed.wait_for(lambda: self.is_paused, 180)
+            assert self.changed.wait_for(lambda: self.is_paused or self.whole, 180)
+            return self.is_paused
 
     def finish_paused(self):
         """Reads what the paused connection has left, and returns when it has ended. Its client must have ended."""
