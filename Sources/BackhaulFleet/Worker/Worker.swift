@@ -149,11 +149,11 @@ public final class Worker {
         for task in tasks { running[task.run] = RunningTask(origin: task.origin, request: task.request) }
         let sessions = Set(tasks.map(\.session)).sorted()
         for (session, stored) in try queue.configurations(of: sessions) where !local.hasSession(session, stored) {
-            do throws(Failure) {
-                try startSession(session, try Wire.decodeConfiguration(stored), stored)
-            } catch {
+            let configuration: SessionConfiguration
+            do throws(Failure) { configuration = try Wire.decodeConfiguration(stored) } catch {
                 throw FleetError(error)
             }
+            try local.configure(session, configuration, stored: stored)
         }
         for task in tasks {
             do throws(FleetError) {
@@ -166,16 +166,6 @@ public final class Worker {
                 try queue.putBack(task.run)
                 throw error
             }
-        }
-    }
-
-    private func startSession(
-        _ session: SessionID, _ configuration: SessionConfiguration, _ stored: [UInt8]
-    ) throws(Failure) {
-        do throws(FleetError) {
-            try local.configure(session, configuration, stored: stored)
-        } catch {
-            throw error.failure
         }
     }
 

@@ -1,29 +1,23 @@
 """Files through a queue in PostgreSQL, with workers that are killed and stopped."""
 
-import hashlib
 import signal
-import time
 
 import pytest
 
 import backhaul
 from backhaul import TaskState
 from servers.behaviour import Behaviour, retry_after
-from servers.content import Content
+from servers.content import Content, sha256_of
+from testbed.host import until
 
 LIMIT = 240
 
 
-def until(condition, what):
-    limit = time.monotonic() + LIMIT
-    while not (result := condition()):
-        assert time.monotonic() < limit, f"{what} did not happen"
-        time.sleep(0.05)
-    return result
-
-
-def digest(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def started(fleet, session, url, downloads):
+    """Enqueues the download of `file`, and waits until a worker runs it. Returns the task."""
+    task = session.download(url, downloads / "file", key="file")
+    until(lambda: fleet.sql("SELECT 1 FROM backhaul.tasks WHERE state = 3"), bool, LIMIT)
+    return task
 
 
 def ends(session, count):
@@ -46,7 +40,7 @@ def host(fleet):
 def test_two_workers_download_all_files_although_one_is_killed(fleet, host, nginx, misbehaving, served, downloads):
     names, stalled = sorted(served.digests)[:20], Content(100_000)
     fleet.start("first"), fleet.start("second")
-    until(lambda: len(fleet.json("fleet", "workers")) == 2, "the start of both workers")
+    until(lambda: fleet.json("fleet", "workers"), lambda workers: len(workers) == 2, LIMIT)
     with host.session("files") as session:
         # The worker that begins this download cannot end it.
         url = misbehaving.serve("/stalled", stalled, [Behaviour(stall_after=50_000)])
@@ -54,12 +48,12 @@ def test_two_workers_download_all_files_although_one_is_killed(fleet, host, ngin
         for name in names:
             session.download(f"{nginx.url}/slow/{name}", downloads / name, key=name)
         [worker] = until(lambda: fleet.sql("SELECT w.name FROM backhaul.tasks t JOIN backhaul.workers w "
-                                           "ON w.id = t.worker WHERE t.key = 'stalled'"), "the stalled download")
+                                           "ON w.id = t.worker WHERE t.key = 'stalled'"), bool, LIMIT)
         fleet.workers[worker].kill()
         ended = ends(session, len(names) + 1)
     assert sorted(ended) == sorted([*names, "stalled"])
     assert all(len(events) == 1 and events[0].state == TaskState.SUCCEEDED for events in ended.values())
-    assert {name: digest(downloads / name) for name in names} == {name: served.digests[name] for name in names}
+    assert {name: sha256_of(downloads / name) for name in names} == {name: served.digests[name] for name in names}
     assert (downloads / "stalled").read_bytes() == stalled.data
     assert fleet.sql("SELECT count(*), sum(e.run) FILTER (WHERE t.key = 'stalled') FROM backhaul.ends e "
                      "JOIN backhaul.tasks t ON t.id = e.task") == ["21|2"]
@@ -71,8 +65,7 @@ def test_a_zombie_publishes_nothing(fleet, host, large, downloads):
     url, expected = large
     zombie = fleet.start("zombie", lease=3)
     with host.session("files") as session:
-        session.download(url, downloads / "file", key="file")
-        until(lambda: fleet.sql("SELECT 1 FROM backhaul.tasks WHERE state = 3"), "the start of the task")
+        started(fleet, session, url, downloads)
         zombie.send_signal(signal.SIGSTOP)
         fleet.start("other", lease=3)
         [event] = ends(session, 1)["file"]
@@ -80,11 +73,11 @@ def test_a_zombie_publishes_nothing(fleet, host, large, downloads):
         placed = (downloads / "file").stat()
         zombie.send_signal(signal.SIGCONT)
         until(lambda: fleet.sql("SELECT 1 FROM backhaul.workers WHERE name = 'zombie' AND lease_until > now()"),
-              "the next renewal of the zombie")
+              bool, LIMIT)
         # By then, a zombie that published its file would have done so.
         fleet.command("fleet", "drain", "zombie")
         assert zombie.wait(LIMIT) == 0
-    assert digest(downloads / "file") == expected
+    assert sha256_of(downloads / "file") == expected
     assert (downloads / "file").stat().st_ino == placed.st_ino
     assert [path.name for path in downloads.iterdir()] == ["file"]
     assert fleet.sql("SELECT run FROM backhaul.ends") == ["2"]
@@ -94,21 +87,19 @@ def test_a_restarted_worker_continues_its_own_tasks(fleet, host, large, download
     url, expected = large
     worker = fleet.start("worker", lease=60)
     with host.session("files") as session:
-        session.download(url, downloads / "file", key="file")
-        until(lambda: fleet.sql("SELECT 1 FROM backhaul.tasks WHERE state = 3"), "the start of the task")
+        started(fleet, session, url, downloads)
         worker.kill()
         worker.wait()
         fleet.start("worker", lease=60)
         assert ends(session, 1)["file"][0].state == TaskState.SUCCEEDED
-    assert digest(downloads / "file") == expected
+    assert sha256_of(downloads / "file") == expected
     assert fleet.sql("SELECT run FROM backhaul.ends") == ["1"]
 
 
 def test_a_running_task_is_cancelled(fleet, host, large, downloads):
     fleet.start("worker")
     with host.session("files") as session:
-        task = session.download(large[0], downloads / "file", key="file")
-        until(lambda: fleet.sql("SELECT 1 FROM backhaul.tasks WHERE state = 3"), "the start of the task")
+        task = started(fleet, session, large[0], downloads)
         session.cancel([task])
         [event] = ends(session, 1)["file"]
     assert event.state == TaskState.CANCELLED
@@ -121,7 +112,8 @@ def test_a_pause_that_a_server_asks_for_holds_for_all_workers(fleet, host, misbe
     with host.session("files") as session:
         url = misbehaving.serve("/first", content, [retry_after("4", 429)])
         session.download(url, downloads / "first", key="first")
-        until(lambda: [origin for origin in fleet.json("fleet", "origins") if origin["pause_ms"] > 0], "the pause")
+        until(lambda: fleet.json("fleet", "origins"),
+              lambda origins: any(origin["pause_ms"] > 0 for origin in origins), LIMIT)
         fleet.start("second")
         for number in range(4):
             url = misbehaving.serve(f"/{number}", content)
@@ -143,7 +135,7 @@ def test_the_command_line_uses_the_fleet_as_its_store(fleet, nginx, served, down
     assert (status["queued"], status["workers"]) == (1, 0)
     worker = fleet.start("worker")
     fleet.command("wait")
-    assert digest(downloads / name) == served.digests[name]
+    assert sha256_of(downloads / name) == served.digests[name]
     [listed] = fleet.json("fleet", "workers")
     assert (listed["name"], listed["draining"], listed["running_tasks"]) == ("worker", False, 0)
     fleet.command("fleet", "drain", "worker")
