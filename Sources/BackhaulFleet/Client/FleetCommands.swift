@@ -64,6 +64,8 @@ final class FleetCommands {
         }
     }
 
+    private static func batch(_ maximum: UInt32) -> Int { min(Int(maximum), Limits.batchCount) }
+
     /// Performs the commands whose repetition has no further effect.
     private func perform(_ command: Command) throws(FleetError) -> Reply {
         switch command {
@@ -76,8 +78,7 @@ final class FleetCommands {
         case .invalidate(let handle, let cancelTasks):
             try queue.invalidate(try changing(handle), cancelTasks: cancelTasks)
         case .poll(let handle, let after, let maximum):
-            let maximum = min(Int(maximum), Limits.batchCount)
-            let found = try queue.poll(try consuming(handle), after: after, maximum: maximum)
+            let found = try queue.poll(try consuming(handle), after: after, maximum: Self.batch(maximum))
             return .events(found.events, more: found.more)
         case .acknowledge(let handle, let acknowledgement):
             let session = try consuming(handle)
@@ -88,12 +89,10 @@ final class FleetCommands {
             try complete(try consuming(handle), deliveredThrough)
             return .completed(endsHandle: false)
         case .tasks(let handle, let selection, let after, let maximum):
-            let maximum = min(Int(maximum), Limits.batchCount)
-            let found = try queue.tasks(selection, after: after, maximum: maximum, of: try session(handle))
+            let found = try queue.tasks(selection, after: after, maximum: Self.batch(maximum), of: try session(handle))
             return .tasks(found.tasks, more: found.more)
         case .history(let handle, let after, let maximum):
-            let maximum = min(Int(maximum), Limits.batchCount)
-            let found = try queue.history(after: after, maximum: maximum, of: try session(handle))
+            let found = try queue.history(after: after, maximum: Self.batch(maximum), of: try session(handle))
             return .tasks(found.tasks, more: found.more)
         case .attempts(let handle, let task):
             return .attempts(try queue.attempts(of: task, in: try session(handle)), more: false)

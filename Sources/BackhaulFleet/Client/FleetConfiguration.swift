@@ -3,7 +3,7 @@ internal import BackhaulModel
 /// The configuration of a session of a fleet.
 enum FleetConfiguration {
     static func check(_ configuration: SessionConfiguration) throws(FleetError) {
-        do throws(Failure) { try SessionCheck.check(configuration) } catch { throw FleetError(error) }
+        try FleetError.wrapping(try SessionCheck.check(configuration))
         if configuration.proxy.password != nil {
             throw FleetError(
                 .invalidArgument, "a fleet stores no password of a proxy; let the workers use a proxy without one")

@@ -12,6 +12,11 @@ public struct FleetError: Error, Equatable, Sendable {
 
     public init(_ failure: Failure) { self.failure = failure }
 
+    /// Evaluates `body`, and throws its failure as an error of a fleet.
+    static func wrapping<Result>(_ body: @autoclosure () throws(Failure) -> Result) throws(FleetError) -> Result {
+        do throws(Failure) { return try body() } catch { throw FleetError(error) }
+    }
+
     /// The error that PostgreSQL reported.
     public init(sqlState: String, message: String, constraint: String) {
         self.sqlState = sqlState

@@ -25,13 +25,10 @@ final class LocalEngine {
 
     /// Opens the store in this directory, and attaches the sessions of the worker's earlier process.
     init(store: String) throws(FleetError) {
-        do throws(Failure) {
-            client = try ApplicationClient.open(
+        client = try FleetError.wrapping(
+            try ApplicationClient.open(
                 ApplicationOptions(application: "backhaul.fleet.worker", storePath: store, hosting: .embedded),
-                until: .after(milliseconds: Self.commandMilliseconds))
-        } catch {
-            throw FleetError(error)
-        }
+                until: .after(milliseconds: Self.commandMilliseconds)))
         guard case .sessions(let infos) = try reply(to: client.submit(.sessions)) else { return }
         for info in infos where info.identifier.hasPrefix("fleet-") {
             guard let number = UInt64(info.identifier.dropFirst("fleet-".count)) else { continue }
@@ -111,12 +108,7 @@ final class LocalEngine {
     /// Moves the file of the run out of the store. If it is there already, does nothing.
     func claim(_ ended: EndedRun, to path: String) throws(FleetError) {
         guard let session = sessions[ended.session]?.client else { return }
-        let destination: Destination
-        do throws(Failure) {
-            destination = try DestinationCheck.check(path: path, ifExists: .replace)
-        } catch {
-            throw FleetError(error)
-        }
+        let destination = try FleetError.wrapping(try DestinationCheck.check(path: path, ifExists: .replace))
         _ = try reply(to: session.submit { .claim($0, ended.localTask, destination, .replace) })
     }
 
