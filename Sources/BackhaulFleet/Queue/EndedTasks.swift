@@ -1,35 +1,56 @@
 internal import BackhaulModel
 
-/// Records the ends of tasks, and their events, in the transaction that gives the tasks their final states.
+/// Ends tasks, and makes their events.
 struct EndedTasks {
     let database: DatabaseConnection
 
-    /// One statement, because the rows of the sessions are locked from here to the end of the transaction. All
-    /// transactions lock them in the order of their numbers.
+    /// Removes the rows of live tasks, and records their ends. Returns the ended runs.
     ///
-    /// - tasks: tasks that this transaction has ended.
-    /// - worker: the worker that reports the ends; nil if a host has cancelled the tasks.
-    func record(_ tasks: [Int64], worker: String?) throws(FleetError) {
-        guard !tasks.isEmpty else { return }
+    /// The rows of their sessions are not locked. So workers that end tasks of one session do not wait until each other's
+    /// transactions are synced.
+    ///
+    /// - removed: a statement that deletes rows `l` of live tasks, and returns the columns `columns`.
+    func end(_ removed: String, _ values: [SQLValue]) throws(FleetError) -> [TaskRun] {
         try database.run(
             """
-            WITH ended AS (
-                SELECT id, run, session, round, row_number() OVER (PARTITION BY session ORDER BY id) AS place
-                FROM backhaul.tasks WHERE id = ANY ($1::bigint[])),
-            recorded AS (INSERT INTO backhaul.ends (task, run, worker) SELECT id, run, $2 FROM ended),
-            counted AS (SELECT session, count(*) AS tasks FROM ended GROUP BY session),
-            locked AS (
-                SELECT s.id FROM backhaul.sessions s WHERE s.id IN (SELECT session FROM counted)
-                ORDER BY s.id FOR UPDATE),
+            WITH removed AS (\(removed)),
+            recorded AS (
+                INSERT INTO backhaul.ends (session, task, priority, run, worker, claimed_at, state, outcome)
+                SELECT * FROM removed),
+            announced AS (INSERT INTO backhaul.new_ends (session, task) SELECT session, task FROM removed)
+            SELECT task, run FROM removed
+            """, values
+        ).map { TaskRun(task: TaskID(rawValue: $0.unsigned(0)), run: $0.integer(1)) }
+    }
+
+    /// The columns that a removal returns: those of the live task, and the final state and the outcome.
+    static func columns(state: String, outcome: String) -> String {
+        "l.session, l.task, l.priority, l.run, l.worker, l.claimed_at, \(state)::smallint AS state, \(outcome) AS outcome"
+    }
+
+    /// Makes the events of ends that have none. The row of the session is locked until the commit, so the numbers of
+    /// the events grow in the order of commits, and a reader misses no event.
+    /// Belongs to a transaction.
+    func makeEvents(of session: SessionID) throws(FleetError) {
+        try database.run(
+            """
+            WITH locked AS (
+                SELECT id FROM backhaul.sessions WHERE id = $1
+                    AND EXISTS (SELECT 1 FROM backhaul.new_ends WHERE session = $1) FOR UPDATE),
+            taken AS (
+                DELETE FROM backhaul.new_ends n USING locked l WHERE n.session = l.id AND n.task IN (
+                    SELECT task FROM backhaul.new_ends WHERE session = $1 ORDER BY session, task LIMIT 10000)
+                RETURNING n.task),
+            counted AS (SELECT count(*) AS tasks FROM taken),
             changed AS (
                 UPDATE backhaul.sessions s SET live_tasks = s.live_tasks - c.tasks,
                     newest_event = s.newest_event + c.tasks + (s.live_tasks = c.tasks)::integer
-                FROM locked l JOIN counted c ON c.session = l.id WHERE s.id = l.id
-                RETURNING s.id, s.round, s.newest_event, s.live_tasks = 0 AS has_finished,
+                FROM counted c WHERE s.id = $1 AND c.tasks > 0
+                RETURNING s.round, s.newest_event, s.live_tasks = 0 AS has_finished,
                     s.newest_event - c.tasks - (s.live_tasks = 0)::integer AS before)
             INSERT INTO backhaul.events (session, id, round, task)
-            SELECT c.id, c.before + e.place, e.round, e.id FROM changed c JOIN ended e ON e.session = c.id
-            UNION ALL SELECT id, newest_event, round, NULL FROM changed WHERE has_finished
-            """, [.integers(tasks), .optional(worker)])
+            SELECT $1, c.before + row_number() OVER (ORDER BY t.task), c.round, t.task FROM changed c, taken t
+            UNION ALL SELECT $1, newest_event, round, NULL FROM changed WHERE has_finished
+            """, [.unsigned(session.rawValue)])
     }
 }

@@ -16,12 +16,17 @@ struct Enqueue {
             return try database.transaction { () throws(FleetError) in
                 // The lock orders the enqueues of the session, and repetitions of this command.
                 let locked = try database.run(
-                    "SELECT live_tasks, round, is_invalidating FROM backhaul.sessions WHERE id = $1 FOR UPDATE",
+                    """
+                    SELECT live_tasks, round, is_invalidating, application FROM backhaul.sessions
+                    WHERE id = $1 FOR UPDATE
+                    """,
                     [.unsigned(session.rawValue)])
                 guard let row = locked.first else { throw FleetError(.sessionRemoved) }
                 if let reply = try earlierReply(client, command.sequence) { return reply }
                 if row.bool(2) { throw FleetError(.invalidated, "the session is invalidated and takes no tasks") }
-                let results = try insert(requests, round: row.integer(0) == 0 ? row.integer(1) + 1 : row.integer(1))
+                let results = try insert(
+                    requests, round: row.integer(0) == 0 ? row.integer(1) + 1 : row.integer(1),
+                    application: row.integer(3))
                 try database.run(
                     "DELETE FROM backhaul.replies WHERE client = $1 AND sequence <= $2",
                     [.text(client), .unsigned(repliedThrough)])
@@ -30,7 +35,7 @@ struct Enqueue {
                     [.text(client), .unsigned(command.sequence), .bytes(Wire.encodeReply(.enqueued(results)))])
                 return results
             }
-        } catch where error.constraint == "tasks_destination" {
+        } catch where error.constraint == "live_destination" {
             throw FleetError(
                 .destinationInUse, "another task of the fleet writes to one of these destinations; wait for its end")
         }
@@ -41,15 +46,14 @@ struct Enqueue {
             "SELECT reply FROM backhaul.replies WHERE client = $1 AND sequence = $2",
             [.text(client), .unsigned(sequence)])
         guard let row = rows.first else { return nil }
-        do throws(Failure) {
-            guard case .enqueued(let results) = try Wire.decodeReply(row.bytes(0)) else { return nil }
-            return results
-        } catch {
-            throw FleetError(error)
-        }
+        let reply = try FleetError.wrapping(try Wire.decodeReply(row.bytes(0)))
+        guard case .enqueued(let results) = reply else { return nil }
+        return results
     }
 
-    private func insert(_ requests: [FleetRequest], round: Int64) throws(FleetError) -> [Enqueued] {
+    private func insert(
+        _ requests: [FleetRequest], round: Int64, application: Int64
+    ) throws(FleetError) -> [Enqueued] {
         let existing = try existingTasks(requests)
         var results = [Enqueued?](repeating: nil, count: requests.count)
         var new: [Int] = []
@@ -57,20 +61,19 @@ struct Enqueue {
         for (index, item) in requests.enumerated() {
             if let key = item.request.idempotencyKey {
                 if let found = existing[key] {
-                    try checkSame(item, url: found.url, destination: found.destination, index)
+                    try checkSame(item, found.request, index)
                     results[index] = found.result
                     continue
                 }
                 if let first = firstOfKey[key] {
-                    let earlier = requests[first]
-                    try checkSame(item, url: earlier.request.url, destination: earlier.destination, index)
+                    try checkSame(item, requests[first].request, index)
                     continue
                 }
                 firstOfKey[key] = index
             }
             new.append(index)
         }
-        let ids = try insertNew(new.map { requests[$0] }, round: round)
+        let ids = try insertNew(new.map { requests[$0] }, round: round, application: application)
         for (index, id) in zip(new, ids) { results[index] = Enqueued(task: id, disposition: .new) }
         for (index, item) in requests.enumerated() where results[index] == nil {
             guard let first = item.request.idempotencyKey.flatMap({ firstOfKey[$0] }), let made = results[first] else {
@@ -81,8 +84,8 @@ struct Enqueue {
         return results.map { $0 ?? Enqueued(task: .zero, disposition: .notApplied) }
     }
 
-    private func checkSame(_ item: FleetRequest, url: String, destination: String, _ index: Int) throws(FleetError) {
-        guard !FleetRequest.isSame(item.request, url: url, destination: destination) else { return }
+    private func checkSame(_ item: FleetRequest, _ earlier: Request, _ index: Int) throws(FleetError) {
+        guard !FleetRequest.isSame(item.request, earlier) else { return }
         throw FleetError(
             Failure(
                 .keyConflict, "another request has the same idempotency key, and another URL or destination",
@@ -90,8 +93,7 @@ struct Enqueue {
     }
 
     private struct Existing {
-        var url: String
-        var destination: String
+        var request: Request
         var result: Enqueued
     }
 
@@ -100,21 +102,27 @@ struct Enqueue {
         guard !keys.isEmpty else { return [:] }
         let rows = try database.run(
             """
-            SELECT key, url, destination, id, state, (SELECT max(id) FROM backhaul.events WHERE task = t.id)
-            FROM backhaul.tasks t WHERE session = $1 AND key = ANY ($2::text[])
+            SELECT t.key, t.request, t.id, coalesce(l.state, e.state), v.id
+            FROM backhaul.tasks t LEFT JOIN backhaul.live l ON l.task = t.id
+            LEFT JOIN backhaul.ends e ON e.session = t.session AND e.task = t.id
+            LEFT JOIN backhaul.events v ON v.session = t.session AND v.task = t.id
+            WHERE t.session = $1 AND t.key = ANY ($2::text[])
             """, [.unsigned(session.rawValue), .texts(keys)])
         var found: [String: Existing] = [:]
         for row in rows {
             let result = Enqueued(
-                task: TaskID(rawValue: row.unsigned(3)), disposition: .existing,
-                state: FleetTaskState(rawValue: row.integer(4))?.shown, end: EventID(rawValue: row.unsigned(5)))
-            found[row.text(0)] = Existing(url: row.text(1), destination: row.text(2), result: result)
+                task: TaskID(rawValue: row.unsigned(2)), disposition: .existing,
+                state: FleetTaskState(rawValue: row.integer(3))?.shown, end: EventID(rawValue: row.unsigned(4)))
+            found[row.text(0)] = Existing(
+                request: try FleetError.wrapping(try Wire.decodeRequest(row.bytes(1))), result: result)
         }
         return found
     }
 
     /// Returns the ids of the new tasks, in the order of the requests.
-    private func insertNew(_ requests: [FleetRequest], round: Int64) throws(FleetError) -> [TaskID] {
+    private func insertNew(
+        _ requests: [FleetRequest], round: Int64, application: Int64
+    ) throws(FleetError) -> [TaskID] {
         guard !requests.isEmpty else { return [] }
         // A new round begins: its first event is not the end of the last round.
         try database.run(
@@ -132,23 +140,30 @@ struct Enqueue {
         let states = requests.map { ($0.request.startsSuspended ? FleetTaskState.suspended : .queued).rawValue }
         let rows = try database.run(
             """
-            INSERT INTO backhaul.tasks
-                (session, round, origin, state, priority, url, destination, key, request, not_before)
-            SELECT $1, $2, o.id, r.state, r.priority, r.url, r.destination, r.key, r.request,
-                to_timestamp(nullif(r.start_ms, 0) / 1000.0)
-            FROM unnest($3::text[], $4::smallint[], $5::integer[], $6::text[], $7::text[], $8::text[], $9::bytea[],
-                    $10::bigint[]) WITH ORDINALITY
-                AS r (origin, state, priority, url, destination, key, request, start_ms, n)
-            JOIN backhaul.origins o ON o.name = r.origin ORDER BY r.n RETURNING id
+            WITH given AS MATERIALIZED (
+                SELECT nextval('backhaul.task_ids') AS id, r.*, o.id AS origin_id,
+                    to_timestamp(nullif(start_ms, 0) / 1000.0) AS not_before
+                FROM unnest($4::text[], $5::smallint[], $6::integer[], $7::text[], $8::text[], $9::bytea[],
+                        $10::bigint[]) WITH ORDINALITY
+                    AS r (origin, state, priority, destination, key, request, start_ms, n)
+                JOIN backhaul.origins o ON o.name = r.origin ORDER BY r.n),
+            queued AS (
+                INSERT INTO backhaul.live
+                    (task, session, application, origin, state, priority, waits_until, destination)
+                SELECT id, $1, $3, origin_id, state, priority, not_before, destination FROM given),
+            stored AS (
+                INSERT INTO backhaul.tasks (session, id, round, key, request, not_before)
+                SELECT $1, id, $2, key, request, not_before FROM given)
+            SELECT id FROM given ORDER BY n
             """,
             [
-                .unsigned(session.rawValue), .integer(round), .texts(requests.map(\.origin)), .integers(states),
-                .integers(requests.map { Int64($0.request.priority) }), .texts(requests.map(\.request.url)),
+                .unsigned(session.rawValue), .integer(round), .integer(application), .texts(requests.map(\.origin)),
+                .integers(states), .integers(requests.map { Int64($0.request.priority) }),
                 .texts(requests.map(\.destination)), .texts(requests.map(\.request.idempotencyKey)),
                 .byteLists(requests.map { Wire.encodeRequest($0.request) }),
                 .integers(requests.map { $0.request.options.earliestStartMilliseconds ?? 0 }),
             ])
-        return rows.map { TaskID(rawValue: $0.unsigned(0)) }.sorted()
+        return rows.map { TaskID(rawValue: $0.unsigned(0)) }
     }
 }
 

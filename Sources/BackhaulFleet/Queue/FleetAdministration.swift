@@ -49,11 +49,14 @@ public struct FleetAdministration {
         let rows = try database.run(
             """
             SELECT count(*) FILTER (WHERE state = 1), count(*) FILTER (WHERE state = 2),
-                count(*) FILTER (WHERE state IN (3, 4)), (SELECT count(*) FROM backhaul.events),
+                count(*) FILTER (WHERE state IN (3, 4)),
+                (SELECT count(*) FROM backhaul.events) + (SELECT count(*) FROM backhaul.new_ends),
                 (SELECT count(*) FROM backhaul.workers WHERE lease_until > clock_timestamp()),
-                coalesce((extract(epoch FROM clock_timestamp()
-                    - min(greatest(enqueued_at, not_before)) FILTER (WHERE state = 1)) * 1000)::bigint, 0)
-            FROM backhaul.tasks WHERE state <= 4
+                coalesce((extract(epoch FROM clock_timestamp() - (
+                    SELECT min(greatest(t.enqueued_at, t.not_before))
+                    FROM backhaul.live l JOIN backhaul.tasks t ON t.session = l.session AND t.id = l.task
+                    WHERE l.state = 1)) * 1000)::bigint, 0)
+            FROM backhaul.live
             """)
         guard let row = rows.first else { throw FleetError(.internal, "the database returned no status") }
         return Status(
@@ -64,7 +67,7 @@ public struct FleetAdministration {
     public func workers() throws(FleetError) -> [WorkerInfo] {
         try database.run(
             """
-            SELECT id, name, is_draining, (SELECT count(*) FROM backhaul.tasks WHERE worker = w.id),
+            SELECT id, name, is_draining, (SELECT count(*) FROM backhaul.live WHERE worker = w.id),
                 (extract(epoch FROM lease_until - clock_timestamp()) * 1000)::bigint
             FROM backhaul.workers w ORDER BY name, id
             """
@@ -81,10 +84,10 @@ public struct FleetAdministration {
             """
             SELECT o.name, o.connections, o.starts_per_minute,
                 (extract(epoch FROM greatest(o.paused_until - clock_timestamp(), interval '0')) * 1000)::bigint,
-                count(t.id) FILTER (WHERE t.state = 1), count(t.id) FILTER (WHERE t.state IN (3, 4))
-            FROM backhaul.origins o LEFT JOIN backhaul.tasks t ON t.origin = o.id AND t.state <= 4
+                count(l.task) FILTER (WHERE l.state = 1), count(l.task) FILTER (WHERE l.state IN (3, 4))
+            FROM backhaul.origins o LEFT JOIN backhaul.live l ON l.origin = o.id
             GROUP BY o.id
-            HAVING count(t.id) > 0 OR o.connections IS NOT NULL OR o.starts_per_minute IS NOT NULL ORDER BY o.name
+            HAVING count(l.task) > 0 OR o.connections IS NOT NULL OR o.starts_per_minute IS NOT NULL ORDER BY o.name
             """
         ).map { row in
             OriginInfo(
@@ -96,8 +99,7 @@ public struct FleetAdministration {
 
     /// Sets the given limits of the origin of a URL. Zero removes a limit.
     public func limit(originOf url: String, connections: Int64?, startsPerMinute: Int64?) throws(FleetError) {
-        let name: String
-        do throws(Failure) { name = try FleetRequest.origin(of: url) } catch { throw FleetError(error) }
+        let name = try FleetError.wrapping(try FleetRequest.origin(of: url))
         let values = [connections, startsPerMinute].map { $0.map(SQLValue.integer) ?? .null }
         try database.run(
             """

@@ -48,7 +48,7 @@ struct FleetRequest {
     }
 
     /// Whether an earlier request with the same key requested the same transfer.
-    static func isSame(_ request: Request, url: String, destination: String) -> Bool {
-        request.url == url && request.destination?.path == destination
+    static func isSame(_ request: Request, _ earlier: Request) -> Bool {
+        request.url == earlier.url && request.destination?.path == earlier.destination?.path
     }
 }

@@ -70,7 +70,7 @@ struct HostQueue {
         let rows = try database.run(
             "SELECT configuration FROM backhaul.sessions WHERE id = $1", [.unsigned(session.rawValue)])
         guard let row = rows.first else { throw FleetError(.sessionRemoved) }
-        do throws(Failure) { return try Wire.decodeConfiguration(row.bytes(0)) } catch { throw FleetError(error) }
+        return try FleetError.wrapping(try Wire.decodeConfiguration(row.bytes(0)))
     }
 
     func update(_ configuration: SessionConfiguration, of session: SessionID) throws(FleetError) {
@@ -96,7 +96,10 @@ struct HostQueue {
             WITH removed AS (
                 DELETE FROM backhaul.sessions s WHERE id = $1 AND is_invalidating AND live_tasks = 0
                     AND NOT EXISTS (SELECT 1 FROM backhaul.events WHERE session = s.id)
-                RETURNING application, newest_event)
+                RETURNING id, application, newest_event),
+            without_tasks AS (DELETE FROM backhaul.tasks WHERE session IN (SELECT id FROM removed)),
+            without_runs AS (DELETE FROM backhaul.runs WHERE session IN (SELECT id FROM removed)),
+            without_ends AS (DELETE FROM backhaul.ends WHERE session IN (SELECT id FROM removed))
             UPDATE backhaul.applications a SET newest_event = greatest(a.newest_event, r.newest_event)
             FROM removed r WHERE a.id = r.application
             """, [.unsigned(session.rawValue)])
@@ -105,7 +108,7 @@ struct HostQueue {
     func sessions(of application: Int64) throws(FleetError) -> [SessionInfo] {
         try database.run(
             """
-            SELECT name, round, live_tasks, (SELECT count(*) FROM backhaul.events WHERE session = s.id),
+            SELECT name, round, live_tasks - (SELECT count(*) FROM backhaul.new_ends WHERE session = s.id), (SELECT count(*) FROM backhaul.events WHERE session = s.id),
                 EXISTS (SELECT 1 FROM backhaul.events WHERE session = s.id AND task IS NULL), is_invalidating,
                 CASE WHEN consumer IS NOT NULL AND consumer_until > now() THEN consumer_process ELSE 0 END,
                 (extract(epoch FROM created_at) * 1000)::bigint, newest_event
@@ -123,9 +126,8 @@ struct HostQueue {
         try database.run(
             """
             SELECT a.name, (SELECT count(*) FROM backhaul.sessions WHERE application = a.id),
-                (SELECT coalesce(sum(live_tasks), 0) FROM backhaul.sessions WHERE application = a.id),
-                (SELECT count(*) FROM backhaul.tasks t JOIN backhaul.sessions s ON s.id = t.session
-                 WHERE s.application = a.id AND t.state IN (3, 4)),
+                (SELECT count(*) FROM backhaul.live WHERE application = a.id),
+                (SELECT count(*) FROM backhaul.live WHERE application = a.id AND worker IS NOT NULL),
                 (SELECT count(*) FROM backhaul.events e JOIN backhaul.sessions s ON s.id = e.session
                  WHERE s.application = a.id)
             FROM backhaul.applications a ORDER BY a.name
@@ -145,12 +147,17 @@ struct HostQueue {
     func poll(
         _ session: SessionID, after: EventID, maximum: Int
     ) throws(FleetError) -> (events: [Event], more: Bool) {
-        let rows = try database.run(
-            """
-            SELECT e.id, e.round, (extract(epoch FROM e.made_at) * 1000)::bigint, e.task, t.request, t.outcome
-            FROM backhaul.events e LEFT JOIN backhaul.tasks t ON t.id = e.task
-            WHERE e.session = $1 AND e.id > $2 ORDER BY e.id LIMIT $3
-            """, [.unsigned(session.rawValue), .unsigned(after.rawValue), .integer(Int64(maximum) + 1)])
+        let rows = try database.transaction { () throws(FleetError) in
+            try EndedTasks(database: database).makeEvents(of: session)
+            // The inner queries are not joined, because the planner could join all tasks of the session.
+            return try database.run(
+                """
+                SELECT id, round, (extract(epoch FROM made_at) * 1000)::bigint, task,
+                    (SELECT request FROM backhaul.tasks t WHERE t.session = v.session AND t.id = v.task),
+                    (SELECT outcome FROM backhaul.ends e WHERE e.session = v.session AND e.task = v.task)
+                FROM backhaul.events v WHERE session = $1 AND id > $2 ORDER BY id LIMIT $3
+                """, [.unsigned(session.rawValue), .unsigned(after.rawValue), .integer(Int64(maximum) + 1)])
+        }
         let events = try rows.prefix(maximum).map { row throws(FleetError) in try event(row) }
         let fitting = Wire.countThatFits(events)
         return (Array(events.prefix(fitting)), rows.count > fitting)
@@ -159,15 +166,11 @@ struct HostQueue {
     private func event(_ row: Rows.Row) throws(FleetError) -> Event {
         var kind = Event.Kind.sessionFinished
         if !row.isNull(3) {
-            do throws(Failure) {
-                let request = try Wire.decodeRequest(row.bytes(4))
-                kind = .taskEnded(
-                    EndedTask(
-                        id: TaskID(rawValue: row.unsigned(3)), url: request.url, idempotencyKey: request.idempotencyKey,
-                        userData: request.userData, outcome: try Wire.decodeOutcome(row.bytes(5))))
-            } catch {
-                throw FleetError(error)
-            }
+            let request = try FleetError.wrapping(try Wire.decodeRequest(row.bytes(4)))
+            kind = .taskEnded(
+                EndedTask(
+                    id: TaskID(rawValue: row.unsigned(3)), url: request.url, idempotencyKey: request.idempotencyKey,
+                    userData: request.userData, outcome: try FleetError.wrapping(try Wire.decodeOutcome(row.bytes(5)))))
         }
         return Event(
             id: EventID(rawValue: row.unsigned(0)), round: row.unsigned(1), timeMilliseconds: row.integer(2),
@@ -181,9 +184,13 @@ struct HostQueue {
             case .ids(let ids):
                 ("id = ANY ($2::bigint[])", .integers(ids.map { Int64(truncatingIfNeeded: $0.rawValue) }))
             }
-        let rows = try database.run(
-            "DELETE FROM backhaul.events WHERE session = $1 AND \(condition)", [.unsigned(session.rawValue), value])
-        return UInt64(rows.affected)
+        return try database.transaction { () throws(FleetError) in
+            UInt64(
+                try database.run(
+                    "DELETE FROM backhaul.events WHERE session = $1 AND \(condition)",
+                    [.unsigned(session.rawValue), value]
+                ).affected)
+        }
     }
 
     func countEvents(of session: SessionID, through: EventID) throws(FleetError) -> UInt64 {
@@ -200,7 +207,17 @@ struct HostQueue {
     }
 
     func news(of application: Int64) throws(FleetError) -> [SessionNews] {
-        try database.run(
+        let ended = try database.run(
+            """
+            SELECT id FROM backhaul.sessions s
+            WHERE application = $1 AND EXISTS (SELECT 1 FROM backhaul.new_ends WHERE session = s.id)
+            """, [.integer(application)])
+        for row in ended {
+            try database.transaction { () throws(FleetError) in
+                try EndedTasks(database: database).makeEvents(of: SessionID(rawValue: row.unsigned(0)))
+            }
+        }
+        return try database.run(
             """
             SELECT name, newest_event, EXISTS (SELECT 1 FROM backhaul.events WHERE session = s.id)
             FROM backhaul.sessions s WHERE application = $1
@@ -215,7 +232,9 @@ struct HostQueue {
     ) throws(FleetError) -> (tasks: [TaskInfo], more: Bool) {
         let rows = try database.run(
             """
-            SELECT \(Self.columns) FROM backhaul.tasks t WHERE id > $4 AND \(Self.selected) ORDER BY id LIMIT $5
+            SELECT \(Self.columns) FROM \(Self.allTasks) LEFT JOIN backhaul.live l ON l.task = t.id
+            WHERE t.session = $1 AND t.id > $4 AND ($2::bigint[] = '{}' OR t.id = ANY ($2::bigint[]))
+                AND coalesce(l.state, e.state) = ANY ($3::smallint[]) ORDER BY t.id LIMIT $5
             """,
             Self.values(selection, of: session) + [.unsigned(after.rawValue), .integer(Int64(maximum) + 1)])
         return try listed(rows, maximum)
@@ -227,8 +246,10 @@ struct HostQueue {
     ) throws(FleetError) -> (tasks: [TaskInfo], more: Bool) {
         let rows = try database.run(
             """
-            SELECT \(Self.columns) FROM backhaul.tasks t WHERE session = $1 AND id > $2 AND state >= 5
-                AND NOT EXISTS (SELECT 1 FROM backhaul.events WHERE task = t.id) ORDER BY id LIMIT $3
+            SELECT \(Self.columns) FROM \(Self.allTasks) LEFT JOIN backhaul.live l ON false
+            WHERE t.session = $1 AND t.id > $2 AND e.task IS NOT NULL AND NOT EXISTS (
+                SELECT 1 FROM backhaul.events v WHERE v.session = t.session AND v.task = t.id)
+            ORDER BY t.id LIMIT $3
             """, [.unsigned(session.rawValue), .unsigned(after.rawValue), .integer(Int64(maximum) + 1)])
         return try listed(rows, maximum)
     }
@@ -236,7 +257,7 @@ struct HostQueue {
     /// The runs of a task, each as an attempt.
     func attempts(of task: TaskID, in session: SessionID) throws(FleetError) -> [Attempt] {
         let rows = try database.run(
-            "SELECT 1 FROM backhaul.tasks WHERE id = $1 AND session = $2",
+            "SELECT 1 FROM backhaul.tasks WHERE session = $2 AND id = $1",
             [.unsigned(task.rawValue), .unsigned(session.rawValue)])
         guard !rows.isEmpty else { throw FleetError(.notFound, "the session has no task \(task.rawValue)") }
         return try attempts(of: [task], in: session).attempts
@@ -248,12 +269,15 @@ struct HostQueue {
         let limit = 4_000
         let rows = try database.run(
             """
-            SELECT task, run, is_newest, state, claimed_ms FROM (
-                SELECT r.task, r.run, r.run = t.run AS is_newest, t.state,
-                    (extract(epoch FROM r.claimed_at) * 1000)::bigint AS claimed_ms,
-                    row_number() OVER (PARTITION BY r.task ORDER BY r.run DESC) AS age
-                FROM backhaul.tasks t JOIN backhaul.runs r ON r.task = t.id
-                WHERE t.session = $1 AND t.id = ANY ($2::bigint[])) AS runs
+            SELECT task, run, next, (extract(epoch FROM claimed_at) * 1000)::bigint FROM (
+                SELECT *, row_number() OVER (PARTITION BY task ORDER BY run DESC) AS age FROM (
+                    SELECT task, run, claimed_at, \(AttemptNext.stopped.rawValue) AS next
+                    FROM backhaul.runs WHERE session = $1 AND task = ANY ($2::bigint[])
+                    UNION ALL SELECT task, run, claimed_at, \(AttemptNext.running.rawValue)
+                    FROM backhaul.live WHERE session = $1 AND task = ANY ($2::bigint[]) AND claimed_at IS NOT NULL
+                    UNION ALL SELECT task, run, claimed_at, \(AttemptNext.end.rawValue)
+                    FROM backhaul.ends WHERE session = $1 AND task = ANY ($2::bigint[]) AND claimed_at IS NOT NULL
+                ) AS runs) AS aged
             WHERE run = 1 OR age <= 99 ORDER BY task, run LIMIT $3
             """,
             [
@@ -261,24 +285,25 @@ struct HostQueue {
                 .integer(Int64(limit) + 1),
             ])
         let attempts = rows.map { row in
-            let next: AttemptNext =
-                switch (row.bool(2), row.integer(3)) {
-                case (true, 3), (true, 4): .running
-                case (true, 5...): .end
-                default: .stopped
-                }
             var attempt = Attempt(
-                task: TaskID(rawValue: row.unsigned(0)), number: UInt32(clamping: row.integer(1)), next: next)
-            attempt.metrics.startedMilliseconds = row.integer(4)
+                task: TaskID(rawValue: row.unsigned(0)), number: UInt32(clamping: row.integer(1)),
+                next: AttemptNext(rawValue: Int32(clamping: row.integer(2))) ?? .stopped)
+            attempt.metrics.startedMilliseconds = row.integer(3)
             return attempt
         }
         guard attempts.count > limit, let cut = attempts.last?.task else { return (attempts, false) }
         return (attempts.filter { $0.task != cut }, true)
     }
 
+    /// Tasks `t` with their ends `e`.
+    private static let allTasks =
+        "backhaul.tasks t LEFT JOIN backhaul.ends e ON e.session = t.session AND e.task = t.id"
+
+    /// The columns of a task `t` with its end `e` or its live row `l`.
     private static let columns = """
-        id, round, state, priority, run, wanted, request, outcome, (extract(epoch FROM enqueued_at) * 1000)::bigint,
-        worker, (SELECT (extract(epoch FROM ended_at) * 1000)::bigint FROM backhaul.ends WHERE task = t.id)
+        t.id, t.round, coalesce(l.state, e.state), coalesce(l.priority, e.priority), coalesce(l.run, e.run),
+        t.request, e.outcome, (extract(epoch FROM t.enqueued_at) * 1000)::bigint,
+        (extract(epoch FROM e.ended_at) * 1000)::bigint
         """
 
     private func listed(_ rows: Rows, _ maximum: Int) throws(FleetError) -> (tasks: [TaskInfo], more: Bool) {
@@ -287,9 +312,9 @@ struct HostQueue {
         return (Array(tasks.prefix(fitting)), rows.count > fitting)
     }
 
-    /// The condition of the selected tasks, with the parameters of `values`.
+    /// The condition of the selected live tasks, with the parameters of `values`.
     private static let selected =
-        "session = $1 AND ($2::bigint[] = '{}' OR id = ANY ($2::bigint[])) AND state = ANY ($3::smallint[])"
+        "session = $1 AND ($2::bigint[] = '{}' OR task = ANY ($2::bigint[])) AND state = ANY ($3::smallint[])"
 
     private static func values(
         _ selection: TaskSelection, of session: SessionID, states: [FleetTaskState] = FleetTaskState.allCases
@@ -307,29 +332,40 @@ struct HostQueue {
     func control(
         _ control: TaskControl, _ selection: TaskSelection, of session: SessionID
     ) throws(FleetError) -> UInt64 {
-        func change(_ set: String, _ states: [FleetTaskState], _ more: [SQLValue] = []) throws(FleetError) -> Rows {
-            try database.run(
-                "UPDATE backhaul.tasks SET \(set) WHERE \(Self.selected) RETURNING id",
-                Self.values(selection, of: session, states: states) + more)
+        /// One statement, because a worker may claim a task between two ones.
+        func change(_ set: String, _ states: [FleetTaskState], _ more: [SQLValue] = []) throws(FleetError) -> UInt64 {
+            UInt64(
+                try database.run(
+                    "UPDATE backhaul.live SET \(set)", Self.values(selection, of: session, states: states) + more
+                ).affected)
         }
         switch control {
         case .cancel:
-            let running = try change("wanted = 1", [.running])
-            let waiting = try change(
-                "state = 7, outcome = $4", [.queued, .suspended], [.bytes(Wire.encodeOutcome(.cancelled))])
-            try EndedTasks(database: database).record(waiting.map { $0.integer(0) }, worker: nil)
-            return UInt64(running.count + waiting.count)
+            // After the first statement, no worker claims the tasks or puts them back.
+            let count = try change("wanted = 1 WHERE \(Self.selected)", [.queued, .suspended, .running])
+            _ = try EndedTasks(database: database).end(
+                """
+                DELETE FROM backhaul.live l WHERE \(Self.selected)
+                RETURNING \(EndedTasks.columns(state: "7", outcome: "$4::bytea"))
+                """,
+                Self.values(selection, of: session, states: [.queued, .suspended])
+                    + [.bytes(Wire.encodeOutcome(.cancelled))])
+            return count
         case .suspend:
-            let running = try change("wanted = 2", [.running])
-            return UInt64(running.count + (try change("state = 2", [.queued])).count)
+            return try change(
+                """
+                state = CASE state WHEN 1 THEN 2 ELSE state END, wanted = CASE state WHEN 3 THEN 2 ELSE 0 END
+                WHERE \(Self.selected)
+                """, [.queued, .running])
         case .resume:
-            let running = try database.run(
-                "UPDATE backhaul.tasks SET wanted = 0 WHERE \(Self.selected) AND wanted = 2",
-                Self.values(selection, of: session, states: [.running]))
-            return UInt64(running.affected + (try change("state = 1", [.suspended])).count)
+            return try change(
+                """
+                state = CASE state WHEN 2 THEN 1 ELSE state END, wanted = 0
+                WHERE \(Self.selected) AND (state = 2 OR wanted = 2)
+                """, [.suspended, .running])
         case .setPriority(let priority):
-            let changed = try change("priority = $4", [.queued, .suspended, .running], [.integer(Int64(priority))])
-            return UInt64(changed.count)
+            return try change(
+                "priority = $4 WHERE \(Self.selected)", [.queued, .suspended, .running], [.integer(Int64(priority))])
         case .setAside, .setRate, .setConstraints, .reschedule:
             throw FleetError(
                 .invalidArgument,
@@ -354,14 +390,9 @@ extension TaskInfo {
         guard let state = FleetTaskState(rawValue: row.integer(2)) else {
             throw FleetError(.storeNewer, "a task has the state \(row.integer(2)), which this library does not know")
         }
-        let request: Request
-        let outcome: Outcome?
-        do throws(Failure) {
-            request = try Wire.decodeRequest(row.bytes(6))
-            let bytes = state.shown.hasEnded ? row.optionalBytes(7) : nil
-            outcome = try bytes.map { bytes throws(Failure) in try Wire.decodeOutcome(bytes) }
-        } catch {
-            throw FleetError(error)
+        let request = try FleetError.wrapping(try Wire.decodeRequest(row.bytes(5)))
+        let outcome = try row.optionalBytes(6).map { bytes throws(FleetError) in
+            try FleetError.wrapping(try Wire.decodeOutcome(bytes))
         }
         let (reason, sentence): (WaitReason, String?) =
             switch state {
@@ -375,8 +406,8 @@ extension TaskInfo {
             destinationPath: request.destination?.path, idempotencyKey: request.idempotencyKey,
             userData: request.userData, priority: Int32(clamping: row.integer(3)), failure: outcome?.failure,
             httpStatus: outcome?.response.httpStatus ?? 0, attempts: UInt32(clamping: row.integer(4)),
-            offset: outcome?.size ?? 0, size: outcome?.size, bytesPerSecond: 0, enqueuedMilliseconds: row.integer(8))
-        endedMilliseconds = row.integer(10)
+            offset: outcome?.size ?? 0, size: outcome?.size, bytesPerSecond: 0, enqueuedMilliseconds: row.integer(7))
+        endedMilliseconds = row.integer(8)
         path = outcome?.path
     }
 }

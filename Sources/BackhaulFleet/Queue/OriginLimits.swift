@@ -15,26 +15,28 @@ struct OriginLimits {
             1 + floor(extract(epoch FROM clock_timestamp() - o.paused_until))::bigint)
         """
 
-    /// The most tasks that may start together at the origin `o`, which is open: those of a quarter of a second. So in
+    /// The most tasks that may start together at the origin `o`, which is open; NULL if there is no limit. They are those of a quarter of a second. So in
     /// no second there are many more starts than the limit, and workers that look for tasks five times a second reach
     /// it.
     static let starts = """
-        CASE WHEN o.starts_per_minute IS NULL THEN 1000000
-        ELSE least(\(burst), 1 + floor(extract(epoch FROM clock_timestamp()
+        CASE WHEN o.starts_per_minute IS NOT NULL THEN least(\(burst), 1 + floor(extract(epoch FROM clock_timestamp()
             - coalesce(o.next_start, clock_timestamp() - interval '1 minute')) * o.starts_per_minute / 60))::bigint END
         """
     private static let burst = "greatest(1, o.starts_per_minute / 240)"
 
-    /// Moves the time of the next start, after tasks have started. The row of the origin is locked.
-    func started(_ count: Int) throws(FleetError) {
-        guard count > 0 else { return }
+    /// Moves the time of the next start, and the turn of the applications, after tasks have started. The row of the
+    /// origin is locked.
+    ///
+    /// - last: the last application whose tasks have started.
+    func started(_ count: Int, last: Int64) throws(FleetError) {
         try database.run(
             """
-            UPDATE backhaul.origins o SET next_start = greatest(next_start,
-                clock_timestamp() - (\(Self.burst) - 1) * interval '1 minute' / starts_per_minute)
-                + $2::integer * interval '1 minute' / starts_per_minute
-            WHERE id = $1 AND starts_per_minute IS NOT NULL
-            """, [.integer(origin), .integer(Int64(count))])
+            UPDATE backhaul.origins o SET last_application = $3,
+                next_start = greatest(next_start,
+                    clock_timestamp() - (\(Self.burst) - 1) * interval '1 minute' / starts_per_minute)
+                    + $2::integer * interval '1 minute' / starts_per_minute
+            WHERE id = $1
+            """, [.integer(origin), .integer(Int64(count)), .integer(last)])
     }
 
     /// The server has asked for a pause.

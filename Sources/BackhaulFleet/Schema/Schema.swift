@@ -60,6 +60,13 @@ public enum Schema {
                 + "update the library")
     }
 
+    /// Settings of tables whose rows are short-lived. The number of dead rows at which they are removed does not grow
+    /// with the table, and the removal does not pause.
+    private static let vacuum = """
+        autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
+        autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 1000000
+        """
+
     /// The states of tasks are those of `FleetTaskState`.
     private static let initial = """
         CREATE TABLE backhaul.applications (
@@ -68,8 +75,8 @@ public enum Schema {
             -- No event of a removed session has a greater number.
             newest_event bigint NOT NULL DEFAULT 0);
 
-        -- Each end of a task locks the row of its session, takes the next numbers of events, and counts the live tasks.
-        -- So the numbers of a session's events grow in the order of commits, and a reader misses no event.
+        -- Whoever makes events locks the row of the session, takes the next numbers, and counts the live tasks. A task
+        -- counts as live until its end has an event.
         CREATE TABLE backhaul.sessions (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             application integer NOT NULL REFERENCES backhaul.applications,
@@ -92,14 +99,16 @@ public enum Schema {
         INSERT INTO backhaul.settings (connections_per_origin) VALUES (6);
 
         -- Without its own number of connections, an origin has that of the settings. With starts_per_minute, no task
-        -- starts before next_start. If the server has asked for a pause, no task starts before paused_until.
+        -- starts before next_start. If the server has asked for a pause, no task starts before paused_until. The
+        -- application of the last claim is that whose turn comes last.
         CREATE TABLE backhaul.origins (
             id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             name text NOT NULL UNIQUE,
             connections integer CHECK (connections > 0),
             starts_per_minute integer CHECK (starts_per_minute > 0),
             next_start timestamptz,
-            paused_until timestamptz);
+            paused_until timestamptz,
+            last_application integer NOT NULL DEFAULT 0) WITH (fillfactor = 70, \(vacuum));
 
         -- One row for each worker, with its heartbeat. The worker's leases hold until lease_until.
         CREATE TABLE backhaul.workers (
@@ -116,59 +125,90 @@ public enum Schema {
             connections integer NOT NULL CHECK (connections > 0),
             PRIMARY KEY (origin, worker));
 
+        CREATE SEQUENCE backhaul.task_ids;
+
+        -- What hosts have requested. The rows do not change. No table names another one as a foreign key: each check
+        -- would lock a row, and write it. Instead, the removal of a session removes the rows of all its tables.
         CREATE TABLE backhaul.tasks (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-            session bigint NOT NULL REFERENCES backhaul.sessions ON DELETE CASCADE,
+            session bigint NOT NULL,
+            id bigint NOT NULL,
             round bigint NOT NULL,
-            origin integer NOT NULL REFERENCES backhaul.origins,
+            key text,
+            request bytea NOT NULL,
+            not_before timestamptz,
+            enqueued_at timestamptz NOT NULL DEFAULT now(),
+            PRIMARY KEY (session, id));
+        CREATE UNIQUE INDEX tasks_key ON backhaul.tasks (session, key) WHERE key IS NOT NULL;
+
+        -- One row for each task that has not ended.
+        CREATE TABLE backhaul.live (
+            task bigint PRIMARY KEY,
+            session bigint NOT NULL,
+            application integer NOT NULL,
+            origin integer NOT NULL,
             state smallint NOT NULL,
             priority integer NOT NULL,
             -- How often the task was claimed. Only the writes of the newest run have an effect.
             run integer NOT NULL DEFAULT 0,
             worker text,
+            claimed_at timestamptz,
             -- The control that the worker of a running task must apply: 0 none, 1 cancel, 2 suspend.
             wanted smallint NOT NULL DEFAULT 0,
-            url text NOT NULL,
+            -- The task waits for its time. Workers set this to NULL when the time has come.
+            waits_until timestamptz,
             destination text NOT NULL,
-            key text,
-            request bytea NOT NULL,
-            not_before timestamptz,
-            enqueued_at timestamptz NOT NULL DEFAULT now(),
-            -- From the state publishing on: the run that reached it, the inode of its file, and the end that will be
+            -- In the state publishing: the run that reached it, the inode of its file, and the end that will be
             -- reported.
             publishing_run integer,
             inode bigint,
-            outcome bytea) WITH (fillfactor = 80);
-        CREATE UNIQUE INDEX tasks_key ON backhaul.tasks (session, key) WHERE key IS NOT NULL;
-        CREATE UNIQUE INDEX tasks_destination ON backhaul.tasks (destination) WHERE state <= 4;
-        CREATE INDEX tasks_session ON backhaul.tasks (session, id);
-        CREATE INDEX tasks_queued ON backhaul.tasks (origin, priority DESC, id) WHERE state = 1;
-        CREATE INDEX tasks_worker ON backhaul.tasks (worker) WHERE worker IS NOT NULL;
+            outcome bytea,
+            -- No index has the state, so the change to publishing writes no index.
+            is_claimable boolean NOT NULL GENERATED ALWAYS AS (state = 1 AND waits_until IS NULL) STORED)
+            WITH (fillfactor = 70, \(vacuum));
+        CREATE UNIQUE INDEX live_destination ON backhaul.live (destination);
+        CREATE INDEX live_claimable ON backhaul.live (origin, application, priority DESC, task) WHERE is_claimable;
+        CREATE INDEX live_waiting ON backhaul.live (waits_until) WHERE waits_until IS NOT NULL;
+        CREATE INDEX live_worker ON backhaul.live (worker, origin) WHERE worker IS NOT NULL;
 
-        -- One row for each run, and one for each end. Rows are only added. The key of the ends is the task, so that no
-        -- task can end twice.
+        -- One row for each run after which the task was put back or taken over. Rows are only added.
         CREATE TABLE backhaul.runs (
-            task bigint NOT NULL REFERENCES backhaul.tasks ON DELETE CASCADE,
+            session bigint NOT NULL,
+            task bigint NOT NULL,
             run integer NOT NULL,
             worker text NOT NULL,
-            claimed_at timestamptz NOT NULL DEFAULT now(),
-            PRIMARY KEY (task, run));
+            claimed_at timestamptz NOT NULL,
+            PRIMARY KEY (session, task, run));
+
+        -- One row for each task that has ended, with its last run. The key is the task, so that no task can end twice.
+        -- Without a worker, a host has cancelled the task. Rows are only added.
         CREATE TABLE backhaul.ends (
-            task bigint PRIMARY KEY REFERENCES backhaul.tasks ON DELETE CASCADE,
+            session bigint NOT NULL,
+            task bigint NOT NULL,
+            state smallint NOT NULL,
+            priority integer NOT NULL,
             run integer NOT NULL,
             worker text,
-            ended_at timestamptz NOT NULL DEFAULT now());
+            claimed_at timestamptz,
+            ended_at timestamptz NOT NULL DEFAULT now(),
+            outcome bytea NOT NULL,
+            PRIMARY KEY (session, task));
         CREATE INDEX ends_age ON backhaul.ends (ended_at);
+
+        -- The ends that have no event yet. Hosts make the events: if workers did, they would all lock the session's row.
+        CREATE TABLE backhaul.new_ends (
+            session bigint NOT NULL,
+            task bigint NOT NULL,
+            PRIMARY KEY (session, task)) WITH (\(vacuum));
 
         -- The host removes an event when it has processed it. Without a task, the event is the end of a round.
         CREATE TABLE backhaul.events (
-            session bigint NOT NULL REFERENCES backhaul.sessions ON DELETE CASCADE,
+            session bigint NOT NULL,
             id bigint NOT NULL,
             round bigint NOT NULL,
-            task bigint REFERENCES backhaul.tasks ON DELETE CASCADE,
+            task bigint,
             made_at timestamptz NOT NULL DEFAULT now(),
-            PRIMARY KEY (session, id));
-        CREATE INDEX events_task ON backhaul.events (task) WHERE task IS NOT NULL;
+            PRIMARY KEY (session, id)) WITH (\(vacuum));
+        CREATE UNIQUE INDEX events_task ON backhaul.events (session, task) WHERE task IS NOT NULL;
 
         -- The replies to enqueues. If a host repeats an enqueue because its connection ended, it gets the first reply.
         CREATE TABLE backhaul.replies (

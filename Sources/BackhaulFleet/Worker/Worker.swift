@@ -47,6 +47,9 @@ public final class Worker {
     private var pauses: [Int64: Int64] = [:]
     private var pauseCheck = Deadline.after(milliseconds: 0)
 
+    /// The origin whose turn was the last one.
+    private var lastOrigin: Int64 = 0
+
     private static let waitMilliseconds: Int64 = 200
     private static let pauseCheckMilliseconds: Int64 = 1_000
 
@@ -136,23 +139,24 @@ public final class Worker {
     }
 
     private func claim(_ queue: WorkerQueue) throws(FleetError) {
-        var visited: [Int64] = []
-        while lease.mayPublish(at: Clock.bootMilliseconds),
-            let claimed = try queue.claim(running: runningByOrigin, except: visited)
-        {
-            visited.append(claimed.origin)
-            try start(claimed.tasks, queue)
+        try queue.queueDue()
+        let origins = try queue.origins(after: lastOrigin, running: runningByOrigin)
+        for (origin, isOpen) in origins {
+            guard lease.mayPublish(at: Clock.bootMilliseconds) else { return }
+            lastOrigin = origin
+            guard isOpen else { continue }
+            let running = running.values.count { $0.origin == origin }
+            try start(queue.claim(from: origin, running: Int64(running)), queue)
         }
+        if origins.count < WorkerQueue.originBatch { lastOrigin = 0 }
     }
 
     private func start(_ tasks: [ClaimedTask], _ queue: WorkerQueue) throws(FleetError) {
+        guard !tasks.isEmpty else { return }
         for task in tasks { running[task.run] = RunningTask(origin: task.origin, request: task.request) }
         let sessions = Set(tasks.map(\.session)).sorted()
         for (session, stored) in try queue.configurations(of: sessions) where !local.hasSession(session, stored) {
-            let configuration: SessionConfiguration
-            do throws(Failure) { configuration = try Wire.decodeConfiguration(stored) } catch {
-                throw FleetError(error)
-            }
+            let configuration = try FleetError.wrapping(try Wire.decodeConfiguration(stored))
             try local.configure(session, configuration, stored: stored)
         }
         for task in tasks {

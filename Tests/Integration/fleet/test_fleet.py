@@ -16,7 +16,7 @@ LIMIT = 240
 def started(fleet, session, url, downloads):
     """Enqueues the download of `file`, and waits until a worker runs it. Returns the task."""
     task = session.download(url, downloads / "file", key="file")
-    until(lambda: fleet.sql("SELECT 1 FROM backhaul.tasks WHERE state = 3"), bool, LIMIT)
+    until(lambda: fleet.sql("SELECT 1 FROM backhaul.live WHERE state = 3"), bool, LIMIT)
     return task
 
 
@@ -47,8 +47,9 @@ def test_two_workers_download_all_files_although_one_is_killed(fleet, host, ngin
         session.download(url, downloads / "stalled", key="stalled")
         for name in names:
             session.download(f"{nginx.url}/slow/{name}", downloads / name, key=name)
-        [worker] = until(lambda: fleet.sql("SELECT w.name FROM backhaul.tasks t JOIN backhaul.workers w "
-                                           "ON w.id = t.worker WHERE t.key = 'stalled'"), bool, LIMIT)
+        [worker] = until(lambda: fleet.sql("SELECT w.name FROM backhaul.live l JOIN backhaul.workers w "
+                                           "ON w.id = l.worker JOIN backhaul.tasks t ON t.id = l.task "
+                                           "WHERE t.key = 'stalled'"), bool, LIMIT)
         fleet.workers[worker].kill()
         ended = ends(session, len(names) + 1)
     assert sorted(ended) == sorted([*names, "stalled"])
@@ -120,8 +121,9 @@ def test_a_pause_that_a_server_asks_for_holds_for_all_workers(fleet, host, misbe
             session.download(url, downloads / str(number), key=str(number))
         ended = ends(session, 5)
     assert {event.state for events in ended.values() for event in events} == {TaskState.SUCCEEDED}
-    early = ("SELECT count(*) FROM backhaul.runs r JOIN backhaul.tasks t ON t.id = r.task "
-             "JOIN backhaul.origins o ON o.id = t.origin WHERE t.key <> 'first' AND r.claimed_at < o.paused_until")
+    # All tasks have one origin.
+    early = ("SELECT count(*) FROM backhaul.ends e JOIN backhaul.tasks t ON t.id = e.task, backhaul.origins o "
+             "WHERE t.key <> 'first' AND e.claimed_at < o.paused_until")
     assert fleet.sql(early) == ["0"]
     assert [len(misbehaving.log(f"/{number}")) for number in range(4)] == [1, 1, 1, 1]
 

@@ -1,4 +1,6 @@
 import BackhaulModel
+import BackhaulPlatform
+import Glibc
 import Testing
 
 @testable import BackhaulFleet
@@ -20,7 +22,7 @@ struct LeaseTests {
         #expect(old.run.run == 1)
         let second = try fleet.worker("second")
         try second.releaseExpired()
-        let new = try #require(try second.claim(running: [:], except: [])?.tasks.first)
+        let new = try #require(try second.claim().first)
         #expect(new.run == TaskRun(task: old.run.task, run: 2))
         #expect(new.request == old.request)
     }
@@ -34,7 +36,7 @@ struct LeaseTests {
         // The task is in the queue again: the zombie has no task, although its run is the newest one.
         #expect(try !zombie.publish(old.run, .succeeded, inode: 1))
         #expect(try !zombie.end(old.run, .succeeded))
-        let new = try #require(try second.claim(running: [:], except: [])?.tasks.first)
+        let new = try #require(try second.claim().first)
         #expect(try !zombie.publish(old.run, .succeeded, inode: 1))
         #expect(try !zombie.end(old.run, .succeeded))
         try zombie.putBack(old.run)
@@ -59,7 +61,7 @@ struct LeaseTests {
     func severalEnds() throws {
         let worker = try fleet.worker("worker")
         try fleet.enqueue(["one", "two", "three"].map { fleet.request($0) }, in: session)
-        let claimed = try worker.claim(running: [:], except: [])?.tasks.map(\.run) ?? []
+        let claimed = try worker.claim().map(\.run)
         #expect(claimed.count == 3)
         try worker.putBack(claimed[1])
         let current: Set = [claimed[0], claimed[2]]
@@ -84,7 +86,7 @@ struct LeaseTests {
         let task = try fleet.claimedTask(by: first, in: session)
         let second = try fleet.worker("second")
         try second.releaseExpired()
-        #expect(try second.claim(running: [:], except: []) == nil)
+        #expect(try second.claim().isEmpty)
         #expect(try first.ownTasks().map(\.run) == [task.run])
         #expect(try first.end(task.run, .succeeded))
     }
@@ -96,7 +98,7 @@ struct LeaseTests {
         #expect(try first.publish(task.run, .succeeded, inode: 7))
         let second = try fleet.worker("second")
         try second.releaseExpired()
-        #expect(try second.claim(running: [:], except: []) == nil)
+        #expect(try second.claim().isEmpty)
         let taken = try #require(try second.takeOver().first)
         #expect(taken.run == TaskRun(task: task.run.task, run: 2))
         #expect(taken.firstRun == 1)
@@ -126,6 +128,25 @@ struct LeaseTests {
         #expect(try fleet.ends(of: session) == [task.run.task: [.cancelled]])
     }
 
+    @Test("a cancel reaches a task that a worker claims at the same moment")
+    func cancelDuringClaim() throws {
+        let worker = try fleet.worker("worker")
+        let task = try fleet.enqueue([fleet.request("file")], in: session)[0].task
+        let (address, session) = (fleet.address, session)
+        // The claim, whose transaction is still open.
+        try fleet.database.run("BEGIN")
+        try fleet.database.run("UPDATE backhaul.live SET state = 3, run = 1, worker = 'worker', claimed_at = now()")
+        let host = try Thread(name: "fleet-host") {
+            guard let database = try? DatabaseConnection(address) else { return }
+            _ = try? HostQueue(database: database).control(.cancel, TaskSelection(), of: session)
+        }
+        let waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        while try DatabaseConnection(address).run(waits).isEmpty { usleep(1_000) }
+        try fleet.database.run("COMMIT")
+        host.join()
+        #expect(try worker.wantedControls().map(\.run.task) == [task])
+    }
+
     @Test("the worker's end of its lease is never later than the database's")
     func leaseClock() {
         var clock = LeaseClock(leaseMilliseconds: 30_000)
@@ -148,8 +169,8 @@ struct LeaseTests {
         while ended < 60 {
             let index = Int.random(in: workers.indices, using: &random)
             let (worker, own) = (workers[index], running[index])
-            let claimed = try worker.claim(running: own.isEmpty ? [:] : [1: Int64(own.count)], except: [])
-            running[index].formUnion(claimed?.tasks.map(\.run) ?? [])
+            let claimed = try worker.claim(running: [1: Int64(own.count)])
+            running[index].formUnion(claimed.map(\.run))
             #expect(running.reduce(0) { $0 + $1.count } <= 6)
             if let run = running[index].randomElement(using: &random) {
                 #expect(try worker.end(run, .succeeded))
@@ -166,11 +187,11 @@ struct LeaseTests {
     func permitsOfLostWorker() throws {
         try fleet.enqueue((0..<20).map { fleet.request("file\($0)") }, in: session)
         let first = try fleet.worker("first")
-        #expect(try first.claim(running: [:], except: [])?.tasks.count == 6)
+        #expect(try first.claim().count == 6)
         let second = try fleet.worker("second")
-        #expect(try second.claim(running: [:], except: [])?.tasks.isEmpty == true)
+        #expect(try second.claim().isEmpty)
         _ = try first.renew(name: "first", leaseMilliseconds: 0)
         try second.releaseExpired()
-        #expect(try second.claim(running: [:], except: [])?.tasks.count == 6)
+        #expect(try second.claim().count == 6)
     }
 }

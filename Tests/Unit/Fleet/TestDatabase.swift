@@ -89,11 +89,14 @@ struct TestDatabase {
     /// Enqueues one task, and claims it for the worker.
     func claimedTask(by worker: WorkerQueue, in session: SessionID, _ name: String = "file") throws -> ClaimedTask {
         try enqueue([request(name)], in: session)
-        return try #require(try worker.claim(running: [:], except: [])?.tasks.first)
+        return try #require(try worker.claim().first)
     }
 
     func state(of task: TaskID) throws -> FleetTaskState? {
-        let rows = try database.run("SELECT state FROM backhaul.tasks WHERE id = $1", [.unsigned(task.rawValue)])
+        let rows = try database.run(
+            """
+            SELECT state FROM backhaul.live WHERE task = $1 UNION ALL SELECT state FROM backhaul.ends WHERE task = $1
+            """, [.unsigned(task.rawValue)])
         return rows.first.flatMap { FleetTaskState(rawValue: $0.integer(0)) }
     }
 
@@ -112,6 +115,16 @@ extension Outcome {
 }
 
 extension WorkerQueue {
+    /// Claims tasks of the first origin that has some.
+    func claim(running: [Int64: Int64] = [:]) throws(FleetError) -> [ClaimedTask] {
+        try queueDue()
+        for (origin, isOpen) in try origins(after: 0, running: running) where isOpen {
+            let tasks = try claim(from: origin, running: running[origin] ?? 0)
+            if !tasks.isEmpty { return tasks }
+        }
+        return []
+    }
+
     func publish(_ run: TaskRun, _ outcome: Outcome, inode: UInt64) throws -> Bool {
         try publish([DecidedEnd(RunEnd(run, outcome), inode: inode)]) == [run]
     }
