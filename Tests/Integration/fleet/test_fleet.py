@@ -8,6 +8,7 @@ import backhaul
 from backhaul import TaskState
 from servers.behaviour import Behaviour, retry_after
 from servers.content import Content, sha256_of
+from servers.counting import CountingServer
 from testbed.host import until
 
 LIMIT = 240
@@ -126,6 +127,22 @@ def test_a_pause_that_a_server_asks_for_holds_for_all_workers(fleet, host, misbe
              "WHERE t.key <> 'first' AND e.claimed_at < o.paused_until")
     assert fleet.sql(early) == ["0"]
     assert [len(misbehaving.log(f"/{number}")) for number in range(4)] == [1, 1, 1, 1]
+
+
+def test_ten_workers_use_the_connections_of_a_server_and_no_more(fleet, host, downloads):
+    count = 90
+    for number in range(10):
+        fleet.start(f"worker{number}", lease=30)
+    until(lambda: fleet.json("fleet", "workers"), lambda workers: len(workers) == 10, LIMIT)
+    with CountingServer(Content(1_000), seconds=1.5) as server, host.session("files") as session:
+        session.enqueue(backhaul.Request(f"{server.url}/{number}", destination=downloads / str(number), key=str(number))
+                        for number in range(count))
+        ended = ends(session, count)
+        # As long as six tasks are queued, six downloads run.
+        average = server.average(count - 6)
+    assert {event.state for events in ended.values() for event in events} == {TaskState.SUCCEEDED}
+    assert (server.most_requests, server.most_connections) == (6, 6)
+    assert average >= 5.5
 
 
 def test_the_command_line_uses_the_fleet_as_its_store(fleet, nginx, served, downloads):
