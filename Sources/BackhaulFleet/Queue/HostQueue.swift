@@ -206,23 +206,28 @@ struct HostQueue {
         var newest: EventID?
     }
 
+    /// Makes the events of new ends, and returns what is new in each session.
     func news(of application: Int64) throws(FleetError) -> [SessionNews] {
-        let ended = try database.run(
-            """
-            SELECT id FROM backhaul.sessions s
-            WHERE application = $1 AND EXISTS (SELECT 1 FROM backhaul.new_ends WHERE session = s.id)
-            """, [.integer(application)])
+        let rows = try sessionNews(of: application)
+        let ended = rows.filter { $0.bool(4) }
         for row in ended {
             try database.transaction { () throws(FleetError) in
-                try EndedTasks(database: database).makeEvents(of: SessionID(rawValue: row.unsigned(0)))
+                try EndedTasks(database: database).makeEvents(of: SessionID(rawValue: row.unsigned(3)))
             }
         }
-        return try database.run(
-            """
-            SELECT name, newest_event, EXISTS (SELECT 1 FROM backhaul.events WHERE session = s.id)
-            FROM backhaul.sessions s WHERE application = $1
-            """, [.integer(application)]
-        ).map { SessionNews(session: $0.text(0), newest: $0.bool(2) ? EventID(rawValue: $0.unsigned(1)) : nil) }
+        return (ended.isEmpty ? rows : try sessionNews(of: application)).map {
+            SessionNews(session: $0.text(0), newest: $0.bool(2) ? EventID(rawValue: $0.unsigned(1)) : nil)
+        }
+    }
+
+    private func sessionNews(of application: Int64) throws(FleetError) -> [Rows.Row] {
+        Array(
+            try database.run(
+                """
+                SELECT name, newest_event, EXISTS (SELECT 1 FROM backhaul.events WHERE session = s.id), id,
+                    EXISTS (SELECT 1 FROM backhaul.new_ends WHERE session = s.id)
+                FROM backhaul.sessions s WHERE application = $1
+                """, [.integer(application)]))
     }
 
     // MARK: Tasks

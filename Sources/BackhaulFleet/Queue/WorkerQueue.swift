@@ -58,14 +58,22 @@ public struct WorkerQueue {
 
     // MARK: Claims
 
-    /// Puts the tasks into the queue whose times have come.
-    public func queueDue() throws(FleetError) {
+    /// Puts the tasks into the queue whose times have come. Returns whether there are queued tasks: this is all that an
+    /// idle worker asks for.
+    public func queueDue() throws(FleetError) -> Bool {
+        let rows = try database.run(
+            """
+            SELECT (SELECT origin FROM backhaul.live WHERE is_claimable ORDER BY origin LIMIT 1),
+                (SELECT waits_until FROM backhaul.live WHERE waits_until <= now() ORDER BY waits_until LIMIT 1)
+            """)
+        guard let row = rows.first, !row.isNull(1) else { return rows.first?.isNull(0) == false }
         try database.run(
             """
             UPDATE backhaul.live SET waits_until = NULL WHERE task IN (
                 SELECT task FROM backhaul.live WHERE waits_until <= now()
                 ORDER BY waits_until LIMIT 1000 FOR UPDATE SKIP LOCKED)
             """)
+        return true
     }
 
     /// How many origins `openOrigins` looks at.

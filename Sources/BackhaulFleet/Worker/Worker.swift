@@ -139,7 +139,7 @@ public final class Worker {
     }
 
     private func claim(_ queue: WorkerQueue) throws(FleetError) {
-        try queue.queueDue()
+        guard try queue.queueDue() else { return }
         let origins = try queue.origins(after: lastOrigin, running: runningByOrigin)
         for (origin, isOpen) in origins {
             guard lease.mayPublish(at: Clock.bootMilliseconds) else { return }

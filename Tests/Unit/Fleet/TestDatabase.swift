@@ -117,7 +117,7 @@ extension Outcome {
 extension WorkerQueue {
     /// Claims tasks of the first origin that has some.
     func claim(running: [Int64: Int64] = [:]) throws(FleetError) -> [ClaimedTask] {
-        try queueDue()
+        guard try queueDue() else { return [] }
         for (origin, isOpen) in try origins(after: 0, running: running) where isOpen {
             let tasks = try claim(from: origin, running: running[origin] ?? 0)
             if !tasks.isEmpty { return tasks }
