@@ -51,8 +51,8 @@ public final class DatabaseConnection {
     public func runScript(_ script: String) throws(FleetError) { _ = try rows(library.exec(handle, script)) }
 
     /// A queue has more index entries of removed rows than of rows. Only an index scan marks these entries, so that the
-    /// next scan skips them; a bitmap scan reads the removed rows each time. The planner believes that recursive queries
-    /// take long, but to compile them takes longer.
+    /// next scan skips them; a bitmap scan reads the removed rows each time. The planner overestimates recursive
+    /// queries, and would compile them, which takes longer than to run them.
     private static let begin = "BEGIN; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off"
 
     /// Runs `body` in a transaction. If the transaction loses a conflict with another one, runs it again.

@@ -6,8 +6,8 @@ struct EndedTasks {
 
     /// Removes the rows of live tasks, and records their ends. Returns the ended runs.
     ///
-    /// The rows of their sessions are not locked. So workers that end tasks of one session do not wait until each other's
-    /// transactions are synced.
+    /// The rows of their sessions are not locked. So workers that end tasks of one session do not wait until the
+    /// transactions of the others are synced.
     ///
     /// - removed: a statement that deletes rows `l` of live tasks, and returns the columns `columns`.
     func end(_ removed: String, _ values: [SQLValue]) throws(FleetError) -> [TaskRun] {
@@ -23,9 +23,9 @@ struct EndedTasks {
         ).map { TaskRun(task: TaskID(rawValue: $0.unsigned(0)), run: $0.integer(1)) }
     }
 
-    /// The columns that a removal returns: those of the live task, and the final state and the outcome.
+    /// The columns that a removal returns: those of the live task, the final state, and the outcome.
     static func columns(state: String, outcome: String) -> String {
-        "l.session, l.task, l.priority, l.run, l.worker, l.claimed_at, \(state)::smallint AS state, \(outcome) AS outcome"
+        "l.session, l.task, l.priority, l.run, l.worker, l.claimed_at, \(state)::smallint, \(outcome)"
     }
 
     /// Makes the events of ends that have none. The row of the session is locked until the commit, so the numbers of

@@ -108,7 +108,8 @@ struct HostQueue {
     func sessions(of application: Int64) throws(FleetError) -> [SessionInfo] {
         try database.run(
             """
-            SELECT name, round, live_tasks - (SELECT count(*) FROM backhaul.new_ends WHERE session = s.id), (SELECT count(*) FROM backhaul.events WHERE session = s.id),
+            SELECT name, round, live_tasks - (SELECT count(*) FROM backhaul.new_ends WHERE session = s.id),
+                (SELECT count(*) FROM backhaul.events WHERE session = s.id),
                 EXISTS (SELECT 1 FROM backhaul.events WHERE session = s.id AND task IS NULL), is_invalidating,
                 CASE WHEN consumer IS NOT NULL AND consumer_until > now() THEN consumer_process ELSE 0 END,
                 (extract(epoch FROM created_at) * 1000)::bigint, newest_event

@@ -15,9 +15,9 @@ struct OriginLimits {
             1 + floor(extract(epoch FROM clock_timestamp() - o.paused_until))::bigint)
         """
 
-    /// The most tasks that may start together at the origin `o`, which is open; NULL if there is no limit. They are those of a quarter of a second. So in
-    /// no second there are many more starts than the limit, and workers that look for tasks five times a second reach
-    /// it.
+    /// The most tasks that may start together at the origin `o`, which is open: those of a quarter of a second; NULL if
+    /// there is no limit. So in no second there are many more starts than the limit, and workers that look for tasks
+    /// five times a second reach it.
     static let starts = """
         CASE WHEN o.starts_per_minute IS NOT NULL THEN least(\(burst), 1 + floor(extract(epoch FROM clock_timestamp()
             - coalesce(o.next_start, clock_timestamp() - interval '1 minute')) * o.starts_per_minute / 60))::bigint END

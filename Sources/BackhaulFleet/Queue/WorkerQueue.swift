@@ -76,7 +76,7 @@ public struct WorkerQueue {
         return true
     }
 
-    /// How many origins `openOrigins` looks at.
+    /// The most origins that `origins` returns.
     public static let originBatch = 1_000
 
     /// The next origins with queued tasks, in the order of their numbers. Reads one index entry for each of them.
@@ -108,8 +108,9 @@ public struct WorkerQueue {
         return rows.map { ($0.integer(0), $0.bool(1)) }
     }
 
-    /// Leases a share of the connections of an origin, and claims as many tasks as the worker may run there in addition.
-    /// Returns no task if there is none, if no connection is free, or if another worker claims tasks there now.
+    /// Leases a share of the connections of an origin, and claims as many tasks as the worker may run there in
+    /// addition. Returns no task if there is none, if no connection is free, or if another worker claims tasks there
+    /// now.
     ///
     /// - running: how many tasks of the origin the worker runs.
     public func claim(from origin: Int64, running: Int64) throws(FleetError) -> [ClaimedTask] {

@@ -75,8 +75,8 @@ public enum Schema {
             -- No event of a removed session has a greater number.
             newest_event bigint NOT NULL DEFAULT 0);
 
-        -- Whoever makes events locks the row of the session, takes the next numbers, and counts the live tasks. A task
-        -- counts as live until its end has an event.
+        -- The statement that makes events locks the row of the session, takes the next numbers, and counts the live
+        -- tasks. A task counts as live until its end has an event.
         CREATE TABLE backhaul.sessions (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             application integer NOT NULL REFERENCES backhaul.applications,
@@ -194,7 +194,8 @@ public enum Schema {
             PRIMARY KEY (session, task));
         CREATE INDEX ends_age ON backhaul.ends (ended_at);
 
-        -- The ends that have no event yet. Hosts make the events: if workers did, they would all lock the session's row.
+        -- The ends that have no event yet. Hosts make the events: if workers did, all of them would lock the row of
+        -- the session.
         CREATE TABLE backhaul.new_ends (
             session bigint NOT NULL,
             task bigint NOT NULL,
