@@ -19,6 +19,7 @@ final class FleetCommands {
     private let database: DatabaseConnection
     private let hello: Hello
     private let application: Int64
+    private let process = ProcessIdentity.current
     private var handles: [HandleID: OpenHandle] = [:]
     private var waiting: [Waiting] = []
     /// The newest event of each session that the client knows, by the name of the session.
@@ -26,7 +27,7 @@ final class FleetCommands {
     private var renewal = Deadline.after(milliseconds: FleetCommands.renewalMilliseconds)
     private let startedMilliseconds = Clock.wallMilliseconds
 
-    /// The right to read events ends 30 seconds after its last renewal.
+    /// See `HostQueue.claimEvents`.
     private static let renewalMilliseconds: Int64 = 5_000
 
     private var queue: HostQueue { HostQueue(database: database) }
@@ -162,7 +163,7 @@ final class FleetCommands {
     ) throws(FleetError) -> Reply {
         let opened = try find()
         if role == .consume {
-            guard try queue.claimEvents(of: opened.id, for: consumer(handle), process: hello.process) else {
+            guard try queue.claimEvents(of: opened.id, for: consumer(handle)) else {
                 return .failed(
                     Failure(.inUse, "another handle consumes the session \(name); close it, or wait for the session"))
             }
@@ -186,11 +187,13 @@ final class FleetCommands {
         waiting.removeAll { $0.handle == handle }
     }
 
-    private func consumer(_ handle: HandleID) -> String { "\(hello.client.text)/\(handle.rawValue)" }
+    private func consumer(_ handle: HandleID) -> Consumer {
+        Consumer(handle: "\(hello.client.text)/\(handle.rawValue)", process: process)
+    }
 
     private func close(_ handle: HandleID) throws(FleetError) {
         guard let open = handles.removeValue(forKey: handle), open.role == .consume else { return }
-        try queue.releaseEvents(of: open.session, from: consumer(handle))
+        try queue.releaseEvents(of: open.session, from: consumer(handle).handle)
     }
 
     /// Gives up the rights of all handles.
@@ -269,7 +272,7 @@ final class FleetCommands {
         if renewal.hasPassed {
             for (handle, session) in handles where session.role == .consume {
                 let isRenewed = try queue.claimEvents(
-                    of: session.session, for: consumer(handle), process: hello.process)
+                    of: session.session, for: consumer(handle))
                 // This process was stopped for so long that another handle consumes the session now.
                 if !isRenewed { handles[handle] = nil }
             }

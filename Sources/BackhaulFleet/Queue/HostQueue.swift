@@ -1,4 +1,5 @@
 internal import BackhaulModel
+internal import BackhaulPlatform
 internal import BackhaulWire
 
 /// The statements of hosts about sessions, tasks and events.
@@ -50,20 +51,41 @@ struct HostQueue {
     }
 
     /// Gives the right to read the session's events to a handle, or renews it. Returns false if another handle has it.
-    func claimEvents(of session: SessionID, for consumer: String, process: Int32) throws(FleetError) -> Bool {
+    /// The right ends 30 seconds after its last renewal, or if its process has ended on this machine.
+    func claimEvents(of session: SessionID, for consumer: Consumer) throws(FleetError) -> Bool {
+        if try giveEvents(of: session, to: consumer) { return true }
+        let rows = try database.run(
+            """
+            SELECT consumer, consumer_process, consumer_started FROM backhaul.sessions
+            WHERE id = $1 AND consumer_machine = $2 AND consumer_machine <> ''
+            """, [.unsigned(session.rawValue), .text(Consumer.machine)])
+        guard let row = rows.first else { return false }
+        let process = ProcessIdentity(
+            processID: Int32(truncatingIfNeeded: row.integer(1)), startTime: row.unsigned(2),
+            bootID: ProcessIdentity.currentBootID)
+        guard !process.isAlive else { return false }
+        try releaseEvents(of: session, from: row.text(0))
+        return try giveEvents(of: session, to: consumer)
+    }
+
+    private func giveEvents(of session: SessionID, to consumer: Consumer) throws(FleetError) -> Bool {
         try database.run(
             """
-            UPDATE backhaul.sessions SET consumer = $2, consumer_process = $3,
-                consumer_until = clock_timestamp() + interval '30 seconds'
+            UPDATE backhaul.sessions SET consumer = $2, consumer_process = $3, consumer_started = $4,
+                consumer_machine = $5, consumer_until = clock_timestamp() + interval '30 seconds'
             WHERE id = $1 AND (consumer IS NULL OR consumer = $2 OR consumer_until < clock_timestamp())
-            """, [.unsigned(session.rawValue), .text(consumer), .integer(Int64(process))]
+            """,
+            [
+                .unsigned(session.rawValue), .text(consumer.handle), .integer(Int64(consumer.process.processID)),
+                .unsigned(consumer.process.startTime), .text(Consumer.machine),
+            ]
         ).affected == 1
     }
 
-    func releaseEvents(of session: SessionID, from consumer: String) throws(FleetError) {
+    func releaseEvents(of session: SessionID, from handle: String) throws(FleetError) {
         try database.run(
             "UPDATE backhaul.sessions SET consumer = NULL, consumer_process = 0 WHERE id = $1 AND consumer = $2",
-            [.unsigned(session.rawValue), .text(consumer)])
+            [.unsigned(session.rawValue), .text(handle)])
     }
 
     func configuration(of session: SessionID) throws(FleetError) -> SessionConfiguration {

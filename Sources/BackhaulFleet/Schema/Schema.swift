@@ -89,6 +89,8 @@ public enum Schema {
             is_invalidating boolean NOT NULL DEFAULT false,
             consumer text,
             consumer_process bigint NOT NULL DEFAULT 0,
+            consumer_started bigint,
+            consumer_machine text,
             consumer_until timestamptz,
             UNIQUE (application, name));
 

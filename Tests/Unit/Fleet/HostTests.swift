@@ -110,6 +110,26 @@ struct HostTests {
         other.close()
     }
 
+    @Test("a session whose host was killed is free at once on the same machine, and after 30 seconds elsewhere")
+    func killedConsumer() throws {
+        let queue = fleet.hosts
+        try session(client).close()
+        let session = try queue.find("files", application: queue.application("org.example.test")).id
+        let here = ProcessIdentity.current
+        var ended = here
+        ended.startTime += 1
+        let living = Consumer(handle: "living", process: here)
+        #expect(try queue.claimEvents(of: session, for: Consumer(handle: "ended", process: ended)))
+        #expect(try queue.claimEvents(of: session, for: living))
+        #expect(try !queue.claimEvents(of: session, for: Consumer(handle: "second", process: here)))
+
+        #expect(try queue.claimEvents(of: session, for: living))
+        try fleet.database.run("UPDATE backhaul.sessions SET consumer_started = 1, consumer_machine = 'another'")
+        #expect(try !queue.claimEvents(of: session, for: Consumer(handle: "second", process: here)))
+        try fleet.database.run("UPDATE backhaul.sessions SET consumer_until = now()")
+        #expect(try queue.claimEvents(of: session, for: Consumer(handle: "second", process: here)))
+    }
+
     @Test("tasks are suspended, resumed and cancelled")
     func controls() throws {
         let session = try session(client)
