@@ -11,7 +11,7 @@
 
 // clang-format off
 #define BHL_POSTGRESQL_FUNCTIONS(X)                                                                                    \
-    X(connectdbParams) X(status) X(errorMessage) X(finish) X(setNoticeProcessor) X(conninfoParse)                      \
+    X(connectdbParams) X(pingParams) X(status) X(errorMessage) X(finish) X(setNoticeProcessor) X(conninfoParse)        \
     X(conninfoFree) X(execParams) X(exec) X(resultStatus) X(resultErrorField) X(clear) X(ntuples) X(nfields)           \
     X(getvalue) X(getlength) X(getisnull) X(cmdTuples)
 // clang-format on

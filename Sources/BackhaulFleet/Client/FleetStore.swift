@@ -7,6 +7,9 @@ public struct FleetStore: RemoteStore {
     /// How often the thread looks for new events. It is the longest delay of an event.
     private static let tickMilliseconds: Int64 = 200
 
+    /// How long a host waits for a database that is starting. A host that closes its application waits as long.
+    private static let startMilliseconds: Int64 = 5_000
+
     private let address: DatabaseAddress
 
     public init(_ address: DatabaseAddress) { self.address = address }
@@ -15,7 +18,8 @@ public struct FleetStore: RemoteStore {
         _ hello: Hello, connected: (any ClientTransport) -> Bool, deliver: (EngineMessage) -> Void
     ) throws(Failure) {
         do throws(FleetError) {
-            let database = try DatabaseConnection(address)
+            let database = try DatabaseConnection.connect(
+                address, until: .after(milliseconds: Self.startMilliseconds))
             try Schema.check(database)
             let inbox = CommandInbox()
             let commands = try FleetCommands(database, hello)

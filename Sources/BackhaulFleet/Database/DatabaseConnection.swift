@@ -1,5 +1,7 @@
 internal import BackhaulModel
+internal import BackhaulPlatform
 internal import CPostgreSQL
+internal import Glibc
 
 /// A connection to the fleet's database. One thread uses it. It uses no state of a session of PostgreSQL outside of
 /// transactions (prepared statements, advisory locks, LISTEN), so a connection pool in transaction mode may be between.
@@ -16,14 +18,8 @@ public final class DatabaseConnection {
 
     /// Connects, and waits until the server has accepted the connection or the time-out has passed.
     public init(_ address: DatabaseAddress) throws(FleetError) {
-        let library = try PostgreSQLLibrary.functions()
-        self.library = library
-        let parameters = Self.defaults + [("dbname", address.text), ("client_encoding", "UTF8")]
-        let made = Self.withCStrings(parameters.map(\.0)) { keywords in
-            Self.withCStrings(parameters.map { Optional($0.1) }) { values in
-                library.connectdbParams(keywords, values, 1)
-            }
-        }
+        library = try PostgreSQLLibrary.functions()
+        let made = Self.withParameters(address, library.connectdbParams)
         guard let made else { throw FleetError(.outOfResources, "libpq has no memory for a connection") }
         handle = made
         _ = library.setNoticeProcessor(handle, bhl_postgresql_drop_notice, nil)
@@ -34,6 +30,31 @@ public final class DatabaseConnection {
     }
 
     deinit { library.finish(handle) }
+
+    /// Connects. If no server answers, or if it is starting or stopping, tries again until the deadline: the machine of
+    /// the server may be booting. A server that refuses this connection only, for example because of a wrong password,
+    /// is not asked again.
+    static func connect(_ address: DatabaseAddress, until deadline: Deadline) throws(FleetError) -> DatabaseConnection {
+        while true {
+            do throws(FleetError) {
+                return try DatabaseConnection(address)
+            } catch {
+                let state = withParameters(address, try PostgreSQLLibrary.functions().pingParams)
+                guard state == PQPING_REJECT || state == PQPING_NO_RESPONSE, !deadline.hasPassed else { throw error }
+                usleep(200_000)
+            }
+        }
+    }
+
+    private static func withParameters<Result>(
+        _ address: DatabaseAddress,
+        _ function: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<UnsafePointer<CChar>?>?, Int32) -> Result
+    ) -> Result {
+        let parameters = defaults + [("dbname", address.text), ("client_encoding", "UTF8")]
+        return withCStrings(parameters.map(\.0)) { keywords in
+            withCStrings(parameters.map { Optional($0.1) }) { values in function(keywords, values, 1) }
+        }
+    }
 
     /// Whether the connection has ended. Then a new connection is needed.
     public var isLost: Bool { library.status(handle) != CONNECTION_OK }

@@ -51,12 +51,15 @@ public final class Worker {
     private var lastOrigin: Int64 = 0
 
     private static let waitMilliseconds: Int64 = 200
+    /// How long a worker that starts waits for its database.
+    private static let startMilliseconds: Int64 = 30_000
     private static let pauseCheckMilliseconds: Int64 = 1_000
 
     public init(_ options: WorkerOptions) throws(FleetError) {
         self.options = options
         lease = LeaseClock(leaseMilliseconds: options.leaseMilliseconds)
-        let database = try DatabaseConnection(options.address)
+        let database = try DatabaseConnection.connect(
+            options.address, until: .after(milliseconds: Self.startMilliseconds))
         try Schema.check(database)
         self.database = database
         fleet = try Schema.fleet(database)

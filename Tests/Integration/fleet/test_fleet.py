@@ -1,6 +1,7 @@
 """Files through a queue in PostgreSQL, with workers that are killed and stopped."""
 
 import signal
+import threading
 
 import pytest
 
@@ -96,6 +97,19 @@ def test_a_restarted_worker_continues_its_own_tasks(fleet, host, large, download
         assert ends(session, 1)["file"][0].state == TaskState.SUCCEEDED
     assert sha256_of(downloads / "file") == expected
     assert fleet.sql("SELECT run FROM backhaul.ends") == ["1"]
+
+
+def test_a_worker_and_a_host_that_start_before_the_database_wait_for_it(database, fleet, nginx, served, downloads):
+    name = sorted(served.digests)[0]
+    database.kill()
+    fleet.start("worker")
+    starting = threading.Timer(1, database.start)
+    starting.start()
+    with backhaul.Application("org.example.fleet", fleet.address) as host, host.session("files") as session:
+        session.download(f"{nginx.url}/{name}", downloads / name, key=name)
+        assert ends(session, 1)[name][0].state == TaskState.SUCCEEDED
+    starting.join()
+    assert sha256_of(downloads / name) == served.digests[name]
 
 
 def test_a_running_task_is_cancelled(fleet, host, large, downloads):
