@@ -71,6 +71,12 @@ struct Enqueue {
                 }
                 firstOfKey[key] = index
             }
+            if item.wouldReplace {
+                throw FleetError(
+                    Failure(
+                        .destinationExists, "the file \(item.destination) exists; choose another path or replace it",
+                        index: UInt64(index)))
+            }
             new.append(index)
         }
         let ids = try insertNew(new.map { requests[$0] }, round: round, application: application)

@@ -7,6 +7,9 @@ struct FleetRequest {
     let request: Request
     let destination: String
     let origin: String
+    /// Whether there is a file at the destination, which the request does not replace. It may be the file of this
+    /// request, if the host repeats the request.
+    let wouldReplace: Bool
 
     init(_ given: Request, in configuration: SessionConfiguration) throws(Failure) {
         var intake = RequestIntake()
@@ -18,10 +21,8 @@ struct FleetRequest {
                 .invalidArgument,
                 "a store in PostgreSQL keeps no files; give the download a destination that all workers can reach")
         }
-        if given.destination?.fileExists == true, given.ifExists == .fail {
-            throw Failure(.destinationExists, "the file \(path) exists; choose another path or replace it")
-        }
         destination = path
+        wouldReplace = given.destination?.fileExists == true && given.ifExists == .fail
         var request = given
         request.destination = Destination(path: path, directoryDevice: 0, directoryInode: 0)
         self.request = request

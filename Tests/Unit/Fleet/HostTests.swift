@@ -88,6 +88,19 @@ struct HostTests {
         #expect(failure?.index == 0)
     }
 
+    @Test("a repeated request is found although its file is there now; a new request does not replace the file")
+    func repeatedAfterPublication() throws {
+        let session = try session(client)
+        let request = fleet.request("one", key: "key")
+        let first = try enqueue(session, [request])
+        var again = request
+        again.destination?.fileExists = true
+        #expect(try enqueue(session, [again]).map(\.task) == first.map(\.task))
+        again.idempotencyKey = nil
+        let failure = #expect(throws: Failure.self) { try enqueue(session, [again]) }
+        #expect(failure?.status == .destinationExists)
+    }
+
     @Test("no two live tasks have the same destination")
     func destinations() throws {
         let session = try session(client)
