@@ -10,7 +10,7 @@ struct Consumer: Equatable {
     var process: ProcessIdentity
 
     /// Names the boot of the machine, and the namespace in which the id of the process is valid
-    /// (pid_namespaces(7)). Empty if it cannot be read: then nobody can see that the process has ended.
+    /// (pid_namespaces(7)). Empty if it cannot be read: then no process can see that this one has ended.
     static let machine: String = {
         var name = [UInt8](repeating: 0, count: 64)
         let length = readlink("/proc/self/ns/pid", &name, name.count)

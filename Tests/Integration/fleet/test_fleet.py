@@ -10,6 +10,7 @@ from backhaul import TaskState
 from servers.behaviour import Behaviour, retry_after
 from servers.content import Content, sha256_of
 from servers.counting import CountingServer
+from testbed.fleet_run import soak
 from testbed.host import until
 
 LIMIT = 240
@@ -157,6 +158,13 @@ def test_ten_workers_use_the_connections_of_a_server_and_no_more(fleet, host, do
     assert {event.state for events in ended.values() for event in events} == {TaskState.SUCCEEDED}
     assert (server.most_requests, server.most_connections) == (6, 6)
     assert average >= 5.5
+
+
+def test_no_file_and_no_event_is_lost_if_hosts_workers_databases_and_links_are_lost(database, place):
+    # `make soak` has a longer run, with other seeds.
+    run = soak(place, database, 12, seed=2)
+    assert run.result.violations == []
+    assert len(run.losses) > 3
 
 
 def test_the_command_line_uses_the_fleet_as_its_store(fleet, nginx, served, downloads):

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import daemons
-from servers import child
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = os.environ.get("BACKHAUL_COMMAND", str(ROOT / "build" / "bin" / "backhaul"))
@@ -73,9 +72,9 @@ class Fleet:
 
     def start(self, name, *, lease=6, address=None):
         """Starts a worker, or starts it again in the same directory. It reaches the database at the address."""
-        self.workers[name] = child.start(
+        self.workers[name] = subprocess.Popen(
             [COMMAND, "worker", "--store", address or self.address, "--name", name, "--directory",
-             self.folder / name, "--lease", str(lease), "--quiet"], stdin=subprocess.DEVNULL)
+             str(self.folder / name), "--lease", str(lease), "--quiet"], stdin=subprocess.DEVNULL)
         return self.workers[name]
 
     def end(self):

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import daemons
 from backhaul import Hosting
@@ -186,7 +187,7 @@ class SoakRun:
         expected = {os.path.basename(destination) for destination in batch.digests}
         found += [f"{name} was left over"
                   for name in set(os.listdir(self.downloads / str(batch.number))) - expected]
-        kept = self.store / "kept"
+        kept = Path(self.store) / "kept"
         if kept.is_dir():
             found += [f"kept/{name} was left over" for name in os.listdir(kept)]
         self.result.violations += [f"batch {batch.number}: {sentence}" for sentence in found]

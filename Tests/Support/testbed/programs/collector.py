@@ -59,7 +59,8 @@ def collect(session, plan, journal, generator):
     for event in session.events(timeout=1 if keys <= seen else None):
         journal.write("seen", event=event.id, key=event.key, task=event.task_id, round=event.round,
                       state=event.state, status=event.status, finished=event.is_session_finished,
-                      whole=event.path is None or os.path.getsize(event.path) == event.size)
+                      whole=event.path is None or os.path.getsize(event.path) == event.size,
+                      file=event.path and os.stat(event.path).st_ino)
         seen.add(event.key)
         batch.append(event)
         if event.is_session_finished or len(batch) >= generator.choice([1, 1, 3, 20]):
