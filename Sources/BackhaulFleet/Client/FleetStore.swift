@@ -8,7 +8,7 @@ public struct FleetStore: RemoteStore {
     private static let tickMilliseconds: Int64 = 200
 
     /// How long a host waits for a database that is starting. A host that closes its application waits as long.
-    private static let startMilliseconds: Int64 = 5_000
+    private static let startMilliseconds: Int64 = 10_000
 
     private let address: DatabaseAddress
 
