@@ -1,5 +1,6 @@
 """Files through a queue in PostgreSQL, with workers that are killed and stopped."""
 
+import contextlib
 import signal
 import threading
 
@@ -10,6 +11,7 @@ from backhaul import TaskState
 from servers.behaviour import Behaviour, retry_after
 from servers.content import Content, sha256_of
 from servers.counting import CountingServer
+from testbed.fleet import Database, Fleet, connection_pool
 from testbed.fleet_run import soak
 from testbed.host import until
 
@@ -165,6 +167,70 @@ def test_no_file_and_no_event_is_lost_if_hosts_workers_databases_and_links_are_l
     run = soak(place, database, 12, seed=2)
     assert run.result.violations == []
     assert len(run.losses) > 3
+
+
+def test_a_failover_to_a_synchronous_replica_loses_and_repeats_nothing(nginx, served, place, downloads):
+    names = sorted(served.digests)[:20]
+    primary = Database("primary")
+    replica = Database("replica", primary)
+    primary.wait_for_replica()
+    address = f"{primary.create()},{replica.folder}&target_session_attrs=read-write"
+    with contextlib.closing(Fleet(address, place)) as fleet:
+        fleet.start("first"), fleet.start("second")
+        with backhaul.Application("org.example.fleet", address) as host, host.session("files") as session:
+            session.enqueue(backhaul.Request(f"{nginx.url}/slow/{name}", downloads / name, key=name) for name in names)
+            seen = []
+            for event in session.events(timeout=LIMIT):
+                seen.append((event.key, event.state))
+                session.acknowledge([event])
+                if len(seen) == 5:
+                    primary.kill()
+                    replica.promote()
+                if event.is_session_finished:
+                    break
+        assert sorted(seen[:-1]) == [(name, TaskState.SUCCEEDED) for name in names]
+        assert fleet.sql("SELECT count(*), (SELECT count(*) FROM backhaul.live) FROM backhaul.ends") == ["20|0"]
+    assert {name: sha256_of(downloads / name) for name in names} == {name: served.digests[name] for name in names}
+
+
+def test_on_a_full_disk_of_the_database_commands_fail_and_all_continues_when_it_has_room(
+        database, small_disk, nginx, served, place, downloads):
+    names = sorted(served.digests)[:10]
+    with contextlib.closing(Fleet(database.create("small"), place)) as fleet:
+        fleet.start("worker")
+        with backhaul.Application("org.example.fleet", fleet.address) as host, host.session("files") as session:
+            for name in names:
+                session.download(f"{nginx.url}/slow/{name}", downloads / name, key=name)
+            filling = small_disk / "filling"
+            with contextlib.suppress(OSError):
+                filling.write_bytes(bytes(24_000_000))
+            with pytest.raises(backhaul.StoreError) as refused:
+                session.enqueue(backhaul.Request("http://127.0.0.1:9/", downloads / str(number), user_data=bytes(5_000),
+                                                 suspended=True) for number in range(1_000))
+            assert refused.value.status is backhaul.Status.STORE_FULL
+            filling.unlink()
+            ended = ends(session, len(names))
+            assert fleet.workers["worker"].poll() is None
+    assert {event.state for events in ended.values() for event in events} == {TaskState.SUCCEEDED}
+    assert {name: sha256_of(downloads / name) for name in names} == {name: served.digests[name] for name in names}
+
+
+def test_hosts_and_workers_can_share_two_connections_of_a_pool_in_transaction_mode(
+        fleet, nginx, served, downloads):
+    names = sorted(served.digests)[:20]
+    with connection_pool(fleet.address) as address:
+        for number in range(3):
+            fleet.start(str(number), address=address)
+        with backhaul.Application("org.example.fleet", address) as host, host.session("files") as session:
+            for name in names:
+                session.download(f"{nginx.url}/{name}", downloads / name, key=name)
+            ended = ends(session, len(names))
+            session.acknowledge([event for events in ended.values() for event in events])
+        for number in range(3):
+            fleet.command("fleet", "drain", str(number))
+            assert fleet.workers[str(number)].wait(LIMIT) == 0
+    assert {event.state for events in ended.values() for event in events} == {TaskState.SUCCEEDED}
+    assert {name: sha256_of(downloads / name) for name in names} == {name: served.digests[name] for name in names}
 
 
 def test_the_command_line_uses_the_fleet_as_its_store(fleet, nginx, served, downloads):

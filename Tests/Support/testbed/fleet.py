@@ -9,24 +9,47 @@ import time
 from pathlib import Path
 
 import daemons
+from servers import child
+from testbed.host import until
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = os.environ.get("BACKHAUL_COMMAND", str(ROOT / "build" / "bin" / "backhaul"))
 
 
-class Database:
-    """A PostgreSQL server in a directory of its own. It ends with this process."""
+def run_sql(address, statement):
+    return subprocess.run(["psql", "-XAtq", address, "-c", statement], capture_output=True, text=True, timeout=300,
+                          check=True).stdout.splitlines()
 
-    def __init__(self):
+
+class Database:
+    """A PostgreSQL server in a directory of its own, or a replica of another one. It ends with this process."""
+
+    def __init__(self, name="database", primary=None):
         # The path of the socket must be short.
-        self.folder = Path(f"/tmp/backhaul-postgresql-{os.getpid()}")
+        self.folder = Path(f"/tmp/backhaul-{name}-{os.getpid()}")
+        # A killed process loses nothing that it has not synced.
+        self._options = [*(["--replica-of", primary.folder] if primary else []), "fsync=off"]
         self.start()
 
     def start(self):
         """Starts the server, or starts it again."""
         script = ROOT / "Tests" / "Support" / "postgresql"
-        self.address = subprocess.run([script, self.folder, str(os.getpid())], capture_output=True, text=True,
-                                      timeout=300, check=True).stdout.strip()
+        self.address = subprocess.run([script, self.folder, str(os.getpid()), *self._options], capture_output=True,
+                                      text=True, timeout=300, check=True).stdout.strip()
+
+    def sql(self, statement):
+        """Runs a statement, and returns the lines of its result."""
+        return run_sql(self.address, statement)
+
+    def wait_for_replica(self):
+        """From now on, each commit waits for the replica."""
+        self.sql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        self.sql("SELECT pg_reload_conf()")
+        until(lambda: self.sql("SELECT sync_state FROM pg_stat_replication"), lambda states: states == ["sync"])
+
+    def promote(self):
+        """Makes the replica the primary."""
+        self.sql("SELECT pg_promote()")
 
     def kill(self):
         """Kills all processes of the server, as a loss of its machine does."""
@@ -40,11 +63,36 @@ class Database:
         lock.unlink()
         (self.folder / ".s.PGSQL.5432.lock").unlink()
 
-    def create(self):
+    def create(self, tablespace="pg_default"):
         """Makes a database, and returns its address."""
         name = f"fleet_{os.urandom(6).hex()}"
-        subprocess.run(["psql", "-XAtq", self.address, "-c", f"CREATE DATABASE {name}"], check=True, timeout=300)
+        self.sql(f"CREATE DATABASE {name} TABLESPACE {tablespace}")
         return self.address.replace("/postgres?", f"/{name}?")
+
+
+@contextlib.contextmanager
+def connection_pool(address):
+    """Starts pgbouncer in transaction mode with two connections. Yields the address of the same database through it."""
+    server = address.partition("?host=")[2]
+    settings = Path(server, "pgbouncer.ini")
+    settings.write_text(f"""
+[databases]
+* = host={server} user=postgres
+[pgbouncer]
+unix_socket_dir = {server}
+listen_port = 6432
+auth_type = any
+pool_mode = transaction
+default_pool_size = 2
+""")
+    settings.chmod(0o644)
+    as_user = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
+    with open(settings.with_suffix(".log"), "wb") as log:
+        process = child.start([*as_user, "pgbouncer", settings], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    try:
+        yield address + "&port=6432"
+    finally:
+        child.end(process)
 
 
 class Fleet:
@@ -67,8 +115,7 @@ class Fleet:
 
     def sql(self, statement):
         """Runs a statement, and returns the lines of its result."""
-        return subprocess.run(["psql", "-XAtq", self.address, "-c", statement], capture_output=True, text=True,
-                              timeout=300, check=True).stdout.splitlines()
+        return run_sql(self.address, statement)
 
     def start(self, name, *, lease=6, address=None):
         """Starts a worker, or starts it again in the same directory. It reaches the database at the address."""
@@ -77,7 +124,7 @@ class Fleet:
              str(self.folder / name), "--lease", str(lease), "--quiet"], stdin=subprocess.DEVNULL)
         return self.workers[name]
 
-    def end(self):
+    def close(self):
         for process in self.workers.values():
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(signal.SIGCONT)

@@ -44,7 +44,7 @@ class FleetRun(SoakRun):
 
     def __exit__(self, *_):
         self._end_losses()
-        self.fleet.end()
+        self.fleet.close()
         for link in self.links.values():
             link.__exit__()
 
