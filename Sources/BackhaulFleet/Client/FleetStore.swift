@@ -18,11 +18,10 @@ public struct FleetStore: RemoteStore {
         _ hello: Hello, connected: (any ClientTransport) -> Bool, deliver: (EngineMessage) -> Void
     ) throws(Failure) {
         do throws(FleetError) {
-            let database = try DatabaseConnection.connect(
-                address, until: .after(milliseconds: Self.startMilliseconds))
-            try Schema.check(database)
+            let commands = try Schema.open(address, until: .after(milliseconds: Self.startMilliseconds)) {
+                (database) throws(FleetError) in try FleetCommands(database, hello)
+            }
             let inbox = CommandInbox()
-            let commands = try FleetCommands(database, hello)
             guard connected(inbox) else { return }
             try serve(commands, inbox, deliver)
         } catch {

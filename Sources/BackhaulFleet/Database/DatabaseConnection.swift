@@ -1,7 +1,5 @@
 internal import BackhaulModel
-internal import BackhaulPlatform
 internal import CPostgreSQL
-internal import Glibc
 
 /// A connection to the fleet's database. One thread uses it. It uses no state of a session of PostgreSQL outside of
 /// transactions (prepared statements, advisory locks, LISTEN), so a connection pool in transaction mode may be between.
@@ -31,19 +29,10 @@ public final class DatabaseConnection {
 
     deinit { library.finish(handle) }
 
-    /// Connects. If no server answers, or if it is starting or stopping, tries again until the deadline: the machine of
-    /// the server may be booting. A server that refuses this connection only, for example because of a wrong password,
-    /// is not asked again.
-    static func connect(_ address: DatabaseAddress, until deadline: Deadline) throws(FleetError) -> DatabaseConnection {
-        while true {
-            do throws(FleetError) {
-                return try DatabaseConnection(address)
-            } catch {
-                let state = withParameters(address, try PostgreSQLLibrary.functions().pingParams)
-                guard state == PQPING_REJECT || state == PQPING_NO_RESPONSE, !deadline.hasPassed else { throw error }
-                usleep(200_000)
-            }
-        }
+    /// Whether no server answers at the address, or the server is starting or stopping.
+    static func isAway(_ address: DatabaseAddress) throws(FleetError) -> Bool {
+        let state = withParameters(address, try PostgreSQLLibrary.functions().pingParams)
+        return state == PQPING_REJECT || state == PQPING_NO_RESPONSE
     }
 
     private static func withParameters<Result>(

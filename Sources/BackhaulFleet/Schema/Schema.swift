@@ -1,4 +1,6 @@
 internal import BackhaulModel
+internal import BackhaulPlatform
+internal import Glibc
 
 /// The tables of a fleet, in the schema `backhaul` of its database.
 public enum Schema {
@@ -39,6 +41,30 @@ public enum Schema {
                 .storeUnavailable,
                 "the fleet's tables have version \(present), and this library needs version \(version); "
                     + "run `backhaul fleet init`")
+        }
+    }
+
+    /// Connects, checks the tables, and runs `body` with the connection. If the database is away, tries again until the
+    /// deadline: its machine may be booting. A server that answers two times in a row, and still refuses this
+    /// connection, for example because of a wrong password, is not asked again.
+    static func open<Result>(
+        _ address: DatabaseAddress, until deadline: Deadline,
+        _ body: (DatabaseConnection) throws(FleetError) -> Result
+    ) throws(FleetError) -> Result {
+        var hasAnswered = false
+        while true {
+            do throws(FleetError) {
+                let database = try DatabaseConnection(address)
+                try check(database)
+                return try body(database)
+            } catch {
+                let isAway = try DatabaseConnection.isAway(address)
+                guard error.failure.status == .storeUnavailable, isAway || !hasAnswered, !deadline.hasPassed else {
+                    throw error
+                }
+                hasAnswered = !isAway
+                usleep(200_000)
+            }
         }
     }
 

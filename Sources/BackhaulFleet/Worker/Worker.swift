@@ -58,11 +58,9 @@ public final class Worker {
     public init(_ options: WorkerOptions) throws(FleetError) {
         self.options = options
         lease = LeaseClock(leaseMilliseconds: options.leaseMilliseconds)
-        let database = try DatabaseConnection.connect(
-            options.address, until: .after(milliseconds: Self.startMilliseconds))
-        try Schema.check(database)
-        self.database = database
-        fleet = try Schema.fleet(database)
+        (database, fleet) = try Schema.open(options.address, until: .after(milliseconds: Self.startMilliseconds)) {
+            (database) throws(FleetError) in (database, try Schema.fleet(database))
+        }
         identity = try WorkerIdentity(directory: options.directory, fleet: fleet)
         local = try LocalEngine(store: options.directory + "/store")
     }
