@@ -271,8 +271,7 @@ final class FleetCommands {
         }
         if renewal.hasPassed {
             for (handle, session) in handles where session.role == .consume {
-                let isRenewed = try queue.claimEvents(
-                    of: session.session, for: consumer(handle))
+                let isRenewed = try queue.claimEvents(of: session.session, for: consumer(handle))
                 // This process was stopped for so long that another handle consumes the session now.
                 if !isRenewed { handles[handle] = nil }
             }

@@ -20,7 +20,7 @@ struct EndedTasks {
             announced AS (INSERT INTO backhaul.new_ends (session, task) SELECT session, task FROM removed)
             SELECT task, run FROM removed
             """, values
-        ).map { TaskRun(task: TaskID(rawValue: $0.unsigned(0)), run: $0.integer(1)) }
+        ).map(\.taskRun)
     }
 
     /// The columns that a removal returns: those of the live task, the final state, and the outcome.

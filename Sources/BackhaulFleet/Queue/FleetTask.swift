@@ -95,3 +95,8 @@ public struct DecidedEnd: Sendable {
         self.inode = inode
     }
 }
+
+extension Rows.Row {
+    /// The run in the first two columns: the task, and the number of the run.
+    var taskRun: TaskRun { TaskRun(task: TaskID(rawValue: unsigned(0)), run: integer(1)) }
+}

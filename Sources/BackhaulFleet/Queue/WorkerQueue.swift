@@ -202,7 +202,7 @@ public struct WorkerQueue {
 
     private func claimed(_ row: Rows.Row, origin: Int64) throws(FleetError) -> ClaimedTask {
         ClaimedTask(
-            run: TaskRun(task: TaskID(rawValue: row.unsigned(0)), run: row.integer(1)),
+            run: row.taskRun,
             session: SessionID(rawValue: row.unsigned(2)), origin: origin,
             request: try FleetError.wrapping(try Wire.decodeRequest(row.bytes(3))))
     }
@@ -246,7 +246,7 @@ public struct WorkerQueue {
         try database.run(
             "SELECT task, run, wanted FROM backhaul.live WHERE worker = $1 AND state = 3 AND wanted <> 0",
             [.text(worker)]
-        ).map { (TaskRun(task: TaskID(rawValue: $0.unsigned(0)), run: $0.integer(1)), $0.integer(2) == 2) }
+        ).map { ($0.taskRun, $0.integer(2) == 2) }
     }
 
     // MARK: Ends
@@ -261,7 +261,7 @@ public struct WorkerQueue {
             FROM \(Self.reported("inode", "bigint")) WHERE \(Self.isCurrent) RETURNING l.task, l.run
             """,
             values(decided.map(\.end)) + [.integers(decided.map { Int64(truncatingIfNeeded: $0.inode) })])
-        return Set(rows.map { TaskRun(task: TaskID(rawValue: $0.unsigned(0)), run: $0.integer(1)) })
+        return Set(rows.map(\.taskRun))
     }
 
     /// Ends the tasks of these runs, and stores the events for the hosts. Returns the runs for which it has an effect.
@@ -364,7 +364,7 @@ public struct WorkerQueue {
 
     private func publishing(_ row: Rows.Row) throws(FleetError) -> PublishingTask {
         PublishingTask(
-            run: TaskRun(task: TaskID(rawValue: row.unsigned(0)), run: row.integer(1)), firstRun: row.integer(2),
+            run: row.taskRun, firstRun: row.integer(2),
             inode: row.unsigned(3), request: try FleetError.wrapping(try Wire.decodeRequest(row.bytes(5))),
             outcome: try FleetError.wrapping(try Wire.decodeOutcome(row.bytes(4))))
     }

@@ -58,10 +58,9 @@ public enum Schema {
                 try check(database)
                 return try body(database)
             } catch {
+                guard error.failure.status == .storeUnavailable, !deadline.hasPassed else { throw error }
                 let isAway = try DatabaseConnection.isAway(address)
-                guard error.failure.status == .storeUnavailable, isAway || !hasAnswered, !deadline.hasPassed else {
-                    throw error
-                }
+                guard isAway || !hasAnswered else { throw error }
                 hasAnswered = !isAway
                 usleep(200_000)
             }

@@ -64,10 +64,12 @@ class Proxy(AcceptingServer):
                 connection.sendall(block)
 
 
-def join(left, right):
+def join(left, right, before_send=lambda: None):
+    """Copies bytes in both directions until a side ends. `before_send` is called before each block is sent."""
     def copy(source, sink):
         with suppress(OSError):
             while (block := source.recv(_BLOCK)):
+                before_send()
                 sink.sendall(block)
         for one in (source, sink):
             with suppress(OSError):

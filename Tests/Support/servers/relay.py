@@ -2,9 +2,9 @@
 
 import socket
 import threading
-from contextlib import suppress
 
 from servers.accepting import AcceptingServer
+from servers.proxy import join
 
 
 class Relay(AcceptingServer):
@@ -25,16 +25,4 @@ class Relay(AcceptingServer):
     def _serve(self, connection):
         with socket.socket(socket.AF_UNIX) as server:
             server.connect(self._path)
-            back = threading.Thread(target=self._pump, args=(server, connection), daemon=True)
-            back.start()
-            self._pump(connection, server)
-            back.join()
-
-    def _pump(self, source, target):
-        with suppress(OSError):
-            while data := source.recv(65_536):
-                self._is_whole.wait()
-                target.sendall(data)
-        for side in (source, target):
-            with suppress(OSError):
-                side.shutdown(socket.SHUT_RDWR)
+            join(connection, server, self._is_whole.wait)

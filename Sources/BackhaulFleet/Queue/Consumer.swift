@@ -1,10 +1,9 @@
-internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
 /// A handle that consumes a session, and its process. Another process of the same machine can see that the process has
 /// ended.
-struct Consumer: Equatable {
+struct Consumer {
     /// No other handle of the fleet has this name.
     var handle: String
     var process: ProcessIdentity
