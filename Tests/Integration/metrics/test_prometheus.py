@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
@@ -31,6 +32,14 @@ class Prometheus:
         with urllib.request.urlopen(f"{self._url}{path}?{urllib.parse.urlencode(parameters)}", timeout=60) as response:
             return json.load(response)["data"]
 
+    def is_ready(self):
+        """Returns false while the server listens and cannot answer queries yet."""
+        try:
+            with urllib.request.urlopen(f"{self._url}/-/ready", timeout=60) as response:
+                return response.status == 200
+        except urllib.error.HTTPError:
+            return False
+
     def value(self, query):
         """Returns the value of a query with one result, or None."""
         found = self._get("/api/v1/query", query=query)["result"]
@@ -49,7 +58,9 @@ def prometheus(served_metrics, place):
                 f"--storage.tsdb.path={place / 'tsdb'}", f"--web.listen-address=127.0.0.1:{port}"]
 
     process, (port,) = listening.start(command)
-    yield Prometheus(f"http://127.0.0.1:{port}")
+    server = Prometheus(f"http://127.0.0.1:{port}")
+    until(server.is_ready, bool)
+    yield server
     child.end(process)
 
 
