@@ -12,6 +12,38 @@ public protocol RemoteStore: Sendable {
     func serve(
         _ hello: Hello, connected: (any ClientTransport) -> Bool, deliver: (EngineMessage) -> Void
     ) throws(Failure)
+
+    /// Whether nothing answers at the store's address now, or what answers is starting or stopping.
+    func isAway() -> Bool
+}
+
+/// A wait for a remote store that is away, for example because its machine boots.
+public struct RemoteStoreWait {
+    /// How long the failed attempt and the next one are apart.
+    public static let pauseMilliseconds: Int64 = 200
+
+    private let end: Deadline
+    private let hasWorked: Bool
+    private var hasAnswered = false
+
+    /// - hasWorked: the store was used before, so it may refuse connections only for now, as a replica does until it is
+    ///   promoted. Otherwise, a store that answers two times in a row, and refuses, for example because of a wrong
+    ///   password, is not asked again.
+    public init(milliseconds: Int64, hasWorked: Bool) {
+        end = .after(milliseconds: milliseconds)
+        self.hasWorked = hasWorked
+    }
+
+    /// Whether to try again after this failure.
+    public mutating func continues(after failure: Failure, isAway: () -> Bool) -> Bool {
+        guard failure.status == .storeUnavailable, !end.hasPassed else { return false }
+        if hasWorked || isAway() {
+            hasAnswered = false
+            return true
+        }
+        defer { hasAnswered = true }
+        return !hasAnswered
+    }
 }
 
 /// The work of the client's thread if the client uses a remote store. If the connection ends, the thread connects
@@ -19,13 +51,14 @@ public protocol RemoteStore: Sendable {
 struct RemoteConnector: Sendable {
     /// How long commands wait after the connection has ended, for example because the store restarts.
     private static let outageMilliseconds: Int64 = 30_000
-    private static let pauseMilliseconds: Int64 = 200
+    /// How long commands wait for a store that has not been used yet.
+    private static let startMilliseconds: Int64 = 10_000
 
     let store: any RemoteStore
     let state: Lock<ClientState>
 
     func run() {
-        var outage: Deadline?
+        var wait: RemoteStoreWait?
         while EngineConnector.waitUntilConnecting(state) {
             let process = ProcessIdentity.current.processID
             var wasConnected = false
@@ -38,17 +71,21 @@ struct RemoteConnector: Sendable {
                     },
                     deliver: { EngineConnector.deliver($0, state) })
                 state.change { $0.disconnected() }
-                outage = .after(milliseconds: Self.outageMilliseconds)
+                wait = nil
             } catch {
                 if wasConnected {
                     state.change { $0.disconnected() }
-                    outage = .after(milliseconds: Self.outageMilliseconds)
+                    wait = RemoteStoreWait(milliseconds: Self.outageMilliseconds, hasWorked: true)
                 }
-                if let outage, !outage.hasPassed, error.status == .storeUnavailable {
-                    _ = state.wait(until: .after(milliseconds: Self.pauseMilliseconds)) { $0.isClosed ? true : nil }
+                var current = wait ?? RemoteStoreWait(milliseconds: Self.startMilliseconds, hasWorked: false)
+                if current.continues(after: error, isAway: store.isAway) {
+                    wait = current
+                    _ = state.wait(until: .after(milliseconds: RemoteStoreWait.pauseMilliseconds)) {
+                        $0.isClosed ? true : nil
+                    }
                     continue
                 }
-                outage = nil
+                wait = nil
                 let waiting = state.change { $0.failed(error) }
                 for completion in waiting { completion(.failed(error)) }
             }

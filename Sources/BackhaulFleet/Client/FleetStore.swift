@@ -7,9 +7,6 @@ public struct FleetStore: RemoteStore {
     /// How often the thread looks for new events. It is the longest delay of an event.
     private static let tickMilliseconds: Int64 = 200
 
-    /// How long a host waits for a database that is starting. A host that closes its application waits as long.
-    private static let startMilliseconds: Int64 = 10_000
-
     private let address: DatabaseAddress
 
     public init(_ address: DatabaseAddress) { self.address = address }
@@ -18,9 +15,7 @@ public struct FleetStore: RemoteStore {
         _ hello: Hello, connected: (any ClientTransport) -> Bool, deliver: (EngineMessage) -> Void
     ) throws(Failure) {
         do throws(FleetError) {
-            let commands = try Schema.open(address, until: .after(milliseconds: Self.startMilliseconds)) {
-                (database) throws(FleetError) in try FleetCommands(database, hello)
-            }
+            let commands = try FleetCommands(try Schema.open(address), hello)
             let inbox = CommandInbox()
             guard connected(inbox) else { return }
             try serve(commands, inbox, deliver)
@@ -28,6 +23,8 @@ public struct FleetStore: RemoteStore {
             throw error.failure
         }
     }
+
+    public func isAway() -> Bool { DatabaseConnection.isAway(address) }
 
     private func serve(
         _ commands: FleetCommands, _ inbox: CommandInbox, _ deliver: (EngineMessage) -> Void

@@ -1,5 +1,7 @@
 internal import BackhaulModel
+internal import BackhaulPlatform
 internal import CPostgreSQL
+internal import Glibc
 
 /// A connection to the fleet's database. One thread uses it. It uses no state of a session of PostgreSQL outside of
 /// transactions (prepared statements, advisory locks, LISTEN), so a connection pool in transaction mode may be between.
@@ -7,6 +9,12 @@ public final class DatabaseConnection {
     private let library: bhl_postgresql
     // Unsafe: an opaque object of libpq. We own it until `deinit`.
     private let handle: OpaquePointer
+    /// How long a reply may take. A server that hangs does not end its connections.
+    private let replyMilliseconds: Int64
+    private var isOverdue = false
+
+    /// Longer than the removal of a session with a million tasks.
+    public static let longestReplyMilliseconds: Int64 = 300_000
 
     /// The parameters that the address may replace. An interrupted network ends a connection after some seconds.
     private static let defaults = [
@@ -15,7 +23,12 @@ public final class DatabaseConnection {
     ]
 
     /// Connects, and waits until the server has accepted the connection or the time-out has passed.
-    public init(_ address: DatabaseAddress) throws(FleetError) {
+    ///
+    /// - replyMilliseconds: after this time without a reply, the connection counts as lost.
+    public init(
+        _ address: DatabaseAddress, replyMilliseconds: Int64 = longestReplyMilliseconds
+    ) throws(FleetError) {
+        self.replyMilliseconds = replyMilliseconds
         library = try PostgreSQLLibrary.functions()
         let made = Self.withParameters(address, library.connectdbParams)
         guard let made else { throw FleetError(.outOfResources, "libpq has no memory for a connection") }
@@ -25,13 +38,15 @@ public final class DatabaseConnection {
             throw FleetError(
                 .storeUnavailable, "the database cannot be reached: \(Self.oneLine(library.errorMessage(handle)))")
         }
+        _ = library.setnonblocking(handle, 1)
     }
 
     deinit { library.finish(handle) }
 
     /// Whether no server answers at the address, or the server is starting or stopping.
-    static func isAway(_ address: DatabaseAddress) throws(FleetError) -> Bool {
-        let state = withParameters(address, try PostgreSQLLibrary.functions().pingParams)
+    static func isAway(_ address: DatabaseAddress) -> Bool {
+        guard let library = try? PostgreSQLLibrary.functions() else { return false }
+        let state = withParameters(address, library.pingParams)
         return state == PQPING_REJECT || state == PQPING_NO_RESPONSE
     }
 
@@ -46,24 +61,64 @@ public final class DatabaseConnection {
     }
 
     /// Whether the connection has ended. Then a new connection is needed.
-    public var isLost: Bool { library.status(handle) != CONNECTION_OK }
+    public var isLost: Bool { isOverdue || library.status(handle) != CONNECTION_OK }
 
     /// Runs one statement, whose parameters are $1, $2, and so on.
     @discardableResult
     public func run(_ statement: String, _ values: [SQLValue] = []) throws(FleetError) -> Rows {
-        let result = Self.withCStrings(values.map(\.encoded)) { pointers in
-            library.execParams(handle, statement, Int32(values.count), nil, pointers, nil, nil, 0)
+        let isSent = Self.withCStrings(values.map(\.encoded)) { pointers in
+            library.sendQueryParams(handle, statement, Int32(values.count), nil, pointers, nil, nil, 0)
         }
-        return try rows(result)
+        return try rows(try reply(isSent))
     }
 
     /// Runs several statements without parameters.
-    public func runScript(_ script: String) throws(FleetError) { _ = try rows(library.exec(handle, script)) }
+    public func runScript(_ script: String) throws(FleetError) {
+        _ = try rows(try reply(library.sendQuery(handle, script)))
+    }
+
+    /// Waits for the results of the statements that were sent, and returns the last one. `PQexec` would wait for ever.
+    private func reply(_ isSent: Int32) throws(FleetError) -> OpaquePointer? {
+        guard isSent == 1 else { throw lostError }
+        let deadline = Deadline.after(milliseconds: replyMilliseconds)
+        var last: OpaquePointer?
+        do throws(FleetError) {
+            while true {
+                try waitForResult(until: deadline)
+                guard let result = library.getResult(handle) else { return last }
+                library.clear(last)
+                last = result
+            }
+        } catch {
+            library.clear(last)
+            throw error
+        }
+    }
+
+    private func waitForResult(until deadline: Deadline) throws(FleetError) {
+        while true {
+            let unsent = library.flush(handle)
+            guard unsent >= 0 else { throw lostError }
+            guard unsent == 1 || library.isBusy(handle) == 1 else { return }
+            var socket = pollfd(
+                fd: library.socket(handle), events: Int16(POLLIN | (unsent == 1 ? POLLOUT : 0)), revents: 0)
+            let ready = poll(&socket, 1, Int32(clamping: deadline.millisecondsLeft))
+            guard ready != 0 || !deadline.hasPassed else {
+                isOverdue = true
+                throw FleetError(.storeUnavailable, "the database has not replied for \(replyMilliseconds) ms")
+            }
+            guard ready < 0 || library.consumeInput(handle) == 1 else { throw lostError }
+        }
+    }
 
     /// A queue has more index entries of removed rows than of rows. Only an index scan marks these entries, so that the
     /// next scan skips them; a bitmap scan reads the removed rows each time. The planner overestimates recursive
-    /// queries, and would compile them, which takes longer than to run them.
-    private static let begin = "BEGIN; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off"
+    /// queries, and would compile them, which takes longer than to run them. A process that is stopped within a
+    /// transaction keeps its locks only for some seconds.
+    private static let begin = """
+        BEGIN; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;
+        SET LOCAL idle_in_transaction_session_timeout = '5s'
+        """
 
     /// Runs `body` in a transaction. If the transaction loses a conflict with another one, runs it again.
     public func transaction<Result>(_ body: () throws(FleetError) -> Result) throws(FleetError) -> Result {

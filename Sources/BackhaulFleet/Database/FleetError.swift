@@ -32,7 +32,9 @@ public struct FleetError: Error, Equatable, Sendable {
     public var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 
     /// Whether the server ended the connection, or does not accept connections now.
-    public var isConnectionEnd: Bool { sqlState.hasPrefix("08") || sqlState.hasPrefix("57P") || sqlState == "53300" }
+    public var isConnectionEnd: Bool {
+        sqlState.hasPrefix("08") || sqlState.hasPrefix("57P") || ["25P03", "53300"].contains(sqlState)
+    }
 
     private static let undefinedObjects: Set<String> = ["3F000", "42P01", "42703", "42883"]
 
@@ -41,6 +43,7 @@ public struct FleetError: Error, Equatable, Sendable {
         case "53100": .storeFull
         case "53200": .outOfResources
         case "25006": .storeReadOnly
+        case "25P03": .storeUnavailable
         case _ where undefinedObjects.contains(sqlState): .storeUnavailable
         default:
             switch sqlState.prefix(2) {

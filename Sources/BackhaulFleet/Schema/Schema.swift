@@ -1,6 +1,4 @@
 internal import BackhaulModel
-internal import BackhaulPlatform
-internal import Glibc
 
 /// The tables of a fleet, in the schema `backhaul` of its database.
 public enum Schema {
@@ -44,27 +42,13 @@ public enum Schema {
         }
     }
 
-    /// Connects, checks the tables, and runs `body` with the connection. If the database is away, tries again until the
-    /// deadline: its machine may be booting. A server that answers two times in a row, and still refuses this
-    /// connection, for example because of a wrong password, is not asked again.
-    static func open<Result>(
-        _ address: DatabaseAddress, until deadline: Deadline,
-        _ body: (DatabaseConnection) throws(FleetError) -> Result
-    ) throws(FleetError) -> Result {
-        var hasAnswered = false
-        while true {
-            do throws(FleetError) {
-                let database = try DatabaseConnection(address)
-                try check(database)
-                return try body(database)
-            } catch {
-                guard error.failure.status == .storeUnavailable, !deadline.hasPassed else { throw error }
-                let isAway = try DatabaseConnection.isAway(address)
-                guard isAway || !hasAnswered else { throw error }
-                hasAnswered = !isAway
-                usleep(200_000)
-            }
-        }
+    /// Connects, and checks the tables.
+    static func open(
+        _ address: DatabaseAddress, replyMilliseconds: Int64 = DatabaseConnection.longestReplyMilliseconds
+    ) throws(FleetError) -> DatabaseConnection {
+        let database = try DatabaseConnection(address, replyMilliseconds: replyMilliseconds)
+        try check(database)
+        return database
     }
 
     /// The id of the fleet. No other database has it.

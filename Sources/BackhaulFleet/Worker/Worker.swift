@@ -1,6 +1,8 @@
+internal import BackhaulClient
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulWire
+internal import Glibc
 
 /// The options of a worker.
 public struct WorkerOptions: Sendable {
@@ -27,6 +29,8 @@ public final class Worker {
     private struct RunningTask {
         var origin: Int64
         var request: Request
+        /// Whether the local engine has the run.
+        var isStarted = false
         /// Whether its host wants it to be suspended; nil if the host wants nothing.
         var suspends: Bool?
     }
@@ -39,6 +43,8 @@ public final class Worker {
     private var lease: LeaseClock
     private var running: [TaskRun: RunningTask] = [:]
     private var isDraining = false
+    /// What the last step failed with. While it stays the same, it is logged once.
+    private var lastError: FleetError?
     /// Whether the local transfers are suspended, because the lease may have ended. At the start, transfers of the
     /// worker's earlier process count as suspended.
     private var isSuspended = true
@@ -53,16 +59,41 @@ public final class Worker {
     private static let waitMilliseconds: Int64 = 200
     /// How long a worker that starts waits for its database.
     private static let startMilliseconds: Int64 = 30_000
+    /// At least how long the worker waits for a reply of its database.
+    private static let replyMilliseconds: Int64 = 5_000
     private static let pauseCheckMilliseconds: Int64 = 1_000
 
-    public init(_ options: WorkerOptions) throws(FleetError) {
+    /// Connects to the database, and opens the local store. Returns nil if it is stopped while it waits for the database.
+    public init?(_ options: WorkerOptions, isStopped: () -> Bool) throws(FleetError) {
         self.options = options
         lease = LeaseClock(leaseMilliseconds: options.leaseMilliseconds)
-        (database, fleet) = try Schema.open(options.address, until: .after(milliseconds: Self.startMilliseconds)) {
-            (database) throws(FleetError) in (database, try Schema.fleet(database))
-        }
+        guard let connection = try Self.connect(options, isStopped: isStopped) else { return nil }
+        database = connection
+        fleet = try Schema.fleet(connection)
         identity = try WorkerIdentity(directory: options.directory, fleet: fleet)
         local = try LocalEngine(store: options.directory + "/store")
+    }
+
+    private static func connect(
+        _ options: WorkerOptions, isStopped: () -> Bool
+    ) throws(FleetError) -> DatabaseConnection? {
+        var wait = RemoteStoreWait(milliseconds: startMilliseconds, hasWorked: false)
+        while !isStopped() {
+            do throws(FleetError) {
+                return try connect(options)
+            } catch {
+                guard wait.continues(after: error.failure, isAway: { DatabaseConnection.isAway(options.address) })
+                else { throw error }
+                usleep(UInt32(RemoteStoreWait.pauseMilliseconds * 1_000))
+            }
+        }
+        return nil
+    }
+
+    /// A renewal that fails leaves time for another one.
+    private static func connect(_ options: WorkerOptions) throws(FleetError) -> DatabaseConnection {
+        try Schema.open(
+            options.address, replyMilliseconds: max(replyMilliseconds, options.leaseMilliseconds / 3))
     }
 
     /// Works until `isStopped`, or until the worker was drained. Tasks that still run continue when the worker starts
@@ -71,8 +102,10 @@ public final class Worker {
         while !isStopped(), !(isDraining && running.isEmpty) {
             do throws(FleetError) {
                 try step()
+                lastError = nil
             } catch {
-                options.log(error.failure.message)
+                if error != lastError { options.log(error.failure.message) }
+                lastError = error
                 if database?.isLost == true || error.isConnectionEnd { database = nil }
                 suspendWithoutLease()
                 local.wait(milliseconds: Self.waitMilliseconds)
@@ -95,7 +128,7 @@ public final class Worker {
 
     private func queue() throws(FleetError) -> WorkerQueue {
         if let database { return WorkerQueue(database, worker: identity.id) }
-        let connection = try DatabaseConnection(options.address)
+        let connection = try Self.connect(options)
         database = connection
         return WorkerQueue(connection, worker: identity.id)
     }
@@ -118,13 +151,13 @@ public final class Worker {
     private func continueOwnTasks(_ queue: WorkerQueue) throws(FleetError) {
         let own = try queue.ownTasks()
         let runs = Set(own.map(\.run))
-        let isSteady = !isSuspended && runs == Set(running.keys)
+        let isSteady = !isSuspended && runs == Set(running.keys) && running.values.allSatisfy(\.isStarted)
         guard !isSteady else { return }
         running = running.filter { runs.contains($0.key) }
         try local.control(.cancel) { !runs.contains($0) }
         if isSuspended { try local.control(.resume) { runs.contains($0) } }
         isSuspended = false
-        try start(own.filter { running[$0.run] == nil }, queue)
+        try start(own.filter { running[$0.run]?.isStarted != true }, queue)
     }
 
     /// Without a lease, other workers may use the connections of this worker.
@@ -163,6 +196,7 @@ public final class Worker {
         for task in tasks {
             do throws(FleetError) {
                 try local.start(task)
+                running[task.run]?.isStarted = true
             } catch where error.failure.status == .invalidArgument {
                 try end([RunEnd(task.run, Outcome(state: .failed, failure: error.failure))], queue)
             } catch {
@@ -177,13 +211,14 @@ public final class Worker {
     /// Cancels the running tasks that hosts have cancelled or suspended. Their ends then come from the local engine.
     private func applyControls(_ queue: WorkerQueue) throws(FleetError) {
         guard !running.isEmpty else { return }
-        var wanted: Set<TaskRun> = []
-        for (run, suspends) in try queue.wantedControls() where running[run]?.suspends == nil {
-            running[run]?.suspends = suspends
-            wanted.insert(run)
+        var wanted: [TaskRun: Bool] = [:]
+        for (run, suspends) in try queue.wantedControls() {
+            guard let task = running[run], task.isStarted, task.suspends == nil else { continue }
+            wanted[run] = suspends
         }
         guard !wanted.isEmpty else { return }
-        try local.control(.cancel) { wanted.contains($0) }
+        try local.control(.cancel) { wanted[$0] != nil }
+        for (run, suspends) in wanted { running[run]?.suspends = suspends }
     }
 
     /// Lets no worker start tasks at an origin whose server has asked for a pause.

@@ -194,9 +194,11 @@ struct FleetWorker: DescribedCommand {
         options.log = { [isQuiet = output.isQuiet] sentence in
             if !isQuiet { _ = Output.write("backhaul: " + Text.visible(sentence) + "\n", to: STDERR_FILENO) }
         }
-        let worker = try Fleet.call { () throws(FleetError) in try Worker(options) }
+        let isStopped = { context.signals.isPending }
+        let worker = try Fleet.call { () throws(FleetError) in try Worker(options, isStopped: isStopped) }
+        guard let worker else { return .done }
         output.note("The worker \(options.name) takes tasks.")
-        worker.run { context.signals.isPending }
+        worker.run(isStopped: isStopped)
         return .done
     }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import daemons
 from servers import child
-from testbed.host import until
+from testbed.host import stop, until
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = os.environ.get("BACKHAUL_COMMAND", str(ROOT / "build" / "bin" / "backhaul"))
@@ -51,16 +51,28 @@ class Database:
         """Makes the replica the primary."""
         self.sql("SELECT pg_promote()")
 
+    def hang(self):
+        """Stops all processes of the server: its connections stay, and nothing replies. Returns the processes."""
+        main = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        stop(main)  # It starts no process any more.
+        children = map(int, Path(f"/proc/{main}/task/{main}/children").read_text().split())
+        for process in (processes := [main, *children]):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGSTOP)
+        return processes
+
+    def wake(self, processes):
+        """Lets the processes that `hang` has stopped run again."""
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
+
     def kill(self):
         """Kills all processes of the server, as a loss of its machine does."""
-        lock = self.folder / "data" / "postmaster.pid"
-        main = int(lock.read_text().split()[0])
-        os.kill(main, signal.SIGSTOP)  # It starts no process any more.
-        children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
-        for process in [main, *map(int, children)]:
+        for process in self.hang():
             daemons.end(process, signal.SIGKILL, time.monotonic() + 60)
         # The server would not start while its killed process is not reaped.
-        lock.unlink()
+        (self.folder / "data" / "postmaster.pid").unlink()
         (self.folder / ".s.PGSQL.5432.lock").unlink()
 
     def create(self, tablespace="pg_default"):

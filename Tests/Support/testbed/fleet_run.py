@@ -19,8 +19,8 @@ from testbed.soak_run import SoakRun
 WORKERS = ["one", "two", "three"]
 LEASE = 3
 #: What is lost, and how often. Most losses are those of one process; the last row is that of a machine.
-LOSSES = {"worker": 6, "host": 3, "stopped worker": 2, "link": 2, "database": 2, "worker and database": 1,
-          "all workers": 1}
+LOSSES = {"worker": 6, "host": 3, "stopped worker": 2, "link": 2, "database": 2, "hung database": 1,
+          "worker and database": 1, "all workers": 1}
 
 
 class FleetRun(SoakRun):
@@ -57,21 +57,26 @@ class FleetRun(SoakRun):
         # What was lost and has not returned cannot be lost again.
         names = [name for name in WORKERS if name not in self._away]
         self.random.shuffle(names)
-        if "worker" in loss and not names or loss == "host":
+        links = [name for name in WORKERS if f"link {name}" not in self._away]
+        if ("worker" in loss and not names or "database" in loss and "database" in self._away
+                or loss == "link" and not links):
             loss = "host"
+        if loss == "host":
             host.kill()
             host.wait()
         elif loss == "stopped worker":
             self.fleet.workers[names[0]].send_signal(signal.SIGSTOP)
             self._later(names[0], self.fleet.workers[names[0]].send_signal, signal.SIGCONT)
         elif loss == "link":
-            name = self.random.choice(WORKERS)
+            name = self.random.choice(links)
             self.links[name].cut()
             self._later(f"link {name}", self.links[name].mend)
         elif "worker" in loss:
             for name in names if loss == "all workers" else names[:1]:
                 self._kill_worker(name)
-        if "database" in loss:
+        if loss == "hung database":
+            self._later("database", self.database.wake, self.database.hang())
+        elif "database" in loss:
             self.database.kill()
             self.database.start()
         self.losses[loss] += 1

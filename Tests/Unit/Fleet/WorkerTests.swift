@@ -1,0 +1,45 @@
+import BackhaulModel
+import Glibc
+import Testing
+
+@testable import BackhaulFleet
+
+@Suite("A worker of a fleet whose database fails")
+struct WorkerTests {
+    @Test("a task that was claimed, and could not be started, starts after the next renewal of the lease")
+    func startAfterFailure() throws {
+        let fleet = try TestDatabase()
+        let session = try fleet.session()
+        let directory = Scratch()
+        var options = WorkerOptions(address: fleet.address, name: "worker", directory: directory.path + "/worker")
+        options.leaseMilliseconds = 600
+        let worker = try #require(try Worker(options) { false })
+        let task = try fleet.enqueue([fleet.request("file", server: "localhost:9")], in: session)[0].task
+        // The worker reads the configuration of the session between the claim and the start.
+        try fleet.database.run("ALTER TABLE backhaul.sessions RENAME TO hidden")
+        for _ in 0..<100 where try fleet.state(of: task) != .running { try? worker.step() }
+        try fleet.database.run("ALTER TABLE backhaul.hidden RENAME TO sessions")
+        #expect(try fleet.hosts.control(.cancel, TaskSelection(), of: session) == 1)
+        for _ in 0..<100 where try fleet.state(of: task) != .cancelled { try worker.step() }
+        #expect(try fleet.ends(of: session) == [task: [.cancelled]])
+    }
+
+    @Test("a database that does not reply counts as lost")
+    func overdueReply() throws {
+        let fleet = try TestDatabase()
+        let connection = try DatabaseConnection(fleet.address, replyMilliseconds: 50)
+        #expect(throws: FleetError(.storeUnavailable, "the database has not replied for 50 ms")) {
+            try connection.run("SELECT pg_sleep(60)")
+        }
+        #expect(connection.isLost)
+    }
+
+    @Test("a process that is stopped within a transaction keeps its locks for some seconds at most")
+    func idleTransaction() throws {
+        let fleet = try TestDatabase()
+        let rows = try fleet.database.transaction { () throws(FleetError) in
+            try fleet.database.run("SHOW idle_in_transaction_session_timeout")
+        }
+        #expect(rows.first?.text(0) == "5s")
+    }
+}
