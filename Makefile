@@ -120,7 +120,7 @@ demo: ## the demonstration, one minute after the build: enqueue, kill, continue 
 	@$(MAKE) --no-print-directory $(DAEMON) $(BUILD)/examples/collection
 	@scripts/demo $(BUILD)/examples/collection
 
-fleet-demo: ## one minute with three workers of a fleet: one is killed, one is stopped, and the files are compared
+fleet-demo: ## one minute with three workers of a fleet: one is killed, one stopped, one cut off; compares the files
 	@scripts/setup build test
 	@$(MAKE) --no-print-directory $(COMMAND)
 	@scripts/fleet-demo $(COMMAND)

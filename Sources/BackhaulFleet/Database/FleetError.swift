@@ -58,6 +58,10 @@ public struct FleetError: Error, Equatable, Sendable {
         if undefinedObjects.contains(sqlState) {
             return "the database has no fleet of this version (\(message)); run `backhaul fleet init`"
         }
+        if sqlState == "42501" {
+            return "the role of the database has no right to do this (\(message)); "
+                + "the owner of the fleet's tables gives it with `backhaul fleet grant`"
+        }
         return "PostgreSQL refused a statement with SQLSTATE \(sqlState): \(message)"
     }
 }

@@ -31,8 +31,11 @@ struct Enqueue {
                     "DELETE FROM backhaul.replies WHERE client = $1 AND sequence <= $2",
                     [.text(client), .unsigned(repliedThrough)])
                 try database.run(
-                    "INSERT INTO backhaul.replies (client, sequence, reply) VALUES ($1, $2, $3)",
-                    [.text(client), .unsigned(command.sequence), .bytes(Wire.encodeReply(.enqueued(results)))])
+                    "INSERT INTO backhaul.replies (client, sequence, reply, session) VALUES ($1, $2, $3, $4)",
+                    [
+                        .text(client), .unsigned(command.sequence), .bytes(Wire.encodeReply(.enqueued(results))),
+                        .unsigned(session.rawValue),
+                    ])
                 return results
             }
         } catch where error.constraint == "live_destination" {

@@ -119,4 +119,13 @@ public struct FleetAdministration {
             "UPDATE backhaul.workers SET is_draining = true WHERE name = $1 OR id = $1", [.text(worker)]
         ).affected
     }
+
+    /// Gives a role of the database the rights of a worker.
+    public func grantWorker(_ role: String) throws(FleetError) { try Rights.grantWorker(role, database) }
+
+    /// Gives a role of the database the rights of a host of the application.
+    public func grantHost(_ role: String, application: String) throws(FleetError) {
+        try FleetError.wrapping(try SessionCheck.checkApplication(application))
+        try Rights.grantHost(role, application: application, database)
+    }
 }

@@ -8,10 +8,14 @@ struct HostQueue {
 
     // MARK: Sessions
 
+    /// The number of the application. Only the owner of the tables may add an application.
     func application(_ name: String) throws(FleetError) -> Int64 {
+        let find = "SELECT id FROM backhaul.applications WHERE name = $1"
+        if let row = try database.run(find, [.text(name)]).first { return row.integer(0) }
         try database.run("INSERT INTO backhaul.applications (name) VALUES ($1) ON CONFLICT DO NOTHING", [.text(name)])
-        let rows = try database.run("SELECT id FROM backhaul.applications WHERE name = $1", [.text(name)])
-        guard let row = rows.first else { throw FleetError(.internal, "the application \(name) was removed") }
+        guard let row = try database.run(find, [.text(name)]).first else {
+            throw FleetError(.internal, "the application \(name) was removed")
+        }
         return row.integer(0)
     }
 

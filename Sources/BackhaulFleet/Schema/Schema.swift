@@ -224,11 +224,16 @@ public enum Schema {
 
         -- The replies to enqueues. If a host repeats an enqueue because its connection ended, it gets the first reply.
         CREATE TABLE backhaul.replies (
+            session bigint NOT NULL,
             client text NOT NULL,
             sequence bigint NOT NULL,
             reply bytea NOT NULL,
             made_at timestamptz NOT NULL DEFAULT now(),
             PRIMARY KEY (client, sequence));
         CREATE INDEX replies_age ON backhaul.replies (made_at);
+
+        -- The rights of roles are in `Rights`.
+        \(Rights.tables.keys.sorted().map { "ALTER TABLE backhaul.\($0) ENABLE ROW LEVEL SECURITY;" }
+            .joined(separator: "\n"))
         """
 }

@@ -6,13 +6,15 @@ import Glibc
 /// The command `fleet`: makes the tables of a fleet, and shows and drains its workers.
 struct Fleet: DescribedCommand {
     static let description = CommandDescription(
-        name: "fleet", operands: "init | status | workers | drain WORKER... | origins | limit URL",
+        name: "fleet", operands: "init | status | workers | drain WORKER... | origins | limit URL | grant KIND ROLE",
         summary: "set up and watch a queue in PostgreSQL that many machines drain",
         examples: [
             "backhaul fleet init --store postgresql://db.example.org/backhaul",
             "backhaul fleet status --store postgresql://db.example.org/backhaul --json",
             "backhaul fleet drain worker1 --store postgresql://db.example.org/backhaul",
             "backhaul fleet limit https://example.org --starts-per-minute 120",
+            "backhaul fleet grant worker backhaul_worker",
+            "backhaul fleet grant host mirror org.example.mirror",
         ],
         options: [
             OptionDescription(
@@ -27,6 +29,8 @@ struct Fleet: DescribedCommand {
             status counts the tasks. workers lists the workers with their leases. drain lets workers finish their
             tasks and then exit. Each `backhaul worker` runs one worker. origins lists the origins (scheme, host and
             port) that have tasks or limits. limit sets the limits of one origin, and keeps those that are not given.
+            grant gives a role of the database the rights of a worker (grant worker ROLE), or of the hosts of one
+            application (grant host ROLE APPLICATION), who do not see the tasks of other applications.
 
             With --json, status writes one document: {"queued", "suspended", "running", "events", "workers",
             "oldest_queued_ms"}. workers writes one line for each worker: {"id", "name", "draining", "running_tasks",
@@ -34,7 +38,7 @@ struct Fleet: DescribedCommand {
             "pause_ms", "queued", "running"}.
             """, storeUse: .makes, usesSession: false)
 
-    private enum Action: String { case `init`, status, workers, drain, origins, limit }
+    private enum Action: String { case `init`, status, workers, drain, origins, limit, grant }
 
     private let action: Action
     private let names: [String]
@@ -43,7 +47,7 @@ struct Fleet: DescribedCommand {
 
     init(_ arguments: Arguments) throws(CommandError) {
         guard let word = arguments.operands.first, let action = Action(rawValue: word) else {
-            throw .usage("`fleet` takes one of: init, status, workers, drain, origins, limit")
+            throw .usage("`fleet` takes one of: init, status, workers, drain, origins, limit, grant")
         }
         self.action = action
         names = Array(arguments.operands.dropFirst())
@@ -51,7 +55,13 @@ struct Fleet: DescribedCommand {
         if action == .limit, names.count != 1 {
             throw .usage("`fleet limit` needs one URL, such as https://example.org")
         }
-        if action != .drain, action != .limit, !names.isEmpty { throw .usage("`fleet \(word)` takes no further words") }
+        let isGrant = names.first == "worker" && names.count == 2 || names.first == "host" && names.count == 3
+        if action == .grant, !isGrant {
+            throw .usage("`fleet grant` needs `worker ROLE`, or `host ROLE APPLICATION`")
+        }
+        if ![.drain, .limit, .grant].contains(action), !names.isEmpty {
+            throw .usage("`fleet \(word)` takes no further words")
+        }
         connections = try arguments.number("connections", in: 0...10_000)
         startsPerMinute = try arguments.number("starts-per-minute", in: 0...1_000_000)
         let isLimited = connections != nil || startsPerMinute != nil
@@ -87,6 +97,12 @@ struct Fleet: DescribedCommand {
             try Self.call { () throws(FleetError) in
                 try FleetAdministration(address).limit(
                     originOf: names[0], connections: connections, startsPerMinute: startsPerMinute)
+            }
+        case .grant:
+            try Self.call { () throws(FleetError) in
+                let fleet = try FleetAdministration(address)
+                if names[0] == "worker" { return try fleet.grantWorker(names[1]) }
+                try fleet.grantHost(names[1], application: names[2])
             }
         }
         return .done

@@ -1,6 +1,7 @@
 """Files through a queue in PostgreSQL, with workers that are killed and stopped."""
 
 import contextlib
+import os
 import signal
 import threading
 
@@ -231,6 +232,23 @@ def test_hosts_and_workers_can_share_two_connections_of_a_pool_in_transaction_mo
             assert fleet.workers[str(number)].wait(LIMIT) == 0
     assert {event.state for events in ended.values() for event in events} == {TaskState.SUCCEEDED}
     assert {name: sha256_of(downloads / name) for name in names} == {name: served.digests[name] for name in names}
+
+
+def test_a_worker_and_a_host_with_the_least_rights_do_their_work(fleet, nginx, served, downloads):
+    name, suffix = sorted(served.digests)[0], os.urandom(6).hex()
+    kinds = {"worker": [], "host": ["org.example.fleet"]}
+    addresses = {kind: fleet.address.replace("postgres@", f"{kind}_{suffix}@") for kind in kinds}
+    for kind, application in kinds.items():
+        fleet.sql(f"CREATE ROLE {kind}_{suffix} LOGIN")
+        fleet.command("fleet", "grant", kind, f"{kind}_{suffix}", *application)
+    fleet.start("worker", address=addresses["worker"])
+    with backhaul.Application("org.example.fleet", addresses["host"]) as host, host.session("files") as session:
+        session.download(f"{nginx.url}/{name}", downloads / name, key=name)
+        assert ends(session, 1)[name][0].state == TaskState.SUCCEEDED
+    assert sha256_of(downloads / name) == served.digests[name]
+    with pytest.raises(backhaul.StoreError) as refused:
+        backhaul.Application("org.example.other", addresses["host"])
+    assert "`backhaul fleet grant`" in str(refused.value)
 
 
 def test_the_command_line_uses_the_fleet_as_its_store(fleet, nginx, served, downloads):

@@ -18,7 +18,7 @@ FILES = {
     "lib/libbackhaul.so.1", "lib/pkgconfig/backhaul.pc", "lib/cmake/Backhaul/BackhaulConfig.cmake",
     "libexec/backhaul/backhauld", "share/backhaul/swift/Package.swift", "include/backhaul_testing.h",
     "lib/libbackhaul_testing.so", "lib/libbackhaul_testing.so.1", "lib/backhaul/backhaul-testbed.so",
-    "lib/backhaul/backhaul-launched",
+    "lib/backhaul/backhaul-launched", "lib/systemd/system/backhaul-worker.service",
     "share/man/man1/backhaul.1", "share/man/man5/backhaul.5", "share/man/man7/backhaul.7", "share/man/man8/backhauld.8",
     "share/bash-completion/completions/backhaul", "share/zsh/site-functions/_backhaul",
     "share/fish/vendor_completions.d/backhaul.fish",
@@ -128,6 +128,11 @@ def test_make_install_prints_how_programs_find_the_library_in_another_folder(pre
     assert f"-Wl,-rpath,{folder}. " in printed and f"LD_LIBRARY_PATH={folder}, " in printed
     variables = environment(PYTHONPATH=str(PROJECT / "bindings" / "python" / "src"), LD_LIBRARY_PATH=f"{prefix}/lib")
     assert output(sys.executable, "-c", VERSION, env=variables)
+
+
+def test_the_unit_of_the_worker_is_valid(prefix):
+    make("install", f"PREFIX={prefix}")
+    output("systemd-analyze", "verify", "--man=no", prefix / "lib" / "systemd" / "system" / "backhaul-worker.service")
 
 
 def test_swift_can_import_the_installed_library(prefix, tmp_path):

@@ -1,0 +1,84 @@
+internal import BackhaulModel
+
+/// The least rights of the database roles of workers and hosts. A worker works for all applications. A host reads and
+/// changes only the rows of its application. The owner of the tables can do everything.
+enum Rights {
+    /// The tables whose rows belong to applications, and the column that says to which one: directly, or through a
+    /// session.
+    static let tables = [
+        "applications": "id", "sessions": "application", "live": "application", "tasks": "session", "runs": "session",
+        "ends": "session", "new_ends": "session", "events": "session", "replies": "session",
+    ]
+
+    private static let worker = [
+        "SELECT": "schema_versions, settings, sessions, events",
+        "SELECT, UPDATE (last_application, next_start, paused_until)": "origins",
+        "SELECT, INSERT, UPDATE, DELETE": "workers, permits",
+        "SELECT, UPDATE, DELETE": "live",
+        "SELECT, INSERT, DELETE": "runs, ends",
+        "SELECT, INSERT": "new_ends",
+        "SELECT, DELETE": "tasks, replies",
+    ]
+
+    private static let host = [
+        "SELECT": "schema_versions, settings",
+        "SELECT, UPDATE (newest_event)": "applications",
+        "SELECT, INSERT": "origins",
+        "SELECT, INSERT, UPDATE, DELETE": "sessions, live",
+        "SELECT, INSERT, DELETE": "tasks, ends, new_ends, events, replies",
+        "SELECT, DELETE": "runs",
+        "USAGE": "SEQUENCE backhaul.task_ids",
+    ]
+
+    /// Lets the role be that of a worker.
+    static func grantWorker(_ role: String, _ database: DatabaseConnection) throws(FleetError) {
+        try database.transaction { () throws(FleetError) in
+            try grant(worker, to: role, database)
+            for table in tables.keys.sorted() {
+                try makePolicy("worker", of: table, for: role, "USING (true)", database)
+            }
+        }
+    }
+
+    /// Lets the role be that of a host of the application, in addition to those that it has.
+    static func grantHost(
+        _ role: String, application name: String, _ database: DatabaseConnection
+    ) throws(FleetError) {
+        try database.transaction { () throws(FleetError) in
+            let application = try HostQueue(database: database).application(name)
+            try grant(host, to: role, database)
+            let ofSession = "session IN (SELECT id FROM backhaul.sessions WHERE application = \(application))"
+            for (table, column) in tables.sorted(by: { $0.key < $1.key }) {
+                let isOwn = column == "session" ? ofSession : "\(column) = \(application)"
+                // The end of a task goes to its session, which must not be that of another application.
+                let check = table == "live" ? " WITH CHECK (\(isOwn) AND \(ofSession))" : ""
+                try makePolicy("host_\(application)", of: table, for: role, "USING (\(isOwn))\(check)", database)
+            }
+        }
+    }
+
+    private static func grant(
+        _ rights: [String: String], to role: String, _ database: DatabaseConnection
+    ) throws(FleetError) {
+        try database.runScript("GRANT USAGE ON SCHEMA backhaul TO \(quoted(role))")
+        for (right, objects) in rights.sorted(by: { $0.key < $1.key }) {
+            let names = objects.hasPrefix("SEQUENCE ") ? objects : "backhaul." + objects.replacing(", ", with: ", backhaul.")
+            try database.runScript("GRANT \(right) ON \(names) TO \(quoted(role))")
+        }
+    }
+
+    private static func makePolicy(
+        _ kind: String, of table: String, for role: String, _ condition: String, _ database: DatabaseConnection
+    ) throws(FleetError) {
+        // The number of the role stays when the role gets another name.
+        let roles = try database.run("SELECT oid FROM pg_roles WHERE rolname = $1", [.text(role)])
+        let policy = "\(kind)_\(roles.first?.integer(0) ?? 0)"
+        try database.runScript(
+            """
+            DROP POLICY IF EXISTS \(policy) ON backhaul.\(table);
+            CREATE POLICY \(policy) ON backhaul.\(table) TO \(quoted(role)) \(condition)
+            """)
+    }
+
+    private static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+}

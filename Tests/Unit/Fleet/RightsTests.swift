@@ -1,0 +1,143 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulFleet
+
+@Suite("The rights of the database roles of workers and hosts")
+struct RightsTests {
+    private let fleet: TestDatabase
+    private let session: SessionID
+    private let role = "role_\"" + String(UInt64.random(in: .min ... .max), radix: 16)
+
+    init() throws {
+        fleet = try TestDatabase()
+        session = try fleet.session()
+        try fleet.database.run("CREATE ROLE \"\(role.replacing("\"", with: "\"\""))\" LOGIN")
+    }
+
+    /// Connects as the role.
+    private func connect() throws -> DatabaseConnection {
+        let user = role.replacing("\"", with: "%22")
+        return try DatabaseConnection(
+            try DatabaseAddress(fleet.address.text.replacing("postgres@", with: "\(user)@")))
+    }
+
+    @Test("the rows of each table belong to applications, except those of workers and servers")
+    func tables() throws {
+        let rows = try fleet.database.run(
+            """
+            SELECT relname FROM pg_class WHERE relnamespace = 'backhaul'::regnamespace AND relkind = 'r'
+                AND NOT relrowsecurity ORDER BY relname
+            """)
+        #expect(rows.map { $0.text(0) } == ["origins", "permits", "schema_versions", "settings", "workers"])
+    }
+
+    @Test("a host sees the rows of its application only")
+    func otherApplication() throws {
+        try fillTables()
+        try Rights.grantHost(role, application: "org.example.other", fleet.database)
+        let own = try connect()
+        for table in Rights.tables.keys where table != "applications" {
+            #expect(try !fleet.database.run("SELECT 1 FROM backhaul.\(table)").isEmpty, "\(table)")
+            #expect(try own.run("SELECT 1 FROM backhaul.\(table)").isEmpty, "\(table)")
+        }
+        #expect(try own.run("SELECT name FROM backhaul.applications").map { $0.text(0) } == ["org.example.other"])
+        try Rights.grantHost(role, application: "org.example.test", fleet.database)
+        for table in Rights.tables.keys {
+            #expect(try !own.run("SELECT 1 FROM backhaul.\(table)").isEmpty, "\(table)")
+        }
+    }
+
+    /// Makes a row of the application `org.example.test` in each table.
+    private func fillTables() throws {
+        let worker = try fleet.worker("worker")
+        let put = try fleet.claimedTask(by: worker, in: session, "put")
+        try worker.putBack(put.run)
+        let claimed = try #require(try worker.claim().first)
+        #expect(try worker.end(claimed.run, .succeeded))
+        _ = try fleet.ends(of: session)
+        try fleet.enqueue([fleet.request("cancelled")], in: session, sequence: 2)
+        #expect(try fleet.hosts.control(.cancel, TaskSelection(), of: session) == 1)
+        try fleet.enqueue([fleet.request("queued")], in: session, sequence: 3)
+    }
+
+    @Test("a host cannot give its task the session of another application")
+    func foreignSession() throws {
+        try fleet.enqueue([fleet.request("file")], in: session)
+        try Rights.grantHost(role, application: "org.example.other", fleet.database)
+        let own = try connect()
+        let application = try HostQueue(database: own).application("org.example.other")
+        #expect(throws: FleetError.self) {
+            try own.run(
+                """
+                INSERT INTO backhaul.live (task, session, application, origin, state, priority, destination)
+                VALUES (1000, $1, $2, 1, 1, 0, '/file')
+                """, [.unsigned(session.rawValue), .integer(application)])
+        }
+    }
+
+    @Test("with its rights, a host can do all that hosts do")
+    func host() throws {
+        try Rights.grantHost(role, application: "org.example.own", fleet.database)
+        let database = try connect()
+        let hosts = HostQueue(database: database)
+        try Schema.check(database)
+        let application = try hosts.application("org.example.own")
+        let opened = try hosts.create(SessionConfiguration(identifier: "own"), application: application)
+        #expect(opened.isNew)
+        let configuration = SessionConfiguration(identifier: "own")
+        let enqueued = try Enqueue(database: database, session: opened.id).run(
+            ["one", "two"].map { try FleetRequest(fleet.request($0, key: $0), in: configuration) },
+            CommandID(client: ClientID(high: 1, low: 1), sequence: 1), repliedThrough: 0)
+        #expect(try hosts.tasks(TaskSelection(), after: .zero, maximum: 10, of: opened.id).tasks.count == 2)
+        #expect(try hosts.attempts(of: enqueued[0].task, in: opened.id).isEmpty)
+        for control in [TaskControl.suspend, .resume, .setPriority(1), .cancel] {
+            #expect(try hosts.control(control, TaskSelection(), of: opened.id) == 2)
+        }
+        #expect(try hosts.poll(opened.id, after: .zero, maximum: 10).events.count == 3)
+        _ = try hosts.acknowledge(.through(EventID(rawValue: 3)), of: opened.id)
+        #expect(try hosts.history(after: .zero, maximum: 10, of: opened.id).tasks.count == 2)
+        #expect(try hosts.sessions(of: application).count == 1)
+        #expect(try hosts.applications().map(\.identifier) == ["org.example.own"])
+        try hosts.invalidate(opened.id, cancelTasks: true)
+        #expect(try hosts.sessions(of: application).isEmpty)
+        #expect(try fleet.database.run("SELECT 1 FROM backhaul.tasks").isEmpty)
+    }
+
+    @Test("with its rights, a worker can do all that workers do")
+    func worker() throws {
+        try Rights.grantWorker(role, fleet.database)
+        let database = try connect()
+        let worker = WorkerQueue(database, worker: "worker")
+        _ = try Schema.fleet(database)
+        _ = try worker.renew(name: "worker", leaseMilliseconds: 60_000)
+        try fleet.enqueue(["one", "two"].map { fleet.request($0) }, in: session)
+        try fleet.database.run("UPDATE backhaul.live SET waits_until = now()")
+        let tasks = try worker.claim()
+        #expect(tasks.count == 2)
+        #expect(try worker.ownTasks().map(\.run) == tasks.map(\.run))
+        #expect(try worker.configurations(of: [session]).count == 1)
+        try OriginLimits(database: database, origin: tasks[0].origin).pause(milliseconds: 0)
+        try worker.putBack(tasks[0].run)
+        #expect(try worker.publish(tasks[1].run, .succeeded, inode: 1))
+        #expect(try worker.ownPublishing().count == 1)
+        #expect(try worker.takeOver().isEmpty)
+        #expect(try worker.end(tasks[1].run, .succeeded))
+        try worker.releasePermits(running: [:])
+        try worker.releaseExpired()
+        try worker.removeOld()
+        try worker.unregister()
+        #expect(try fleet.ends(of: session) == [tasks[1].run.task: [.succeeded]])
+    }
+
+    @Test("without rights, the failure says who gives them")
+    func noRights() throws {
+        #expect(throws: FleetError.self) { try Schema.check(try connect()) }
+        try Rights.grantHost(role, application: "org.example.other", fleet.database)
+        let refused = #expect(throws: FleetError.self) {
+            try HostQueue(database: try connect()).application("org.example.test")
+        }
+        #expect(refused?.sqlState == "42501")
+        #expect(refused?.failure.message.contains("`backhaul fleet grant`") == true)
+    }
+}
