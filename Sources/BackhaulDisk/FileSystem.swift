@@ -84,9 +84,21 @@ struct FileSystem: Sendable {
 
     /// Opens a file of a request body, and follows symbolic links. The caller then compares the file's identity with
     /// the identity at the time when the upload was enqueued.
+    ///
+    /// A file that was just written could get another content, and keep its time of modification, which is that of the
+    /// kernel's last tick. So this function waits for the next tick: each change after it gets another time.
     func openToSend(_ path: String) throws(SystemError) -> Descriptor {
-        Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NONBLOCK, 0) })
+        let opened = Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NONBLOCK, 0) })
+        let age = Clock.wallMilliseconds - (try status(opened.number)).modifiedNanoseconds / 1_000_000
+        if (0..<Self.longestTickMilliseconds).contains(age) {
+            var wait = timespec(tv_sec: 0, tv_nsec: Int(Self.longestTickMilliseconds - age) * 1_000_000)
+            nanosleep(&wait, nil)
+        }
+        return opened
     }
+
+    /// The ticks of a kernel with CONFIG_HZ=100 are 10 ms apart. Milliseconds are rounded.
+    private static let longestTickMilliseconds: Int64 = 12
 
     /// Creates the file. Fails if a file with this name exists. The process's umask applies to `mode`.
     func create(in directory: Int32, _ name: String, mode: UInt32 = 0o600) throws(SystemError) -> Descriptor {

@@ -85,6 +85,7 @@ final class ExtraPart {
 extension ExtraPart: TransferDelegate {
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
         handle(runner.event(for: head, transfer))
+        runner.responded(self)
         attempt.passEffects()
         return .receive
     }

@@ -116,6 +116,8 @@ final class UploadRunner: TransferRunner {
         return attempt.takeEffects()
     }
 
+    func responded(_ part: ExtraPart) { machine.responded(part.machine) }
+
     func ended(_ part: ExtraPart, _ conclusion: UploadMachine.Conclusion) {
         extraParts.removeAll { $0 === part }
         let actions = machine.ended(part.machine, conclusion)

@@ -142,6 +142,10 @@ extension UploadMachine {
     /// Stops the transfer if it still runs, and releases the slot.
     mutating func conclude(_ conclusion: Conclusion, transferHasEnded: Bool = false) -> [Action] {
         let last = state
+        var conclusion = conclusion
+        if case .retry(let failure, let seconds) = conclusion, let pauseOfParts {
+            conclusion = .retry(failure, retryAfterSeconds: max(seconds ?? 0, pauseOfParts))
+        }
         state = .concluding(conclusion)
         return (last.hasTransfer && !transferHasEnded ? [.stopTransfer] : [])
             + (parts?.hasPartsInFlight == true ? [.stopExtraParts] : []) + (last.holdsSlot ? [.releaseSlot] : []) + [

@@ -122,6 +122,15 @@ extension UploadMachine {
         return machine
     }
 
+    /// Takes the response of an extra part. If the server asks for a pause, it holds also if another part ends the
+    /// attempt before the rest of the response is received.
+    public mutating func responded(_ extra: UploadMachine) {
+        guard let head = extra.head, !policy.acceptedStatuses.contains(head.status),
+            let seconds = head.retryAfterSeconds
+        else { return }
+        pauseOfParts = max(pauseOfParts ?? 0, seconds)
+    }
+
     /// Takes the end of the machine of an extra part.
     public mutating func ended(_ extra: UploadMachine, _ conclusion: Conclusion) -> [Action] {
         bytesReceived = bytesReceived.addingReportingOverflow(extra.bytesReceived).partialValue

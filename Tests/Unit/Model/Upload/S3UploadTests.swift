@@ -56,6 +56,39 @@ struct S3UploadTests {
         #expect(most.max() == 4)
     }
 
+    @Test("a pause that the server asks for in the response to one part holds if another part ends the attempt")
+    func pauseOfPart() throws {
+        var server = SimulatedS3Server(size: 20 * Self.mebibyte)
+        var machine = UploadMachine(
+            url: "s3://bucket/key", policy: TransferPolicy(SessionConfiguration(identifier: "s")),
+            size: 20 * Self.mebibyte)
+        var events: [UploadMachine.Event] = [.start]
+        while let event = events.popLast() {
+            if case .transferComplete = event { machine.read(server.body.span.bytes) }
+            for action in machine.handle(event) {
+                switch action {
+                case .openBody: events.append(.opened)
+                case .record: events.append(.recorded)
+                case .startTransfer(.create):
+                    let url = "s3://bucket/key?uploads="
+                    events += server.respond(to: .create, url, cut: nil, losesResponse: false).reversed()
+                default: break
+                }
+            }
+        }
+        #expect(machine.phase == .sending)
+        let taken = machine.takeExtraPart()
+        var extra = try #require(taken)
+        for event in [.start, .opened] as [UploadMachine.Event] { _ = extra.handle(event) }
+        let busy = ResponseHead(
+            status: 503, finalURL: "", isMultiplexed: false, fields: [], retryAfterSeconds: 60, origin: "http://a:80")
+        _ = extra.handle(.head(busy, nil))
+        machine.responded(extra)
+        let lost = Failure(.connectionLost, "lost")
+        let actions = machine.handle(.transferFailed(lost, isTransient: true))
+        #expect(actions.contains(.conclude(.retry(lost, retryAfterSeconds: 60))))
+    }
+
     @Test("a plan has at most four parts in flight, and a part that was given back is the next one")
     func plan() throws {
         let size = 5 * 8 * Self.mebibyte + 1
