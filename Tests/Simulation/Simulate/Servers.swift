@@ -90,7 +90,6 @@ final class Servers {
         guard mayFail, happens(plan.resource.faultPercent) else { return nil }
         let answer = Answer.random(plan)
         if case .status(429, _) = answer { record(.requestIsRefused, plan.number) }
-        if case .pause(let seconds) = answer { record(.pauseIsDemanded, plan.number, now + seconds * second) }
         return answer
     }
 
@@ -180,7 +179,7 @@ enum Answer {
     case status(Int, fields: String = "")
     case document(String, status: Int = 200)
     /// The server demands that the request is not repeated before.
-    case pause(seconds: Int64)
+    case pause(task: Int, seconds: Int64)
     case stored(TaskPlan)
     case content(TaskPlan, Version, Request)
     /// The content ends after this number of bytes: with a reset, or as if it were complete.
@@ -195,7 +194,8 @@ enum Answer {
 
     static func random(_ plan: TaskPlan) -> Answer {
         switch sim_random() % 13 {
-        case 0: .pause(seconds: Int64(sim_random() % (sim_random() % 2 == 0 ? 120 : longestPause)))
+        case 0: .pause(
+            task: plan.number, seconds: Int64(sim_random() % (sim_random() % 2 == 0 ? 120 : longestPause)))
         case 1: .status(500)
         case 2: .status(502)
         case 3: .status(429)
@@ -319,7 +319,9 @@ final class Peer {
         case .document(let text, let code):
             answering = nil
             send("HTTP/1.1 \(code) Status\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
-        case .pause(let seconds): perform(.status(503, fields: "Retry-After: \(seconds)\r\n"))
+        case .pause(let task, let seconds):
+            servers.record(.pauseIsDemanded, task, servers.now + seconds * second)
+            perform(.status(503, fields: "Retry-After: \(seconds)\r\n"))
         case .stored(let plan):
             servers.record(.upload, plan.number)
             answering = nil
