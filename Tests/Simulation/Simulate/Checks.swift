@@ -190,6 +190,11 @@ struct Checks {
                 [.request, .uploadRequest].contains($0.kind) && $0.task == plan.number
             }
             guard let request else { return nil }
+            // The loss of another part may have ended the attempt before the response arrived.
+            let parts = observations[..<index].count {
+                $0.kind == .uploadRequest && $0.task == plan.number && $0.time > pause.time - second
+            }
+            if plan.upload?.kind == .s3, parts > 1 { return nil }
             // The pause is forgotten if the machine starts again, or if the program resumes the task. The engine may
             // not have received the response, or not have recorded it.
             let isExcused = later.contains {
