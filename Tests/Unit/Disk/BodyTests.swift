@@ -52,6 +52,13 @@ struct BodyTests {
         #expect(await status { _ = try await read(reader, 1_000_000, 2_000_000) } == .bodyChanged)
     }
 
+    @Test("a body file that was just written is first read when each further change gets another time")
+    func tick() async throws {
+        let file = try file()
+        _ = try await read(threads.bodyReader(file, at: home.path("a")), 0, 1)
+        #expect(Clock.wallMilliseconds - file.modifiedNanoseconds / 1_000_000 >= 10)
+    }
+
     @Test("a body file is read to its end even if another file has taken its name")
     func replaced() async throws {
         let reader = threads.bodyReader(try file(), at: home.path("a"))
