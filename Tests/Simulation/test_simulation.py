@@ -35,6 +35,12 @@ def test_a_history_that_once_broke_a_promise_breaks_none(simulate, seed):
     assert status == 0, output
 
 
+@pytest.mark.parametrize("seed", [1020619, 1022145, 1060659])
+def test_a_history_with_rare_faults_that_once_broke_a_promise_breaks_none(simulate, seed):
+    status, output = simulate("--seed", seed)
+    assert status == 0, output
+
+
 def test_a_kill_or_a_power_cut_at_any_step_breaks_no_promise(simulate, pytestconfig):
     status, output = simulate("--seed", 2, "--stride", pytestconfig.getoption("--stride"))
     assert status == 0, output

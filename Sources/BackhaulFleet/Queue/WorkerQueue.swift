@@ -14,15 +14,23 @@ public struct WorkerQueue {
 
     // MARK: The worker
 
-    /// Registers the worker, or renews its leases. Returns whether the worker is to take no more tasks.
-    public func renew(name: String, leaseMilliseconds: Int64) throws(FleetError) -> Bool {
+    public struct Renewal {
+        /// Whether the worker is to take no more tasks.
+        public var isDraining: Bool
+        /// How many workers the fleet has.
+        public var workers: Int64
+    }
+
+    /// Registers the worker, or renews its leases.
+    public func renew(name: String, leaseMilliseconds: Int64) throws(FleetError) -> Renewal {
         let rows = try database.run(
             """
             INSERT INTO backhaul.workers (id, name, lease_until)
             VALUES ($1, $2, clock_timestamp() + $3::bigint * interval '1 millisecond')
-            ON CONFLICT (id) DO UPDATE SET name = $2, lease_until = excluded.lease_until RETURNING is_draining
+            ON CONFLICT (id) DO UPDATE SET name = $2, lease_until = excluded.lease_until
+            RETURNING is_draining, (SELECT count(*) FROM backhaul.workers WHERE lease_until > clock_timestamp())
             """, [.text(worker), .text(name), .integer(leaseMilliseconds)])
-        return rows.first?.bool(0) ?? false
+        return Renewal(isDraining: rows.first?.bool(0) ?? false, workers: rows.first?.integer(1) ?? 1)
     }
 
     /// Ends the lease of the worker now, if it has no task any more.

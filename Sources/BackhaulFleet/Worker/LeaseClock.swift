@@ -21,4 +21,8 @@ struct LeaseClock {
     func mayPublish(at milliseconds: Int64) -> Bool {
         renewed.map { milliseconds - $0 < leaseMilliseconds - marginMilliseconds } ?? false
     }
+
+    /// How long a worker waits until it asks the database again. All workers together ask some 500 times each second, so
+    /// the queue of a large fleet is found as soon as that of a small one. No wait delays a renewal much.
+    func waitMilliseconds(workers: Int64) -> Int64 { min(max(200, 2 * workers), 2_000, leaseMilliseconds / 6) }
 }

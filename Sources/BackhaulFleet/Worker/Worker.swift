@@ -43,6 +43,8 @@ public final class Worker {
     private var lease: LeaseClock
     private var running: [TaskRun: RunningTask] = [:]
     private var isDraining = false
+    /// How many workers the fleet had at the last renewal.
+    private var workers: Int64 = 1
     /// What the last step failed with. While it stays the same, it is logged once.
     private var lastError: FleetError?
     /// Whether the local transfers are suspended, because the lease may have ended. At the start, transfers of the
@@ -56,7 +58,6 @@ public final class Worker {
     /// The origin whose turn was the last one.
     private var lastOrigin: Int64 = 0
 
-    private static let waitMilliseconds: Int64 = 200
     /// How long a worker that starts waits for its database.
     private static let startMilliseconds: Int64 = 30_000
     /// At least how long the worker waits for a reply of its database.
@@ -108,7 +109,7 @@ public final class Worker {
                 lastError = error
                 if database?.isLost == true || error.isConnectionEnd { database = nil }
                 suspendWithoutLease()
-                local.wait(milliseconds: Self.waitMilliseconds)
+                local.wait(milliseconds: lease.waitMilliseconds(workers: workers))
             }
         }
         local.close()
@@ -123,7 +124,7 @@ public final class Worker {
         try reportPauses(queue)
         try report(local.endedRuns(), queue)
         if !isDraining { try claim(queue) }
-        local.wait(milliseconds: Self.waitMilliseconds)
+        local.wait(milliseconds: lease.waitMilliseconds(workers: workers))
     }
 
     private func queue() throws(FleetError) -> WorkerQueue {
@@ -137,7 +138,8 @@ public final class Worker {
 
     private func renew(_ queue: WorkerQueue) throws(FleetError) {
         let sent = Clock.bootMilliseconds
-        isDraining = try queue.renew(name: options.name, leaseMilliseconds: options.leaseMilliseconds)
+        let renewal = try queue.renew(name: options.name, leaseMilliseconds: options.leaseMilliseconds)
+        (isDraining, workers) = (renewal.isDraining, renewal.workers)
         lease.renewed(sentAt: sent)
         try continueOwnTasks(queue)
         try queue.releaseExpired()

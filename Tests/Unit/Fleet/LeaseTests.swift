@@ -159,6 +159,22 @@ struct LeaseTests {
         #expect(!clock.mayPublish(at: 25_000))
     }
 
+    @Test("all workers together ask the database as often as some hundred workers", arguments: [
+        (1, 30_000, 200), (100, 30_000, 200), (700, 30_000, 1_400), (10_000, 30_000, 2_000), (10_000, 3_000, 500),
+    ] as [(Int64, Int64, Int64)])
+    func wait(_ workers: Int64, _ lease: Int64, _ expected: Int64) {
+        #expect(LeaseClock(leaseMilliseconds: lease).waitMilliseconds(workers: workers) == expected)
+    }
+
+    @Test("the number of workers counts those whose leases hold")
+    func countedWorkers() throws {
+        _ = try fleet.worker("lost", leaseMilliseconds: 0)
+        _ = try fleet.worker("first")
+        let second = WorkerQueue(fleet.database, worker: "second")
+        #expect(try second.renew(name: "second", leaseMilliseconds: 60_000).workers == 1)
+        #expect(try second.renew(name: "second", leaseMilliseconds: 60_000).workers == 2)
+    }
+
     @Test("all workers together have at most the permitted connections to an origin")
     func permits() throws {
         try fleet.enqueue((0..<60).map { fleet.request("file\($0)") }, in: session)
