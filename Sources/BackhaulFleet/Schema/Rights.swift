@@ -62,7 +62,8 @@ enum Rights {
     ) throws(FleetError) {
         try database.runScript("GRANT USAGE ON SCHEMA backhaul TO \(quoted(role))")
         for (right, objects) in rights.sorted(by: { $0.key < $1.key }) {
-            let names = objects.hasPrefix("SEQUENCE ") ? objects : "backhaul." + objects.replacing(", ", with: ", backhaul.")
+            let names =
+                objects.hasPrefix("SEQUENCE ") ? objects : "backhaul." + objects.replacing(", ", with: ", backhaul.")
             try database.runScript("GRANT \(right) ON \(names) TO \(quoted(role))")
         }
     }

@@ -194,8 +194,9 @@ enum Answer {
 
     static func random(_ plan: TaskPlan) -> Answer {
         switch sim_random() % 13 {
-        case 0: .pause(
-            task: plan.number, seconds: Int64(sim_random() % (sim_random() % 2 == 0 ? 120 : longestPause)))
+        case 0:
+            .pause(
+                task: plan.number, seconds: Int64(sim_random() % (sim_random() % 2 == 0 ? 120 : longestPause)))
         case 1: .status(500)
         case 2: .status(502)
         case 3: .status(429)

@@ -159,9 +159,11 @@ struct LeaseTests {
         #expect(!clock.mayPublish(at: 25_000))
     }
 
-    @Test("all workers together ask the database as often as some hundred workers", arguments: [
-        (1, 30_000, 200), (100, 30_000, 200), (700, 30_000, 1_400), (10_000, 30_000, 2_000), (10_000, 3_000, 500),
-    ] as [(Int64, Int64, Int64)])
+    @Test(
+        "all workers together ask the database as often as some hundred workers",
+        arguments: [
+            (1, 30_000, 200), (100, 30_000, 200), (700, 30_000, 1_400), (10_000, 30_000, 2_000), (10_000, 3_000, 500),
+        ] as [(Int64, Int64, Int64)])
     func wait(_ workers: Int64, _ lease: Int64, _ expected: Int64) {
         #expect(LeaseClock(leaseMilliseconds: lease).waitMilliseconds(workers: workers) == expected)
     }
