@@ -336,15 +336,15 @@ public struct WorkerQueue {
             """, [.integers(others.map { $0.integer(0) })])
     }
 
-    /// Claims the publishing tasks of workers whose leases have ended, and of this worker's earlier process. Their ends
-    /// are decided, so the new run only completes the publication.
+    /// Claims the publishing tasks of workers whose leases have ended. Their ends are decided, so the new run only
+    /// completes the publication. The workers are looked up first, so that no task is read if none was lost.
     public func takeOver() throws(FleetError) -> [PublishingTask] {
         let rows = try database.run(
             """
             WITH left_over AS (
-                SELECT l.* FROM backhaul.live l JOIN backhaul.workers w ON w.id = l.worker
-                WHERE l.state = 4 AND w.lease_until < clock_timestamp() AND w.id <> $1
-                ORDER BY l.task LIMIT 100 FOR UPDATE OF l SKIP LOCKED),
+                SELECT * FROM backhaul.live WHERE state = 4 AND worker = ANY (ARRAY(
+                    SELECT id FROM backhaul.workers WHERE lease_until < clock_timestamp() AND id <> $1))
+                LIMIT 100 FOR UPDATE SKIP LOCKED),
             recorded AS (
                 INSERT INTO backhaul.runs (session, task, run, worker, claimed_at)
                 SELECT session, task, run, worker, claimed_at FROM left_over),
