@@ -115,16 +115,18 @@ public final class DatabaseConnection {
     /// next scan skips them; a bitmap scan reads the removed rows each time. The planner overestimates recursive
     /// queries, and would compile them, which takes longer than to run them. A process that is stopped within a
     /// transaction keeps its locks only for some seconds.
-    private static let begin = """
-        BEGIN; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;
-        SET LOCAL idle_in_transaction_session_timeout = '5s'
+    private var begin: String {
         """
+        BEGIN; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;
+        SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL statement_timeout = \(replyMilliseconds)
+        """
+    }
 
     /// Runs `body` in a transaction. If the transaction loses a conflict with another one, runs it again.
     public func transaction<Result>(_ body: () throws(FleetError) -> Result) throws(FleetError) -> Result {
         var conflicts = 0
         while true {
-            try runScript(Self.begin)
+            try runScript(begin)
             do throws(FleetError) {
                 let result = try body()
                 try run("COMMIT")

@@ -33,7 +33,7 @@ public struct FleetError: Error, Equatable, Sendable {
 
     /// Whether the server ended the connection, or does not accept connections now.
     public var isConnectionEnd: Bool {
-        sqlState.hasPrefix("08") || sqlState.hasPrefix("57P") || ["25P03", "53300"].contains(sqlState)
+        sqlState.hasPrefix("08") || sqlState.hasPrefix("57P") || sqlState == "53300"
     }
 
     private static let undefinedObjects: Set<String> = ["3F000", "42P01", "42703", "42883"]
@@ -43,7 +43,6 @@ public struct FleetError: Error, Equatable, Sendable {
         case "53100": .storeFull
         case "53200": .outOfResources
         case "25006": .storeReadOnly
-        case "25P03": .storeUnavailable
         case _ where undefinedObjects.contains(sqlState): .storeUnavailable
         default:
             switch sqlState.prefix(2) {
@@ -59,8 +58,8 @@ public struct FleetError: Error, Equatable, Sendable {
             return "the database has no fleet of this version (\(message)); run `backhaul fleet init`"
         }
         if sqlState == "42501" {
-            return "the role of the database has no right to do this (\(message)); "
-                + "the owner of the fleet's tables gives it with `backhaul fleet grant`"
+            return "the role of the database has no right to do this (\(message)); use the owner of the fleet's "
+                + "tables, or let the owner give the rights of a host or a worker with `backhaul fleet grant`"
         }
         return "PostgreSQL refused a statement with SQLSTATE \(sqlState): \(message)"
     }

@@ -7,7 +7,8 @@ struct EndedTasks {
     /// Removes the rows of live tasks, and records their ends. Returns the ended runs.
     ///
     /// The rows of their sessions are not locked. So workers that end tasks of one session do not wait until the
-    /// transactions of the others are synced.
+    /// transactions of the others are synced. A row that a host has put there must not stop the ends of other
+    /// applications, so a conflict is no error.
     ///
     /// - removed: a statement that deletes rows `l` of live tasks, and returns the columns `columns`.
     func end(_ removed: String, _ values: [SQLValue]) throws(FleetError) -> [TaskRun] {
@@ -16,8 +17,9 @@ struct EndedTasks {
             WITH removed AS (\(removed)),
             recorded AS (
                 INSERT INTO backhaul.ends (session, task, priority, run, worker, claimed_at, state, outcome)
-                SELECT * FROM removed),
-            announced AS (INSERT INTO backhaul.new_ends (session, task) SELECT session, task FROM removed)
+                SELECT * FROM removed ON CONFLICT DO NOTHING),
+            announced AS (
+                INSERT INTO backhaul.new_ends (session, task) SELECT session, task FROM removed ON CONFLICT DO NOTHING)
             SELECT task, run FROM removed
             """, values
         ).map(\.taskRun)

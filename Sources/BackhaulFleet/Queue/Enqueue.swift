@@ -141,9 +141,11 @@ struct Enqueue {
         try database.run(
             "DELETE FROM backhaul.events WHERE session = $1 AND task IS NULL AND round < $2",
             [.unsigned(session.rawValue), .integer(round)])
+        // A conflict would take a number of the identity.
         try database.run(
             """
-            INSERT INTO backhaul.origins (name) SELECT DISTINCT name FROM unnest($1::text[]) AS name ORDER BY name
+            INSERT INTO backhaul.origins (name) SELECT DISTINCT name FROM unnest($1::text[]) AS given (name)
+            WHERE NOT EXISTS (SELECT 1 FROM backhaul.origins o WHERE o.name = given.name) ORDER BY name
             ON CONFLICT DO NOTHING
             """, [.texts(requests.map(\.origin))])
         let states = requests.map { ($0.request.startsSuspended ? FleetTaskState.suspended : .queued).rawValue }

@@ -125,7 +125,8 @@ struct HostQueue {
                 RETURNING id, application, newest_event),
             without_tasks AS (DELETE FROM backhaul.tasks WHERE session IN (SELECT id FROM removed)),
             without_runs AS (DELETE FROM backhaul.runs WHERE session IN (SELECT id FROM removed)),
-            without_ends AS (DELETE FROM backhaul.ends WHERE session IN (SELECT id FROM removed))
+            without_ends AS (DELETE FROM backhaul.ends WHERE session IN (SELECT id FROM removed)),
+            without_replies AS (DELETE FROM backhaul.replies WHERE session IN (SELECT id FROM removed))
             UPDATE backhaul.applications a SET newest_event = greatest(a.newest_event, r.newest_event)
             FROM removed r WHERE a.id = r.application
             """, [.unsigned(session.rawValue)])

@@ -104,12 +104,12 @@ public struct WorkerQueue {
                     UNION ALL SELECT (SELECT origin FROM backhaul.live WHERE is_claimable AND origin > q.origin
                         ORDER BY origin LIMIT 1), place + 1
                     FROM queued q WHERE q.origin IS NOT NULL AND place < \(Self.originBatch))
-                SELECT o.id, \(OriginLimits.isOpen) AND \(OriginLimits.connections) > coalesce(r.tasks, 0)
+                SELECT q.origin, o.id IS NOT NULL AND \(OriginLimits.isOpen) AND \(OriginLimits.connections) > coalesce(r.tasks, 0)
                     + (SELECT coalesce(sum(connections), 0) FROM backhaul.permits WHERE origin = o.id AND worker <> $2)
-                FROM queued q JOIN backhaul.origins o ON o.id = q.origin
+                FROM queued q LEFT JOIN backhaul.origins o ON o.id = q.origin
                     LEFT JOIN unnest($3::integer[], $4::bigint[]) AS r (origin, tasks) ON r.origin = o.id,
                     backhaul.settings s
-                ORDER BY o.id
+                WHERE q.origin IS NOT NULL ORDER BY q.origin
                 """,
                 [.integer(after), .text(worker), .integers(used.map(\.key)), .integers(used.map(\.value))])
         }
@@ -205,7 +205,7 @@ public struct WorkerQueue {
             let newest = served.last { $0 <= last } ?? served.last ?? last
             try OriginLimits(database: database, origin: origin).started(rows.count, last: newest)
         }
-        return try rows.map { row throws(FleetError) in try claimed(row, origin: origin) }
+        return try readable(rows) { row throws(FleetError) in try claimed(row, origin: origin) }
     }
 
     private func claimed(_ row: Rows.Row, origin: Int64) throws(FleetError) -> ClaimedTask {
@@ -213,6 +213,23 @@ public struct WorkerQueue {
             run: row.taskRun,
             session: SessionID(rawValue: row.unsigned(2)), origin: origin,
             request: try FleetError.wrapping(try Wire.decodeRequest(row.bytes(3))))
+    }
+
+    /// Decodes the rows of tasks. A task that its host has stored in an unreadable form ends here, so that it does not
+    /// stop the tasks of others.
+    private func readable<Task>(
+        _ rows: Rows, _ decode: (Rows.Row) throws(FleetError) -> Task
+    ) throws(FleetError) -> [Task] {
+        var (tasks, unreadable): ([Task], [RunEnd]) = ([], [])
+        for row in rows {
+            do throws(FleetError) {
+                tasks.append(try decode(row))
+            } catch {
+                unreadable.append(RunEnd(row.taskRun, Outcome(state: .failed, failure: error.failure)))
+            }
+        }
+        _ = try end(unreadable)
+        return tasks
     }
 
     /// Returns connections of origins that the worker does not use any more.
@@ -236,10 +253,10 @@ public struct WorkerQueue {
         let rows = try database.run(
             """
             SELECT l.task, l.run, l.session, t.request, l.origin
-            FROM backhaul.live l JOIN backhaul.tasks t ON t.session = l.session AND t.id = l.task
+            FROM backhaul.live l LEFT JOIN backhaul.tasks t ON t.session = l.session AND t.id = l.task
             WHERE l.worker = $1 AND l.state = 3 ORDER BY l.task
             """, [.text(worker)])
-        return try rows.map { row throws(FleetError) in try claimed(row, origin: row.integer(4)) }
+        return try readable(rows) { row throws(FleetError) in try claimed(row, origin: row.integer(4)) }
     }
 
     public func configurations(of sessions: [SessionID]) throws(FleetError) -> [SessionID: [UInt8]] {
@@ -351,10 +368,10 @@ public struct WorkerQueue {
             l AS (
                 UPDATE backhaul.live l SET run = l.run + 1, worker = $1, claimed_at = now()
                 FROM left_over o WHERE l.task = o.task RETURNING l.*)
-            SELECT \(Self.publishingColumns) FROM l JOIN backhaul.tasks t ON t.session = l.session AND t.id = l.task
+            SELECT \(Self.publishingColumns) FROM l LEFT JOIN backhaul.tasks t ON t.session = l.session AND t.id = l.task
             ORDER BY l.task
             """, [.text(worker)])
-        return try rows.map { row throws(FleetError) in try publishing(row) }
+        return try readable(rows, publishing)
     }
 
     /// The publishing tasks of this worker, for the start of its process.
@@ -362,10 +379,10 @@ public struct WorkerQueue {
         let rows = try database.run(
             """
             SELECT \(Self.publishingColumns)
-            FROM backhaul.live l JOIN backhaul.tasks t ON t.session = l.session AND t.id = l.task
+            FROM backhaul.live l LEFT JOIN backhaul.tasks t ON t.session = l.session AND t.id = l.task
             WHERE l.worker = $1 AND l.state = 4 ORDER BY l.task
             """, [.text(worker)])
-        return try rows.map { row throws(FleetError) in try publishing(row) }
+        return try readable(rows, publishing)
     }
 
     private static let publishingColumns = "l.task, l.run, l.publishing_run, l.inode, l.outcome, t.request"

@@ -11,30 +11,47 @@ enum Rights {
     ]
 
     private static let worker = [
-        "SELECT": "schema_versions, settings, sessions, events",
-        "SELECT, UPDATE (last_application, next_start, paused_until)": "origins",
-        "SELECT, INSERT, UPDATE, DELETE": "workers, permits",
-        "SELECT, UPDATE, DELETE": "live",
-        "SELECT, INSERT, DELETE": "runs, ends",
-        "SELECT, INSERT": "new_ends",
-        "SELECT, DELETE": "tasks, replies",
+        ("schema_versions, settings, events", "SELECT"),
+        ("sessions", "SELECT (id, configuration)"),
+        ("origins", "SELECT, UPDATE (last_application, next_start, paused_until)"),
+        ("workers, permits", "SELECT, INSERT, UPDATE, DELETE"),
+        ("live", "SELECT, UPDATE, DELETE"),
+        ("runs, ends", "SELECT, INSERT, DELETE"),
+        ("new_ends", "SELECT, INSERT"),
+        ("tasks", "SELECT, DELETE"),
+        ("replies", "SELECT (made_at), DELETE"),
     ]
 
+    /// A host may not choose the numbers of sessions and origins: it could take those that others get next. It changes
+    /// neither runs nor workers.
     private static let host = [
-        "SELECT": "schema_versions, settings",
-        "SELECT, UPDATE (newest_event)": "applications",
-        "SELECT, INSERT": "origins",
-        "SELECT, INSERT, UPDATE, DELETE": "sessions, live",
-        "SELECT, INSERT, DELETE": "tasks, ends, new_ends, events, replies",
-        "SELECT, DELETE": "runs",
-        "USAGE": "SEQUENCE backhaul.task_ids",
+        ("schema_versions, settings", "SELECT"),
+        ("applications", "SELECT, UPDATE (newest_event)"),
+        ("origins", "SELECT, INSERT (name)"),
+        ("sessions", "SELECT, DELETE, INSERT (application, name, configuration, newest_event)"),
+        (
+            "sessions",
+            """
+            UPDATE (configuration, round, live_tasks, newest_event, is_invalidating, consumer, consumer_process,
+                consumer_started, consumer_machine, consumer_until)
+            """
+        ),
+        (
+            "live",
+            """
+            SELECT, DELETE, UPDATE (state, wanted, priority),
+                INSERT (task, session, application, origin, state, priority, waits_until, destination)
+            """
+        ),
+        ("tasks, ends, new_ends, events, replies", "SELECT, INSERT, DELETE"),
+        ("runs", "SELECT, DELETE"),
     ]
 
     /// Lets the role be that of a worker.
     static func grantWorker(_ role: String, _ database: DatabaseConnection) throws(FleetError) {
         try database.transaction { () throws(FleetError) in
             try grant(worker, to: role, database)
-            for table in tables.keys.sorted() {
+            for table in tables.keys.sorted() where table != "applications" {
                 try makePolicy("worker", of: table, for: role, "USING (true)", database)
             }
         }
@@ -47,6 +64,7 @@ enum Rights {
         try database.transaction { () throws(FleetError) in
             let application = try HostQueue(database: database).application(name)
             try grant(host, to: role, database)
+            try database.runScript("GRANT USAGE ON SEQUENCE backhaul.task_ids TO \(quoted(role))")
             let ofSession = "session IN (SELECT id FROM backhaul.sessions WHERE application = \(application))"
             for (table, column) in tables.sorted(by: { $0.key < $1.key }) {
                 let isOwn = column == "session" ? ofSession : "\(column) = \(application)"
@@ -58,13 +76,12 @@ enum Rights {
     }
 
     private static func grant(
-        _ rights: [String: String], to role: String, _ database: DatabaseConnection
+        _ rights: [(tables: String, right: String)], to role: String, _ database: DatabaseConnection
     ) throws(FleetError) {
         try database.runScript("GRANT USAGE ON SCHEMA backhaul TO \(quoted(role))")
-        for (right, objects) in rights.sorted(by: { $0.key < $1.key }) {
-            let names =
-                objects.hasPrefix("SEQUENCE ") ? objects : "backhaul." + objects.replacing(", ", with: ", backhaul.")
-            try database.runScript("GRANT \(right) ON \(names) TO \(quoted(role))")
+        for (tables, right) in rights {
+            let names = tables.replacing(", ", with: ", backhaul.")
+            try database.runScript("GRANT \(right) ON backhaul.\(names) TO \(quoted(role))")
         }
     }
 

@@ -174,7 +174,8 @@ public enum Schema {
             inode bigint,
             outcome bytea,
             -- No index has the state, so the change to publishing writes no index.
-            is_claimable boolean NOT NULL GENERATED ALWAYS AS (state = 1 AND waits_until IS NULL) STORED)
+            is_claimable boolean NOT NULL GENERATED ALWAYS AS (state = 1 AND waits_until IS NULL) STORED,
+            CHECK (state <> 4 OR (publishing_run IS NOT NULL AND inode IS NOT NULL AND outcome IS NOT NULL)))
             WITH (fillfactor = 70, \(vacuum));
         CREATE UNIQUE INDEX live_destination ON backhaul.live (destination);
         CREATE INDEX live_claimable ON backhaul.live (origin, application, priority DESC, task) WHERE is_claimable;

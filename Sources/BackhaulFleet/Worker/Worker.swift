@@ -60,8 +60,6 @@ public final class Worker {
 
     /// How long a worker that starts waits for its database.
     private static let startMilliseconds: Int64 = 30_000
-    /// At least how long the worker waits for a reply of its database.
-    private static let replyMilliseconds: Int64 = 5_000
     private static let pauseCheckMilliseconds: Int64 = 1_000
 
     /// Connects to the database, and opens the local store. Returns nil if it is stopped while it waits for the database.
@@ -93,8 +91,7 @@ public final class Worker {
 
     /// A renewal that fails leaves time for another one.
     private static func connect(_ options: WorkerOptions) throws(FleetError) -> DatabaseConnection {
-        try Schema.open(
-            options.address, replyMilliseconds: max(replyMilliseconds, options.leaseMilliseconds / 3))
+        try Schema.open(options.address, replyMilliseconds: options.leaseMilliseconds / 3)
     }
 
     /// Works until `isStopped`, or until the worker was drained. Tasks that still run continue when the worker starts
@@ -190,13 +187,12 @@ public final class Worker {
     private func start(_ tasks: [ClaimedTask], _ queue: WorkerQueue) throws(FleetError) {
         guard !tasks.isEmpty else { return }
         for task in tasks { running[task.run] = RunningTask(origin: task.origin, request: task.request) }
-        let sessions = Set(tasks.map(\.session)).sorted()
-        for (session, stored) in try queue.configurations(of: sessions) where !local.hasSession(session, stored) {
-            let configuration = try FleetError.wrapping(try Wire.decodeConfiguration(stored))
-            try local.configure(session, configuration, stored: stored)
-        }
+        let configured = try configureSessions(of: tasks, queue)
         for task in tasks {
             do throws(FleetError) {
+                guard configured.contains(task.session) else {
+                    throw FleetError(.invalidArgument, "the configuration of the task's session cannot be read")
+                }
                 try local.start(task)
                 running[task.run]?.isStarted = true
             } catch where error.failure.status == .invalidArgument {
@@ -208,6 +204,20 @@ public final class Worker {
                 throw error
             }
         }
+    }
+
+    /// Gives the local engine the sessions of the tasks. Returns those whose hosts have stored a readable configuration.
+    private func configureSessions(of tasks: [ClaimedTask], _ queue: WorkerQueue) throws(FleetError) -> Set<SessionID> {
+        let stored = try queue.configurations(of: Set(tasks.map(\.session)).sorted())
+        var configured: Set<SessionID> = []
+        for (session, bytes) in stored {
+            if !local.hasSession(session, bytes) {
+                guard let configuration = try? Wire.decodeConfiguration(bytes) else { continue }
+                try local.configure(session, configuration, stored: bytes)
+            }
+            configured.insert(session)
+        }
+        return configured
     }
 
     /// Cancels the running tasks that hosts have cancelled or suspended. Their ends then come from the local engine.

@@ -76,6 +76,46 @@ struct RightsTests {
         }
     }
 
+    @Test(
+        "a host chooses no numbers, limits and runs",
+        arguments: [
+            "INSERT INTO backhaul.sessions (id, application, name, configuration) OVERRIDING SYSTEM VALUE "
+                + "SELECT 1000, id, 'x', '' FROM backhaul.applications",
+            "INSERT INTO backhaul.origins (id, name) OVERRIDING SYSTEM VALUE VALUES (1000, 'https://other:443')",
+            "INSERT INTO backhaul.origins (name, paused_until) VALUES ('https://other:443', 'infinity')",
+            "UPDATE backhaul.live SET run = 0", "UPDATE backhaul.live SET worker = 'mine'",
+            "UPDATE backhaul.live SET session = 1", "UPDATE backhaul.origins SET connections = 1",
+            "DELETE FROM backhaul.origins", "SELECT 1 FROM backhaul.workers", "SELECT 1 FROM backhaul.permits",
+        ])
+    func refused(_ statement: String) throws {
+        try Rights.grantHost(role, application: "org.example.other", fleet.database)
+        let refused = #expect(throws: FleetError.self) { try connect().run(statement) }
+        #expect(refused?.sqlState == "42501")
+    }
+
+    @Test("rows that a host has forged stop neither claims nor ends of other tasks")
+    func forgedRows() throws {
+        let worker = try fleet.worker("worker")
+        let tasks = try fleet.enqueue(["forged", "unreadable", "right"].map { fleet.request($0) }, in: session)
+        try fleet.database.run(
+            "UPDATE backhaul.tasks SET request = '\\x00' WHERE id = $1", [.unsigned(tasks[1].task.rawValue)])
+        try fleet.database.run(
+            "INSERT INTO backhaul.new_ends (session, task) VALUES ($1, $2)",
+            [.unsigned(session.rawValue), .unsigned(tasks[0].task.rawValue)])
+        try fleet.database.run(
+            """
+            INSERT INTO backhaul.live (task, session, application, origin, state, priority, destination)
+            SELECT 10000 + i, $1, 1, -i, 1, 0, '/' || i FROM generate_series(1, 2 * \(WorkerQueue.originBatch)) AS i
+            """, [.unsigned(session.rawValue)])
+        // The forged origins come first, and none of them is open.
+        let first = try worker.origins(after: -10_000, running: [:])
+        #expect(first.count == WorkerQueue.originBatch && first.allSatisfy { !$0.isOpen })
+        let claimed = try worker.claim(from: 1, running: 0)
+        #expect(claimed.map(\.run.task) == [tasks[0].task, tasks[2].task])
+        #expect(try fleet.state(of: tasks[1].task) == .failed)
+        #expect(try worker.end(claimed.map { RunEnd($0.run, .succeeded) }) == Set(claimed.map(\.run)))
+    }
+
     @Test("with its rights, a host can do all that hosts do")
     func host() throws {
         try Rights.grantHost(role, application: "org.example.own", fleet.database)
