@@ -86,13 +86,14 @@ struct FileSystem: Sendable {
     /// the identity at the time when the upload was enqueued.
     ///
     /// A file that was just written could get another content, and keep its time of modification, which is that of the
-    /// kernel's last tick. So this function waits for the next tick: each change after it gets another time.
+    /// kernel's last tick. So this function waits for the next tick: on a local file system, each change after it gets
+    /// another time.
     func openToSend(_ path: String) throws(SystemError) -> Descriptor {
         let opened = Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NONBLOCK, 0) })
         let age = Clock.wallMilliseconds - (try status(opened.number)).modifiedNanoseconds / 1_000_000
         if (0..<Self.longestTickMilliseconds).contains(age) {
             var wait = timespec(tv_sec: 0, tv_nsec: Int(Self.longestTickMilliseconds - age) * 1_000_000)
-            nanosleep(&wait, nil)
+            withUnsafeMutablePointer(to: &wait) { while nanosleep($0, $0) != 0, errno == EINTR {} }
         }
         return opened
     }

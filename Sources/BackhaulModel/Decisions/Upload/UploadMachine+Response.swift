@@ -35,6 +35,7 @@ extension UploadMachine {
     ) -> [Action] {
         guard case .sending(let step) = state else { return [] }
         self.head = head
+        if !policy.acceptedStatuses.contains(head.status) { notePause(head.retryAfterSeconds) }
         if let authChallenge {
             state = .refusing(.credential(authChallenge), ticks: 0)
             return []
@@ -143,8 +144,8 @@ extension UploadMachine {
     mutating func conclude(_ conclusion: Conclusion, transferHasEnded: Bool = false) -> [Action] {
         let last = state
         var conclusion = conclusion
-        if case .retry(let failure, let seconds) = conclusion, let pauseOfParts {
-            conclusion = .retry(failure, retryAfterSeconds: max(seconds ?? 0, pauseOfParts))
+        if case .retry(let failure, let seconds) = conclusion, let pause {
+            conclusion = .retry(failure, retryAfterSeconds: max(seconds ?? 0, pause))
         }
         state = .concluding(conclusion)
         return (last.hasTransfer && !transferHasEnded ? [.stopTransfer] : [])

@@ -118,17 +118,15 @@ extension UploadMachine {
         var machine = self
         machine.ownPart = part
         (machine.state, machine.step, machine.parts) = (.ready, .part(resource, part), nil)
-        (machine.head, machine.bytesReceived) = (nil, 0)
+        (machine.head, machine.pause, machine.bytesReceived) = (nil, nil, 0)
         return machine
     }
 
-    /// Takes the response of an extra part. If the server asks for a pause, it holds also if another part ends the
-    /// attempt before the rest of the response is received.
-    public mutating func responded(_ extra: UploadMachine) {
-        guard let head = extra.head, !policy.acceptedStatuses.contains(head.status),
-            let seconds = head.retryAfterSeconds
-        else { return }
-        pauseOfParts = max(pauseOfParts ?? 0, seconds)
+    /// Takes the response of an extra part.
+    public mutating func responded(_ extra: UploadMachine) { notePause(extra.pause) }
+
+    mutating func notePause(_ seconds: Int64?) {
+        if let seconds { pause = max(pause ?? 0, seconds) }
     }
 
     /// Takes the end of the machine of an extra part.

@@ -23,8 +23,9 @@ public struct UploadMachine: Sendable {
     var parts: PartPlan?
     /// The only part that this machine sends; nil for the machine of an attempt.
     var ownPart: UploadPart?
-    /// The longest pause that the server has asked for with the refusal of an extra part.
-    var pauseOfParts: Int64?
+    /// The longest pause in seconds that the server has asked for with a refusal. It holds also if the connection, or
+    /// another part, ends the attempt before the rest of the response is received.
+    var pause: Int64?
     /// The body of the present response, if the verdict needs it.
     private(set) var responseBody: [UInt8] = []
     let url: String
