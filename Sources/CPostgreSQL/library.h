@@ -12,8 +12,8 @@
 // clang-format off
 #define BHL_POSTGRESQL_FUNCTIONS(X)                                                                                    \
     X(connectdbParams) X(pingParams) X(status) X(errorMessage) X(finish) X(setNoticeProcessor) X(conninfoParse)        \
-    X(conninfoFree) X(socket) X(setnonblocking) X(sendQueryParams) X(sendQuery) X(flush) X(consumeInput) X(isBusy)      \
-    X(getResult) X(resultStatus) X(resultErrorField) X(clear) X(ntuples) X(nfields) X(getvalue) X(getlength)            \
+    X(conninfoFree) X(socket) X(setnonblocking) X(sendQueryParams) X(sendQuery) X(flush) X(consumeInput) X(isBusy)     \
+    X(getResult) X(resultStatus) X(resultErrorField) X(clear) X(ntuples) X(nfields) X(getvalue) X(getlength)           \
     X(getisnull) X(cmdTuples)
 // clang-format on
 

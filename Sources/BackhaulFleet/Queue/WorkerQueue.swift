@@ -104,8 +104,10 @@ public struct WorkerQueue {
                     UNION ALL SELECT (SELECT origin FROM backhaul.live WHERE is_claimable AND origin > q.origin
                         ORDER BY origin LIMIT 1), place + 1
                     FROM queued q WHERE q.origin IS NOT NULL AND place < \(Self.originBatch))
-                SELECT q.origin, o.id IS NOT NULL AND \(OriginLimits.isOpen) AND \(OriginLimits.connections) > coalesce(r.tasks, 0)
-                    + (SELECT coalesce(sum(connections), 0) FROM backhaul.permits WHERE origin = o.id AND worker <> $2)
+                SELECT q.origin, o.id IS NOT NULL AND \(OriginLimits.isOpen)
+                    AND \(OriginLimits.connections) > coalesce(r.tasks, 0) + (
+                        SELECT coalesce(sum(connections), 0) FROM backhaul.permits
+                        WHERE origin = o.id AND worker <> $2)
                 FROM queued q LEFT JOIN backhaul.origins o ON o.id = q.origin
                     LEFT JOIN unnest($3::integer[], $4::bigint[]) AS r (origin, tasks) ON r.origin = o.id,
                     backhaul.settings s
@@ -368,8 +370,8 @@ public struct WorkerQueue {
             l AS (
                 UPDATE backhaul.live l SET run = l.run + 1, worker = $1, claimed_at = now()
                 FROM left_over o WHERE l.task = o.task RETURNING l.*)
-            SELECT \(Self.publishingColumns) FROM l LEFT JOIN backhaul.tasks t ON t.session = l.session AND t.id = l.task
-            ORDER BY l.task
+            SELECT \(Self.publishingColumns)
+            FROM l LEFT JOIN backhaul.tasks t ON t.session = l.session AND t.id = l.task ORDER BY l.task
             """, [.text(worker)])
         return try readable(rows, publishing)
     }

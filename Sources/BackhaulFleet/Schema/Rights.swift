@@ -80,8 +80,8 @@ enum Rights {
     ) throws(FleetError) {
         try database.runScript("GRANT USAGE ON SCHEMA backhaul TO \(quoted(role))")
         for (tables, right) in rights {
-            let names = tables.replacing(", ", with: ", backhaul.")
-            try database.runScript("GRANT \(right) ON backhaul.\(names) TO \(quoted(role))")
+            let names = tables.split(separator: ", ").map { "backhaul." + $0 }.joined(separator: ", ")
+            try database.runScript("GRANT \(right) ON \(names) TO \(quoted(role))")
         }
     }
 

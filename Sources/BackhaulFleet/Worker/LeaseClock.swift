@@ -22,7 +22,7 @@ struct LeaseClock {
         renewed.map { milliseconds - $0 < leaseMilliseconds - marginMilliseconds } ?? false
     }
 
-    /// How long a worker waits until it asks the database again. All workers together ask some 500 times each second, so
-    /// the queue of a large fleet is found as soon as that of a small one. No wait delays a renewal much.
+    /// How long a worker waits until it asks the database again. Up to 1,000 workers ask at most 500 times each second
+    /// together, so a new task starts in a large fleet as soon as in a small one. No wait delays a renewal much.
     func waitMilliseconds(workers: Int64) -> Int64 { min(max(200, 2 * workers), 2_000, leaseMilliseconds / 6) }
 }

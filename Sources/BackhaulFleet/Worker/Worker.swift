@@ -62,7 +62,8 @@ public final class Worker {
     private static let startMilliseconds: Int64 = 30_000
     private static let pauseCheckMilliseconds: Int64 = 1_000
 
-    /// Connects to the database, and opens the local store. Returns nil if it is stopped while it waits for the database.
+    /// Connects to the database, and opens the local store. Returns nil if it is stopped while it waits for the
+    /// database.
     public init?(_ options: WorkerOptions, isStopped: () -> Bool) throws(FleetError) {
         self.options = options
         lease = LeaseClock(leaseMilliseconds: options.leaseMilliseconds)
@@ -206,7 +207,7 @@ public final class Worker {
         }
     }
 
-    /// Gives the local engine the sessions of the tasks. Returns those whose hosts have stored a readable configuration.
+    /// Gives the local engine the sessions of the tasks. Returns those that have a readable configuration.
     private func configureSessions(of tasks: [ClaimedTask], _ queue: WorkerQueue) throws(FleetError) -> Set<SessionID> {
         let stored = try queue.configurations(of: Set(tasks.map(\.session)).sorted())
         var configured: Set<SessionID> = []
