@@ -55,6 +55,10 @@ public final class Worker {
     private var pauses: [Int64: Int64] = [:]
     private var pauseCheck = Deadline.after(milliseconds: 0)
 
+    /// The most tasks of each origin that ran together since the last renewal. The worker keeps so many permits: if it
+    /// gave one back between two tasks, another worker would open a connection, and this one still has an idle one.
+    private var mostRunning: [Int64: Int64] = [:]
+
     /// The origin whose turn was the last one.
     private var lastOrigin: Int64 = 0
 
@@ -142,7 +146,8 @@ public final class Worker {
         try continueOwnTasks(queue)
         try queue.releaseExpired()
         try complete(queue.ownPublishing() + queue.takeOver(), queue)
-        try queue.releasePermits(running: runningByOrigin)
+        try queue.releasePermits(running: mostRunning)
+        mostRunning = runningByOrigin
         try queue.removeOld()
     }
 
@@ -188,6 +193,7 @@ public final class Worker {
     private func start(_ tasks: [ClaimedTask], _ queue: WorkerQueue) throws(FleetError) {
         guard !tasks.isEmpty else { return }
         for task in tasks { running[task.run] = RunningTask(origin: task.origin, request: task.request) }
+        mostRunning.merge(runningByOrigin, uniquingKeysWith: max)
         let configured = try configureSessions(of: tasks, queue)
         for task in tasks {
             do throws(FleetError) {

@@ -266,6 +266,7 @@ def test_the_library_can_be_installed_into_a_folder_for_one_architecture(tmp_pat
     place = tmp_path / "place"
     make("install", "PREFIX=/usr", "LIBDIR=/usr/lib/x", f"DESTDIR={place}")
     assert "libdir=${prefix}/lib/x\n" in (place / "usr/lib/x/pkgconfig/backhaul.pc").read_text()
-    assert files_below(place / "usr/lib") == {f"x/{name.removeprefix('lib/')}" for name in FILES
-                                              if name.startswith("lib/")} | {
-        "x/cmake/Backhaul/BackhaulConfigVersion.cmake"}
+    # systemd searches for units in lib/systemd only.
+    assert files_below(place / "usr/lib") == {
+        name.removeprefix("lib/") if name.startswith("lib/systemd/") else f"x/{name.removeprefix('lib/')}"
+        for name in FILES if name.startswith("lib/")} | {"x/cmake/Backhaul/BackhaulConfigVersion.cmake"}
