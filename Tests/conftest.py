@@ -25,6 +25,7 @@ from servers.misbehaving import MisbehavingServer  # noqa: E402
 from servers.nginx import Nginx  # noqa: E402
 from testbed.calendar import Calendar  # noqa: E402
 from testbed.host import Host  # noqa: E402
+from testbed.network import Network, Unavailable  # noqa: E402
 from testbed.work_dirs import make_place, new_place  # noqa: E402
 
 
@@ -104,6 +105,17 @@ def one(host):
 def misbehaving():
     with MisbehavingServer() as server:
         yield server
+
+
+@pytest.fixture
+def network():
+    """Two network namespaces with a cable between them. Hosts run in the first namespace, and servers in the second."""
+    try:
+        made = Network()
+    except Unavailable as reason:
+        pytest.skip(f"no network can be made: {reason}")
+    yield made
+    made.end()
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,9 @@
 import contextlib
 import os
 import signal
+import tempfile
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,8 @@ from backhaul import TaskState
 from servers.behaviour import Behaviour, retry_after
 from servers.content import Content, sha256_of
 from servers.counting import CountingServer
+from servers.misbehaving import MisbehavingServer
+from servers.relay import Relay
 from testbed.fleet import Database, Fleet, connection_pool
 from testbed.fleet_run import soak
 from testbed.host import until
@@ -90,6 +94,31 @@ def test_a_zombie_publishes_nothing(fleet, host, large, downloads):
     assert fleet.sql("SELECT run FROM backhaul.ends") == ["2"]
 
 
+def test_a_worker_whose_network_cable_is_unplugged_publishes_nothing(fleet, host, database, network, downloads):
+    content = Content(3_000_000)
+    database_there = Relay(f"{database.folder}/.s.PGSQL.5432", address=network.address)
+    server = MisbehavingServer(address=network.address)
+    with contextlib.ExitStack() as stack, host.session("files") as session:
+        network.there(lambda: (stack.enter_context(database_there), stack.enter_context(server)))
+        network.plug()
+        address = fleet.address.partition("?")[0].replace("@/", f"@{network.address}:{database_there.port}/")
+        far = fleet.start("far", lease=3, address=address, prefix=network.prefix)
+        url = server.serve("/file", content, [Behaviour(pace=300_000)], otherwise=Behaviour(pace=1_000_000))
+        started(fleet, session, url, downloads)
+        network.unplug()
+        fleet.start("near", lease=3, address=address, prefix=network.prefix_there)
+        assert ends(session, 1)["file"][0].state == TaskState.SUCCEEDED
+        placed = (downloads / "file").stat()
+        network.plug()
+        until(lambda: fleet.sql("SELECT 1 FROM backhaul.workers WHERE name = 'far' AND lease_until > now()"),
+              bool, LIMIT)
+        fleet.command("fleet", "drain", "far")
+        assert far.wait(LIMIT) == 0
+    assert (downloads / "file").read_bytes() == content.data
+    assert (downloads / "file").stat().st_ino == placed.st_ino
+    assert fleet.sql("SELECT run FROM backhaul.ends") == ["2"]
+
+
 def test_a_restarted_worker_continues_its_own_tasks(fleet, host, large, downloads):
     url, expected = large
     worker = fleet.start("worker", lease=60)
@@ -114,6 +143,20 @@ def test_a_worker_and_a_host_that_start_before_the_database_wait_for_it(database
         assert ends(session, 1)[name][0].state == TaskState.SUCCEEDED
     starting.join()
     assert sha256_of(downloads / name) == served.digests[name]
+
+
+def test_a_worker_moves_files_to_another_file_system(fleet, host, nginx, served, downloads):
+    names = sorted(served.digests)[:10]
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, host.session("files") as session:
+        worker = fleet.start("worker", folder=Path(folder))
+        for name in names:
+            session.download(f"{nginx.url}/{name}", downloads / name, key=name)
+        ended = ends(session, len(names))
+        fleet.command("fleet", "drain", "worker")
+        assert worker.wait(LIMIT) == 0
+    assert {event.state for events in ended.values() for event in events} == {TaskState.SUCCEEDED}
+    assert {path.name: sha256_of(path) for path in downloads.iterdir()} == {
+        name: served.digests[name] for name in names}
 
 
 def test_a_running_task_is_cancelled(fleet, host, large, downloads):

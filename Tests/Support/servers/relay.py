@@ -10,8 +10,8 @@ from servers.proxy import join
 class Relay(AcceptingServer):
     """``with Relay(path) as relay``: forwards each connection to the Unix socket at the path."""
 
-    def __init__(self, path):
-        super().__init__()
+    def __init__(self, path, **options):
+        super().__init__(**options)
         self._path = path
         self._is_whole = threading.Event()
         self._is_whole.set()
@@ -19,7 +19,7 @@ class Relay(AcceptingServer):
     def cut(self):
         self._is_whole.clear()
 
-    def mend(self):
+    def restore(self):
         self._is_whole.set()
 
     def _serve(self, connection):

@@ -129,11 +129,12 @@ class Fleet:
         """Runs a statement, and returns the lines of its result."""
         return run_sql(self.address, statement)
 
-    def start(self, name, *, lease=6, address=None):
-        """Starts a worker, or starts it again in the same directory. It reaches the database at the address."""
+    def start(self, name, *, lease=6, address=None, folder=None, prefix=()):
+        """Starts a worker, or starts it again in the same directory. It reaches the database at the address. `prefix`
+        are the words of a command that starts the worker, such as one that enters a namespace."""
         self.workers[name] = subprocess.Popen(
-            [COMMAND, "worker", "--store", address or self.address, "--name", name, "--directory",
-             str(self.folder / name), "--lease", str(lease), "--quiet"], stdin=subprocess.DEVNULL)
+            [*prefix, COMMAND, "worker", "--store", address or self.address, "--name", name, "--directory",
+             str((folder or self.folder) / name), "--lease", str(lease), "--quiet"], stdin=subprocess.DEVNULL)
         return self.workers[name]
 
     def close(self):

@@ -70,7 +70,7 @@ class FleetRun(SoakRun):
         elif loss == "link":
             name = self.random.choice(links)
             self.links[name].cut()
-            self._later(f"link {name}", self.links[name].mend)
+            self._later(f"link {name}", self.links[name].restore)
         elif "worker" in loss:
             for name in names if loss == "all workers" else names[:1]:
                 self._kill_worker(name)

@@ -46,9 +46,8 @@ class Network:
         return keeper.pid
 
     def _in(self, keeper, script):
-        done = subprocess.run(["nsenter", f"--net=/proc/{keeper}/ns/net", "sh", "-c", script], check=False,
-                              capture_output=True, text=True, timeout=120,
-                              env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+        done = subprocess.run([*self._prefix(keeper), "sh", "-c", script], check=False, capture_output=True, text=True,
+                              timeout=120, env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
         if done.returncode:
             raise Unavailable(done.stderr.strip())
 
@@ -73,7 +72,16 @@ class Network:
     @property
     def prefix(self):
         """The first words of a command that starts a program in the hosts' namespace."""
-        return ["nsenter", f"--net=/proc/{self._hosts_namespace}/ns/net"]
+        return self._prefix(self._hosts_namespace)
+
+    @property
+    def prefix_there(self):
+        """The same for the servers' namespace."""
+        return self._prefix(self._servers_namespace)
+
+    @staticmethod
+    def _prefix(keeper):
+        return ["nsenter", f"--net=/proc/{keeper}/ns/net"]
 
     def there(self, body):
         """Calls a function in a thread of the servers' namespace. Sockets and threads that the function makes belong to
