@@ -24,7 +24,14 @@ public final class DiskThreads: Sendable {
     private let journal: PartJournal?
     private let home: FileSystemWorkers
     private let state: Lock<State>
+    /// The moves of kept files that have not ended, by the file's path in the store.
+    private let moves = Lock<[String: RunningMove]>([:])
     private let lastID = Lock<UInt64>(0)
+
+    private struct RunningMove {
+        let destination: String
+        var completions: [MoveCompletion]
+    }
 
     /// The limit on file systems that have their own threads. Further file systems share the threads of `home`.
     private static let fileSystemLimit = 32
@@ -90,25 +97,47 @@ public final class DiskThreads: Sendable {
     public typealias IntentRecorder =
         @Sendable (FinishIntent, _ then: @escaping @Sendable (Result<Void, Failure>) -> Void) -> Void
 
+    public typealias MoveCompletion = @Sendable (Result<Void, Failure>) -> Void
+
     /// Moves a kept file to the path that the host has given, and syncs the file. The file is renamed. If the path is
     /// on another file system, the file is copied, synced and renamed. Before a rename, the identity of the file is
     /// recorded with `record`. The call can be repeated after a crash at any point, with the last recorded identity as
     /// `intent`. If the file is missing at both paths, fails with `notFound`. Can also fail like `PartFile.place`.
+    ///
+    /// If the call is repeated while the file is moved, it has the result of the first call. For another path, it fails
+    /// with `wrongState`.
     public func moveKept(
         from path: String, to target: PartLocation, intent: FinishIntent?, record: @escaping IntentRecorder,
-        then: @escaping @Sendable (Result<Void, Failure>) -> Void
+        then: @escaping MoveCompletion
     ) {
         let worker = worker(for: path, at: target.destination)
+        let destination = target.destination.path
+        let running = moves.withLock { moves -> String? in
+            guard let running = moves[path] else {
+                moves[path] = RunningMove(destination: destination, completions: [then])
+                return nil
+            }
+            if running.destination == destination { moves[path]?.completions.append(then) }
+            return running.destination
+        }
+        if let running {
+            guard running != destination else { return }
+            let failure = Failure(.wrongState, "the file is already being moved to \(running)")
+            worker.post { _ in then(.failure(failure)) }
+            return
+        }
         let id = newID()
+        let ended: MoveCompletion = { [moves] result in
+            for then in moves.withLock({ $0.removeValue(forKey: path)?.completions ?? [] }) { then(result) }
+        }
         worker.post { context in
             context.moves[id] = KeptFileMove(from: path, to: target, intent: intent, files: context.files)
-            DiskThreads.advance(id, worker, record: record, then: then)
+            DiskThreads.advance(id, worker, record: record, then: ended)
         }
     }
 
     private static func advance(
-        _ id: UInt64, _ worker: Worker<DiskContext>, record: @escaping IntentRecorder,
-        then: @escaping @Sendable (Result<Void, Failure>) -> Void
+        _ id: UInt64, _ worker: Worker<DiskContext>, record: @escaping IntentRecorder, then: @escaping MoveCompletion
     ) {
         worker.post { context in
             guard let move = context.moves[id] else { return }
@@ -152,6 +181,7 @@ public final class DiskThreads: Sendable {
         _ = home.close(until: nil)
         var changing: Set<String> = []
         for workers in all where workers !== home { changing.formUnion(workers.close(until: deadline)) }
+        moves.change { $0 = [:] }
         return changing
     }
 

@@ -136,6 +136,34 @@ import Testing
         #expect(try await move(target, intent: intents.last).isEmpty)
     }
 
+    @Test("a move that is repeated before it has ended has the result of the first one, and makes no second copy")
+    func repeated() async throws {
+        let target = try home.scratch.location("photo")
+        async let first = move(target)
+        async let second = move(target)
+        let intents = try await [first.count, second.count]
+        #expect(intents.sorted() == [0, 2])
+        #expect(contents(target.destination.path) == bytes)
+        #expect(home.scratch.names() == ["photo"])
+        #expect(store.names().isEmpty)
+    }
+
+    @Test("while a kept file is moved, it cannot be moved to another path")
+    func twoPaths() async throws {
+        let (photo, other) = (try home.scratch.location("photo"), try home.scratch.location("other"))
+        let refused = Lock<Status?>(nil)
+        try await result { then in
+            threads.moveKept(from: store.path("kept"), to: photo, intent: nil, record: { $1(.success(())) }, then: then)
+            threads.moveKept(
+                from: store.path("kept"), to: other, intent: nil, record: { $1(.success(())) },
+                then: { result in
+                    if case .failure(let failure) = result { refused.change { $0 = failure.status } }
+                })
+        }.get()
+        #expect(refused.withLock { $0 } == .wrongState)
+        #expect(home.scratch.names() == ["photo"])
+    }
+
     @Test("if a crash left a complete copy of a kept file, the copy is recognized by its recorded identity")
     func copiedBefore() async throws {
         let target = try home.scratch.location("photo")
