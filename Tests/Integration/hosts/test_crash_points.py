@@ -50,7 +50,7 @@ def work(one, requests):
         return acknowledged, seen, False
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(600, func_only=True)
 @pytest.mark.parametrize("passing", [1, 4])
 @pytest.mark.parametrize("point", POINTS)
 def test_a_kill_at_any_step_loses_no_task_and_repeats_no_acknowledged_event(
@@ -85,7 +85,7 @@ def test_a_kill_at_any_step_loses_no_task_and_repeats_no_acknowledged_event(
         name: content.sha256 for name, content in contents.items()}
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(600, func_only=True)
 @pytest.mark.parametrize("point", sorted(AFTER_THE_TRANSFER))
 def test_a_complete_file_is_not_fetched_again_after_a_kill(debug_library, host, misbehaving, downloads, point):
     content = Content(20_000)
@@ -99,7 +99,7 @@ def test_a_complete_file_is_not_fetched_again_after_a_kill(debug_library, host, 
     assert len(misbehaving.log()) == 1
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(600, func_only=True)
 def test_a_completely_received_file_keeps_its_etag_after_a_kill_and_is_not_fetched_again(
         debug_library, host, misbehaving, downloads):
     content = Content(5_000_000)
