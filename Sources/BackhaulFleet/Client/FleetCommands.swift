@@ -5,11 +5,10 @@ internal import BackhaulPlatform
 final class FleetCommands {
     private struct OpenHandle {
         var session: SessionID
-        var name: String
         var role: Role
     }
 
-    /// An opening that waits until another handle gives up the right to read the session's events.
+    /// An opening that waits until another handle releases the right to read the session's events.
     private struct Waiting {
         var sequence: UInt64
         var handle: HandleID
@@ -22,8 +21,10 @@ final class FleetCommands {
     private let process = ProcessIdentity.current
     private var handles: [HandleID: OpenHandle] = [:]
     private var waiting: [Waiting] = []
-    /// The newest event of each session that the client knows, by the name of the session.
-    private var newest: [String: EventID] = [:]
+    /// The newest event of each session that the client knows.
+    private var newest: [SessionID: EventID] = [:]
+    /// The sequence numbers of commands that have waited, and were cancelled.
+    private var cancelled: [UInt64] = []
     private var renewal = Deadline.after(milliseconds: FleetCommands.renewalMilliseconds)
     private let startedMilliseconds = Clock.wallMilliseconds
 
@@ -168,7 +169,7 @@ final class FleetCommands {
                     Failure(.inUse, "another handle consumes the session \(name); close it, or wait for the session"))
             }
         }
-        handles[handle] = OpenHandle(session: opened.id, name: name, role: role)
+        handles[handle] = OpenHandle(session: opened.id, role: role)
         return .session(
             opened.id, isNew: opened.isNew, newestEvent: opened.newest, unacknowledged: opened.unacknowledged)
     }
@@ -179,8 +180,6 @@ final class FleetCommands {
         waiting.append(opening)
         return nil
     }
-
-    private var cancelled: [UInt64] = []
 
     private func stopWaiting(_ handle: HandleID) {
         cancelled += waiting.filter { $0.handle == handle }.map(\.sequence)
@@ -262,10 +261,11 @@ final class FleetCommands {
         for one in news {
             guard let id = one.newest, id > newest[one.session] ?? .zero else { continue }
             newest[one.session] = id
-            messages.append(.notice(.event(identifier: one.session, newest: id)))
+            messages.append(.notice(.event(identifier: one.name, newest: id)))
         }
         let open = Set(news.map(\.session))
-        for (handle, session) in handles where !open.contains(session.name) {
+        newest = newest.filter { open.contains($0.key) }
+        for (handle, session) in handles where !open.contains(session.session) {
             handles[handle] = nil
             messages.append(.notice(.removed(handle)))
         }

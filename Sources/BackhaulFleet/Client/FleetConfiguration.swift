@@ -10,16 +10,27 @@ enum FleetConfiguration {
         }
     }
 
+    private static let prefix = "fleet-"
+
+    /// The identifier of the session in the local engine of a worker.
+    static func localIdentifier(of session: SessionID) -> String { prefix + String(session.rawValue) }
+
+    static func session(ofLocal identifier: String) -> SessionID? {
+        guard identifier.hasPrefix(prefix) else { return nil }
+        return UInt64(identifier.dropFirst(prefix.count)).map { SessionID(rawValue: $0) }
+    }
+
     /// The configuration of the session in the local engine of a worker.
     static func local(_ stored: SessionConfiguration, of session: SessionID) -> SessionConfiguration {
         var local = stored
-        local.identifier = "fleet-\(session.rawValue)"
+        local.identifier = localIdentifier(of: session)
         local.sendsLaunchEvents = false
         local.historyLimit = nil
         // The fleet passes no challenges to its host.
         local.asksForCredentials = false
-        // The permits of the fleet limit the connections.
+        // The worker claims only what may run.
         local.connectionsPerOrigin = UInt32(Limits.connectionsPerOrigin)
+        local.maximumRunningTasks = UInt32(Limits.runningTasks)
         return local
     }
 }

@@ -4,7 +4,7 @@ internal import BackhaulPlatform
 
 /// A fleet as the store of a client: a queue in PostgreSQL, which workers drain.
 public struct FleetStore: RemoteStore {
-    /// How often the thread looks for new events. It is the longest delay of an event.
+    /// How often the thread asks for new events. It is the longest delay of an event.
     private static let tickMilliseconds: Int64 = 200
 
     private let address: DatabaseAddress

@@ -5,7 +5,7 @@ internal import Glibc
 
 /// A connection to the fleet's database. One thread uses it. It uses no state of a session of PostgreSQL outside of
 /// transactions (prepared statements, advisory locks, LISTEN), so a connection pool in transaction mode may be between.
-public final class DatabaseConnection {
+final class DatabaseConnection {
     private let library: bhl_postgresql
     // Unsafe: an opaque object of libpq. We own it until `deinit`.
     private let handle: OpaquePointer
@@ -13,8 +13,8 @@ public final class DatabaseConnection {
     private let replyMilliseconds: Int64
     private var isOverdue = false
 
-    /// Longer than the removal of a session with a million tasks.
-    public static let longestReplyMilliseconds: Int64 = 300_000
+    /// The removal of a session with a million tasks takes less time.
+    static let longestReplyMilliseconds: Int64 = 300_000
 
     /// The parameters that the address may replace. An interrupted network ends a connection after some seconds.
     private static let defaults = [
@@ -25,7 +25,7 @@ public final class DatabaseConnection {
     /// Connects, and waits until the server has accepted the connection or the time-out has passed.
     ///
     /// - replyMilliseconds: after this time without a reply, the connection counts as lost.
-    public init(
+    init(
         _ address: DatabaseAddress, replyMilliseconds: Int64 = longestReplyMilliseconds
     ) throws(FleetError) {
         self.replyMilliseconds = replyMilliseconds
@@ -61,11 +61,11 @@ public final class DatabaseConnection {
     }
 
     /// Whether the connection has ended. Then a new connection is needed.
-    public var isLost: Bool { isOverdue || library.status(handle) != CONNECTION_OK }
+    var isLost: Bool { isOverdue || library.status(handle) != CONNECTION_OK }
 
     /// Runs one statement, whose parameters are $1, $2, and so on.
     @discardableResult
-    public func run(_ statement: String, _ values: [SQLValue] = []) throws(FleetError) -> Rows {
+    func run(_ statement: String, _ values: [SQLValue] = []) throws(FleetError) -> Rows {
         let isSent = Self.withCStrings(values.map(\.encoded)) { pointers in
             library.sendQueryParams(handle, statement, Int32(values.count), nil, pointers, nil, nil, 0)
         }
@@ -73,7 +73,7 @@ public final class DatabaseConnection {
     }
 
     /// Runs several statements without parameters.
-    public func runScript(_ script: String) throws(FleetError) {
+    func runScript(_ script: String) throws(FleetError) {
         _ = try rows(try reply(library.sendQuery(handle, script)))
     }
 
@@ -111,19 +111,20 @@ public final class DatabaseConnection {
         }
     }
 
-    /// A queue has more index entries of removed rows than of rows. Only an index scan marks these entries, so that the
-    /// next scan skips them; a bitmap scan reads the removed rows each time. The planner overestimates recursive
-    /// queries, and would compile them, which takes longer than to run them. A process that is stopped within a
-    /// transaction keeps its locks only for some seconds.
+    /// The length of a queue changes faster than the planner's statistics, so the planner could read a whole queue for
+    /// one task. A queue has more index entries of removed rows than of rows. Only an index scan marks these entries,
+    /// so that the next scan skips them; a bitmap scan reads the removed rows each time. The planner overestimates
+    /// recursive queries, and would compile them, which takes longer than to run them. A process that is stopped within
+    /// a transaction keeps its locks only for some seconds.
     private var begin: String {
         """
-        BEGIN; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;
+        BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;
         SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL statement_timeout = \(replyMilliseconds)
         """
     }
 
     /// Runs `body` in a transaction. If the transaction loses a conflict with another one, runs it again.
-    public func transaction<Result>(_ body: () throws(FleetError) -> Result) throws(FleetError) -> Result {
+    func transaction<Result>(_ body: () throws(FleetError) -> Result) throws(FleetError) -> Result {
         var conflicts = 0
         while true {
             try runScript(begin)

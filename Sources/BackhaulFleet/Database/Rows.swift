@@ -1,27 +1,28 @@
 /// The rows that a statement returned, copied out of libpq.
-public struct Rows: Sendable, RandomAccessCollection {
-    public struct Row: Sendable {
+struct Rows: Sendable, RandomAccessCollection {
+    struct Row: Sendable {
         fileprivate let cells: ArraySlice<[UInt8]?>
 
         private func cell(_ column: Int) -> [UInt8]? { cells[cells.startIndex + column] }
 
-        public func isNull(_ column: Int) -> Bool { cell(column) == nil }
+        func isNull(_ column: Int) -> Bool { cell(column) == nil }
 
-        public func text(_ column: Int) -> String { optionalText(column) ?? "" }
+        func text(_ column: Int) -> String { optionalText(column) ?? "" }
 
-        public func optionalText(_ column: Int) -> String? { cell(column).map { String(decoding: $0, as: UTF8.self) } }
+        func optionalText(_ column: Int) -> String? { cell(column).map { String(decoding: $0, as: UTF8.self) } }
 
         /// 0 if the cell is NULL.
-        public func integer(_ column: Int) -> Int64 { Int64(text(column)) ?? 0 }
+        func integer(_ column: Int) -> Int64 { Int64(text(column)) ?? 0 }
 
-        public func unsigned(_ column: Int) -> UInt64 { UInt64(text(column)) ?? 0 }
+        /// A number that is stored with the same bits, such as an inode, as PostgreSQL has no unsigned numbers.
+        func unsigned(_ column: Int) -> UInt64 { UInt64(bitPattern: integer(column)) }
 
-        public func bool(_ column: Int) -> Bool { text(column) == "t" }
+        func bool(_ column: Int) -> Bool { text(column) == "t" }
 
-        public func bytes(_ column: Int) -> [UInt8] { optionalBytes(column) ?? [] }
+        func bytes(_ column: Int) -> [UInt8] { optionalBytes(column) ?? [] }
 
         /// The bytes of a `bytea` in the form `\x6261`.
-        public func optionalBytes(_ column: Int) -> [UInt8]? {
+        func optionalBytes(_ column: Int) -> [UInt8]? {
             guard let cell = cell(column) else { return nil }
             var bytes: [UInt8] = []
             bytes.reserveCapacity(cell.count / 2)
@@ -39,7 +40,7 @@ public struct Rows: Sendable, RandomAccessCollection {
     private let columns: Int
     private let cells: [[UInt8]?]
     /// How many rows the statement inserted, changed, deleted or returned.
-    public let affected: Int
+    let affected: Int
 
     init(columns: Int, cells: [[UInt8]?], affected: Int) {
         self.columns = columns
@@ -47,7 +48,7 @@ public struct Rows: Sendable, RandomAccessCollection {
         self.affected = affected
     }
 
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { columns == 0 ? 0 : cells.count / columns }
-    public subscript(row: Int) -> Row { Row(cells: cells[row * columns..<(row + 1) * columns]) }
+    var startIndex: Int { 0 }
+    var endIndex: Int { columns == 0 ? 0 : cells.count / columns }
+    subscript(row: Int) -> Row { Row(cells: cells[row * columns..<(row + 1) * columns]) }
 }

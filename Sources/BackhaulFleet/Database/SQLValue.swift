@@ -1,5 +1,5 @@
 /// A parameter of a statement.
-public enum SQLValue: Sendable {
+enum SQLValue: Sendable {
     case null
     case integer(Int64)
     case text(String)
@@ -8,9 +8,9 @@ public enum SQLValue: Sendable {
     case texts([String?])
     case byteLists([[UInt8]?])
 
-    public static func optional(_ text: String?) -> SQLValue { text.map(SQLValue.text) ?? .null }
+    static func optional(_ text: String?) -> SQLValue { text.map(SQLValue.text) ?? .null }
 
-    public static func unsigned(_ number: UInt64) -> SQLValue { .integer(Int64(truncatingIfNeeded: number)) }
+    static func unsigned(_ number: UInt64) -> SQLValue { .integer(Int64(truncatingIfNeeded: number)) }
 
     /// The text form of the value, which PostgreSQL parses; nil for NULL.
     var encoded: String? {

@@ -10,7 +10,7 @@ struct EndedTasks {
     /// transactions of the others are synced. A row that a host has put there must not stop the ends of other
     /// applications, so a conflict is no error.
     ///
-    /// - removed: a statement that deletes rows `l` of live tasks, and returns the columns `columns`.
+    /// - removed: a statement that deletes rows of live tasks, and returns the columns `columns`.
     func end(_ removed: String, _ values: [SQLValue]) throws(FleetError) -> [TaskRun] {
         try database.run(
             """
@@ -27,21 +27,28 @@ struct EndedTasks {
 
     /// The columns that a removal returns: those of the live task, the final state, and the outcome.
     static func columns(state: String, outcome: String) -> String {
-        "l.session, l.task, l.priority, l.run, l.worker, l.claimed_at, \(state)::smallint, \(outcome)"
+        "session, task, priority, run, worker, claimed_at, \(state)::smallint, \(outcome)"
+    }
+
+    /// The first value of the session in a table whose index has the session and this column. EXISTS could read all
+    /// removed rows of the table.
+    static func first(_ column: String, of session: String) -> String {
+        let table = column.split(separator: ".")[0]
+        return "(SELECT \(column) FROM backhaul.\(table) WHERE session = \(session) ORDER BY \(column) LIMIT 1)"
     }
 
     /// Makes the events of ends that have none. The row of the session is locked until the commit, so the numbers of
     /// the events grow in the order of commits, and a reader misses no event.
-    /// Belongs to a transaction.
+    /// The caller has begun a transaction.
     func makeEvents(of session: SessionID) throws(FleetError) {
         try database.run(
             """
             WITH locked AS (
                 SELECT id FROM backhaul.sessions WHERE id = $1
-                    AND EXISTS (SELECT 1 FROM backhaul.new_ends WHERE session = $1) FOR UPDATE),
+                    AND \(Self.first("new_ends.task", of: "$1")) IS NOT NULL FOR UPDATE),
             taken AS (
-                DELETE FROM backhaul.new_ends n USING locked l WHERE n.session = l.id AND n.task IN (
-                    SELECT task FROM backhaul.new_ends WHERE session = $1 ORDER BY session, task LIMIT 10000)
+                DELETE FROM backhaul.new_ends n USING locked l WHERE n.session = l.id AND n.task = ANY (ARRAY(
+                    SELECT task FROM backhaul.new_ends WHERE session = $1 ORDER BY session, task LIMIT 10000))
                 RETURNING n.task),
             counted AS (SELECT count(*) AS tasks FROM taken),
             changed AS (

@@ -111,11 +111,11 @@ struct Enqueue {
         guard !keys.isEmpty else { return [:] }
         let rows = try database.run(
             """
-            SELECT t.key, t.request, t.id, coalesce(l.state, e.state), v.id
-            FROM backhaul.tasks t LEFT JOIN backhaul.live l ON l.task = t.id
-            LEFT JOIN backhaul.ends e ON e.session = t.session AND e.task = t.id
-            LEFT JOIN backhaul.events v ON v.session = t.session AND v.task = t.id
-            WHERE t.session = $1 AND t.key = ANY ($2::text[])
+            SELECT key, request, id, coalesce(
+                    (SELECT state FROM backhaul.live l WHERE l.task = t.id),
+                    (SELECT state FROM backhaul.ends e WHERE e.session = t.session AND e.task = t.id)),
+                (SELECT v.id FROM backhaul.events v WHERE v.session = t.session AND v.task = t.id)
+            FROM backhaul.tasks t WHERE session = $1 AND key = ANY ($2::text[])
             """, [.unsigned(session.rawValue), .texts(keys)])
         var found: [String: Existing] = [:]
         for row in rows {

@@ -1,7 +1,7 @@
-public import BackhaulModel
+internal import BackhaulModel
 
 /// The state of a task in the fleet's database. The numbers are in the database.
-public enum FleetTaskState: Int64, Sendable, CaseIterable {
+enum FleetTaskState: Int64, Sendable, CaseIterable {
     case queued = 1
     case suspended = 2
     /// A worker runs the task.
@@ -35,19 +35,19 @@ public enum FleetTaskState: Int64, Sendable, CaseIterable {
 
 /// One run of a task: the task and how often it was claimed. A write of a worker names the run. If the run is not the
 /// task's newest one, the write has no effect.
-public struct TaskRun: Hashable, Sendable {
-    public var task: TaskID
-    public var run: Int64
+struct TaskRun: Hashable, Sendable {
+    var task: TaskID
+    var run: Int64
 
-    public init(task: TaskID, run: Int64) {
+    init(task: TaskID, run: Int64) {
         self.task = task
         self.run = run
     }
 
     /// The text that names the run in the local engine of a worker, and in the names of temporary files.
-    public var text: String { "\(task.rawValue)-\(run)" }
+    var text: String { "\(task.rawValue)-\(run)" }
 
-    public init?(_ text: String) {
+    init?(_ text: String) {
         let parts = text.split(separator: "-")
         guard parts.count == 2, let task = UInt64(parts[0]), let run = Int64(parts[1]) else { return nil }
         self.init(task: TaskID(rawValue: task), run: run)
@@ -55,42 +55,42 @@ public struct TaskRun: Hashable, Sendable {
 }
 
 /// A task that a worker has claimed.
-public struct ClaimedTask: Sendable {
-    public var run: TaskRun
-    public var session: SessionID
-    public var origin: Int64
-    public var request: Request
+struct ClaimedTask: Sendable {
+    var run: TaskRun
+    var session: SessionID
+    var origin: Int64
+    var request: Request
 }
 
 /// A task whose run has decided its end, and whose file may not have its final name yet.
-public struct PublishingTask: Sendable {
-    public var run: TaskRun
+struct PublishingTask: Sendable {
+    var run: TaskRun
     /// The first run whose temporary file may exist.
-    public var firstRun: Int64
+    var firstRun: Int64
     /// The inode of the file.
-    public var inode: UInt64
-    public var request: Request
-    public var outcome: Outcome
+    var inode: UInt64
+    var request: Request
+    var outcome: Outcome
 }
 
 /// The end of a run.
-public struct RunEnd: Sendable {
-    public var run: TaskRun
-    public var outcome: Outcome
+struct RunEnd: Sendable {
+    var run: TaskRun
+    var outcome: Outcome
 
-    public init(_ run: TaskRun, _ outcome: Outcome) {
+    init(_ run: TaskRun, _ outcome: Outcome) {
         self.run = run
         self.outcome = outcome
     }
 }
 
 /// The end of a run whose file is ready.
-public struct DecidedEnd: Sendable {
-    public var end: RunEnd
+struct DecidedEnd: Sendable {
+    var end: RunEnd
     /// The inode of the file, by which another worker recognises the file under its final name.
-    public var inode: UInt64
+    var inode: UInt64
 
-    public init(_ end: RunEnd, inode: UInt64) {
+    init(_ end: RunEnd, inode: UInt64) {
         self.end = end
         self.inode = inode
     }

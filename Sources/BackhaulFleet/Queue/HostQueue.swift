@@ -117,19 +117,24 @@ struct HostQueue {
 
     /// A later session with the same name continues the numbers of the events.
     func removeIfFinished(_ session: SessionID) throws(FleetError) {
-        try database.run(
-            """
-            WITH removed AS (
-                DELETE FROM backhaul.sessions s WHERE id = $1 AND is_invalidating AND live_tasks = 0
-                    AND NOT EXISTS (SELECT 1 FROM backhaul.events WHERE session = s.id)
-                RETURNING id, application, newest_event),
-            without_tasks AS (DELETE FROM backhaul.tasks WHERE session IN (SELECT id FROM removed)),
-            without_runs AS (DELETE FROM backhaul.runs WHERE session IN (SELECT id FROM removed)),
-            without_ends AS (DELETE FROM backhaul.ends WHERE session IN (SELECT id FROM removed)),
-            without_replies AS (DELETE FROM backhaul.replies WHERE session IN (SELECT id FROM removed))
-            UPDATE backhaul.applications a SET newest_event = greatest(a.newest_event, r.newest_event)
-            FROM removed r WHERE a.id = r.application
-            """, [.unsigned(session.rawValue)])
+        let isInvalidating = "SELECT 1 FROM backhaul.sessions WHERE id = $1 AND is_invalidating"
+        guard try !database.run(isInvalidating, [.unsigned(session.rawValue)]).isEmpty else { return }
+        // A transaction is repeated after a deadlock, for example with the removal of old tasks.
+        _ = try database.transaction { () throws(FleetError) in
+            try database.run(
+                """
+                WITH removed AS (
+                    DELETE FROM backhaul.sessions s WHERE id = $1 AND is_invalidating AND live_tasks = 0
+                        AND NOT EXISTS (SELECT 1 FROM backhaul.events WHERE session = s.id)
+                    RETURNING id, application, newest_event),
+                without_tasks AS (DELETE FROM backhaul.tasks WHERE session IN (SELECT id FROM removed)),
+                without_runs AS (DELETE FROM backhaul.runs WHERE session IN (SELECT id FROM removed)),
+                without_ends AS (DELETE FROM backhaul.ends WHERE session IN (SELECT id FROM removed)),
+                without_replies AS (DELETE FROM backhaul.replies WHERE session IN (SELECT id FROM removed))
+                UPDATE backhaul.applications a SET newest_event = greatest(a.newest_event, r.newest_event)
+                FROM removed r WHERE a.id = r.application
+                """, [.unsigned(session.rawValue)])
+        }
     }
 
     func sessions(of application: Int64) throws(FleetError) -> [SessionInfo] {
@@ -229,7 +234,8 @@ struct HostQueue {
     }
 
     struct SessionNews {
-        var session: String
+        var session: SessionID
+        var name: String
         /// Nil if all events are acknowledged.
         var newest: EventID?
     }
@@ -244,7 +250,9 @@ struct HostQueue {
             }
         }
         return (ended.isEmpty ? rows : try sessionNews(of: application)).map {
-            SessionNews(session: $0.text(0), newest: $0.bool(2) ? EventID(rawValue: $0.unsigned(1)) : nil)
+            SessionNews(
+                session: SessionID(rawValue: $0.unsigned(3)), name: $0.text(0),
+                newest: $0.bool(2) ? EventID(rawValue: $0.unsigned(1)) : nil)
         }
     }
 
@@ -252,8 +260,8 @@ struct HostQueue {
         Array(
             try database.run(
                 """
-                SELECT name, newest_event, EXISTS (SELECT 1 FROM backhaul.events WHERE session = s.id), id,
-                    EXISTS (SELECT 1 FROM backhaul.new_ends WHERE session = s.id)
+                SELECT name, newest_event, \(EndedTasks.first("events.id", of: "s.id")) IS NOT NULL, id,
+                    \(EndedTasks.first("new_ends.task", of: "s.id")) IS NOT NULL
                 FROM backhaul.sessions s WHERE application = $1
                 """, [.integer(application)]))
     }
@@ -378,7 +386,7 @@ struct HostQueue {
             let count = try change("wanted = 1 WHERE \(Self.selected)", [.queued, .suspended, .running])
             _ = try EndedTasks(database: database).end(
                 """
-                DELETE FROM backhaul.live l WHERE \(Self.selected)
+                DELETE FROM backhaul.live WHERE \(Self.selected)
                 RETURNING \(EndedTasks.columns(state: "7", outcome: "$4::bytea"))
                 """,
                 Self.values(selection, of: session, states: [.queued, .suspended])
@@ -387,7 +395,8 @@ struct HostQueue {
         case .suspend:
             return try change(
                 """
-                state = CASE state WHEN 1 THEN 2 ELSE state END, wanted = CASE state WHEN 3 THEN 2 ELSE 0 END
+                state = CASE state WHEN 1 THEN 2 ELSE state END,
+                wanted = CASE WHEN state = 3 AND wanted = 0 THEN 2 ELSE wanted END
                 WHERE \(Self.selected)
                 """, [.queued, .running])
         case .resume:

@@ -11,12 +11,12 @@ struct OriginLimits {
 
     /// How many connections all workers together may have to the origin `o`. After a pause, it is one more each second.
     static let connections = """
-        least(coalesce(o.connections, s.connections_per_origin),
+        least(coalesce(o.connections, (SELECT connections_per_origin FROM backhaul.settings)),
             1 + floor(extract(epoch FROM clock_timestamp() - o.paused_until))::bigint)
         """
 
     /// The most tasks that may start together at the origin `o`, which is open: those of a quarter of a second; NULL if
-    /// there is no limit. So in no second there are many more starts than the limit, and workers that look for tasks
+    /// there is no limit. So in no second there are many more starts than the limit, and workers that ask for tasks
     /// five times a second reach it.
     static let starts = """
         CASE WHEN o.starts_per_minute IS NOT NULL THEN least(\(burst), 1 + floor(extract(epoch FROM clock_timestamp()

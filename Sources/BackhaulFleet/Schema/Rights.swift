@@ -1,5 +1,3 @@
-internal import BackhaulModel
-
 /// The least rights of the database roles of workers and hosts. A worker works for all applications. A host reads and
 /// changes only the rows of its application. The owner of the tables can do everything.
 enum Rights {

@@ -1,16 +1,16 @@
 internal import BackhaulModel
 
 /// The tables of a fleet, in the schema `backhaul` of its database.
-public enum Schema {
+enum Schema {
     /// The newest version; each migration leads from one version to the next one.
-    public static let version = migrations.count
+    static let version = migrations.count
 
     /// Never change a migration that was released: add another one.
     private static let migrations = [initial]
 
     /// Makes the tables, or brings the tables of an earlier version to the newest one. Does nothing if they are the
     /// newest. Throws if they are of a newer version.
-    public static func migrate(_ database: DatabaseConnection) throws(FleetError) {
+    static func migrate(_ database: DatabaseConnection) throws(FleetError) {
         try database.transaction { () throws(FleetError) in
             // Only one process migrates at a time. The lock ends with the transaction.
             try database.run("SELECT pg_advisory_xact_lock(hashtextextended('backhaul', 0))")
@@ -31,7 +31,7 @@ public enum Schema {
     }
 
     /// Throws if the tables are missing, or are of another version.
-    public static func check(_ database: DatabaseConnection) throws(FleetError) {
+    static func check(_ database: DatabaseConnection) throws(FleetError) {
         let present = try version(database)
         try refuseNewer(present)
         guard present == version else {
@@ -103,7 +103,8 @@ public enum Schema {
             consumer_until timestamptz,
             UNIQUE (application, name));
 
-        -- One row. The fleet's own id is in the names of temporary files, and in the directories of workers.
+        -- One row. The id of the fleet is in the names of temporary files, and in the directories of workers. A copy of
+        -- the database has the same id.
         CREATE TABLE backhaul.settings (
             fleet uuid NOT NULL DEFAULT gen_random_uuid(),
             connections_per_origin integer NOT NULL CHECK (connections_per_origin > 0));
@@ -204,7 +205,7 @@ public enum Schema {
             ended_at timestamptz NOT NULL DEFAULT now(),
             outcome bytea NOT NULL,
             PRIMARY KEY (session, task));
-        CREATE INDEX ends_age ON backhaul.ends (ended_at);
+        CREATE INDEX ends_age ON backhaul.ends (ended_at, task);
 
         -- The ends that have no event yet. Hosts make the events: if workers did, all of them would lock the row of
         -- the session.
@@ -222,6 +223,7 @@ public enum Schema {
             made_at timestamptz NOT NULL DEFAULT now(),
             PRIMARY KEY (session, id)) WITH (\(vacuum));
         CREATE UNIQUE INDEX events_task ON backhaul.events (session, task) WHERE task IS NOT NULL;
+        CREATE INDEX events_round ON backhaul.events (session, round) WHERE task IS NULL;
 
         -- The replies to enqueues. If a host repeats an enqueue because its connection ended, it gets the first reply.
         CREATE TABLE backhaul.replies (

@@ -4,10 +4,14 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// The local engine of a worker, which runs in the worker's process. It has one session for each session of the fleet,
-/// and downloads each run of a task as a kept file, under the key of the run.
+/// and downloads each run of a task as a kept file. The user data of the local task names the run.
 final class LocalEngine {
     /// How long a command may wait for the engine, for example while a slow disk syncs.
     private static let commandMilliseconds: Int64 = 60_000
+    /// How long an end of the worker may wait for moves of files.
+    private static let lastMovesMilliseconds: Int64 = 30_000
+    /// The most tasks that run together.
+    static let mostTasks = Int64(EngineLimits().maximumRunningTasks)
 
     struct EndedRun {
         var run: TaskRun
@@ -22,6 +26,8 @@ final class LocalEngine {
 
     private let client: ApplicationClient
     private var sessions: [SessionID: (client: SessionClient, configuration: [UInt8])] = [:]
+    /// The files that are being moved out of the store.
+    private var moves: [TaskRun: Ticket] = [:]
 
     /// Opens the store in this directory, and attaches the sessions of the worker's earlier process.
     init(store: String) throws(FleetError) {
@@ -30,10 +36,9 @@ final class LocalEngine {
                 ApplicationOptions(application: "backhaul.fleet.worker", storePath: store, hosting: .embedded),
                 until: .after(milliseconds: Self.commandMilliseconds)))
         guard case .sessions(let infos) = try reply(to: client.submit(.sessions)) else { return }
-        for info in infos where info.identifier.hasPrefix("fleet-") {
-            guard let number = UInt64(info.identifier.dropFirst("fleet-".count)) else { continue }
-            let session = try session(client.attachSession(info.identifier, .consume))
-            sessions[SessionID(rawValue: number)] = (session, [])
+        for info in infos where !info.isInvalidating {
+            guard let number = FleetConfiguration.session(ofLocal: info.identifier) else { continue }
+            sessions[number] = (try session(client.attachSession(info.identifier, .consume)), [])
         }
     }
 
@@ -42,7 +47,9 @@ final class LocalEngine {
 
     func close() { client.close() }
 
-    // MARK: Runs
+    // MARK: Sessions
+
+    var knownSessions: [SessionID] { sessions.keys.sorted() }
 
     /// Whether the engine's session has this configuration.
     func hasSession(_ session: SessionID, _ stored: [UInt8]) -> Bool { sessions[session]?.configuration == stored }
@@ -58,14 +65,50 @@ final class LocalEngine {
         }
     }
 
-    /// Enqueues the run, unless an earlier process of the worker has done so.
+    /// Removes a session that the fleet does not have any more. A session with tasks or events stays until the worker
+    /// has cancelled and forgotten them.
+    func remove(_ session: SessionID) throws(FleetError) {
+        guard let client = sessions[session]?.client,
+            case .tasks(let tasks, _) = try reply(to: client.tasks(TaskSelection(), after: .zero, maximum: 1)),
+            case .events(let events, _) = try reply(to: client.poll(after: .zero, maximum: 1)),
+            tasks.isEmpty, events.isEmpty
+        else { return }
+        _ = try reply(to: client.submit { .invalidate($0, cancelTasks: true) })
+        sessions[session] = nil
+    }
+
+    // MARK: Runs
+
+    /// The runs that the engine has, from this process or an earlier one, and that are not forgotten.
+    func runs() throws(FleetError) -> Set<TaskRun> {
+        Set(try tasks(TaskSelection()).compactMap { Self.named($0.userData)?.run })
+    }
+
+    private func tasks(_ selection: TaskSelection) throws(FleetError) -> [TaskInfo] {
+        var all: [TaskInfo] = []
+        for (_, session) in sessions { all += try tasks(selection, of: session.client) }
+        return all
+    }
+
+    private func tasks(_ selection: TaskSelection, of session: SessionClient) throws(FleetError) -> [TaskInfo] {
+        var all: [TaskInfo] = []
+        while case .tasks(let tasks, let more) = try reply(
+            to: session.tasks(selection, after: all.last?.id ?? .zero, maximum: 10_000))
+        {
+            all += tasks
+            if !more || tasks.isEmpty { break }
+        }
+        return all
+    }
+
+    /// Enqueues the run. Without a key: the engine would keep the keys of all runs while the session has tasks.
     func start(_ task: ClaimedTask) throws(FleetError) {
         var request = task.request
         let destination = request.destination?.path ?? ""
         request.destination = nil
         request.ifExists = .fail
         request.startsSuspended = false
-        request.idempotencyKey = task.run.text
+        request.idempotencyKey = nil
         request.userData = Array("\(task.run.text)\n\(destination)".utf8)
         guard let session = sessions[task.session]?.client else {
             throw FleetError(.internal, "the session of the task is not open in the local engine")
@@ -82,7 +125,7 @@ final class LocalEngine {
     func endedRuns() throws(FleetError) -> [EndedRun] {
         var ended: [EndedRun] = []
         for (number, session) in sessions.sorted(by: { $0.key < $1.key }) {
-            guard case .events(let events, _) = try reply(to: session.client.poll(after: .zero, maximum: 64)) else {
+            guard case .events(let events, _) = try reply(to: session.client.poll(after: .zero, maximum: 1_000)) else {
                 continue
             }
             for event in events {
@@ -105,11 +148,29 @@ final class LocalEngine {
         return (run, String(lines[1]))
     }
 
-    /// Moves the file of the run out of the store. If it is there already, does nothing.
-    func claim(_ ended: EndedRun, to path: String) throws(FleetError) {
-        guard let session = sessions[ended.session]?.client else { return }
-        let destination = try FleetError.wrapping(try DestinationCheck.check(path: path, ifExists: .replace))
-        _ = try reply(to: session.submit { .claim($0, ended.localTask, destination, .replace) })
+    /// Moves the file of the run out of the store. If it is there already, does nothing. Returns false if the file is
+    /// still being moved at the deadline: a copy to another file system can take longer than a lease.
+    func claim(_ ended: EndedRun, to path: String, until deadline: Deadline) throws(FleetError) -> Bool {
+        guard let session = sessions[ended.session]?.client else { return true }
+        if moves[ended.run] == nil {
+            let destination = try FleetError.wrapping(try DestinationCheck.check(path: path, ifExists: .replace))
+            moves[ended.run] = session.submit { .claim($0, ended.localTask, destination, .replace) }
+        }
+        guard let outcome = moves[ended.run]?.wait(until: deadline) else { return false }
+        moves[ended.run] = nil
+        if case .reply(.failed(let failure)) = outcome { throw FleetError(failure) }
+        return true
+    }
+
+    /// Whether the file of the run is being moved.
+    func isMoving(_ run: TaskRun) -> Bool { moves[run].map { !$0.isCompleted } ?? false }
+
+    var hasEndedMoves: Bool { moves.values.allSatisfy(\.isCompleted) }
+
+    /// An interrupted copy to another file system would stay beside the destination.
+    func waitForMoves() {
+        let deadline = Deadline.after(milliseconds: Self.lastMovesMilliseconds)
+        for move in moves.values { _ = move.wait(until: deadline) }
     }
 
     /// Forgets the runs, whose ends are reported. Files that were not claimed are removed.
@@ -117,17 +178,15 @@ final class LocalEngine {
         for (number, runs) in Dictionary(grouping: ended, by: \.session) {
             guard let session = sessions[number]?.client else { continue }
             _ = try reply(to: session.acknowledge(.ids(runs.map(\.event))))
+            for ended in runs { moves[ended.run] = nil }
         }
     }
 
     /// Applies the control to the live runs that `isSelected` selects.
     func control(_ control: TaskControl, where isSelected: (TaskRun) -> Bool) throws(FleetError) {
         for (_, session) in sessions {
-            var live = TaskSelection()
-            live.states = .live
-            guard case .tasks(let tasks, _) = try reply(to: session.client.tasks(live, after: .zero, maximum: 10_000))
-            else { continue }
-            let ids = tasks.filter { Self.named($0.userData).map { isSelected($0.run) } ?? true }.map(\.id)
+            let live = try tasks(TaskSelection(states: .live), of: session.client)
+            let ids = live.filter { Self.named($0.userData).map { isSelected($0.run) } ?? true }.map(\.id)
             guard !ids.isEmpty else { continue }
             _ = try reply(to: session.client.control(control, TaskSelection(ids: ids)))
         }
@@ -136,18 +195,11 @@ final class LocalEngine {
     /// The runs that wait because their servers have asked for a pause, with the ends of the pauses in Unix
     /// milliseconds.
     func pauses() throws(FleetError) -> [(run: TaskRun, end: Int64)] {
-        var pauses: [(run: TaskRun, end: Int64)] = []
-        for (_, session) in sessions {
-            var waiting = TaskSelection()
-            waiting.states = TaskStates(.waiting)
-            guard case .tasks(let tasks, _) = try reply(to: session.client.tasks(waiting, after: .zero, maximum: 1_000))
-            else { continue }
-            for task in tasks where task.reason == .origin && task.nextAttemptMilliseconds > 0 {
-                guard let run = Self.named(task.userData)?.run else { continue }
-                pauses.append((run, task.nextAttemptMilliseconds))
-            }
+        try tasks(TaskSelection(states: TaskStates(.waiting))).compactMap { task in
+            guard task.reason == .origin, task.nextAttemptMilliseconds > 0, let named = Self.named(task.userData)
+            else { return nil }
+            return (named.run, task.nextAttemptMilliseconds)
         }
-        return pauses
     }
 
     // MARK: Replies

@@ -1,4 +1,4 @@
-public import BackhaulModel
+internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
@@ -8,15 +8,15 @@ internal import Glibc
 /// file is complete. After it, the temporary file is renamed to the destination. If the worker is lost in between,
 /// another worker gets a new run, and first renames the temporary file to the name of its own run (`adopt`). From then
 /// on, the lost worker has no file that it could rename: this is the fence in the file system.
-public struct Publication {
-    public enum Placement: Equatable {
+struct Publication {
+    enum Placement: Equatable {
         case placed
         /// The temporary file of the run does not exist: another run has adopted it, or the file was lost.
         case gone
         case failed(Failure)
     }
 
-    public enum Adoption: Equatable {
+    enum Adoption: Equatable {
         case adopted
         /// No run has a temporary file.
         case missing
@@ -31,14 +31,14 @@ public struct Publication {
     private let fleet: String
 
     /// - fleet: the id of the fleet. Another fleet may use the same directory.
-    public init(_ run: TaskRun, of fleet: String, destination: String, replaces: Bool) {
+    init(_ run: TaskRun, of fleet: String, destination: String, replaces: Bool) {
         self.run = run
         self.fleet = fleet
         self.destination = destination
         self.replaces = replaces
     }
 
-    public var temporaryPath: String { temporaryPath(ofRun: run.run) }
+    var temporaryPath: String { temporaryPath(ofRun: run.run) }
 
     private func temporaryPath(ofRun run: Int64) -> String {
         let name = ".backhaul-\(fleet.prefix(8))-\(TaskRun(task: self.run.task, run: run).text)"
@@ -46,8 +46,8 @@ public struct Publication {
     }
 
     /// The inode of the temporary file. A rename keeps it.
-    public var temporaryInode: UInt64? { Self.inode(of: temporaryPath) }
-    public var destinationInode: UInt64? { Self.inode(of: destination) }
+    var temporaryInode: UInt64? { Self.inode(of: temporaryPath) }
+    var destinationInode: UInt64? { Self.inode(of: destination) }
 
     private static func inode(of path: String) -> UInt64? {
         var status = stat()
@@ -57,7 +57,7 @@ public struct Publication {
     /// Takes the temporary file over from an earlier run.
     ///
     /// The runs are tried in their order. The file only moves from a run to a later one, so it cannot be missed.
-    public func adopt(from first: Int64) -> Adoption {
+    func adopt(from first: Int64) -> Adoption {
         for earlier in stride(from: first, to: run.run, by: 1) {
             if rename(temporaryPath(ofRun: earlier), temporaryPath) == 0 { return .adopted }
             let code = errno
@@ -68,7 +68,7 @@ public struct Publication {
     }
 
     /// Gives the temporary file its final name, and makes the name durable.
-    public func place() -> Placement {
+    func place() -> Placement {
         if replaces {
             guard rename(temporaryPath, destination) == 0 else { return refusal(errno) }
         } else {
@@ -87,10 +87,10 @@ public struct Publication {
         return fsync(opened) == 0 ? .placed : .failed(failure(errno))
     }
 
-    public func removeTemporaryFile() { unlink(temporaryPath) }
+    func removeTemporaryFile() { unlink(temporaryPath) }
 
     /// Removes the temporary files of this run and of all earlier ones, which workers that were lost may have left.
-    public func removeTemporaryFiles() {
+    func removeTemporaryFiles() {
         for number in stride(from: run.run, to: 0, by: -1) { unlink(temporaryPath(ofRun: number)) }
     }
 

@@ -31,51 +31,45 @@ public final class Worker {
         var request: Request
         /// Whether the local engine has the run.
         var isStarted = false
-        /// Whether its host wants it to be suspended; nil if the host wants nothing.
-        var suspends: Bool?
+        /// Whether the run is cancelled in the local engine, because its host wants this or a suspend.
+        var isCancelled = false
     }
 
     private let options: WorkerOptions
     private let identity: WorkerIdentity
-    private let fleet: String
     private let local: LocalEngine
     private var database: DatabaseConnection?
     private var lease: LeaseClock
-    private var running: [TaskRun: RunningTask] = [:]
-    private var isDraining = false
-    /// How many workers the fleet had at the last renewal.
-    private var workers: Int64 = 1
-    /// What the last step failed with. While it stays the same, it is logged once.
-    private var lastError: FleetError?
-    /// Whether the local transfers are suspended, because the lease may have ended. At the start, transfers of the
-    /// worker's earlier process count as suspended.
+    /// The reply to the last renewal.
+    private var renewal = WorkerQueue.Renewal()
+    /// Whether the local transfers are suspended, because the lease may have ended.
     private var isSuspended = true
-
-    /// The ends of the pauses that are in the database, by origin, in Unix milliseconds.
-    private var pauses: [Int64: Int64] = [:]
-    private var pauseCheck = Deadline.after(milliseconds: 0)
-
+    private var running: [TaskRun: RunningTask] = [:]
     /// The most tasks of each origin that ran together since the last renewal. The worker keeps so many permits: if it
     /// gave one back between two tasks, another worker would open a connection, and this one still has an idle one.
     private var mostRunning: [Int64: Int64] = [:]
-
     /// The origin whose turn was the last one.
     private var lastOrigin: Int64 = 0
+    private var pauses = OriginPauses()
+    private var oldTasks = OldTasks()
+    /// What the last step failed with. While it stays the same, it is logged once.
+    private var lastError: FleetError?
 
     /// How long a worker that starts waits for its database.
     private static let startMilliseconds: Int64 = 30_000
-    private static let pauseCheckMilliseconds: Int64 = 1_000
+    /// How long the worker waits for moves of files before it does other work. A rename takes less time.
+    private static let moveMilliseconds: Int64 = 50
 
-    /// Connects to the database, and opens the local store. Returns nil if it is stopped while it waits for the
-    /// database.
+    /// Connects to the database, and opens the local store. Transfers of an earlier process wait for the lease. Returns
+    /// nil if the worker is stopped while it waits for the database.
     public init?(_ options: WorkerOptions, isStopped: () -> Bool) throws(FleetError) {
         self.options = options
         lease = LeaseClock(leaseMilliseconds: options.leaseMilliseconds)
         guard let connection = try Self.connect(options, isStopped: isStopped) else { return nil }
         database = connection
-        fleet = try Schema.fleet(connection)
-        identity = try WorkerIdentity(directory: options.directory, fleet: fleet)
+        identity = try WorkerIdentity(directory: options.directory, fleet: try Schema.fleet(connection))
         local = try LocalEngine(store: options.directory + "/store")
+        try local.control(.suspend) { _ in true }
     }
 
     private static func connect(
@@ -102,7 +96,7 @@ public final class Worker {
     /// Works until `isStopped`, or until the worker was drained. Tasks that still run continue when the worker starts
     /// again in the same directory, or on another worker when the lease has ended.
     public func run(isStopped: () -> Bool) {
-        while !isStopped(), !(isDraining && running.isEmpty) {
+        while !isStopped(), !(renewal.isDraining && running.isEmpty && local.hasEndedMoves) {
             do throws(FleetError) {
                 try step()
                 lastError = nil
@@ -111,9 +105,10 @@ public final class Worker {
                 lastError = error
                 if database?.isLost == true || error.isConnectionEnd { database = nil }
                 suspendWithoutLease()
-                local.wait(milliseconds: lease.waitMilliseconds(workers: workers))
+                local.wait(milliseconds: lease.waitMilliseconds(workers: renewal.workers))
             }
         }
+        local.waitForMoves()
         local.close()
         if running.isEmpty, let queue = try? queue() { try? queue.unregister() }
     }
@@ -123,11 +118,15 @@ public final class Worker {
         let queue = try queue()
         if lease.isDue(at: Clock.bootMilliseconds) { try renew(queue) }
         try applyControls(queue)
-        try reportPauses(queue)
+        if !running.isEmpty { try pauses.report(local.pauses, origin: { running[$0]?.origin }, queue.database) }
         try report(local.endedRuns(), queue)
-        if !isDraining { try claim(queue) }
-        local.wait(milliseconds: lease.waitMilliseconds(workers: workers))
+        if !renewal.isDraining { try claim(queue) }
+        try oldTasks.removeDue(queue, workers: renewal.workers)
+        local.wait(milliseconds: lease.waitMilliseconds(workers: renewal.workers))
     }
+
+    /// The sessions of the fleet that the local store has.
+    var localSessions: [SessionID] { local.knownSessions }
 
     private func queue() throws(FleetError) -> WorkerQueue {
         if let database { return WorkerQueue(database, worker: identity.id) }
@@ -140,29 +139,35 @@ public final class Worker {
 
     private func renew(_ queue: WorkerQueue) throws(FleetError) {
         let sent = Clock.bootMilliseconds
-        let renewal = try queue.renew(name: options.name, leaseMilliseconds: options.leaseMilliseconds)
-        (isDraining, workers) = (renewal.isDraining, renewal.workers)
+        renewal = try queue.renew(name: options.name, leaseMilliseconds: options.leaseMilliseconds)
+        let notStarted = try continueOwnTasks(queue)
         lease.renewed(sentAt: sent)
-        try continueOwnTasks(queue)
+        try start(notStarted, queue)
         try queue.releaseExpired()
         try complete(queue.ownPublishing() + queue.takeOver(), queue)
+        mostRunning.merge(runningByOrigin, uniquingKeysWith: max)
         try queue.releasePermits(running: mostRunning)
         mostRunning = runningByOrigin
-        try queue.removeOld()
+        let present = try queue.configurations(of: local.knownSessions)
+        for session in local.knownSessions where present[session] == nil { try local.remove(session) }
     }
 
     /// Compares the local runs with those of the database: other workers may have claimed tasks of this worker, or this
-    /// process may have been restarted.
-    private func continueOwnTasks(_ queue: WorkerQueue) throws(FleetError) {
+    /// process may have been restarted. Returns the tasks that the local engine does not have.
+    private func continueOwnTasks(_ queue: WorkerQueue) throws(FleetError) -> [ClaimedTask] {
         let own = try queue.ownTasks()
         let runs = Set(own.map(\.run))
         let isSteady = !isSuspended && runs == Set(running.keys) && running.values.allSatisfy(\.isStarted)
-        guard !isSteady else { return }
+        guard !isSteady else { return [] }
         running = running.filter { runs.contains($0.key) }
         try local.control(.cancel) { !runs.contains($0) }
         if isSuspended { try local.control(.resume) { runs.contains($0) } }
         isSuspended = false
-        try start(own.filter { running[$0.run]?.isStarted != true }, queue)
+        let localRuns = try local.runs()
+        for task in own where localRuns.contains(task.run) && running[task.run]?.isStarted != true {
+            running[task.run] = RunningTask(origin: task.origin, request: task.request, isStarted: true)
+        }
+        return own.filter { running[$0.run]?.isStarted != true }
     }
 
     /// Without a lease, other workers may use the connections of this worker.
@@ -181,11 +186,12 @@ public final class Worker {
         guard try queue.queueDue() else { return }
         let origins = try queue.origins(after: lastOrigin, running: runningByOrigin)
         for (origin, isOpen) in origins {
-            guard lease.mayPublish(at: Clock.bootMilliseconds) else { return }
+            let room = LocalEngine.mostTasks - Int64(running.count)
+            guard room > 0, lease.mayPublish(at: Clock.bootMilliseconds) else { return }
             lastOrigin = origin
             guard isOpen else { continue }
             let running = running.values.count { $0.origin == origin }
-            try start(queue.claim(from: origin, running: Int64(running)), queue)
+            try start(queue.claim(from: origin, running: Int64(running), room: room), queue)
         }
         if origins.count < WorkerQueue.originBatch { lastOrigin = 0 }
     }
@@ -194,12 +200,10 @@ public final class Worker {
         guard !tasks.isEmpty else { return }
         for task in tasks { running[task.run] = RunningTask(origin: task.origin, request: task.request) }
         mostRunning.merge(runningByOrigin, uniquingKeysWith: max)
-        let configured = try configureSessions(of: tasks, queue)
+        let stored = try queue.configurations(of: Set(tasks.map(\.session)).sorted())
         for task in tasks {
             do throws(FleetError) {
-                guard configured.contains(task.session) else {
-                    throw FleetError(.invalidArgument, "the configuration of the task's session cannot be read")
-                }
+                try configure(task.session, stored[task.session] ?? [])
                 try local.start(task)
                 running[task.run]?.isStarted = true
             } catch where error.failure.status == .invalidArgument {
@@ -213,44 +217,22 @@ public final class Worker {
         }
     }
 
-    /// Gives the local engine the sessions of the tasks. Returns those that have a readable configuration.
-    private func configureSessions(of tasks: [ClaimedTask], _ queue: WorkerQueue) throws(FleetError) -> Set<SessionID> {
-        let stored = try queue.configurations(of: Set(tasks.map(\.session)).sorted())
-        var configured: Set<SessionID> = []
-        for (session, bytes) in stored {
-            if !local.hasSession(session, bytes) {
-                guard let configuration = try? Wire.decodeConfiguration(bytes) else { continue }
-                try local.configure(session, configuration, stored: bytes)
-            }
-            configured.insert(session)
+    /// Gives the local engine the session.
+    private func configure(_ session: SessionID, _ stored: [UInt8]) throws(FleetError) {
+        guard !local.hasSession(session, stored) else { return }
+        guard let configuration = try? Wire.decodeConfiguration(stored) else {
+            throw FleetError(.invalidArgument, "the configuration of the task's session cannot be read")
         }
-        return configured
+        try local.configure(session, configuration, stored: stored)
     }
 
     /// Cancels the running tasks that hosts have cancelled or suspended. Their ends then come from the local engine.
     private func applyControls(_ queue: WorkerQueue) throws(FleetError) {
         guard !running.isEmpty else { return }
-        var wanted: [TaskRun: Bool] = [:]
-        for (run, suspends) in try queue.wantedControls() {
-            guard let task = running[run], task.isStarted, task.suspends == nil else { continue }
-            wanted[run] = suspends
-        }
-        guard !wanted.isEmpty else { return }
-        try local.control(.cancel) { wanted[$0] != nil }
-        for (run, suspends) in wanted { running[run]?.suspends = suspends }
-    }
-
-    /// Lets no worker start tasks at an origin whose server has asked for a pause.
-    private func reportPauses(_ queue: WorkerQueue) throws(FleetError) {
-        guard !running.isEmpty, pauseCheck.hasPassed else { return }
-        pauseCheck = .after(milliseconds: Self.pauseCheckMilliseconds)
-        let now = Clock.wallMilliseconds
-        pauses = pauses.filter { $0.value > now }
-        for (run, end) in try local.pauses() {
-            guard let origin = running[run]?.origin, end > max(now, pauses[origin] ?? 0) else { continue }
-            try OriginLimits(database: queue.database, origin: origin).pause(milliseconds: end - now)
-            pauses[origin] = end
-        }
+        let wanted = Set(try queue.wantedControls()).filter { running[$0]?.isStarted == true }
+        guard wanted.contains(where: { running[$0]?.isCancelled == false }) else { return }
+        try local.control(.cancel) { wanted.contains($0) }
+        for run in wanted { running[run]?.isCancelled = true }
     }
 
     // MARK: Ends
@@ -263,38 +245,44 @@ public final class Worker {
     }
 
     private func report(_ ended: [LocalEngine.EndedRun], _ queue: WorkerQueue) throws(FleetError) {
-        var ends: [RunEnd] = []
-        var ready: [ReadyRun] = []
+        var (ends, ready, left): ([RunEnd], [ReadyRun], [Publication]) = ([], [], [])
+        var reported: [LocalEngine.EndedRun] = []
+        let deadline = Deadline.after(milliseconds: Self.moveMilliseconds)
         for one in ended {
             let publication = Publication(
-                one.run, of: fleet, destination: one.destination,
+                one.run, of: identity.fleet, destination: one.destination,
                 replaces: running[one.run]?.request.ifExists == .replace)
             switch (running[one.run], one.outcome.state) {
-            case (nil, _): publication.removeTemporaryFile()
-            case (let task?, .cancelled) where task.suspends == true:
+            case (nil, _):
+                guard !local.isMoving(one.run) else { continue }
+                publication.removeTemporaryFile()
+            case (_, .cancelled):
+                // The task is then cancelled, suspended or queued, as its host wants it now.
                 try queue.putBack(one.run)
                 running[one.run] = nil
+                left.append(publication)
             case (_, .succeeded):
                 do throws(FleetError) {
-                    if let run = try prepare(one, publication) { ready.append(run) }
+                    guard try local.claim(one, to: publication.temporaryPath, until: deadline) else { continue }
+                    if let run = prepared(one, publication) { ready.append(run) }
                 } catch where error.failure.status != .timeout && !error.failure.isTemporaryShortage {
                     ends.append(RunEnd(one.run, Outcome(state: .failed, failure: error.failure)))
+                    left.append(publication)
                 }
-            case (let task?, .cancelled) where task.suspends == false: ends.append(RunEnd(one.run, .cancelled))
-            default: ends.append(RunEnd(one.run, one.outcome))
+            default:
+                ends.append(RunEnd(one.run, one.outcome))
+                left.append(publication)
             }
+            reported.append(one)
         }
         let placed = try publish(ready, queue)
         try end(ends + placed.map(\.decided.end), queue)
-        for run in placed { run.publication.removeTemporaryFiles() }
-        try local.forget(ended)
+        for publication in left + placed.map(\.publication) { publication.removeTemporaryFiles() }
+        try local.forget(reported)
     }
 
-    /// Moves the file of the run to its temporary name. Returns nil if the file has its final name already.
-    private func prepare(
-        _ ended: LocalEngine.EndedRun, _ publication: Publication
-    ) throws(FleetError) -> ReadyRun? {
-        try local.claim(ended, to: publication.temporaryPath)
+    /// The run, whose file has its temporary name. Returns nil if the file has its final name already.
+    private func prepared(_ ended: LocalEngine.EndedRun, _ publication: Publication) -> ReadyRun? {
         guard let inode = publication.temporaryInode else {
             // After the next renewal, this worker completes the publication.
             running[ended.run] = nil
@@ -317,7 +305,6 @@ public final class Worker {
                 running[run.run] = nil
                 continue
             }
-            running[run.run]?.suspends = nil
             guard let end = place(run.publication, run.decided.end) else { continue }
             run.decided.end = end
             placed.append(run)
@@ -345,7 +332,7 @@ public final class Worker {
         var placed: [Publication] = []
         for task in tasks {
             let publication = Publication(
-                task.run, of: fleet, destination: task.request.destination?.path ?? "",
+                task.run, of: identity.fleet, destination: task.request.destination?.path ?? "",
                 replaces: task.request.ifExists == .replace)
             let decided = RunEnd(task.run, task.outcome)
             switch publication.adopt(from: task.firstRun) {

@@ -8,9 +8,12 @@ internal import Glibc
 /// processes have the same id.
 final class WorkerIdentity {
     let id: String
+    /// The id of the fleet.
+    let fleet: String
     private let file: Descriptor
 
     init(directory: String, fleet: String) throws(FleetError) {
+        self.fleet = fleet
         guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw Self.error("cannot make \(directory)") }
         let path = directory + "/worker"
         let number = bhl_open(path, O_RDWR | O_CREAT, 0o600)

@@ -30,7 +30,7 @@ struct Fleet: DescribedCommand {
             tasks and then exit. Each `backhaul worker` runs one worker. origins lists the origins (scheme, host and
             port) that have tasks or limits. limit sets the limits of one origin, and keeps those that are not given.
             grant gives a role of the database the rights of a worker (grant worker ROLE), or of the hosts of one
-            application (grant host ROLE APPLICATION), who do not see the tasks of other applications.
+            application (grant host ROLE APPLICATION), which do not see the tasks of other applications.
 
             With --json, status writes one document: {"queued", "suspended", "running", "events", "workers",
             "oldest_queued_ms"}. workers writes one line for each worker: {"id", "name", "draining", "running_tasks",

@@ -1,5 +1,6 @@
-import BackhaulFleet
 import Testing
+
+@testable import BackhaulFleet
 
 /// All states that a task, two workers and a directory can reach, whatever is paused, killed or lost.
 @Suite("All interleavings of two workers")

@@ -1,5 +1,6 @@
-import BackhaulFleet
 import TestSupport
+
+@testable import BackhaulFleet
 
 /// What a worker knows and does, and the transfers of its local engine. `Worker` and `Publication` have the same steps.
 /// A worker can be paused before each of them, for any time.
@@ -237,7 +238,13 @@ struct FleetModel: Hashable {
             ]
         case .placed(let run): end(run, .succeeded, worker)
         case .failed(let run): end(run, .failed, worker)
-        case .cancelled(let run): end(run, .cancelled, worker)
+        case .cancelled(let run):
+            statement(
+                worker, { $0.putBack(run, by: worker) },
+                then: {
+                    if $0[worker].running == run { $0[worker].running = 0 }
+                    $0[worker].step = .clearing(run)
+                })
         case .putsBack(let run):
             statement(worker, { $0.putBack(run, by: worker) }, then: { $0[worker].step = .free })
         case .adopting(let run, let file, let next): [adopt(run, file, next, worker)]

@@ -128,6 +128,35 @@ struct LeaseTests {
         #expect(try fleet.ends(of: session) == [task.run.task: [.cancelled]])
     }
 
+    @Test("a suspend does not take back a cancel that the worker has not applied yet")
+    func suspendAfterCancel() throws {
+        let worker = try fleet.worker("worker")
+        let task = try fleet.claimedTask(by: worker, in: session)
+        #expect(try fleet.hosts.control(.cancel, TaskSelection(), of: session) == 1)
+        #expect(try fleet.hosts.control(.suspend, TaskSelection(), of: session) == 1)
+        try worker.putBack(task.run)
+        #expect(try fleet.ends(of: session) == [task.run.task: [.cancelled]])
+    }
+
+    @Test("a worker that has no room for more tasks claims none, and leases no further connections")
+    func room() throws {
+        let worker = try fleet.worker("worker")
+        try fleet.enqueue((0..<6).map { fleet.request("\($0)") }, in: session)
+        let origin = try #require(try worker.origins(after: 0, running: [:]).first).origin
+        #expect(try worker.claim(from: origin, running: 0, room: 2).count == 2)
+        #expect(try worker.claim(from: origin, running: 2, room: 0).isEmpty)
+        let permits = try fleet.database.run("SELECT connections FROM backhaul.permits")
+        #expect(permits.map { $0.integer(0) } == [2])
+    }
+
+    @Test("another worker gets the inode of a file, however great it is")
+    func greatInode() throws {
+        let lost = try fleet.worker("lost", leaseMilliseconds: 0)
+        let task = try fleet.claimedTask(by: lost, in: session)
+        #expect(try lost.publish(task.run, .succeeded, inode: .max))
+        #expect(try fleet.worker("other").takeOver().map(\.inode) == [.max])
+    }
+
     @Test("a cancel reaches a task that a worker claims at the same moment")
     func cancelDuringClaim() throws {
         let worker = try fleet.worker("worker")
@@ -144,7 +173,7 @@ struct LeaseTests {
         while try DatabaseConnection(address).run(waits).isEmpty { usleep(1_000) }
         try fleet.database.run("COMMIT")
         host.join()
-        #expect(try worker.wantedControls().map(\.run.task) == [task])
+        #expect(try worker.wantedControls().map(\.task) == [task])
     }
 
     @Test("the worker's end of its lease is never later than the database's")

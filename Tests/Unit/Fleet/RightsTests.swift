@@ -110,7 +110,7 @@ struct RightsTests {
         // The forged origins come first, and none of them is open.
         let first = try worker.origins(after: -10_000, running: [:])
         #expect(first.count == WorkerQueue.originBatch && first.allSatisfy { !$0.isOpen })
-        let claimed = try worker.claim(from: 1, running: 0)
+        let claimed = try worker.claim(from: 1, running: 0, room: 10)
         #expect(claimed.map(\.run.task) == [tasks[0].task, tasks[2].task])
         #expect(try fleet.state(of: tasks[1].task) == .failed)
         #expect(try worker.end(claimed.map { RunEnd($0.run, .succeeded) }) == Set(claimed.map(\.run)))
@@ -165,7 +165,7 @@ struct RightsTests {
         #expect(try worker.end(tasks[1].run, .succeeded))
         try worker.releasePermits(running: [:])
         try worker.releaseExpired()
-        try worker.removeOld()
+        _ = try worker.removeOld(after: WorkerQueue.EndPosition())
         try worker.unregister()
         #expect(try fleet.ends(of: session) == [tasks[1].run.task: [.succeeded]])
     }

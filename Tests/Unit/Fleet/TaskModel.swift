@@ -1,4 +1,4 @@
-import BackhaulFleet
+@testable import BackhaulFleet
 
 /// The row of one task, and the leases of two workers: what the statements of `WorkerQueue` read and change, without a
 /// database. `StatementTests` shows that the database does the same.

@@ -119,7 +119,7 @@ extension WorkerQueue {
     func claim(running: [Int64: Int64] = [:]) throws(FleetError) -> [ClaimedTask] {
         guard try queueDue() else { return [] }
         for (origin, isOpen) in try origins(after: 0, running: running) where isOpen {
-            let tasks = try claim(from: origin, running: running[origin] ?? 0)
+            let tasks = try claim(from: origin, running: running[origin] ?? 0, room: 1_000)
             if !tasks.isEmpty { return tasks }
         }
         return []

@@ -98,7 +98,7 @@ struct TurnTests {
         try fleet.enqueue((0..<4).map { fleet.request("\($0)", server: "server\($0).example") }, in: session)
         #expect(try worker.origins(after: 0, running: [:]).map(\.origin) == [1, 2, 3, 4])
         #expect(try worker.origins(after: 2, running: [:]).map(\.origin) == [3, 4])
-        #expect(try worker.claim(from: 3, running: 0).count == 1)
+        #expect(try worker.claim(from: 3, running: 0, room: 10).count == 1)
         #expect(try worker.origins(after: 2, running: [3: 1]).map(\.origin) == [4])
         // The worker has all connections of the origin.
         #expect(try worker.origins(after: 3, running: [4: 6]).map(\.isOpen) == [false])

@@ -1,5 +1,4 @@
 import BackhaulModel
-import Glibc
 import Testing
 
 @testable import BackhaulFleet
@@ -12,7 +11,7 @@ struct WorkerTests {
         let session = try fleet.session()
         let directory = Scratch()
         var options = WorkerOptions(address: fleet.address, name: "worker", directory: directory.path + "/worker")
-        options.leaseMilliseconds = 600
+        options.leaseMilliseconds = 3_000
         let worker = try #require(try Worker(options) { false })
         let task = try fleet.enqueue([fleet.request("file", server: "localhost:9")], in: session)[0].task
         // The worker reads the configuration of the session between the claim and the start.
@@ -22,6 +21,26 @@ struct WorkerTests {
         #expect(try fleet.hosts.control(.cancel, TaskSelection(), of: session) == 1)
         for _ in 0..<100 where try fleet.state(of: task) != .cancelled { try worker.step() }
         #expect(try fleet.ends(of: session) == [task: [.cancelled]])
+    }
+
+    @Test("a session that was removed from the fleet is removed from the local store of the worker")
+    func removedSession() throws {
+        let fleet = try TestDatabase()
+        let session = try fleet.session()
+        let directory = Scratch()
+        var options = WorkerOptions(address: fleet.address, name: "worker", directory: directory.path + "/worker")
+        options.leaseMilliseconds = 3_000
+        let worker = try #require(try Worker(options) { false })
+        let task = try fleet.enqueue([fleet.request("file", server: "localhost:9")], in: session)[0].task
+        for _ in 0..<100 where try fleet.state(of: task) != .running { try worker.step() }
+        #expect(worker.localSessions == [session])
+        try fleet.hosts.invalidate(session, cancelTasks: true)
+        for _ in 0..<100 where try fleet.state(of: task) != .cancelled { try worker.step() }
+        let newest = try #require(try fleet.hosts.poll(session, after: .zero, maximum: 100).events.last).id
+        #expect(try fleet.hosts.acknowledge(.through(newest), of: session) == 2)
+        try fleet.hosts.removeIfFinished(session)
+        for _ in 0..<100 where !worker.localSessions.isEmpty { try worker.step() }
+        #expect(worker.localSessions.isEmpty)
     }
 
     @Test("a database that does not reply counts as lost")
