@@ -98,15 +98,14 @@ class _Handler(Handler):
             self.owner.note_part(number and 1)
             self.owner.changed.wait_for(lambda: number not in self.owner.held)
         try:
-            return self.handle_body()
+            body = self.read_body()
         finally:
+            # The client can send its next part as soon as it has the response, so this request is counted before.
             with self.owner.changed:
                 self.owner.note_part(number and -1)
+        return None if body is None else self.respond(body)
 
-    def handle_body(self):
-        body = self.read_body()
-        if body is None:
-            return None
+    def respond(self, body):
         with self.owner.changed:
             for index, (matches, *answer) in enumerate(self.owner.errors):
                 if matches(self):
