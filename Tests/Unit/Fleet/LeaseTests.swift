@@ -118,22 +118,15 @@ struct LeaseTests {
         #expect(try fleet.ends(of: session) == [task.run.task: [.cancelled]])
     }
 
-    @Test("a cancel that follows a suspend is not lost when the worker puts the task back")
-    func cancelAfterSuspend() throws {
+    @Test(
+        "a cancel before or after a suspend is not lost when the worker puts the task back",
+        arguments: [[TaskControl.suspend, .cancel], [.cancel, .suspend]])
+    func cancelAndSuspend(controls: [TaskControl]) throws {
         let worker = try fleet.worker("worker")
         let task = try fleet.claimedTask(by: worker, in: session)
-        #expect(try fleet.hosts.control(.suspend, TaskSelection(), of: session) == 1)
-        #expect(try fleet.hosts.control(.cancel, TaskSelection(), of: session) == 1)
-        try worker.putBack(task.run)
-        #expect(try fleet.ends(of: session) == [task.run.task: [.cancelled]])
-    }
-
-    @Test("a suspend does not take back a cancel that the worker has not applied yet")
-    func suspendAfterCancel() throws {
-        let worker = try fleet.worker("worker")
-        let task = try fleet.claimedTask(by: worker, in: session)
-        #expect(try fleet.hosts.control(.cancel, TaskSelection(), of: session) == 1)
-        #expect(try fleet.hosts.control(.suspend, TaskSelection(), of: session) == 1)
+        for control in controls {
+            #expect(try fleet.hosts.control(control, TaskSelection(), of: session) == 1)
+        }
         try worker.putBack(task.run)
         #expect(try fleet.ends(of: session) == [task.run.task: [.cancelled]])
     }

@@ -3,17 +3,28 @@ import Testing
 
 @testable import BackhaulFleet
 
-@Suite("A worker of a fleet whose database fails")
+@Suite("A worker of a fleet, and its database")
 struct WorkerTests {
-    @Test("a task that was claimed, and could not be started, starts after the next renewal of the lease")
-    func startAfterFailure() throws {
-        let fleet = try TestDatabase()
-        let session = try fleet.session()
-        let directory = Scratch()
+    private let fleet: TestDatabase
+    private let session: SessionID
+    private let directory = Scratch()
+
+    init() throws {
+        fleet = try TestDatabase()
+        session = try fleet.session()
+    }
+
+    /// A worker, and a task whose server refuses connections.
+    private func workerAndTask() throws -> (Worker, TaskID) {
         var options = WorkerOptions(address: fleet.address, name: "worker", directory: directory.path + "/worker")
         options.leaseMilliseconds = 3_000
         let worker = try #require(try Worker(options) { false })
-        let task = try fleet.enqueue([fleet.request("file", server: "localhost:9")], in: session)[0].task
+        return (worker, try fleet.enqueue([fleet.request("file", server: "localhost:9")], in: session)[0].task)
+    }
+
+    @Test("a task that was claimed, and could not be started, starts after the next renewal of the lease")
+    func startAfterFailure() throws {
+        let (worker, task) = try workerAndTask()
         // The worker reads the configuration of the session between the claim and the start.
         try fleet.database.run("ALTER TABLE backhaul.sessions RENAME TO hidden")
         for _ in 0..<100 where try fleet.state(of: task) != .running { try? worker.step() }
@@ -25,13 +36,7 @@ struct WorkerTests {
 
     @Test("a session that was removed from the fleet is removed from the local store of the worker")
     func removedSession() throws {
-        let fleet = try TestDatabase()
-        let session = try fleet.session()
-        let directory = Scratch()
-        var options = WorkerOptions(address: fleet.address, name: "worker", directory: directory.path + "/worker")
-        options.leaseMilliseconds = 3_000
-        let worker = try #require(try Worker(options) { false })
-        let task = try fleet.enqueue([fleet.request("file", server: "localhost:9")], in: session)[0].task
+        let (worker, task) = try workerAndTask()
         for _ in 0..<100 where try fleet.state(of: task) != .running { try worker.step() }
         #expect(worker.localSessions == [session])
         try fleet.hosts.invalidate(session, cancelTasks: true)
@@ -45,7 +50,6 @@ struct WorkerTests {
 
     @Test("a database that does not reply counts as lost")
     func overdueReply() throws {
-        let fleet = try TestDatabase()
         let connection = try DatabaseConnection(fleet.address, replyMilliseconds: 50)
         #expect(throws: FleetError(.storeUnavailable, "the database has not replied for 50 ms")) {
             try connection.run("SELECT pg_sleep(60)")
@@ -55,7 +59,6 @@ struct WorkerTests {
 
     @Test("a process that is stopped within a transaction keeps its locks for some seconds at most")
     func idleTransaction() throws {
-        let fleet = try TestDatabase()
         let rows = try fleet.database.transaction { () throws(FleetError) in
             try fleet.database.run("SHOW idle_in_transaction_session_timeout")
         }
