@@ -101,7 +101,7 @@ def test_a_worker_whose_network_cable_is_unplugged_publishes_nothing(fleet, host
     with contextlib.ExitStack() as stack, host.session("files") as session:
         network.there(lambda: (stack.enter_context(database_there), stack.enter_context(server)))
         network.plug()
-        address = fleet.address.partition("?")[0].replace("@/", f"@{network.address}:{database_there.port}/")
+        address = fleet.address_through(network.address, database_there.port)
         far = fleet.start("far", lease=3, address=address, prefix=network.prefix)
         url = server.serve("/file", content, [Behaviour(pace=300_000)], otherwise=Behaviour(pace=1_000_000))
         started(fleet, session, url, downloads)

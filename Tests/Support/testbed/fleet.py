@@ -115,6 +115,10 @@ class Fleet:
         self.workers = {}
         self.command("fleet", "init")
 
+    def address_through(self, host, port):
+        """The address of the same database through a relay that listens at this host and port."""
+        return self.address.partition("?")[0].replace("@/", f"@{host}:{port}/")
+
     def command(self, *words, code=0):
         """Runs `backhaul` with the fleet's store, and returns its standard output."""
         ended = subprocess.run([COMMAND, *map(str, words), "--store", self.address], capture_output=True, text=True,

@@ -49,8 +49,7 @@ class FleetRun(SoakRun):
             link.__exit__()
 
     def _start(self, name):
-        address = self.fleet.address.partition("?")[0].replace("@/", f"@127.0.0.1:{self.links[name].port}/")
-        self.fleet.start(name, lease=LEASE, address=address)
+        self.fleet.start(name, lease=LEASE, address=self.fleet.address_through("127.0.0.1", self.links[name].port))
 
     def _kill(self, host):
         loss = self.random.choices(list(LOSSES), LOSSES.values())[0]

@@ -7,7 +7,7 @@ import Testing
 
 /// The environment variable BACKHAUL_FLEET_TASKS sets the number of tasks. Then the database syncs its log, and the
 /// test prints the ends per second, the dead rows and the size of the database each minute, and at the end the
-/// processor time of the client. 20,000,000 tasks need 40 GB. To measure with an optimized client:
+/// processor time of the client. 20,000,000 tasks need 15 GB. To measure with an optimized client:
 ///
 ///     swift build -c release -Xswiftc -enable-testing --build-tests --scratch-path build/swift/release-tests
 ///     BACKHAUL_FLEET_TASKS=100000 build/swift/release-tests/release/BackhaulPackageTests.xctest \
