@@ -148,8 +148,23 @@ public final class Worker {
         mostRunning.merge(runningByOrigin, uniquingKeysWith: max)
         try queue.releasePermits(running: mostRunning)
         mostRunning = runningByOrigin
-        let present = try queue.configurations(of: local.knownSessions)
-        for session in local.knownSessions where present[session] == nil { try local.remove(session) }
+        try updateSessions(queue)
+    }
+
+    /// Updates the configurations of the local engine's sessions, and removes sessions that the fleet no longer has.
+    private func updateSessions(_ queue: WorkerQueue) throws(FleetError) {
+        let stored = try queue.configurations(of: local.knownSessions)
+        for session in local.knownSessions {
+            do throws(FleetError) {
+                if let configuration = stored[session] {
+                    try configure(session, configuration)
+                } else {
+                    try local.remove(session)
+                }
+            } catch where error.failure.status == .invalidArgument {
+                // The next task that the worker claims of this session ends with this error.
+            }
+        }
     }
 
     /// Compares the local runs with those of the database: other workers may have claimed tasks of this worker, or this

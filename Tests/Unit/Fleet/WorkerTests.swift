@@ -48,6 +48,17 @@ struct WorkerTests {
         #expect(worker.localSessions.isEmpty)
     }
 
+    @Test("a changed configuration of a session applies to a running task after the next renewal of the lease")
+    func changedConfiguration() throws {
+        let (worker, task) = try workerAndTask()
+        for _ in 0..<100 where try fleet.state(of: task) != .running { try worker.step() }
+        var configuration = try fleet.hosts.configuration(of: session)
+        configuration.maximumAttempts = 1
+        try fleet.hosts.update(configuration, of: session)
+        for _ in 0..<100 where try fleet.state(of: task) != .failed { try worker.step() }
+        #expect(try fleet.ends(of: session) == [task: [.failed]])
+    }
+
     @Test("a database that does not reply counts as lost")
     func overdueReply() throws {
         let connection = try DatabaseConnection(fleet.address, replyMilliseconds: 50)
