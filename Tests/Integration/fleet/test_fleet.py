@@ -21,6 +21,8 @@ from testbed.fleet_run import soak
 from testbed.host import until
 
 LIMIT = 240
+#: The rules of a session whose server does not respond for a long time.
+SLOW = backhaul.TransferRules(request_timeout_ms=600_000)
 
 
 def started(fleet, session, url, downloads):
@@ -204,6 +206,22 @@ def test_ten_workers_use_the_connections_of_a_server_and_no_more(fleet, host, do
     assert {event.state for events in ended.values() for event in events} == {TaskState.SUCCEEDED}
     assert (server.most_requests, server.most_connections) == (6, 6)
     assert average >= 5.5
+
+
+def test_more_workers_have_more_downloads_up_to_the_limit_of_a_slow_server(fleet, host, downloads):
+    count, limit, limit_of_worker = 1_000, 600, 256
+    with CountingServer(Content(1_000)) as server, host.session("files", rules=SLOW) as session:
+        fleet.command("fleet", "limit", server.url, "--connections", limit)
+        session.enqueue(backhaul.Request(f"{server.url}/{number}", destination=downloads / str(number), key=str(number))
+                        for number in range(count))
+        fleet.start("first", lease=30)
+        until(lambda: server.open_requests, lambda open_requests: open_requests == limit_of_worker, LIMIT)
+        fleet.start("second", lease=30), fleet.start("third", lease=30)
+        until(lambda: server.open_requests, lambda open_requests: open_requests == limit, LIMIT)
+        server.release()
+        ended = ends(session, count)
+    assert {event.state for events in ended.values() for event in events} == {TaskState.SUCCEEDED}
+    assert server.most_requests == limit
 
 
 def test_no_file_and_no_event_is_lost_if_hosts_workers_databases_and_links_are_lost(database, place):

@@ -8,21 +8,30 @@ from servers.accepting import AcceptingServer
 
 class CountingServer(AcceptingServer):
     """``with CountingServer(content, seconds) as server``: each response to a request has the content, and takes
-    `seconds`.
+    `seconds`. If `seconds` is None, it takes until `release`.
 
     `changes` are the times at which a request began or ended, each with the number of requests that were open from then
     on. `most_connections` is the largest number of connections at the same time.
     """
 
-    def __init__(self, content, seconds):
+    def __init__(self, content, seconds=None):
         super().__init__()
         self._response = b"".join([b"HTTP/1.1 200 OK\r\nAccept-Ranges: bytes\r\nETag: ", content.etag.encode(),
                                    b"\r\nContent-Length: ", str(content.size).encode(), b"\r\n\r\n", content.data])
         self._seconds = seconds
+        self._released = threading.Event()
         self._lock = threading.Lock()
         self._connections = 0
         self.most_connections = 0
         self.changes = [(time.monotonic(), 0)]
+
+    def release(self):
+        """Sends all responses."""
+        self._released.set()
+
+    @property
+    def open_requests(self):
+        return self.changes[-1][1]
 
     @property
     def most_requests(self):
@@ -43,7 +52,7 @@ class CountingServer(AcceptingServer):
                     while reader.readline().strip():
                         pass
                     self._count_request(1)
-                    time.sleep(self._seconds)
+                    self._released.wait(self._seconds)
                     # A client that has the response may begin another request before this thread runs again.
                     self._count_request(-1)
                     connection.sendall(self._response)
