@@ -139,7 +139,7 @@ extension Transfer {
             region != access.location.region, S3Settings.isRegion(region),
             let object = try? object, startsAgain(for: .otherRegion)
         else { return false }
-        transport?.s3.note(region: region, of: object.bucket)
+        transport?.s3.note(region: region, of: object.bucket, at: access.endpoint)
         wasNotProcessed()
         return true
     }

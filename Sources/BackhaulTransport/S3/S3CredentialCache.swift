@@ -33,8 +33,14 @@ final class S3CredentialCache {
     private var worker: Worker<Void>?
     private var inbox: LoopInbox<Finished>?
     private var entries: [S3Settings: Entry] = [:]
-    /// The regions of buckets that a server has named.
-    private var regions: [String: String] = [:]
+    /// A bucket of a server. Servers with different endpoints can have buckets of the same name.
+    private struct Bucket: Hashable {
+        let endpoint: String?
+        let name: String
+    }
+
+    /// The regions of buckets that their servers have named.
+    private var regions: [Bucket: String] = [:]
 
     /// Credentials that expire earlier are fetched again.
     private static let marginSeconds: Int64 = 300
@@ -65,9 +71,13 @@ final class S3CredentialCache {
     /// Makes the next request fetch credentials again, because a server has said that they have expired.
     func expire(_ settings: S3Settings) { entries[settings]?.usedUntil = 0 }
 
-    func region(of bucket: String) -> String? { regions[bucket] }
+    func region(of bucket: String, at endpoint: String?) -> String? {
+        regions[Bucket(endpoint: endpoint, name: bucket)]
+    }
 
-    func note(region: String, of bucket: String) { regions[bucket] = region }
+    func note(region: String, of bucket: String, at endpoint: String?) {
+        regions[Bucket(endpoint: endpoint, name: bucket)] = region
+    }
 
     func close() {
         inbox = nil

@@ -11,6 +11,8 @@ public struct S3Request: Sendable {
 
 /// Where a request for an object of S3 is sent, and whose signature it has.
 struct S3Access {
+    /// The endpoint of the completed settings; nil: AWS.
+    var endpoint: String?
     var location: S3Location
     var credentials: S3Credentials
 }

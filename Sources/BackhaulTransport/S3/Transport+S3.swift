@@ -30,10 +30,11 @@ extension Transport {
     {
         let object = try transfer.object
         var settings = found.settings
-        if let region = s3.region(of: object.bucket) { settings.region = region }
+        if let region = s3.region(of: object.bucket, at: settings.endpoint) { settings.region = region }
         let location = try S3Location(object, settings)
         try transfer.use(
-            S3Access(location: location, credentials: found.credentials), URLParser.origin(of: location.url))
+            S3Access(endpoint: settings.endpoint, location: location, credentials: found.credentials),
+            URLParser.origin(of: location.url))
     }
 
     /// Makes the next request of S3 with these settings fetch new credentials.
