@@ -49,9 +49,9 @@ struct OutgoingRequest {
     private static let largeSize: UInt64 = 1 << 20
 
     /// Handles a response with status 417 (RFC 9110, section 15.5.18): later requests have no Expect field. Returns
-    /// false if the request cannot have had this field.
-    mutating func dropExpectation() -> Bool {
-        guard body != nil, expectation != .never else { return false }
+    /// false if the request had no such field, so that the status has another meaning.
+    mutating func dropExpectation(_ head: HeadCollector) -> Bool {
+        guard hasExpectation, !head.isHTTP2 else { return false }
         expectation = .never
         return true
     }

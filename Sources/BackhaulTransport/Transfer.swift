@@ -359,7 +359,7 @@ public final class Transfer {
             return stop(.again(needsNewConnection: true))
         }
         if noteRegion() { return stop(.again(needsNewConnection: false)) }
-        if head.status == 417, outgoing.dropExpectation() { return stop(.again(needsNewConnection: false)) }
+        if head.status == 417, outgoing.dropExpectation(head) { return stop(.again(needsNewConnection: false)) }
         if request.redirects != .none, let location = Redirect.location(head) {
             if let failure = Redirect.contradiction(head, at: origin) {
                 return stop(.violation(failure, headIsWhole: false))

@@ -29,8 +29,8 @@ extension EasyHandle {
         }
         // If a reused connection is closed, libcurl repeats the request. `refuseToRewind` prevents this repetition:
         // libcurl rewinds the body first, and the rewind fails. But libcurl does not rewind an empty body. So a request
-        // with an empty body gets a new connection.
-        if !canBeRepeated && outgoing.bodySize == 0 { bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
+        // without a body gets a new connection.
+        if !canBeRepeated && outgoing.bodySize ?? 0 == 0 { bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard bhl_easy_set_string(handle, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK else {
             throw Failure(.outOfResources, "no memory is left for a transfer")
         }

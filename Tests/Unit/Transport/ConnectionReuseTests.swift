@@ -123,6 +123,23 @@ struct ConnectionReuseTests {
             }
         }
     }
+
+    @Test(
+        "a request without a body that must not be repeated is sent one time, although its connection was closed",
+        arguments: ["LOCK", "POST", "X-OTHER"])
+    func unrepeatableWithoutBody(method: String) async throws {
+        try await withServer { connection in
+            while let head = connection.readRequest(), head.hasPrefix("GET") {
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
+            }
+        } _: { server, transferClient in
+            _ = await transferClient.fetch(server.url)
+            var second = request(server.url)
+            (second.method, second.canBeRepeated) = (method, false)
+            #expect(await transferClient.fetch(second).failure != nil)
+            #expect(server.requests.count == 2)
+        }
+    }
 }
 
 extension RawServer.Connection {

@@ -87,6 +87,21 @@ struct OutgoingRequestTests {
                 #expect(record.failure?.status == .requestTimeout)
             })
     }
+
+    @Test("a response with status 417 to a request without Expect is the result of the request")
+    func unexpected417() async throws {
+        try await withServer { connection in
+            while connection.readRequest() != nil {
+                connection.send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
+                connection.waitForEnd()
+            }
+        } _: { server, transferClient in
+            var one = request(server.url)
+            (one.method, one.canBeRepeated) = ("POST", false)
+            let record = await transferClient.fetch(one, bodySize: 10)
+            #expect(record.head?.status == 417 && server.requests.count == 1)
+        }
+    }
 }
 
 extension pollfd {
