@@ -73,14 +73,13 @@ public struct FailureContext: Equatable, Sendable {
     public var redirectDelay: Int64?
 
     public init(
-        isUnprocessed: Bool = false, systemError: Int32 = 0, connectionWasClosed: Bool = false,
-        hasStreamError: Bool = false, isUnanswered: Bool = false, redirectDelay: Int64? = nil, isLocal: Bool = false
+        systemError: Int32 = 0, connectionWasClosed: Bool = false, hasStreamError: Bool = false,
+        isUnanswered: Bool = false, redirectDelay: Int64? = nil, isLocal: Bool = false
     ) {
         self.connectionWasClosed = connectionWasClosed
         self.hasStreamError = hasStreamError
         self.isLocal = isLocal
         self.isUnanswered = isUnanswered
-        self.isUnprocessed = isUnprocessed
         self.redirectDelay = redirectDelay
         self.systemError = systemError
     }

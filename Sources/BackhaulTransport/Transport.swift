@@ -291,7 +291,6 @@ public final class Transport {
             report.hasEndedHTTP2 = exchange.isOverHTTP2 && curl.socket?.isClosed == true
         }
         var failureContext = FailureContext(
-            isUnprocessed: !transfer.resends.mayHaveBeenSent && !exchange.hasResponse,
             systemError: transfer.curl?.easy.systemError ?? 0,
             connectionWasClosed: report.code == CURLE_HTTP2 && !exchange.headIsWhole,
             hasStreamError: report.hasStreamError)
@@ -332,12 +331,14 @@ public final class Transport {
 
     func end(_ transfer: Transfer, _ end: TransferEnd) {
         release(transfer)
-        guard transfer.exchange.fallsBack, !transfer.exchange.hasResponse,
-            case .failed(let failure, _, let failureContext) = end
+        guard case .failed(var failure, var isTransient, var failureContext) = end, !transfer.exchange.hasResponse
         else { return transfer.end(end) }
-        fallbackOrigins.remove(transfer.origin)
-        let lost = HTTP1Fallback.failure(failure, of: transfer.origin)
-        transfer.end(.failed(lost, isTransient: true, failureContext))
+        failureContext.isUnprocessed = !transfer.resends.mayHaveBeenSent
+        if transfer.exchange.fallsBack {
+            fallbackOrigins.remove(transfer.origin)
+            (failure, isTransient) = (HTTP1Fallback.failure(failure, of: transfer.origin), true)
+        }
+        transfer.end(.failed(failure, isTransient: isTransient, failureContext))
     }
 
     func release(_ transfer: Transfer) {

@@ -67,4 +67,20 @@ struct MetricsTests {
         }
         #expect(circumstances.isUnprocessed)
     }
+
+    @Test("a request that timed out before it was sent may be sent again")
+    func unsent() async throws {
+        try await withServer { connection in
+            connection.waitForEnd()
+        } _: { server, transferClient in
+            var one = request(server.url.replacing("http:", with: "https:"))
+            one.requestTimeoutMilliseconds = 1_000
+            let record = await transferClient.fetch(one)
+            guard case .failed(let failure, _, let circumstances) = record.end else {
+                Issue.record("the transfer has not failed")
+                return
+            }
+            #expect(failure.status == .requestTimeout && circumstances.isUnprocessed)
+        }
+    }
 }
