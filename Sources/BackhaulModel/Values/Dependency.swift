@@ -97,15 +97,10 @@ public struct TakenValues: Equatable, Sendable {
 
     public init() {}
 
-    /// Returns the request with these values. If the taken URL has another origin than the request's URL, the header
-    /// fields that the host gave for the request's URL are not sent.
+    /// Returns the request with these values.
     public func applied(to request: Request) -> Request {
         var request = request
-        if let url {
-            request.isCrossOrigin = !url.hasAuthority(of: request.url)
-            request.url = url
-        }
-        request.headers = request.isCrossOrigin ? headers : request.headers.replacing(headers)
+        request.replace(url: url, headers: headers)
         if let body { request.options.body = .bytes(body) }
         return request
     }

@@ -71,8 +71,8 @@ public struct Request: Equatable, Sendable {
     public var priority: Int32 = 0
     public var startsSuspended = false
     public var mode = FileMode.default(umask: 0o022)
-    /// Whether the host has replaced an expired URL by a URL of another origin (scheme, host name and port). If so, the
-    /// headers that the host gave for the first URL are not sent.
+    /// Whether the URL that the host enqueued was replaced by a URL of another origin (scheme, host name and port). If
+    /// so, the session's headers are not sent.
     public var isCrossOrigin = false
     private var boxedOptions: Boxed<RequestOptions>?
 
@@ -87,6 +87,15 @@ public struct Request: Equatable, Sendable {
 
     /// The kind of the task: an upload if the request has a body and no destination; otherwise a download.
     public var kind: TaskKind { destination == nil && boxedOptions?.value.body != nil ? .upload : .download }
+
+    /// Replaces the URL unless it is nil, and merges the headers. Headers are sent only to the origin for which they
+    /// were given. So if the new URL has another origin than the present one, the present headers are dropped.
+    mutating func replace(url: String?, headers: [HeaderField]) {
+        let crosses = url.map { !$0.hasAuthority(of: self.url) } ?? false
+        self.url = url ?? self.url
+        self.headers = crosses ? headers : self.headers.replacing(headers)
+        isCrossOrigin = isCrossOrigin || crosses
+    }
 
     /// The method that is sent (RFC 9110, section 9).
     public var method: String {

@@ -30,6 +30,10 @@ public struct ResponseHead: Equatable, Sendable {
         self.proxy = proxy
     }
 
+    /// Whether the status is 2xx: the server has received, understood and accepted the request (RFC 9110, section
+    /// 15.3).
+    var isSuccess: Bool { (200..<300).contains(status) }
+
     /// The value of the first field of this name. Names are compared without case (RFC 9110, section 5.1).
     public func bytes(_ name: String) -> [UInt8]? { fields.first { $0.isNamed(name) }?.value }
 

@@ -53,7 +53,7 @@ extension TransferPolicy {
     /// Whether the policy names the response: its status, and for a status of success also its media type.
     fileprivate func accepts(_ head: ResponseHead) -> Bool {
         guard self.acceptedStatuses.contains(head.status) else { return false }
-        guard (200...299).contains(head.status) else { return true }
+        guard head.isSuccess else { return true }
         return acceptsType(of: head)
     }
 }
@@ -91,13 +91,7 @@ public struct RefreshedRequest: Equatable, Sendable {
     /// Returns the request with these headers and this URL.
     public func applied(to request: Request) -> Request {
         var request = request
-        if let url {
-            request.isCrossOrigin = !url.hasAuthority(of: request.url)
-            request.url = url
-        }
-        // Headers are sent only to the origin for which the host gave them. If the new URL has another origin, the
-        // former headers are therefore dropped.
-        request.headers = request.isCrossOrigin ? headers : request.headers.replacing(headers)
+        request.replace(url: url, headers: headers)
         request.options.expiresMilliseconds = expiresMilliseconds
         if isDeclined { request.options.refresh = .none }
         return request

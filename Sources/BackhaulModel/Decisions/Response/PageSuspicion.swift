@@ -25,7 +25,7 @@ public enum PageSuspicion {
 
     /// Whether the server has redirected the request to a login page.
     static func isLogin(_ head: ResponseHead, of url: String) -> Bool {
-        head.finalURL != url && (200...299).contains(head.status) && head.isPage
+        head.finalURL != url && head.isSuccess && head.isPage
             && (!isLoginURL(url) && isLoginURL(head.finalURL) || isSuspicious(head, of: url, nil))
     }
 

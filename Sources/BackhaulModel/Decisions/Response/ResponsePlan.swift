@@ -97,7 +97,7 @@ public enum ResponsePlan: Equatable, Sendable {
         if let failure = terms.refusal(ofType: head, known) { return .retry(failure, fromZero: false) }
         // A validator is needed only to request the rest of a file, and only a GET can request a range. A response with
         // another status is an error page, and its validator does not belong to the file.
-        let isFile = terms.method == "GET" && (200...299).contains(head.status)
+        let isFile = terms.method == "GET" && head.isSuccess
         let validator = isFile ? Validator(of: head) : Validator()
         // Responses with the same strong entity tag have the same bytes (RFC 9110, section 8.8.1), and so the same
         // size.

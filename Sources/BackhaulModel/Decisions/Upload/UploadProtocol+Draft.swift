@@ -38,7 +38,7 @@ extension UploadProtocol {
             return end == size
                 ? .answer(forgets: true) : .startOver(.lostUpload("ended the upload at byte \(end)", resource, head))
         }
-        guard (200..<300).contains(head.status) else { return refused(head, resource) }
+        guard head.isSuccess else { return refused(head, resource) }
         // After the last bytes, the server must say that the upload is complete.
         if end == size || head.integerItem("Upload-Offset") ?? end != end {
             return .next(.probe(resource), records: false)
@@ -48,6 +48,6 @@ extension UploadProtocol {
 
     /// The verdict on a response that came before the bytes were sent: a success says nothing about them.
     func draftCut(_ head: ResponseHead, _ resource: UploadResource) -> UploadVerdict {
-        (200..<300).contains(head.status) ? .next(.probe(resource), records: false) : refused(head, resource)
+        head.isSuccess ? .next(.probe(resource), records: false) : refused(head, resource)
     }
 }

@@ -3,7 +3,7 @@
 extension UploadProtocol {
     /// The verdict on the response to HEAD.
     func probed(_ head: ResponseHead, _ resource: UploadResource, _ size: UInt64) -> UploadVerdict {
-        guard (200..<300).contains(head.status) else { return unusable(head, resource) }
+        guard head.isSuccess else { return unusable(head, resource) }
         guard let offset = head.integerItem("Upload-Offset"), offset <= size,
             head.integerItem("Upload-Length") ?? size == size
         else { return .startOver(.lostUpload("reports another size or no offset", resource, head)) }

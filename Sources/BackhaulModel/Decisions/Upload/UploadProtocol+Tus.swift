@@ -14,7 +14,7 @@ extension UploadProtocol {
     }
 
     func created(_ head: ResponseHead, _ location: String?, _ size: UInt64) -> UploadVerdict {
-        guard (200..<300).contains(head.status) else { return .answer(forgets: false) }
+        guard head.isSuccess else { return .answer(forgets: false) }
         guard let location else {
             return .later(
                 Failure(

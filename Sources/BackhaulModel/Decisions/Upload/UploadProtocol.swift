@@ -157,7 +157,7 @@ public enum UploadProtocol: Int32, Sendable {
     public func readsBody(of head: ResponseHead, after step: UploadStep) -> Bool {
         guard self == .s3 else { return false }
         switch step {
-        case .whole, .append, .part: return !(200..<300).contains(head.status)
+        case .whole, .append, .part: return !head.isSuccess
         case .create, .probe, .list, .complete: return true
         }
     }
@@ -176,7 +176,7 @@ public enum UploadProtocol: Int32, Sendable {
             // An error after the whole body may be the answer to it.
             let isAnswer = isComplete(head) ?? wasBodySent
             guard let resource, !isAnswer else { return .answer(forgets: resource != nil) }
-            if (200..<300).contains(head.status) { return .next(.probe(resource), records: false) }
+            if head.isSuccess { return .next(.probe(resource), records: false) }
             return head.status >= 500 ? .later(.status(of: head, opensChallenges: true)) : .answer(forgets: true)
         case (_, .create): return created(head, location, size)
         case (_, .probe(let resource)): return probed(head, resource, size)

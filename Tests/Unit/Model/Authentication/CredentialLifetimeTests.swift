@@ -234,4 +234,20 @@ struct CredentialLifetimeTests {
         dump(given, to: &dumped)
         #expect(!dumped.contains("new"))
     }
+
+    @Test("after a URL of another origin was taken, a refresh neither adds the session's headers nor drops taken ones")
+    func refreshedAfterTaken() {
+        var request = Request(url: "https://api/new")
+        request.headers = [HeaderField("Authorization", "of the host")]
+        var taken = TakenValues()
+        taken.url = "https://storage/1"
+        taken.headers = [HeaderField("X-Upload", "taken")]
+        let first = taken.applied(to: request)
+        #expect(first.isCrossOrigin && first.headers == taken.headers)
+        let id = ChallengeID(rawValue: 1)
+        let moved = RefreshedRequest(challenge: id, url: "https://storage/2").applied(to: first)
+        #expect(moved.isCrossOrigin && moved.headers == taken.headers)
+        let given = RefreshedRequest(challenge: id, headers: [HeaderField("X-Token", "new")]).applied(to: first)
+        #expect(given.isCrossOrigin && given.headers == taken.headers + [HeaderField("X-Token", "new")])
+    }
 }
