@@ -309,17 +309,8 @@ final class UploadRunner: TransferRunner {
         case .failed(let failure):
             judgeUplink(failure)
             end(Outcome(state: .failed, failure: failure))
-        case .startOver(let failure):
-            var failed = FailedAttempt(failure)
-            failed.hasLostUpload = true
-            failed.continuesUpload = continuesUpload
-            retry(failed, nil)
-        case .retry(let failure, let retryAfter):
-            var failed = FailedAttempt(failure)
-            failed.retryAfterSeconds = retryAfter
-            failed.continuesUpload = continuesUpload
-            if failure.status == .storageAway { failed.reason = .storage }
-            retry(failed, nil)
+        case .startOver(let failure): retry(after: failure, hasLostUpload: true)
+        case .retry(let failure): retry(after: failure, hasLostUpload: false)
         case .credential(let authChallenge): attempt.emit(.decideParking(authChallenge, nil))
         case .stopped:
             // A program that suspends and later resumes the upload wants the request to be sent again. But if the
@@ -328,6 +319,15 @@ final class UploadRunner: TransferRunner {
             let wasSent = attempt.exchange.requests > 0 && (attempt.bodySent > 0 || attempt.feed?.size == 0)
             stop(nil, isUnderWay: engineStops && wasSent && !attempt.mayRepeat && !continuesUpload)
         }
+    }
+
+    private func retry(after failure: Failure, hasLostUpload: Bool) {
+        var failed = FailedAttempt(failure)
+        failed.hasLostUpload = hasLostUpload
+        failed.retryAfterSeconds = machine.pause
+        failed.continuesUpload = continuesUpload
+        if failure.status == .storageAway { failed.reason = .storage }
+        retry(failed, nil)
     }
 
     var storagePath: String {

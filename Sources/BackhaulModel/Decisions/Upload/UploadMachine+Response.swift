@@ -24,7 +24,7 @@ extension UploadMachine {
         // next attempt. A retry is safe: the request was not sent completely, so the server has not acted on it.
         case .opening, .sending:
             let isTemporary = [.outOfResources, .storageAway, .diskFailed].contains(failure.status)
-            return conclude(isTemporary ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
+            return conclude(isTemporary ? .retry(failure) : .failed(failure))
         case .ready, .recording, .reading, .settling, .awaitingParts, .receiving, .refusing, .concluding, .over:
             return []
         }
@@ -41,7 +41,7 @@ extension UploadMachine {
             return []
         }
         guard !uploadProtocol.readsBody(of: head, after: step) else {
-            state = .reading(step)
+            state = .reading(step, ticks: 0)
             return []
         }
         let verdict = uploadProtocol.verdict(
@@ -52,11 +52,9 @@ extension UploadMachine {
     /// Judges the answer to the upload by the policy.
     mutating func judge(_ head: ResponseHead) {
         if !policy.acceptedStatuses.contains(head.status) {
-            let retry = Conclusion.retry(
-                Failure.status(of: head, opensChallenges: opensChallenges), retryAfterSeconds: head.retryAfterSeconds)
-            state = .refusing(retry, ticks: 0)
+            state = .refusing(.retry(.status(of: head, opensChallenges: opensChallenges)), ticks: 0)
         } else if !policy.acceptsType(of: head), let failure = PageSuspicion.refusal(ofUpload: head, to: url) {
-            state = .refusing(.retry(failure, retryAfterSeconds: nil), ticks: 0)
+            state = .refusing(.retry(failure), ticks: 0)
         } else {
             state = .receiving(ticks: 0)
         }
@@ -67,6 +65,7 @@ extension UploadMachine {
         bytesReceived = overflow ? .max : sum
         bodyBytes = bodyBytes.addingReportingOverflow(UInt64(clamping: count)).partialValue
         switch state {
+        case .reading(let step, _) where bodyBytes > S3Document.sizeLimit: return judgeBody(after: step, wasBodySent)
         case .receiving where bodyBytes >= limits.body: return conclude(success(wasBodySent))
         case .refusing(let refusal, _) where bodyBytes >= limits.errorBody: return conclude(refusal)
         case .settling(let step, let records, _) where bodyBytes >= limits.errorBody:
@@ -87,6 +86,10 @@ extension UploadMachine {
         case .receiving(let ticks) where wasBodySent:
             state = .receiving(ticks: ticks + 1)
             return ticks + 1 >= limits.bodyTicks ? conclude(success(wasBodySent)) : []
+        // Only an error has a time limit: before the result of a completed upload, S3 may send spaces for minutes.
+        case .reading(let step, let ticks) where head?.isSuccess == false:
+            state = .reading(step, ticks: ticks + 1)
+            return ticks + 1 >= limits.errorTicks ? judgeBody(after: step, wasBodySent) : []
         case .refusing(let refusal, let ticks):
             state = .refusing(refusal, ticks: ticks + 1)
             return ticks + 1 >= limits.errorTicks ? conclude(refusal) : []
@@ -101,8 +104,8 @@ extension UploadMachine {
         switch state {
         case .sending:
             let failure = Failure(.badResponse, "the transfer ended without a response")
-            return conclude(.retry(failure, retryAfterSeconds: nil), transferHasEnded: true)
-        case .reading(let step): return judgeBody(after: step, wasBodySent)
+            return conclude(.retry(failure), transferHasEnded: true)
+        case .reading(let step, _): return judgeBody(after: step, wasBodySent) + transferComplete(wasBodySent)
         case .receiving: return conclude(success(wasBodySent), transferHasEnded: true)
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
         case .settling(let step, let records, _): return proceed(with: step, records: records, transferHasEnded: true)
@@ -112,10 +115,12 @@ extension UploadMachine {
 
     mutating func transferFailed(_ failure: Failure, _ isTransient: Bool) -> [Action] {
         switch state {
+        case .reading(let step, _) where head?.isSuccess == false:
+            return judgeBody(after: step, true) + transferFailed(failure, isTransient)
         case .sending, .reading, .receiving:
             let mayPass = isTransient || policy.retriesPermanent(failure)
             return conclude(
-                mayPass ? .retry(failure, retryAfterSeconds: nil) : .failed(failure), transferHasEnded: true)
+                mayPass ? .retry(failure) : .failed(failure), transferHasEnded: true)
         // The body of an error response only explains the failure. So if the transfer fails inside this body, the
         // received part is enough.
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
@@ -134,7 +139,7 @@ extension UploadMachine {
             "the server responded with status \(status) before it had read the whole body, so it may not have all of "
                 + "it; if it always does that, set tolerances to BH_TOLERATE_EARLY_RESPONSE",
             domain: .http, detail: Int64(status))
-        return .retry(failure, retryAfterSeconds: nil)
+        return .retry(failure)
     }
 }
 
@@ -143,10 +148,6 @@ extension UploadMachine {
     /// Stops the transfer if it still runs, and releases the slot.
     mutating func conclude(_ conclusion: Conclusion, transferHasEnded: Bool = false) -> [Action] {
         let last = state
-        var conclusion = conclusion
-        if case .retry(let failure, let seconds) = conclusion, let pause {
-            conclusion = .retry(failure, retryAfterSeconds: max(seconds ?? 0, pause))
-        }
         state = .concluding(conclusion)
         return (last.hasTransfer && !transferHasEnded ? [.stopTransfer] : [])
             + (parts?.hasPartsInFlight == true ? [.stopExtraParts] : []) + (last.holdsSlot ? [.releaseSlot] : []) + [
@@ -162,7 +163,7 @@ extension UploadMachine {
 
     mutating func retryRefused() -> [Action] {
         switch state {
-        case .concluding(.retry(let failure, _)), .concluding(.startOver(let failure)): conclude(.failed(failure))
+        case .concluding(.retry(let failure)), .concluding(.startOver(let failure)): conclude(.failed(failure))
         case .concluding(.credential(let authChallenge)): conclude(.failed(authChallenge.failure))
         default: []
         }

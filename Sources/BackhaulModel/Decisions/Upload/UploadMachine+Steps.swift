@@ -55,8 +55,9 @@ extension UploadMachine {
             let failure = Failure(
                 .badResponse, "\(ShownURL(resource.url).withoutQuery) does not take the rest of the body",
                 domain: .http, detail: Int64(head.status))
-            state = .refusing(.retry(failure, retryAfterSeconds: nil), ticks: 0)
+            state = .refusing(.retry(failure), ticks: 0)
         case .next(let step, let records):
+            pause = nil
             if case .probe = step { fruitlessProbes += 1 }
             state = .settling(step, records: records, ticks: 0)
         case .parts(let resource, let plan, let records):
@@ -70,18 +71,19 @@ extension UploadMachine {
             state = .refusing(.startOver(failure), ticks: 0)
             return [.record(nil)]
         case .later(let failure):
-            state = .refusing(.retry(failure, retryAfterSeconds: head.retryAfterSeconds), ticks: 0)
+            notePause(head.retryAfterSeconds)
+            state = .refusing(.retry(failure), ticks: 0)
         }
         return []
     }
 
-    /// Judges a response whose body has arrived. The transfer has ended.
+    /// Judges a response whose body has arrived, or is no longer awaited.
     mutating func judgeBody(after step: UploadStep, _ wasBodySent: Bool) -> [Action] {
         guard let head else { return [] }
         let verdict = uploadProtocol.verdict(
             head, responseBody, location: nil, after: step, wasBodySent: wasBodySent, resource: resource, url: url,
             size: size)
-        return take(verdict, head) + transferComplete(wasBodySent)
+        return take(verdict, head)
     }
 
     /// Continues with the next request. Stops the transfer if it still runs.

@@ -24,8 +24,8 @@ public struct UploadMachine: Sendable {
     /// The only part that this machine sends; nil for the machine of an attempt.
     var ownPart: UploadPart?
     /// The longest pause in seconds that the server has asked for with a refusal. It holds also if the connection, or
-    /// another part, ends the attempt before the rest of the response is received.
-    var pause: Int64?
+    /// another part, ends the attempt before the rest of the response is received. The next step clears it.
+    public internal(set) var pause: Int64?
     /// The body of the present response, if the verdict needs it.
     private(set) var responseBody: [UInt8] = []
     let url: String
@@ -113,8 +113,9 @@ extension UploadMachine {
         case recording(UploadStep)
         /// The request is being sent, or the head of its response has not come yet.
         case sending(UploadStep)
-        /// The body of the response is being received, because the verdict needs it.
-        case reading(UploadStep)
+        /// The body of the response is being received, because the verdict needs it. `ticks`: the seconds since the
+        /// head.
+        case reading(UploadStep, ticks: Int)
         /// The rest of a response is being received. Then the step follows. `ticks`: the seconds since the head.
         case settling(UploadStep, records: Bool, ticks: Int)
         /// All parts are sent or in flight, and the extra parts are still in flight.
@@ -170,9 +171,8 @@ extension UploadMachine {
     public enum Conclusion: Equatable, Sendable {
         case succeeded
         case failed(Failure)
-        /// The task gets another attempt if the policy allows it. `retryAfterSeconds`: the least delay before that
-        /// attempt, if the server demanded one.
-        case retry(Failure, retryAfterSeconds: Int64?)
+        /// The task gets another attempt if the policy allows it, after `pause`.
+        case retry(Failure)
         /// The server has lost the upload. The next attempt sends the whole body.
         case startOver(Failure)
         case credential(AuthenticationChallenge)

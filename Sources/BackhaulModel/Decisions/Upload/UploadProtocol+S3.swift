@@ -6,6 +6,8 @@ extension UploadProtocol {
     public static let s3WholeSize: UInt64 = 16 << 20
     static let s3PartSize: UInt64 = 8 << 20
     static let s3MostParts: UInt64 = 10_000
+    /// The most bytes of an upload's id, and of a part's entity tag. The texts of AWS are shorter.
+    static let s3LongestText = 1_024
 
     /// The size of all parts but the last: a number of MiB, so that there are at most 10,000 parts.
     static func s3PartSize(of size: UInt64) -> UInt64 {
@@ -59,7 +61,7 @@ extension UploadProtocol {
     func s3Verdict(_ head: ResponseHead, _ body: [UInt8], after step: UploadStep, _ url: String, size: UInt64)
         -> UploadVerdict
     {
-        guard (200..<300).contains(head.status) else { return s3Refused(head, body, step) }
+        guard head.isSuccess else { return s3Refused(head, body, step) }
         switch step {
         case .whole, .probe, .append: return .answer(forgets: false)
         case .create: return s3Created(head, body, url, size)
@@ -76,7 +78,7 @@ extension UploadProtocol {
 
     private func s3Created(_ head: ResponseHead, _ body: [UInt8], _ url: String, _ size: UInt64) -> UploadVerdict {
         guard let root = S3Document(body)?.root, root.name == "InitiateMultipartUploadResult",
-            let id = root["UploadId"], !id.isEmpty, id.utf8.count <= 1_024
+            let id = root["UploadId"], !id.isEmpty, id.utf8.count <= Self.s3LongestText
         else { return .later(.s3("no id for the upload", head)) }
         let partSize = Self.s3PartSize(of: size)
         let resource = UploadResource(
@@ -115,7 +117,7 @@ extension UploadProtocol {
         case "NoSuchUpload": .startOver(.lostUpload("does not know the upload any more", resource, head))
         // The body of a response with the status 200 may be an error, because the status was sent before the result was
         // known.
-        case _ where (200..<300).contains(head.status) || error.isTemporary:
+        case _ where head.isSuccess || error.isTemporary:
             .later(.temporary(error, head))
         case _ where head.status >= 500 || [408, 425, 429].contains(head.status):
             .later(.status(of: head, opensChallenges: true))
@@ -147,6 +149,7 @@ public struct PartListing: Equatable, Sendable {
         for element in root.children where element.name == "Part" {
             guard let number = element["PartNumber"].flatMap({ UInt64(digits: $0) }), number > parts.last?.number ?? 0,
                 let size = element["Size"].flatMap({ UInt64(digits: $0) }), let tag = element["ETag"],
+                tag.utf8.count <= UploadProtocol.s3LongestText,
                 parts.count < UploadProtocol.s3MostParts
             else { return false }
             parts.append(S3Part(number: number, size: size, entityTag: tag))

@@ -86,7 +86,52 @@ struct S3UploadTests {
         machine.responded(extra)
         let lost = Failure(.connectionLost, "lost")
         let actions = machine.handle(.transferFailed(lost, isTransient: true))
-        #expect(actions.contains(.conclude(.retry(lost, retryAfterSeconds: 60))))
+        #expect(actions.contains(.conclude(.retry(lost))) && machine.pause == 60)
+    }
+
+    /// The failure with which an upload in one request is tried again, after these events.
+    private func failure(after events: [UploadMachine.Event]) -> Failure? {
+        var machine = UploadMachine(
+            url: "s3://bucket/key", policy: TransferPolicy(SessionConfiguration(identifier: "s")), size: 5)
+        let actions = ([.start, .opened] + events).flatMap { machine.handle($0) }
+        return actions.lazy.compactMap { if case .conclude(.retry(let failure)) = $0 { failure } else { nil } }.first
+    }
+
+    @Test("an error is judged by its status if its body is cut off, does not end, or is too long")
+    func endlessError() {
+        let head = UploadMachine.Event.head(UploadProtocolTests.head(403), nil)
+        let lost = Failure(.connectionLost, "lost")
+        let endings: [[UploadMachine.Event]] = [
+            [.transferFailed(lost, isTransient: true)], Array(repeating: .tick(), count: 10),
+            Array(repeating: .received(count: S3Document.sizeLimit), count: 3),
+        ]
+        for ending in endings {
+            let found = failure(after: [head] + ending)
+            #expect(found?.status == .httpStatus && found?.detail == 403)
+        }
+    }
+
+    @Test("a response with status 200 may take any time, but its body has a size limit")
+    func endlessResult() {
+        var machine = UploadMachine(
+            url: "s3://bucket/key", policy: TransferPolicy(SessionConfiguration(identifier: "s")),
+            size: 20 * Self.mebibyte)
+        for event in [.start, .head(UploadProtocolTests.head(200), nil)] as [UploadMachine.Event] {
+            _ = machine.handle(event)
+        }
+        let silent = (0..<1_000).flatMap { _ in machine.handle(.tick()) }
+        #expect(silent.isEmpty && machine.phase == .reading)
+        _ = machine.handle(.received(count: S3Document.sizeLimit + 1))
+        #expect(machine.phase == .receivingErrorBody)
+    }
+
+    @Test("a list of parts with too long an entity tag is refused")
+    func longEntityTag() {
+        let tag = String(repeating: "a", count: 1_025)
+        let body =
+            "<ListPartsResult><Part><PartNumber>1</PartNumber><Size>8388608</Size><ETag>\(tag)</ETag></Part>"
+            + "</ListPartsResult>"
+        #expect(word(200, body, after: .list(Self.known, PartListing())) == "later")
     }
 
     @Test("a plan has at most four parts in flight, and a part that was given back is the next one")

@@ -51,7 +51,7 @@ struct UploadMachineTests {
         var machine = Self.machine()
         let actions = Self.actions(
             &machine, [.start, .opened, .head(Self.head(status), nil), .received(count: 5_000)])
-        guard case .conclude(.retry(let failure, nil)) = actions.last?.last else {
+        guard case .conclude(.retry(let failure)) = actions.last?.last else {
             Issue.record("\(actions)")
             return
         }
@@ -76,7 +76,7 @@ struct UploadMachineTests {
             let actions = machine.handle(.transferComplete())
             if types == "text/html" {
                 #expect(actions == [.releaseSlot, .conclude(.succeeded)])
-            } else if case .conclude(.retry(let failure, nil))? = actions.last {
+            } else if case .conclude(.retry(let failure))? = actions.last {
                 #expect(failure.status == .unexpectedType && failure.message.contains("http://a/login"))
             } else {
                 Issue.record("\(actions)")
@@ -92,7 +92,7 @@ struct UploadMachineTests {
             let actions = machine.handle(.transferComplete(wasBodySent: false))
             if isTolerated {
                 #expect(actions == [.releaseSlot, .conclude(.succeeded)])
-            } else if case .conclude(.retry(let failure, _))? = actions.last {
+            } else if case .conclude(.retry(let failure))? = actions.last {
                 #expect(failure.status == .connectionLost && failure.detail == 201)
             } else {
                 Issue.record("\(actions)")
@@ -123,7 +123,7 @@ struct UploadMachineTests {
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil), .received(count: 5)])
         #expect(
             machine.handle(.transferFailed(Self.lost, isTransient: true)) == [
-                .releaseSlot, .conclude(.retry(Self.lost, retryAfterSeconds: nil)),
+                .releaseSlot, .conclude(.retry(Self.lost)),
             ])
     }
 
@@ -164,7 +164,7 @@ struct UploadMachineTests {
         var machine = Self.machine()
         _ = machine.handle(.start)
         #expect(
-            machine.handle(.bodyFailed(failure)) == [.releaseSlot, .conclude(.retry(failure, retryAfterSeconds: nil))])
+            machine.handle(.bodyFailed(failure)) == [.releaseSlot, .conclude(.retry(failure))])
     }
 
     @Test("an upload with an endless response succeeds after it has read a limited part of the response")
@@ -211,5 +211,20 @@ struct UploadMachineTests {
             #expect(seen.count { $0 == .startTransfer(.whole) } <= 1 && seen.count { $0 == .stopTransfer } <= 1)
             if seen.contains(.stopTransfer) { #expect(seen.contains(.startTransfer(.whole))) }
         }
+    }
+
+    @Test("a pause that came with a refusal is forgotten when the upload continues with another step")
+    func pauseOfEarlierStep() {
+        var machine = UploadMachine(
+            url: "http://a/f", policy: TransferPolicy(SessionConfiguration(identifier: "s")), size: 100,
+            resource: UploadProtocolTests.known)
+        let offset = UploadProtocolTests.head(204, ["Upload-Offset": "40", "Upload-Complete": "?0"])
+        let conflict = ResponseHead(
+            status: 409, finalURL: "", isMultiplexed: false, fields: [], retryAfterSeconds: 60, origin: "http://a:80")
+        let events: [UploadMachine.Event] = [
+            .start, .head(offset, nil), .transferComplete(), .recorded, .opened, .head(conflict, nil),
+        ]
+        _ = Self.actions(&machine, events)
+        #expect(machine.phase == .settling && machine.pause == nil)
     }
 }

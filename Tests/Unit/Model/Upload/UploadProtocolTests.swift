@@ -187,7 +187,7 @@ struct UploadProtocolTests {
             case .openBody: actions = machine.handle(.opened)
             case .record: actions = machine.handle(.recorded)
             default:
-                guard case .conclude(.retry(let failure, _)) = action else { continue }
+                guard case .conclude(.retry(let failure)) = action else { continue }
                 hasConcluded = true
                 #expect(failure.message.contains("does not take the rest of the body"))
             }
