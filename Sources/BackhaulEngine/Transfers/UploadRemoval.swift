@@ -22,7 +22,8 @@ final class UploadRemoval: TransferDelegate {
 
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
         status = head.status
-        return .receive
+        // The body says nothing more, and could be endless.
+        return .refuse
     }
 
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow { .go }
