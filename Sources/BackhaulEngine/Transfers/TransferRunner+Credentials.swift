@@ -69,9 +69,10 @@ extension TransferRunner {
         {
             return refresh(of: task)
         }
-        guard attempt.terms.configuration.asksForCredentials, var asked = AuthenticationChallenge(head) else {
-            return nil
-        }
+        // Requests of S3 have a signature in place of a credential. A proxy may still demand one.
+        guard attempt.terms.configuration.asksForCredentials, var asked = AuthenticationChallenge(head),
+            !(attempt.isS3 && asked.space.kind == .server)
+        else { return nil }
         let credentials = attempt.services.credentials[task.session]
         // A realm may repeat a secret of the request, so a new realm is redacted. A known realm is already in the
         // store, so it stays unchanged.
