@@ -1,5 +1,6 @@
 internal import BackhaulModel
 internal import BackhaulStore
+internal import BackhaulTransport
 
 /// The progress of a task for listings and for `ProgressPublisher`, and the reason why a running task moves no bytes.
 extension TransferRunner {
@@ -41,11 +42,19 @@ extension TransferRunner {
             return (commitFailure.status == .storeFull ? .diskFull : .finishing, commitFailure.message)
         }
         if let finishing { return (.finishing, finishing) }
+        if waitsForDisk { return (.finishing, "the disk of \(storagePath), or of the store, is busy") }
         let origin = attempt.task.origin.text
         if hasNoResponse { return (.connecting, "\(origin) has not responded yet") }
         if attempt.waitsForRate { return (.rate, attempt.rateReason) }
         let silence = (attempt.services.runtime.now - attempt.exchange.lastByte) / 1_000
         if silence >= 2 { return (.stalled, "\(origin) has \(silenceDescription) for \(silence) seconds") }
         return (.none, nil)
+    }
+
+    /// Whether the disk has to write or read bytes before the attempt can send or receive more, or send its first
+    /// request.
+    private var waitsForDisk: Bool {
+        guard let transfer = attempt.transfer else { return attempt.exchange.requests == 0 }
+        return transfer.isWaiting && !attempt.waitsForRate
     }
 }

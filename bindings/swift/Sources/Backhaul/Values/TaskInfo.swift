@@ -41,7 +41,7 @@ public struct WaitingReason: Hashable, Sendable {
         case connecting = 4
         /// The server sends nothing.
         case stalled = 5
-        /// All bytes have been received. The engine syncs the file and gives it its final name.
+        /// The task waits for the disk, which writes, reads or syncs its bytes.
         case finishing = 6
         /// The task waits for space on the disk.
         case diskFull = 7
