@@ -55,7 +55,7 @@ final class DownloadRunner: TransferRunner {
     var bytesLostByStop: UInt64 { machine.checkpoint == nil ? machine.offset : 0 }
     var file: (offset: UInt64, size: UInt64?)? { machine.progress }
     var body: (sent: UInt64, size: UInt64?)? { nil }
-    var canReceive: Bool { machine.wantsBytes }
+    var awaitsResponse: Bool { machine.phase == .requesting }
     var hasNoResponse: Bool { head == nil }
     var silenceDescription: String { "sent nothing" }
     var finishing: String? {
@@ -65,11 +65,11 @@ final class DownloadRunner: TransferRunner {
 
     func process(_ event: RunnerEvent) {
         switch event {
-        case .start: handle(.start)
+        case .start: handle(interruption.map { .expire($0) } ?? .start)
         case .concluded: handle(.concluded)
         case .retryRefused: handle(.retryRefused)
         case .cancel: handle(.cancel)
-        case .stop, .engineStops: handle(.stop)
+        case .stop: handle(.stop)
         case .expire(let failure): handle(.expire(failure))
         case .tick: handle(.tick)
         case .transferComplete: handle(.transferComplete)
@@ -101,7 +101,9 @@ final class DownloadRunner: TransferRunner {
         case .recheckDestinationFile: checkKnownFile { .destinationFileRechecked(isSame: $0) }
         case .reserveName(let name): reserveName(name)
         case .hash(let algorithm): part.hash(algorithm)
-        case .startTransfer(let offset, let ifRange, let condition): startTransfer(offset, ifRange, condition)
+        case .startTransfer(let offset, let ifRange, let condition):
+            guard !attempt.mayRepeat else { return startTransfer(offset, ifRange, condition) }
+            recordUnderWay { [self] in startTransfer(offset, ifRange, condition) }
         case .stopTransfer: attempt.stopTransfer()
         case .resumeTransfer: attempt.transfer?.resume()
         case .releaseSlot: if !finishesWithoutSlot { attempt.emit(.releaseSlotEarly) }

@@ -22,7 +22,7 @@ final class RunningAttempt {
 
     /// The reason for which an attempt stops before its task has ended.
     enum StopReason {
-        case cancelled, preempted, held
+        case cancelled, preempted, held, engineStops
     }
 
     /// The state of credentials in this attempt.

@@ -120,10 +120,15 @@ extension TransferRunner {
 
     /// Commits a stop without a failure. There are four reasons: the host has suspended the task, a condition such as
     /// power delays the task, a more important task runs instead, or the engine stops.
-    func stop(_ checkpoint: Checkpoint?, isUnderWay: Bool = false) {
+    func stop(_ checkpoint: Checkpoint?) {
         var record = attemptRecord(checkpoint)
         record.attempt = storedAttempt(.stopped)
-        record.isUnderWay = isUnderWay
+        // A program that suspends and later resumes the task wants the request to be sent again. But if the engine
+        // ends, no program has decided this. So in this case, a sent request that must not be repeated is recorded as
+        // under way.
+        // A request without a body is sent completely with its head.
+        let hasSentBytes = attempt.bodySent > 0 || attempt.feed?.size ?? 0 == 0
+        record.isUnderWay = attempt.stopReason == .engineStops && hasSentUnrepeatableRequest && hasSentBytes
         commit(record)
     }
 

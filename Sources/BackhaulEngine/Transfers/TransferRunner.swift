@@ -14,8 +14,6 @@ enum RunnerEvent: Equatable {
     case cancel
     /// The task was suspended, held or preempted, or the engine stops. Received bytes are kept.
     case stop
-    /// The engine stops, and its next start decides about the task.
-    case engineStops
     /// The task's resource time-out is over.
     case expire(Failure)
     /// The engine sends this event once a second.
@@ -56,10 +54,10 @@ protocol TransferRunner: AnyObject {
     /// A sentence about work that needs no network, such as the recording of a response; nil if there is no such work
     /// now.
     var finishing: String? { get }
+    /// Whether the request is about to be sent or is being sent, and no response head has arrived.
+    var awaitsResponse: Bool { get }
     /// Whether the server has not reacted yet: it has sent no response, and accepted no byte of a request body.
     var hasNoResponse: Bool { get }
-    /// Whether received bytes can be taken now.
-    var canReceive: Bool { get }
     /// The path of the file that the task reads or writes.
     var storagePath: String { get }
     /// What the task's reason says about a silent server, such as "sent nothing".
@@ -95,13 +93,21 @@ extension TransferRunner {
         return take(.cancel)
     }
 
+    /// Stops the task, because the engine stops.
+    func stopForEngine() -> [EngineEffect] {
+        if attempt.stopReason == nil { attempt.stops(.engineStops) }
+        return take(.stop)
+    }
+
     /// Stops the task, so that a more important task can run.
     func preempt() -> [EngineEffect] {
         attempt.stops(.preempted, (.waiting, .slot))
         return take(.stop)
     }
 
-    var mayBePreempted: Bool { attempt.holdsSlot && !isFinishing && attempt.stopReason == nil }
+    var mayBePreempted: Bool {
+        attempt.holdsSlot && !isFinishing && attempt.stopReason == nil && !hasSentUnrepeatableRequest
+    }
 
     var preemptionCandidate: PreemptionPolicy.Candidate {
         PreemptionPolicy.Candidate(
@@ -129,6 +135,35 @@ extension TransferRunner {
         attempt.exchange.requests > 0 && !attempt.mayRepeat && !continuesUpload
     }
 
+    /// The failure of the task, if an engine ended while a request was under way that must not be repeated.
+    var interruption: Failure? {
+        guard attempt.task.isUnderWay, !attempt.mayRepeat, !continuesUpload else { return nil }
+        let (origin, method) = (attempt.task.origin.text, attempt.task.request.method)
+        return Failure(
+            .connectionLost,
+            "an engine ended while the request was under way: \(origin) may have done what was asked, and "
+                + "\(method) is repeated only if retry.unsafe_methods allows it")
+    }
+
+    /// Records that a request is under way that must not be repeated, and then sends the request. So after a crash, the
+    /// next engine knows that the server may have processed the request.
+    func recordUnderWay(then send: @escaping () -> Void) {
+        let (id, attempts) = (attempt.task.id, attempt.task.attempts &+ 1)
+        attempt.store(
+            { (transaction) throws(Failure) in
+                try transaction.attempts.recordUnderWay(id, attempts: attempts)
+            },
+            then: { [self] result in
+                guard awaitsResponse else { return }
+                switch result {
+                case .success: send()
+                case .failure(let failure):
+                    attempt.exchange.failureContext.isUnprocessed = true
+                    process(.transferFailed(failure, isTransient: true))
+                }
+            })
+    }
+
     // MARK: Bytes
 
     /// Whether a byte may be received or sent now. If not, the engine calls `resumeTransfer` when a byte may be
@@ -137,7 +172,7 @@ extension TransferRunner {
 
     /// Whether the attempt waits only for the network, and not for a rate limit, the disk or the server's response.
     var waitsForNetwork: Bool {
-        attempt.transfer != nil && !hasNoResponse && !attempt.waitsForRate && !isFinishing && canReceive
+        attempt.transfer?.isWaiting == false && !hasNoResponse && !attempt.waitsForRate && !isFinishing
     }
 
     // MARK: The transport

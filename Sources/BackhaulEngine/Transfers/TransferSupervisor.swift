@@ -120,7 +120,7 @@ final class TransferSupervisor {
 
     func tick() -> [EngineEffect] { inOrder.flatMap { $0.tick() } }
 
-    func engineStops() -> [EngineEffect] { inOrder.flatMap { $0.take(.engineStops) } }
+    func engineStops() -> [EngineEffect] { inOrder.flatMap { $0.stopForEngine() } }
 
     /// Stops a task that became held.
     func hold(_ task: TaskID, for reason: WaitReason) -> [EngineEffect] { runners[task]?.deferred(for: reason) ?? [] }

@@ -16,7 +16,6 @@ final class UploadRunner: TransferRunner {
     private var responseBody: [UInt8] = []
     /// Whether the request's body had been sent when the transfer ended.
     private var wasBodySent = true
-    private var engineStops = false
     /// The SHA-256 of the bytes that the present request of S3 sends, in hexadecimal digits.
     private var payload = RequestSignature.emptyPayload
     /// The parts that are sent beside the attempt's own one.
@@ -47,8 +46,8 @@ final class UploadRunner: TransferRunner {
     var file: (offset: UInt64, size: UInt64?)? { nil }
     var body: (sent: UInt64, size: UInt64?)? { (min(sent, size), size) }
     var finishing: String? { machine.isFinishing ? "the response has arrived and is being recorded" : nil }
+    var awaitsResponse: Bool { machine.phase == .sending }
     var hasNoResponse: Bool { head == nil && attempt.bodySent == 0 && extraParts.isEmpty }
-    var canReceive: Bool { true }
     var silenceDescription: String { "taken and sent nothing" }
 
     private var sent: UInt64 {
@@ -59,16 +58,11 @@ final class UploadRunner: TransferRunner {
 
     func process(_ event: RunnerEvent) {
         switch event {
-        case .start:
-            let mustNotRepeat = attempt.task.isUnderWay && !attempt.mayRepeat && !continuesUpload
-            handle(mustNotRepeat ? .expire(interruptedByCrash) : .start)
+        case .start: handle(interruption.map { .expire($0) } ?? .start)
         case .concluded: handle(.concluded)
         case .retryRefused: handle(.retryRefused)
         case .cancel: handle(.cancel)
         case .stop: handle(.stop)
-        case .engineStops:
-            engineStops = true
-            handle(.stop)
         case .expire(let failure): handle(.expire(failure))
         case .tick: tick()
         case .transferComplete: handle(.transferComplete(wasBodySent: wasBodySent))
@@ -146,7 +140,7 @@ final class UploadRunner: TransferRunner {
     private func perform(_ action: UploadMachine.Action) {
         switch action {
         case .openBody(let step): openBody(step)
-        case .startTransfer(.whole) where !attempt.mayRepeat: recordAndStart()
+        case .startTransfer(.whole) where !attempt.mayRepeat: recordUnderWay { [self] in startTransfer(.whole) }
         case .startTransfer(let step): startTransfer(step)
         case .record(let resource): record(resource)
         case .abandon: abandon()
@@ -245,33 +239,6 @@ final class UploadRunner: TransferRunner {
             })
     }
 
-    private var interruptedByCrash: Failure {
-        let (origin, method) = (attempt.task.origin.text, attempt.task.request.method)
-        return Failure(
-            .connectionLost,
-            "an engine ended while the request was under way: \(origin) may have done what was asked, and "
-                + "\(method) is repeated only if retry.unsafe_methods allows it")
-    }
-
-    /// Records that the request is under way, and then sends the request. So after a crash, the next engine knows that
-    /// the server may have processed the request.
-    private func recordAndStart() {
-        let (id, attempts) = (attempt.task.id, attempt.task.attempts &+ 1)
-        attempt.store(
-            { (transaction) throws(Failure) in
-                try transaction.attempts.recordUnderWay(id, attempts: attempts)
-            },
-            then: { [self] result in
-                guard machine.phase == .sending else { return }
-                switch result {
-                case .success: startTransfer(.whole)
-                case .failure(let failure):
-                    attempt.exchange.failureContext.isUnprocessed = true
-                    handle(.transferFailed(failure, isTransient: true))
-                }
-            })
-    }
-
     private func startTransfer(_ step: UploadStep) {
         let runtime = attempt.services.runtime
         attempt.exchange.begin(
@@ -312,12 +279,7 @@ final class UploadRunner: TransferRunner {
         case .startOver(let failure): retry(after: failure, hasLostUpload: true)
         case .retry(let failure): retry(after: failure, hasLostUpload: false)
         case .credential(let authChallenge): attempt.emit(.decideParking(authChallenge, nil))
-        case .stopped:
-            // A program that suspends and later resumes the upload wants the request to be sent again. But if the
-            // engine ends, no program has decided this. So in this case, a sent request that must not be repeated is
-            // recorded as under way.
-            let wasSent = attempt.exchange.requests > 0 && (attempt.bodySent > 0 || attempt.feed?.size == 0)
-            stop(nil, isUnderWay: engineStops && wasSent && !attempt.mayRepeat && !continuesUpload)
+        case .stopped: stop(nil)
         }
     }
 

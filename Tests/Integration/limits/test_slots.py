@@ -163,6 +163,18 @@ def test_a_task_with_priority_now_preempts_the_least_important_task_which_resume
     assert misbehaving.log("/slow")[-1].offset > 1_000_000
 
 
+def test_a_post_that_the_server_may_have_processed_is_not_preempted(misbehaving, downloads, one):
+    one.set_limits(Limits(maximum_running_tasks=1))
+    posted = one.download(stuck(misbehaving, "/posted"), downloads / "posted", method="POST", priority=-5)
+    until(lambda: misbehaving.log("/posted"), bool)
+    urgent = one.download(misbehaving.serve("/urgent", Content(10)), downloads / "urgent", priority=PRIORITY_NOW)
+    assert until(lambda: one.task(urgent), lambda task: task.reason is not Reason.NONE).reason is Reason.SLOT
+    assert running(one) == [posted]
+    one.cancel([posted])
+    assert [event.task_id for event in one.wait_for(2)] == [posted, urgent]
+    assert len(misbehaving.log("/posted")) == 1
+
+
 def test_a_session_with_many_tasks_does_not_delay_other_sessions(host, misbehaving):
     many, few = two(host)
     many.set_limits(Limits(maximum_running_tasks=4))

@@ -69,6 +69,27 @@ def test_a_post_is_repeated_after_a_kill_of_the_engine_only_if_the_session_allow
         assert event.attempts == 1
 
 
+@pytest.mark.parametrize("repeats", [False, True])
+def test_a_download_by_post_is_repeated_after_a_kill_of_the_engine_only_if_the_session_allows_it(
+        host, forms, downloads, repeats):
+    forms.response_body = b"answer"
+    one = host()
+    one.session(unsafe_methods=repeats)
+    forms.reads.clear()
+    one.download(forms.url("/q"), downloads / "q", body=b"x" * 900_000, method="POST")
+    until(one.tasks, lambda tasks: tasks[0].attempts == 1)
+    one.kill_with_engine()
+    forms.reads.set()
+    again = host()
+    again.attach()
+    [event, _] = again.wait_for()
+    if repeats:
+        assert event.state is TaskState.SUCCEEDED and (downloads / "q").read_bytes() == b"answer"
+    else:
+        assert event.status is Status.CONNECTION_LOST and "POST" in event.error_message
+        assert event.attempts == 1 and list(downloads.iterdir()) == []
+
+
 def test_a_download_by_post_starts_from_the_beginning_when_its_response_is_cut_off(host, forms, downloads):
     forms.response_body, forms.drops[:] = Content(3_000_000).data, [2_000_000]
     one = host()
