@@ -56,10 +56,10 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
         return readSmallFile("/proc/sys/kernel/random/boot_id").map { String($0.prefix { $0 != "\n" }) }
     }
 
-    /// Whether a signal or a debugger has stopped the process.
+    /// Whether a signal or a debugger has stopped the process, or a control group has frozen it.
     public static func isStopped(processID: Int32) -> Bool {
         let state = statusFields(of: processID)?.first
-        return state == "T" || state == "t"
+        return state == "T" || state == "t" || ControlGroup.isFrozen(processID: processID)
     }
 
     private static func startTime(of processID: Int32) -> UInt64? {

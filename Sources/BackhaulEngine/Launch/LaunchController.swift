@@ -26,11 +26,11 @@ final class LaunchController {
     private let startedAt: Int64
 
     /// - findProcess: returns the process, or nil if it has ended.
-    /// - isStopped: whether the process with this id is stopped or frozen.
+    /// - isStopped: whether the process with this id is stopped.
     init(
         _ runtime: any Runtime, _ clients: ClientRegistry, _ starter: any HostStarter,
         findProcess: @escaping (ProcessIdentity) -> (any HostProcess)? = { WatchedProcess($0) },
-        isStopped: @escaping (Int32) -> Bool = StoppedProcesses.isStoppedOrFrozen
+        isStopped: @escaping (Int32) -> Bool = ProcessIdentity.isStopped(processID:)
     ) {
         self.runtime = runtime
         self.clients = clients
@@ -134,6 +134,11 @@ final class LaunchController {
     }
 
     // MARK: Checks
+
+    /// Checks the application; nil: all of them.
+    func checkLaunches(of application: String?) {
+        for name in application.map({ [$0] }) ?? applications.keys.sorted() { check(at: name) }
+    }
 
     /// Checks an application after a change that may start or end a launch.
     func check(at name: String) {

@@ -1,8 +1,8 @@
 internal import BackhaulPlatform
 
-/// The connected processes that are stopped (SIGSTOP) or frozen (by a control group), and since when. The system does
-/// not report a stop. So the time counts from the first check that finds the process stopped. A process is checked when
-/// its session is listed, when it gets an event, and before the engine decides about a launch.
+/// The connected processes that are stopped, and since when. The system does not report a stop. So the time counts from
+/// the first check that finds the process stopped. A process is checked when its session is listed, when it gets an
+/// event, and before the engine decides about a launch.
 struct StoppedProcesses {
     struct StoppedSince: Equatable {
         /// The time in Unix milliseconds.
@@ -18,13 +18,9 @@ struct StoppedProcesses {
     private var since: [Int32: StoppedSince] = [:]
     private var checkedAt: [Int32: Int64] = [:]
 
-    init(_ clocks: any Clocks, isStopped: @escaping (Int32) -> Bool = isStoppedOrFrozen) {
+    init(_ clocks: any Clocks, isStopped: @escaping (Int32) -> Bool = ProcessIdentity.isStopped(processID:)) {
         self.clocks = clocks
         self.isStopped = isStopped
-    }
-
-    static func isStoppedOrFrozen(_ process: Int32) -> Bool {
-        ProcessIdentity.isStopped(processID: process) || ControlGroup.isFrozen(processID: process)
     }
 
     /// Checks the process. Returns since when it is stopped, or nil if it runs. `now`: milliseconds since boot.
