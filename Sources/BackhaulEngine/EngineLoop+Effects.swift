@@ -35,6 +35,7 @@ extension EngineLoop {
         case .retryLater(let work): housekeeping.storeRetryQueue.add(work)
         case .announce(let change): announce(change)
         case .eventFor(let id): if let client = clients.registry[id] { hosts.launches.eventArrived(for: client) }
+        case .checkLaunches(let application): hosts.launches.checkLaunches(of: application)
         case .launched(let result): base.counters.launched(result)
         case .disconnected(let id): receiver.closed(id)
         case .opened(let session, let opening, let consumer):
@@ -51,8 +52,7 @@ extension EngineLoop {
         case .releaseDue: tasks.scheduler.releaseDue()
         case .checkCalendar: base.calendar.check()
         case .reloadLater(let lanes): tasks.scheduler.reloadLater(lanes)
-        case .forgetLanes:
-            tasks.scheduler.forgetLanes(except: conditions.holds.lanesInUse.union(base.transfers.lanes))
+        case .forgetLanes: tasks.scheduler.forgetLanes(except: conditions.holds.lanesInUse.union(base.transfers.lanes))
         case .retryRoutes(let lanes): queue(tasks.reachability.retryNow(lanes))
         case .holdChanged(let lanes): tasks.scheduler.holdChanged(of: lanes)
         case .originsChanged: originsChanged()

@@ -49,6 +49,15 @@ struct ClientParts {
         progress = ProgressPublisher(runtime, registry, base.transfers)
     }
 
+    /// Ends a handle. Returns what it was attached to; nil if this engine does not know the handle.
+    func detach(_ handle: HandleID, of connection: ClientConnection) -> ClientConnection.AttachedHandle? {
+        guard let attached = connection.detach(handle) else { return nil }
+        let address = HandleAddress(connection: connection.id, handle: handle)
+        progress.stop(address)
+        registry.detached(address, from: attached.session)
+        return attached
+    }
+
     /// Ends all handles of a session that was removed.
     func end(_ session: SessionID) {
         for connection in registry.all {
@@ -195,7 +204,7 @@ struct HousekeepingParts {
                 facts.connections = clients.registry.connections.count
                 facts.runningTasks = transfers.count
                 facts.isCleaning = sweeper.isSweeping || bodies.isBusy || uploads.isBusy
-                facts.launchesWait = hosts.launches.isBusy
+                facts.launchesWait = hosts.launches.isBusy || clients.claims.awaitsClients
                 return facts
             })
         sleep = SleepController(runtime, monitor, isSaved: { transfers.heldTasksAreSaved })

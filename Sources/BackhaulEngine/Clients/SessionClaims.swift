@@ -59,6 +59,9 @@ final class SessionClaims {
     private var timer: (any RuntimeTimer)?
     /// The timer that runs while clients of an earlier engine may reconnect.
     private var reconnectTimer: (any RuntimeTimer)?
+    /// Whether claims of an earlier engine's clients are not yet released. Until then the daemon does not exit, because
+    /// the release may need a launch.
+    private(set) var awaitsClients = false
 
     private struct Queue {
         var waiting: [SessionOpening] = []
@@ -72,7 +75,7 @@ final class SessionClaims {
         self.runtime = runtime
         self.clients = clients
         timer = runtime.timer { [unowned self] in
-            releasedAll()
+            released(in: nil)
             return []
         }
     }
@@ -107,12 +110,9 @@ final class SessionClaims {
         queues.keys.sorted { ($0.application, $0.identifier) < ($1.application, $1.identifier) }
     }
 
-    func released(in application: String) {
-        for name in names where name.application == application { released(name) }
-    }
-
-    func releasedAll() {
-        for name in names { released(name) }
+    /// Sessions of the application may be free; nil: of all applications.
+    func released(in application: String?) {
+        for name in names where application == nil || name.application == application { released(name) }
     }
 
     func released(_ name: NamedSession) {
@@ -195,6 +195,7 @@ final class SessionClaims {
     /// these clients have not reconnected. The reason: a client may have ended while no engine ran, so it could not
     /// release its claims.
     func startReconnectTimer() {
+        awaitsClients = true
         let timer = runtime.timer { [unowned self] in
             releaseDisconnected()
             return []
@@ -204,16 +205,30 @@ final class SessionClaims {
     }
 
     private func releaseDisconnected() {
-        let present = clients.clients
         runtime.storeWithRetry(
-            { (transaction) throws(Failure) in
-                for known in try transaction.clients.all() where !present.contains(known.client) {
-                    try transaction.clients.release(known.client)
-                }
-            },
-            then: { [unowned self] _ in
-                releasedAll()
+            { (transaction) throws(Failure) in try transaction.clients.all().map(\.client) },
+            then: { [unowned self] known in
+                release(known)
                 return []
+            })
+    }
+
+    /// Releases the claims of those clients that are not connected. If the store fails, retries later, without the
+    /// clients that have connected meanwhile. `application`: the application of the clients; nil: several applications.
+    func release(_ known: [ClientID], of application: String? = nil) {
+        let gone = known.filter { !clients.clients.contains($0) }
+        guard !gone.isEmpty || application == nil else { return }
+        runtime.store(
+            { (transaction) throws(Failure) in for client in gone { try transaction.clients.release(client) } },
+            then: { [unowned self] result in
+                switch result {
+                case .success:
+                    if application == nil { awaitsClients = false }
+                    released(in: application)
+                    return [.checkLaunches(of: application), .mayBeIdle]
+                case .failure(let failure) where failure.endsStore: return []
+                case .failure: return [.retryLater { [unowned self] in release(gone, of: application) }]
+                }
             })
     }
 

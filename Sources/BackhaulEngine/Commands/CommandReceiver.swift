@@ -75,16 +75,7 @@ final class CommandReceiver {
         clients.progress.stop(of: id)
         // If the client connected again before the engine noticed the end of this connection, the client keeps its
         // sessions.
-        guard !clients.registry.clients.contains(hello.client) else { return }
-        let application = hello.application
-        engine.runtime.storeWithRetry(
-            { (transaction) throws(Failure) in
-                try transaction.clients.release(hello.client)
-            },
-            then: { _ in
-                clients.claims.released(in: application)
-                return []
-            })
+        clients.claims.release([hello.client], of: hello.application)
     }
 
     /// Takes a message from a socket, in a call-back of the socket.

@@ -91,7 +91,7 @@ struct LaunchCommands {
             },
             always: { reply in
                 guard reply == .completed(endsHandle: true), let client else { return }
-                let attached = call.isConnected ? call.connection.detach(handle) : nil
+                let attached = call.isConnected ? engine.clients.detach(handle, of: call.connection) : nil
                 engine.runtime.store(
                     { (transaction) throws(Failure) in
                         try transaction.clients.releaseHandle(client: client, handle: handle, session: session)

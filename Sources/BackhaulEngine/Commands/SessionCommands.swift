@@ -77,11 +77,7 @@ struct SessionCommands {
         let application = call.connection.application ?? ""
         // If the handle was attached to an earlier engine, this engine does not know the handle. The handle's right to
         // read the events is still in the store, and is released there in any case.
-        if let attached = call.connection.detach(handle) {
-            let address = HandleAddress(connection: call.connection.id, handle: handle)
-            engine.clients.progress.stop(address)
-            engine.clients.registry.detached(address, from: attached.session)
-        }
+        _ = engine.clients.detach(handle, of: call.connection)
         engine.runtime.store(
             { (transaction) throws(Failure) in
                 try transaction.clients.releaseHandle(client: client, handle: handle)

@@ -49,6 +49,9 @@ enum EngineEffect {
     /// A client waited for the right to read the events of a session, and now has this right.
     indirect case opened(OpenedSession, SessionOpening, ConsumerIdentity)
 
+    /// Clients have lost the right to read events, so their application has to be checked: perhaps its program must be
+    /// launched. Nil: all applications.
+    case checkLaunches(of: String?)
     /// The engine has started a program, or could not start it.
     case launched(EngineCounters.LaunchResult)
 

@@ -13,7 +13,8 @@ public enum IdleExitPolicy {
         public var tasksWait = false
         /// Whether the store has an activity: work that a host has scheduled, and that the engine will start later.
         public var activitiesWait = false
-        /// Whether the engine watches a program that it has launched, or will launch a program now or after a delay.
+        /// Whether the engine watches a program that it has launched, or will launch a program now or after a delay, or
+        /// has not released the claims of an earlier engine's clients yet, which may need a launch.
         public var launchesWait = false
 
         public init() {}

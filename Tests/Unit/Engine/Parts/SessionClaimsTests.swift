@@ -109,9 +109,32 @@ struct SessionClaimsTests {
         let consumer = FakeClient(clients)
         consumer.attach(1, SessionID(rawValue: 1))
         claims.wait(opening(client))
+        try runtime.storeReturns([ClientID.random()])
+        #expect(claims.awaitsClients)
         try runtime.storeReturns(())
+        #expect(!claims.awaitsClients)
         try runtime.storeReturns(opened())
         #expect(openings() == [client.address(1)])
+    }
+
+    @Test("a client that connects before the store can release its claims keeps them")
+    func returnedClient() throws {
+        let absent = FakeClient(clients)
+        let client = try #require(absent.connection.hello?.client)
+        _ = clients.remove(absent.id)
+        claims.release([client], of: "org.example")
+        try runtime.storeReturns(Result<Void, Failure>.failure(Failure(.storeFull, "the disk is full")))
+        clients.add(absent.connection)
+        for case .retryLater(let retry) in runtime.takeEffects() { retry() }
+        #expect(runtime.pendingStoreCalls == 0)
+    }
+
+    @Test("after claims were released, the launches of their application are checked")
+    func launchAfterRelease() throws {
+        claims.release([.random()], of: "org.example")
+        try runtime.storeReturns(())
+        let checked = runtime.takeEffects().compactMap { if case .checkLaunches(let name) = $0 { name } else { nil } }
+        #expect(checked == ["org.example"])
     }
 
     @Test("a waiting consumer gets each failure except `inUse` as its reply")
