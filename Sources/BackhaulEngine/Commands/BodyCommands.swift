@@ -92,8 +92,9 @@ struct BodyCommands {
     }
 
     private func insert(_ items: [(Request, Origin)], into session: SessionID, bodies: IngestedBodies) {
+        // Also the paths of a repeated command, whose files were taken before.
+        let consumed = items.flatMap(\.0.consumedPaths)
         let items = bodies.applied(to: items)
-        let consumes = items.contains { $0.0.hasOptions && $0.0.options.body?.source == .consume }
         TaskCommands(call: call).insert(
             items, into: session,
             with: { (transaction, results) throws(Failure) in
@@ -110,8 +111,8 @@ struct BodyCommands {
                 engine.housekeeping.requestBodies.discardUnused(bodies.names)
                 // This also serves a repeated command: an earlier engine may have ended before it removed the old
                 // names.
-                guard consumes else { return replyAndContinue() }
-                engine.housekeeping.requestBodies.removeConsumed {
+                guard !consumed.isEmpty else { return replyAndContinue() }
+                engine.housekeeping.requestBodies.removeConsumed(at: consumed) {
                     replyAndContinue()
                     return []
                 }
@@ -142,5 +143,13 @@ struct IngestedBodies: Sendable {
     /// The files that new tasks have consumed, with the paths that the client has named.
     func consumed(where isNew: (Int) -> Bool) -> [BodyFile] {
         zip(ingested, positions).filter { $0.0.source == .consume && isNew($0.1) }.map(\.0.file)
+    }
+}
+
+extension Request {
+    /// The paths of the files that the engine takes from the program.
+    fileprivate var consumedPaths: [String] {
+        guard hasOptions, let body = options.body, body.source == .consume else { return [] }
+        return body.files.map(\.path)
     }
 }

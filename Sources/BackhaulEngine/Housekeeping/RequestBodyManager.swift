@@ -143,35 +143,48 @@ final class RequestBodyManager {
             })
     }
 
-    /// Removes the old names of consumed files, and then calls `then`. If a name cannot be removed now, the removal is
-    /// tried again with the next consumed file, and when the next engine starts.
-    func removeConsumed(after path: String = "", then: @escaping () -> [EngineEffect]) {
+    /// Removes the old names of the consumed files at these paths, and then calls `then`. If a name cannot be removed
+    /// now, the removal is tried again when files are returned, and when the next engine starts.
+    func removeConsumed(at paths: [String], then: @escaping () -> [EngineEffect]) {
+        runtime.store(
+            { (transaction) throws(Failure) in
+                try transaction.bodies.consumed(at: paths)
+            }, then: { [unowned self] result in removeNames(of: result) { _ in then() } })
+    }
+
+    /// Removes the old names of all consumed files, in batches, and then calls `then`.
+    private func removeConsumed(after path: String = "", then: @escaping () -> [EngineEffect]) {
         runtime.store(
             { (transaction) throws(Failure) in
                 try transaction.bodies.consumed(after: path, limit: Self.batchSize)
             },
             then: { [unowned self] result in
-                guard case .success(let files) = result, let last = files.last?.path else { return then() }
-                disk.removeConsumed(
-                    files,
-                    then: runtime.returning { [unowned self] done in
-                        forgetConsumed(done, through: last, then: then)
-                        return []
-                    })
-                return []
+                removeNames(of: result) { [unowned self] last in
+                    guard let last else { return then() }
+                    removeConsumed(after: last, then: then)
+                    return []
+                }
             })
     }
 
-    private func forgetConsumed(_ done: [BodyFile], through last: String, then: @escaping () -> [EngineEffect]) {
-        runtime.store(
-            { (transaction) throws(Failure) in
-                try transaction.bodies.forgetConsumed(done)
-            },
-            then: { [unowned self] result in
-                guard case .success = result else { return then() }
-                removeConsumed(after: last, then: then)
+    /// Calls `then` with the last path; nil if there are no files, or if the store cannot be used now.
+    private func removeNames(
+        of found: Result<[BodyFile], Failure>, then: @escaping (String?) -> [EngineEffect]
+    ) -> [EngineEffect] {
+        guard case .success(let files) = found, let last = files.last?.path else { return then(nil) }
+        disk.removeConsumed(
+            files,
+            then: runtime.returning { [unowned self] done in
+                runtime.store(
+                    { (transaction) throws(Failure) in
+                        try transaction.bodies.forgetConsumed(done)
+                    },
+                    then: { result in
+                        if case .success = result { then(last) } else { then(nil) }
+                    })
                 return []
             })
+        return []
     }
 
     // MARK: Return of consumed files

@@ -59,6 +59,15 @@ public struct BodyTable {
         try connection.all(Self.selectConsumed, .text(path), .number(limit), read: BodyFile.init(consumedRow:))
     }
 
+    /// Returns the consumed files with these paths.
+    public func consumed(at paths: [String]) throws(Failure) -> [BodyFile] {
+        var files: [BodyFile] = []
+        for path in paths {
+            files += try connection.all(Self.selectConsumedAt, .text(path), read: BodyFile.init(consumedRow:))
+        }
+        return files
+    }
+
     public func forgetConsumed(_ files: [BodyFile]) throws(Failure) {
         for file in files { try connection.run(Self.removeConsumed, .text(file.path)) }
     }
@@ -170,6 +179,7 @@ public struct BodyTable {
         "INSERT OR REPLACE INTO consumed (path, inode, size, modified_ns) VALUES (?, ?, ?, ?)")
     private static let selectConsumed = Query(
         BodyFile.init(consumedRow:), "FROM consumed WHERE path > ? ORDER BY path LIMIT ?")
+    private static let selectConsumedAt = Query(BodyFile.init(consumedRow:), "FROM consumed WHERE path = ?")
     private static let removeConsumed = Query("DELETE FROM consumed WHERE path = ?")
 
     private static let selectLeftovers = Query("SELECT name FROM body_leftovers LIMIT ?")
