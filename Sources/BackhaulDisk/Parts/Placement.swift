@@ -1,4 +1,4 @@
-public import BackhaulModel
+internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
@@ -10,15 +10,6 @@ public enum Placement: Equatable, Sendable {
     /// The complete file exists under its temporary name (as a part file), but does not have its final name yet.
     case partExists
     case absent
-
-    /// Checks the file on the calling thread. Throws when the directory cannot be read. Such an error does not prove
-    /// that the file is missing: its disk may be mounted later.
-    public static func inspect(_ location: PartLocation, _ intent: FinishIntent) throws(Failure) -> Placement {
-        let files = FileSystem()
-        var directories = DirectoryCache(files: files)
-        let directory = try directories.directory(of: location.destination)
-        return try PlaceOperation(files: files, location: location, intent: intent).inspect(in: directory)
-    }
 }
 
 /// Renames a sealed (complete and synced) part file to its final name, or finds that the file was renamed before a

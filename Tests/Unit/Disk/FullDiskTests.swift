@@ -64,7 +64,7 @@ import Testing
         func check(_ bytes: UInt64) async -> Status? {
             await status { try await result { part.checkSpace(for: bytes, then: $0) }.get() }
         }
-        let available = try FreeSpace.available(at: disk.scratch.path)
+        let available = disk.available
         #expect(await check(available) == .diskFull)
         #expect(await check(.max) == .diskFull)
         #expect(await check(available - 20_000) == nil)
@@ -123,7 +123,7 @@ import Testing
         let path = source.path("body")
         try write([UInt8](repeating: 1, count: 2 << 20), to: path)
         let file = try BodyCheck.check(path: path)
-        let before = try FreeSpace.available(at: disk.scratch.path)
+        let before = disk.available
         for kind in [BodySource.snapshot, .consume] {
             let body = IngestedBody(file, kind, name: "kept")
             let kept = await result { threads.ingest([body], in: disk.scratch.path, forbidden: [], then: $0) }
@@ -145,14 +145,5 @@ import Testing
         try await part.place(part.seal([1]))
         threads.close()
         #expect(disk.unmount())
-    }
-
-    @Test("the free space of a path is the free space of its file system")
-    func freeSpace() throws {
-        let before = try FreeSpace.available(at: disk.scratch.path)
-        #expect(before <= 1 << 20)
-        try write(.init(repeating: 1, count: 500_000), to: disk.scratch.path("ballast"))
-        #expect(try FreeSpace.available(at: disk.scratch.path) <= before - 500_000)
-        #expect(throws: Failure.self) { try FreeSpace.available(at: "/nowhere/at/all") }
     }
 }

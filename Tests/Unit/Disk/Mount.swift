@@ -16,6 +16,12 @@ final class Mount {
         try #require(mount("tmpfs", scratch.path, "tmpfs", 0, "size=\(size),mode=700") == 0)
     }
 
+    /// The number of bytes that can still be written.
+    var available: UInt64 {
+        var status = statvfs()
+        return statvfs(scratch.path, &status) == 0 ? UInt64(status.f_bavail) * UInt64(status.f_frsize) : 0
+    }
+
     /// Waits until all blocks are free. A removed file uses its blocks until the last thread has closed it.
     func waitUntilEmpty() {
         var status = statvfs()

@@ -68,7 +68,7 @@ import Testing
         let part = threads.partFile(location)
         let intent = try await part.seal([1])
         #expect(rename(scratch.partPath(location), location.destination.path) == 0)
-        #expect(try Placement.inspect(location, intent) == .placed)
+        #expect(try await part.inspect(for: intent) == .placed)
         try await part.place(intent)
         try await part.place(intent)
         #expect(scratch.names() == ["file"])
@@ -81,8 +81,8 @@ import Testing
         var intent = try await part.seal([1])
         intent.device = 0
         location.destination.directoryDevice = 0
-        #expect(try Placement.inspect(location, intent) == .partExists)
         let later = threads.partFile(location)
+        #expect(try await later.inspect(for: intent) == .partExists)
         try await later.place(intent)
         #expect(scratch.names() == ["file"])
     }
@@ -123,18 +123,19 @@ import Testing
         let location = try scratch.location("file")
         let part = threads.partFile(location)
         let intent = try await part.seal([1])
-        #expect(try Placement.inspect(location, intent) == .partExists)
+        #expect(try await part.inspect(for: intent) == .partExists)
         try await part.place(intent)
         #expect(try await part.inspect(for: intent) == .placed)
         #expect(unlink(location.destination.path) == 0)
-        #expect(try Placement.inspect(location, intent) == .absent)
+        #expect(try await part.inspect(for: intent) == .absent)
     }
 
     @Test("if the directory is missing, the storage is away, and its file does not count as absent")
     func lookWithoutDirectory() async throws {
         let location = try scratch.location(inNewDirectory: "disk")
-        let intent = try await threads.partFile(location).seal([1])
+        let part = threads.partFile(location)
+        let intent = try await part.seal([1])
         #expect(rename(scratch.path("disk"), scratch.path("elsewhere")) == 0)
-        #expect(await status { _ = try Placement.inspect(location, intent) } == .storageAway)
+        #expect(await status { _ = try await part.inspect(for: intent) } == .storageAway)
     }
 }

@@ -1,18 +1,5 @@
-public import BackhaulModel
-internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
-
-/// The free space of a file system.
-public enum FreeSpace {
-    /// Returns how many bytes this user may still write on the file system of `path` (statfs(2), f_bavail). Quotas are
-    /// not considered.
-    public static func available(at path: String) throws(Failure) -> UInt64 {
-        var status = statfs()
-        guard statfs(path, &status) == 0 else { throw .disk(.last("cannot read the free space at"), path) }
-        return FileSystemSpace(status).available
-    }
-}
 
 /// The space of a file system.
 struct FileSystemSpace {
