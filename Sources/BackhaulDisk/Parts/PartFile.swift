@@ -207,10 +207,10 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Closes and removes the part file. It is not an error if the file is missing.
+    /// Closes and removes the part file, and syncs its directory. It is not an error if the file is missing.
     public func discard(then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker.post { [id, location] context in
-            then(context.changing(location) { Result { () throws(Failure) in try context.discard(id, location) } })
+            context.changing(location) { context.discard(id, location, then: then) }
         }
     }
 

@@ -69,8 +69,9 @@ final class DiskContext {
     /// Whether the part file is open in this thread; false after it was closed.
     func isOpen(_ id: UInt64) -> Bool { parts[id] != nil }
 
-    /// Closes the part file. If the file has a delayed sync, its descriptor stays open until this sync is done.
+    /// Closes the part file, after its delayed syncs are done: the bytes of a failed sync must not be in the footprint.
     func close(_ id: UInt64, _ location: PartLocation) {
+        if partsInBatch.contains(id) { finishBatch() }
         guard let part = parts.removeValue(forKey: id) else { return }
         part.closeKeeping()
         guard let footprint = part.footprint else { return }
@@ -78,16 +79,27 @@ final class DiskContext {
         footprints[location.path] = footprint
     }
 
-    func discard(_ id: UInt64, _ location: PartLocation) throws(Failure) {
+    /// Closes and removes the part file. A missing file is not an error. If the file existed, its directory is synced,
+    /// so that the file does not reappear after a power loss.
+    func discard(
+        _ id: UInt64, _ location: PartLocation, then: @escaping @Sendable (Result<Void, Failure>) -> Void
+    ) {
         if partsInBatch.contains(id) { finishBatch() }
         parts[id] = nil
         footprints[location.path] = nil
         do throws(Failure) {
             let directory = try directories.directory(of: location.destination)
-            try remove(location.partName, in: directory, location.partDescription)
+            guard try remove(location.partName, in: directory, location.partDescription) else {
+                return then(.success(()))
+            }
+            syncs.add(directory) { error in
+                then(error.map { .failure(.disk($0, location.partDescription)) } ?? .success(()))
+            }
         } catch where error.isOfMissingDirectory && !directories.isFileSystemAway(location.destination) {
             // The directory was removed, and the part file with it.
-            return
+            then(.success(()))
+        } catch {
+            then(.failure(error))
         }
     }
 
@@ -180,7 +192,8 @@ final class DiskContext {
                 throw .away(split.directory, from: fileSystem)
             }
             let directory = try directories.directory(at: split.directory)
-            try remove(split.name, in: directory, path)
+            // A removal before a crash may not have been synced, so the directory of a missing file is synced, too.
+            _ = try remove(split.name, in: directory, path)
             syncs.add(directory) { error in
                 then(error.map { .failure(.disk($0, path)) } ?? .success(()))
             }
@@ -191,13 +204,14 @@ final class DiskContext {
         }
     }
 
-    private func remove(_ name: String, in directory: OpenDirectory, _ subject: String) throws(Failure) {
-        // The journal has records only of part files, and their names begin with a dot.
-        if let journal, name.hasPrefix("."), let status = try? files.status(in: directory.number, name) {
-            journal.forget(status.inode, name)
-        }
-        do {
+    /// Returns false if the file is missing.
+    private func remove(_ name: String, in directory: OpenDirectory, _ subject: String) throws(Failure) -> Bool {
+        do throws(SystemError) {
+            guard let status = try files.status(in: directory.number, name) else { return false }
+            // The journal has records only of part files, and their names begin with a dot.
+            if name.hasPrefix(".") { journal?.forget(status.inode, name) }
             try files.remove(name, in: directory.number)
+            return true
         } catch {
             throw .disk(error, subject)
         }

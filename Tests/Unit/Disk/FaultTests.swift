@@ -115,6 +115,41 @@ import Testing
         #expect(contents(scratch.path(location.partName)) == [1, 2])
     }
 
+    @Test("if a part file is closed in the batch of its failed sync, it has only the bytes of earlier syncs")
+    func closeBehindFailedSync() async throws {
+        let location = try scratch.location("file")
+        let part = threads.partFile(location)
+        try await part.append([1, 2])
+        try await part.sync()
+        try await part.append([3, 4])
+        faults.fail(.sync, with: EIO)
+        let synced = Lock<Status?>(nil)
+        gather {
+            part.sync { result in
+                if case .failure(let failure) = result { synced.change { $0 = failure.status } }
+            }
+            part.close()
+        }
+        #expect(synced.wait(until: timeLimit) { $0 } == .diskFailed)
+        #expect(contents(scratch.partPath(location)) == [1, 2])
+        let later = threads.partFile(location)
+        #expect(try await later.openResuming(trusting: .allWritten(atLeastSynced: 2)) == 2)
+    }
+
+    @Test("after a part file is removed, its directory is synced; if that fails, the removal fails")
+    func discard() async throws {
+        let part = threads.partFile(try scratch.location("file"))
+        try await part.append([1])
+        try await part.discard()
+        #expect(faults.operations.suffix(2) == [.unlink, .syncDirectory])
+        // Nothing is synced if there is no file.
+        try await part.discard()
+        #expect(faults.operations.count { $0 == .syncDirectory } == 1)
+        try await part.append([1])
+        faults.fail(.syncDirectory, with: EIO)
+        #expect(await status { try await part.discard() } == .diskFailed)
+    }
+
     @Test("if the sync of a seal fails, the seal returns no finish intent and the file is not placed")
     func failedSeal() async throws {
         let location = try scratch.location("file")
