@@ -3,9 +3,10 @@ internal import BackhaulPlatform
 
 extension DiskThreads {
     /// Finds the regular file at the destination of a download. The result is nil if no such file exists, if the file
-    /// cannot be read, or if it does not have this size. If `size` is nil, any size is right. If an algorithm is given,
-    /// the result has the file's digest. The file and its name are synced, because the program that wrote the file may
-    /// not have synced them. The file is read in slices, so that the disk thread can do other work between the slices.
+    /// cannot be read or synced, or if it does not have this size. If `size` is nil, any size is right. If an algorithm
+    /// is given, the result has the file's digest. The file and its name are synced, because the program that wrote the
+    /// file may not have synced them. The file is read in slices, so that the disk thread can do other work between the
+    /// slices.
     public func find(
         _ destination: Destination, size: UInt64?, _ algorithm: Checksum.Algorithm?,
         then: @escaping @Sendable (Result<DestinationFile?, Failure>) -> Void

@@ -9,7 +9,7 @@ final class ExistingFile {
     private let file: Descriptor
     private let size: UInt64
     private var digest: PartDigest?
-    /// The file, after the last step; nil if its size changed while it was read.
+    /// The file, after the last step; nil if its size changed while it was read, or if it could not be synced.
     private(set) var found: DestinationFile?
 
     /// Returns nil if no regular file of this size is at the destination, or if this user must not read the file.
@@ -46,11 +46,14 @@ final class ExistingFile {
             return false
         }
         let directory = try directories.directory(of: destination)
-        let status = try reporting { () throws(SystemError) in
+        do throws(SystemError) {
             try files.sync(file.number)
             try files.syncDirectory(directory.number)
-            return try files.status(file.number)
+        } catch {
+            // A second sync may succeed although bytes were lost (fsync(2)), so the file must be downloaded.
+            return true
         }
+        let status = try reporting { () throws(SystemError) in try files.status(file.number) }
         if status.size == size { found = DestinationFile(size: size, checksum: try digest?.finish()) }
         return true
     }

@@ -52,11 +52,20 @@ struct ExistingFileTests {
     }
 
     @Test(
-        "the search for an existing file fails with `diskFailed` if the file cannot be found, opened, read or synced",
-        arguments: [(FileOperation.status, 1), (.open, 0), (.read, 0), (.sync, 0)])
+        "the search for an existing file fails with `diskFailed` if the file cannot be found, opened or read",
+        arguments: [(FileOperation.status, 1), (.open, 0), (.read, 0)])
     func broken(_ operation: FileOperation, callsBefore: Int) async throws {
         faults.fail(operation, after: callsBefore, with: EIO)
         #expect(await status { _ = try await find(size: nil, .sha256) } == .diskFailed)
+    }
+
+    @Test(
+        "an existing file counts as missing if it or its directory cannot be synced, and the sync is not repeated",
+        arguments: [FileOperation.sync, .syncDirectory])
+    func unsynced(_ operation: FileOperation) async throws {
+        faults.fail(operation, with: EIO)
+        #expect(try await find(size: 9_000_000, .sha256) == nil)
+        #expect(faults.operations.count { $0 == operation } == 1)
     }
 
     @Test("an existing file counts as unchanged only if its inode, size and time of modification are the same")
