@@ -373,7 +373,8 @@ struct FileSystem: Sendable {
         }
     }
 
-    private func isPlaceholder(
+    /// Whether the file `to` is a placeholder, which a crash has left, for the file `from`.
+    func isPlaceholder(
         for from: String, in fromDirectory: Int32, named to: String, in directory: Int32
     ) throws(SystemError) -> Bool {
         let content = Self.placeholder(for: from)

@@ -96,17 +96,19 @@ final class KeptFileMove {
             if let final, matchesIntent(final) { return try removeSource(from, to) }
             return .step(record(.keptFile, status))
         }
-        if let final, let failure = refusal(final) { return .refused(failure) }
+        let isRename = from.status.device == to.status.device
+        let renamed = isRename ? (name: kept.name, directory: from) : (name: target.partName, directory: to)
+        if let final, let failure = try refusal(final, for: renamed.name, in: renamed.directory, to) {
+            return .refused(failure)
+        }
         let source = try files.open(in: from.number, ownNamed: kept.name)
         self.source = source
         do {
-            if from.status.device == to.status.device {
-                try setAttributes(of: source, status, replacing: final, in: to)
-            }
+            if isRename { try setAttributes(of: source, status, replacing: final, in: to) }
             try files.rename(kept.name, in: from.number, to: name, in: to.number, replace: target.replace)
         } catch {
             // The kept file stays in the store, so it must not have the mode of the file that it should replace.
-            try? files.changeMode(source.number, 0o600)
+            if isRename { try? files.changeMode(source.number, status.mode) }
             guard error.code == EXDEV else {
                 if error.code == EEXIST { return .refused(.exists(target.destination.path)) }
                 throw error
@@ -121,10 +123,19 @@ final class KeptFileMove {
         return .step(.moved)
     }
 
-    private func refusal(_ final: FileStatus) -> Failure? {
+    /// Why the existing file at the new path is not replaced; nil if it may be replaced. `source` and `directory`: the
+    /// present name and directory of the file that gets the new path.
+    private func refusal(
+        _ final: FileStatus, for source: String, in directory: OpenDirectory, _ to: OpenDirectory
+    ) throws(SystemError) -> Failure? {
         let path = target.destination.path
-        guard target.replace else { return .exists(path) }
-        do {
+        guard target.replace else {
+            // A crash may have left the placeholder of this move, which `FileSystem.rename` replaces.
+            let isPlaceholder = try files.isPlaceholder(
+                for: source, in: directory.number, named: target.destination.name, in: to.number)
+            return isPlaceholder ? nil : .exists(path)
+        }
+        do throws(Failure) {
             try SpecialFile.check(final, at: path, files)
             return nil
         } catch {
@@ -135,7 +146,7 @@ final class KeptFileMove {
     private func setAttributes(
         of file: Descriptor, _ status: FileStatus, replacing final: FileStatus?, in to: OpenDirectory
     ) throws(SystemError) {
-        if let final, final.isRegular {
+        if target.replace, let final, final.isRegular {
             let name = target.destination.name
             try files.copyAttributes(of: final, named: name, in: to.number, to: file, status, target.mode)
         } else {
@@ -155,7 +166,7 @@ final class KeptFileMove {
                 return .step(.more)
             }
             let final = try files.status(in: to.number, target.destination.name)
-            if let final, let failure = refusal(final) {
+            if let final, let failure = try refusal(final, for: target.partName, in: to, to) {
                 try? files.remove(target.partName, in: to.number)
                 return .refused(failure)
             }

@@ -184,11 +184,12 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("a kept file whose rename has failed can be claimed again")
+    @Test("a kept file whose rename has failed keeps its mode in the store, and can be claimed again")
     func failedClaim() async throws {
         let (failing, faults) = failingFiles()
         let threads = try DiskThreads(count: 1, files: failing)
         try write([1], to: scratch.path("kept"))
+        chmod(scratch.path("kept"), 0o604)
         try write([9], to: scratch.path("file"))
         chmod(scratch.path("file"), 0o040)
         let target = try scratch.location("file", mode: .default(umask: 0o022), replace: true)
@@ -200,7 +201,7 @@ import Testing
         }
         faults.fail(.rename, with: EBUSY)
         #expect(await status { try await claim() } == .destinationUnavailable)
-        #expect(permissions(scratch.path("kept")) == 0o600)
+        #expect(permissions(scratch.path("kept")) == 0o604)
         try await claim()
         #expect(permissions(scratch.path("file")) == 0o040)
     }

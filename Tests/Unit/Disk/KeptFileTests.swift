@@ -85,6 +85,20 @@ import Testing
         #expect(contents(target.destination.path) == bytes)
     }
 
+    @Test("if a crash left the placeholder of a claim, the next claim replaces it, and gives the file its own mode")
+    func placeholder() async throws {
+        try write(bytes, to: store.path("kept"))
+        let target = try home.location("photo", mode: 0o604)
+        try write(Array("backhaul: this file becomes other".utf8), to: target.destination.path)
+        #expect(await status { try await move(target) } == .destinationExists)
+        try write(Array("backhaul: this file becomes kept".utf8), to: target.destination.path)
+        chmod(target.destination.path, 0o600)
+        try await move(target)
+        #expect(contents(target.destination.path) == bytes)
+        #expect(permissions(target.destination.path) == 0o604)
+        #expect(store.names().isEmpty)
+    }
+
     @Test("a claim of a kept file does not move the file if the destination is its own path")
     func ontoItself() async throws {
         try write(bytes, to: store.path("kept"))
@@ -212,13 +226,25 @@ import Testing
         #expect(home.scratch.names() == ["photo"])
     }
 
-    @Test("if the copy of a kept file does not fit, the copy is removed and the kept file stays")
+    @Test("if a crash left the placeholder of the copy, the next claim replaces it")
+    func placeholder() async throws {
+        let target = try home.scratch.location("photo")
+        try write(Array("backhaul: this file becomes \(target.partName)".utf8), to: target.destination.path)
+        try await move(target)
+        #expect(contents(target.destination.path) == bytes)
+        #expect(home.scratch.names() == ["photo"])
+        #expect(store.names().isEmpty)
+    }
+
+    @Test("if the copy of a kept file does not fit, the copy is removed and the kept file stays with its mode")
     func full() async throws {
         let target = try home.scratch.location("photo")
+        chmod(store.path("kept"), 0o604)
         try write(.init(repeating: 1, count: 5_000_000), to: home.scratch.path("ballast"))
         #expect(await status { try await move(target) } == .diskFull)
         #expect(home.scratch.names() == ["ballast"])
         #expect(store.names() == ["kept"])
+        #expect(permissions(store.path("kept")) == 0o604)
     }
 }
 
