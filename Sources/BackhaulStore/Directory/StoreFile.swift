@@ -71,7 +71,7 @@ extension StoreDirectory {
             sum.flatMap { sum in knownSize(name).map { sum + $0 } }
         }
         var space = statvfs()
-        if fstatvfs(descriptor.number, &space) == 0 { sizes.free = UInt64(space.f_bavail) * UInt64(space.f_frsize) }
+        if fstatvfs(descriptor.number, &space) == 0 { sizes.free = space.availableBytes }
         return sizes
     }
 
@@ -126,5 +126,13 @@ extension StoreDirectory {
         default:
             return .system(.storeUnavailable, code: code, "the store's \(path)/\(name) cannot be used: \(reason)")
         }
+    }
+}
+
+extension statvfs {
+    /// The bytes that are free for the user. A FUSE server may report a number that exceeds 64 bits.
+    var availableBytes: UInt64 {
+        let (bytes, overflow) = UInt64(f_bavail).multipliedReportingOverflow(by: UInt64(f_frsize))
+        return overflow ? .max : bytes
     }
 }

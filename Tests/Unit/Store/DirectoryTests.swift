@@ -22,6 +22,15 @@ struct DirectoryTests {
         #expect(throws: Failure.self) { try StoreDirectory.open(path: path) }
     }
 
+    @Test("if the file system reports more free bytes than 64 bits can count, the largest number is returned")
+    func freeBytes() {
+        var space = statvfs()
+        (space.f_bavail, space.f_frsize) = (3, 4_096)
+        #expect(space.availableBytes == 12_288)
+        space.f_bavail = .max
+        #expect(space.availableBytes == .max)
+    }
+
     @Test("a store's directory is created with mode 0700 if its parent exists, and it can be opened again")
     func made() throws {
         let first = try StoreDirectory.open(path: path)
