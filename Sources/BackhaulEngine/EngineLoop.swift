@@ -51,6 +51,7 @@ final class EngineLoop {
                 try transaction.delays.adopt(clock)
                 try transaction.clients.releaseDead()
                 _ = try transaction.delays.releaseUnreachable()
+                try transaction.delays.releaseSealed()
                 try transaction.challenges.rescheduleParked(bootMilliseconds: clock.boot, now: clock.wall)
                 return StoredState(
                     tag: try transaction.meta.storeTag(), hasClients: try !transaction.clients.all().isEmpty,

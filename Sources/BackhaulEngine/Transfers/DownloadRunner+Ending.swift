@@ -19,6 +19,7 @@ extension DownloadRunner {
             var failed = FailedAttempt(failure)
             failed.reason = reason
             failed.fromZero = fromZero
+            failed.hasCompleteFile = machine.hasCompleteFile
             failed.retryAfterSeconds = retryAfter
             retry(failed, checkpoint)
         case .credential(let authChallenge):

@@ -14,9 +14,9 @@ public struct ControlOperations {
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
     /// Applies the control (a command such as suspend or cancel) to the live tasks of the selection, which are the
-    /// tasks that have not ended. Skips tasks that already have the wanted state. Also skips tasks with a finish
-    /// intent: these tasks are ending, and their files get their final names. A resume also ends retry delays, but not
-    /// the delay of a task that waits for a credential or for its earliest start.
+    /// tasks that have not ended. Skips tasks that already have the wanted state. Also skips tasks that have a
+    /// finish intent and are not delayed: their files are getting their final names. A resume also ends retry delays,
+    /// but not the delay of a task that waits for a credential or for its earliest start.
     ///
     /// `running` has the tasks that run at this moment. `now` is the present Unix time. `calendar` is the present time
     /// of the age calendar, which measures the age of tasks (`StartClock.calendar`); nil means `now`.

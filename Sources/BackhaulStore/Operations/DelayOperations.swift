@@ -64,6 +64,10 @@ public struct DelayOperations {
     /// Ends the delays of tasks that wait for a route to their origin. Returns the lanes of these tasks.
     public func releaseUnreachable() throws(Failure) -> Set<LaneID> { try tables.delays.releaseUnreachable() }
 
+    /// Ends the delays of the tasks that `TaskOperations.withIntent` returns: the engine runs them now, so a cancel
+    /// must not find them delayed.
+    public func releaseSealed() throws(Failure) { try tables.delays.releaseSealed() }
+
     /// Ends the delays of tasks whose storage is away.
     public func releaseStorage() throws(Failure) -> ReleasedTasks { try released(tables.delays.releaseStorage()) }
 

@@ -112,12 +112,9 @@ struct Selection {
         AND (?8 IS NULL OR priority <> ?8) AND (?9 OR NOT \(TaskDelays.isAside))
         AND NOT \(isFinishing)
         """
-    /// A waiting task with a finish intent gets its file's name now, except while it waits for the file's storage, or
-    /// was set aside.
-    private static let isFinishing = """
-        (state = \(waiting) AND due_reason NOT IN (\(WaitReason.storage.sql), \(WaitReason.suspended.sql))
-        AND \(PartTable.hasIntent))
-        """
+    /// A waiting task with a finish intent gets its file's name now, except while it is delayed. A task that was set
+    /// aside is delayed, too.
+    private static let isFinishing = "(state = \(waiting) AND due_boot_ms IS NULL AND \(PartTable.hasIntent))"
     private static let selectAll = Query("INSERT INTO selected SELECT id FROM tasks WHERE \(condition)")
     private static let selectOne = Query(
         """

@@ -157,6 +157,8 @@ struct QueryPlanTests {
             try transaction.settings.setNetwork(NetworkSettings(name: "away"))
             try transaction.bodies.recordConsumed([file])
             try transaction.bodies.forgetConsumed(try transaction.bodies.consumed(limit: 9))
+            _ = try transaction.bodies.consumed(at: ["/a"])
+            try transaction.delays.releaseSealed()
             try transaction.bodies.addLeftovers(among: names)
             _ = try transaction.bodies.unknown(among: names)
             try transaction.bodies.forgetLeftovers(try transaction.bodies.leftovers(limit: 9))

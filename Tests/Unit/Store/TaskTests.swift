@@ -111,20 +111,34 @@ struct TaskTests {
         #expect(try waiting(store, lane) == [ids[3]])
     }
 
-    @Test("a task with a complete file can be cancelled only while its file waits for its storage")
+    @Test("a task with a complete file can be cancelled while it is delayed, and not while its file gets its name")
     func completeFile() throws {
         let session = try store.session()
-        let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
-        for (id, reason) in zip(ids, [WaitReason.storage, .retry]) {
+        let reasons: [WaitReason?] = [.storage, .retry, .diskFull, nil]
+        let ids = try store.enqueue(reasons.indices.map { .numbered($0) }, in: session)
+        for (id, reason) in zip(ids, reasons) {
             let isLive = try store.run {
                 try $0.attempts.recordIntent(
                     id, FinishIntent(device: 1, inode: 2, size: 3), response: ResponseSummary(), attempts: 1,
                     bytesReceived: 3)
             }
             #expect(isLive)
-            try record(store, id, delayed(until: 500, reason))
+            if let reason { try record(store, id, delayed(until: 500, reason)) }
         }
-        #expect(try store.control(session, .cancel).tasks == [ids[0]])
+        #expect(try store.control(session, .cancel).tasks == Array(ids[..<3]))
+    }
+
+    @Test("when an engine starts, tasks with complete files are not delayed any more, so they cannot be cancelled")
+    func sealedAtStart() throws {
+        let session = try store.session()
+        let ids = try store.enqueue([.numbered(0), .numbered(1)], in: session)
+        for id in ids {
+            try recordIntent(store, id)
+            try record(store, id, delayed(until: 500, .diskFull))
+        }
+        try store.run { try $0.delays.releaseSealed() }
+        #expect(try store.run { try $0.tasks.withIntent().map(\.id) } == ids)
+        #expect(try store.control(session, .cancel).tasks.isEmpty)
     }
 
     private func recordIntent(_ store: TestStore, _ id: TaskID) throws {

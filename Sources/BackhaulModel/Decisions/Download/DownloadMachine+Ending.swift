@@ -88,8 +88,9 @@ extension DownloadMachine {
     mutating func conclude(
         _ conclusion: Conclusion, partIsGone: Bool = false, after preparations: [Action] = []
     ) -> [Action] {
-        enter(.concluding(Concluding(conclusion: conclusion, partIsGone: partIsGone))) + preparations
-            + [.conclude(conclusion, checkpoint)]
+        let concluding = Concluding(
+            conclusion: conclusion, partIsGone: partIsGone, hasCompleteFile: hasCompleteFile)
+        return enter(.concluding(concluding)) + preparations + [.conclude(conclusion, checkpoint)]
     }
 
     mutating func concluded() -> [Action] {
@@ -127,13 +128,14 @@ extension DownloadMachine {
         switch failure.status {
         case .storageAway: return waitForStorage(failure)
         // The file is complete. It gets its name when the destination can be used again.
-        case .destinationUnavailable where isPlacing: return waitForStorage(failure)
+        case .destinationUnavailable where hasCompleteFile: return waitForStorage(failure)
         case .destinationExists, .destinationUnavailable, .tooLarge:
             return discard(.failed(failure))
         case .badResponse, .connectionLost:
             // The seal fails with these statuses if the part file does not have the length that it should have.
             return discard(.retry(failure, reason: .retry, retryAfterSeconds: nil, fromZero: true))
         default:
+            if let expiry, expiry.status == .resourceTimeout { return discard(.failed(expiry)) }
             let reason: WaitReason = failure.status == .diskFull ? .diskFull : .retry
             return conclude(
                 .retry(failure, reason: reason, retryAfterSeconds: nil, fromZero: false),
@@ -141,8 +143,21 @@ extension DownloadMachine {
         }
     }
 
-    private var isPlacing: Bool {
-        if case .finishing(.placing, _) = state { true } else { false }
+    /// Whether the file is complete, and only needs its final name. If so, the next attempt sends no request.
+    public var hasCompleteFile: Bool {
+        switch state {
+        case .preparing(.checkingSealedFile), .finishing(.placing, _): true
+        case .concluding(let concluding): concluding.hasCompleteFile
+        default: false
+        }
+    }
+
+    /// Why the task fails if its complete file cannot get its name; nil: the task waits.
+    private var expiry: Failure? {
+        switch state {
+        case .preparing(.checkingSealedFile(_, let expiry)), .finishing(.placing(let expiry), _): expiry
+        default: nil
+        }
     }
 
     private mutating func waitForStorage(_ failure: Failure) -> [Action] {

@@ -38,7 +38,7 @@ extension DownloadMachine {
     mutating func intentRecorded() -> [Action] {
         guard case .finishing(.recordingIntent(let intent), let isCancelled) = state else { return [] }
         if isCancelled { return discard(.stopped) }
-        state = .finishing(.placing, isCancelled: false)
+        state = .finishing(.placing(expiry: nil), isCancelled: false)
         return [.place(intent)]
     }
 

@@ -53,7 +53,7 @@ extension DownloadMachine {
         if isThere {
             counters.begin(at: intent.size)
             file.size = intent.size
-            return enter(.finishing(.placing, isCancelled: false)) + [.place(intent)]
+            return enter(.finishing(.placing(expiry: expiry), isCancelled: false)) + [.place(intent)]
         }
         if let expiry { return discard(.failed(expiry)) }
         return forget(.sealedFile)

@@ -169,7 +169,9 @@ extension DownloadMachine {
     enum Finishing: Sendable {
         case sealing
         case recordingIntent(FinishIntent)
-        case placing
+        /// The file is getting its final name. `expiry`: the task's failure if its deadline has already passed. Then
+        /// the task does not wait until the disk works again.
+        case placing(expiry: Failure?)
     }
 
     struct Concluding: Sendable {
@@ -177,6 +179,8 @@ extension DownloadMachine {
         /// Whether the part file was placed or removed. If so, a file with the same name belongs to another task, and
         /// must not be removed.
         let partIsGone: Bool
+        /// Whether the file is complete, and only needs its final name.
+        let hasCompleteFile: Bool
         var isCancelled = false
     }
 

@@ -22,6 +22,8 @@ public struct FailedAttempt: Equatable, Sendable {
     public var fromZero = false
     /// Whether the server has lost what it had of the body.
     public var hasLostUpload = false
+    /// Whether the file is complete, so that the next attempt sends no request.
+    public var hasCompleteFile = false
     /// Whether no server has acted on the request: no byte of the request was sent, or the server has reported that it
     /// did not act.
     public var isUnprocessed = false
@@ -223,7 +225,7 @@ extension TransferPolicy {
     /// Whether the request may be repeated: a second request does no harm, or the server has not acted on the first
     /// request.
     fileprivate func mayRepeat(_ attempt: FailedAttempt) -> Bool {
-        mayRepeat(attempt.method) || attempt.isUnprocessed || attempt.continuesUpload
+        mayRepeat(attempt.method) || attempt.isUnprocessed || attempt.continuesUpload || attempt.hasCompleteFile
             || attempt.failure.impliesUnprocessed
     }
 

@@ -40,6 +40,9 @@ struct TaskDelays {
         try Set(connection.all(Self.releaseUnreachable) { row throws(Failure) in row.laneID() })
     }
 
+    /// Ends the delays of waiting tasks with a finish intent.
+    func releaseSealed() throws(Failure) { try connection.run(Self.releaseSealed) }
+
     /// Ends the delays of tasks whose storage is away. Returns the released tasks.
     func releaseStorage() throws(Failure) -> [ReleasedRow] {
         try connection.all(Self.releaseStorage, read: ReleasedRow.init(row:))
@@ -277,6 +280,11 @@ struct TaskDelays {
         "UPDATE tasks SET due_boot_ms = ?1 + 60000 WHERE due_boot_ms <= ?1 AND \(isAside) RETURNING id")
     private static let releaseUnreachable = Query(
         "UPDATE tasks SET \(clearDelay) WHERE \(isUnreachable) RETURNING lane_id")
+    private static let releaseSealed = Query(
+        """
+        UPDATE tasks SET \(clearDelay) WHERE id IN (SELECT task_id FROM intents)
+            AND \(TaskTable.isWaiting) AND due_boot_ms IS NOT NULL AND NOT \(isAside)
+        """)
     private static let releaseStorage = Query(
         """
         UPDATE tasks SET \(clearDelay) WHERE due_boot_ms > 0 AND due_reason = \(WaitReason.storage.sql)

@@ -212,6 +212,13 @@ struct DiskFailureTests {
         attempt.expect(.diskFailed(.gone), .conclude(.again(.gone, reason: .storage), .kept(500)))
     }
 
+    @Test("a complete file that the next attempt cannot check keeps its bytes, and waits for its storage")
+    func unchecked() {
+        var attempt = DownloadScript(from: .kept(500), intent: .sealed)
+        attempt.after(.start)
+        attempt.expect(.diskFailed(.gone), .releaseSlot, .conclude(.again(.gone, reason: .storage), .kept(500)))
+    }
+
     @Test("a destination that cannot be used fails the task while its bytes are still arriving")
     func unusable() {
         var attempt = DownloadScript()

@@ -75,6 +75,29 @@ struct DownloadStopTests {
         attempt.expect(.discarded, .conclude(.failed(.timedOut), nil))
     }
 
+    @Test(
+        "after its deadline, a task whose complete file cannot be checked or placed fails, and does not wait",
+        arguments: [Failure.full, .broken])
+    func expiredAndUnnamed(failure: Failure) {
+        var checking = DownloadScript(from: .kept(500), intent: .sealed)
+        checking.after(.expire(.timedOut))
+        checking.expect(.diskFailed(failure), .releaseSlot, .discardPart)
+        checking.expect(.discarded, .conclude(.failed(.timedOut), nil))
+        var placing = DownloadScript(from: .kept(500), intent: .sealed)
+        placing.after(.expire(.timedOut), .sealedFileChecked(isThere: true))
+        placing.expect(.diskFailed(failure), .discardPart)
+        placing.expect(.discarded, .conclude(.failed(.timedOut), nil))
+    }
+
+    @Test("a complete file whose request was interrupted, and must not be repeated, waits for a disk that fails")
+    func interruptedAndUnnamed() {
+        let interruption = Failure(.connectionLost, "an engine ended while the request was under way")
+        var attempt = DownloadScript(from: .kept(500), intent: .sealed)
+        attempt.after(.expire(interruption), .sealedFileChecked(isThere: true))
+        attempt.expect(.diskFailed(.full), .conclude(.again(.full, reason: .diskFull), .kept(500)))
+        #expect(attempt.machine.hasCompleteFile)
+    }
+
     // MARK: Stopped
 
     @Test("A suspended task keeps its received bytes")

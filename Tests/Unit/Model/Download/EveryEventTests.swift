@@ -46,6 +46,7 @@ struct EveryEventTests {
         ("sealing", nil, .kept(500), [.start, .opened(length: 1_000)]),
         ("recording", nil, .kept(500), [.start, .opened(length: 1_000), .sealed(.sealed)]),
         ("placing", nil, .kept(500), [.start, .opened(length: 1_000), .sealed(.sealed), .intentRecorded]),
+        ("placing after the deadline", .sealed, nil, [.expire(.timedOut), .sealedFileChecked(isThere: true)]),
         ("saving", nil, nil, [.start, .head(whole), .received(count: 9), .transferFailed(.lost, isTransient: true)]),
         ("saving, syncing", nil, nil, [.start, .head(whole), .received(count: 9), .tick, .received(count: 9), .stop]),
         ("discarding", nil, nil, [.start, .transferFailed(.refused, isTransient: false)]),

@@ -209,6 +209,9 @@ struct RetryDecisionTests {
             RetryRow("PUT, lost", lost, becomes: first) { $0.method = "PUT" },
             RetryRow("DELETE, lost", lost, becomes: first) { $0.method = "DELETE" },
             RetryRow("HEAD, lost", lost, becomes: first) { $0.method = "HEAD" },
+            RetryRow("POST, and only the name of its file is missing", lost, becomes: first) {
+                ($0.method, $0.hasCompleteFile) = ("POST", true)
+            },
             RetryRow("POST, no connection", connection, becomes: first) {
                 ($0.method, $0.isUnprocessed) = ("POST", true)
             },
