@@ -13,8 +13,14 @@ final class LocalEngines: Sendable {
         case running(Engine, leases: Int)
     }
 
+    /// An engine that stops. Its closing thread retains it until it has ended.
+    private struct StoppingEngine: Sendable {
+        weak let engine: Engine?
+    }
+
     private struct State {
         var entries: [StoreIdentity: Entry] = [:]
+        var stopping: [StoppingEngine] = []
         var hasExitHook = false
         var isExiting = false
     }
@@ -86,9 +92,13 @@ final class LocalEngines: Sendable {
 
     func release(_ store: StoreIdentity, _ engine: Engine) {
         let isLast: Bool = state.change { state in
-            guard case .running(let known, let leases) = state.entries[store], known === engine else { return true }
-            state.entries[store] = leases > 1 ? .running(engine, leases: leases - 1) : nil
-            return leases == 1
+            if case .running(let known, let leases) = state.entries[store], known === engine {
+                state.entries[store] = leases > 1 ? .running(engine, leases: leases - 1) : nil
+                if leases > 1 { return false }
+            }
+            state.stopping.removeAll { $0.engine == nil }
+            state.stopping.append(StoppingEngine(engine: engine))
+            return true
         }
         if isLast { engine.stop(until: .after(milliseconds: Self.stopMilliseconds)) }
     }
@@ -97,7 +107,9 @@ final class LocalEngines: Sendable {
     /// engine stops.
     private func removeFailed(_ store: StoreIdentity) {
         state.change { state in
-            if case .running = state.entries[store] { state.entries[store] = nil }
+            guard case .running(let engine, _) = state.entries[store] else { return }
+            state.entries[store] = nil
+            state.stopping.append(StoppingEngine(engine: engine))
         }
     }
 
@@ -115,7 +127,10 @@ final class LocalEngines: Sendable {
         let engines: [Engine] = state.change { state in
             state.isExiting = true
             defer { state.entries = [:] }
-            return state.entries.values.compactMap { if case .running(let engine, _) = $0 { engine } else { nil } }
+            let running = state.entries.values.compactMap { entry -> Engine? in
+                if case .running(let engine, _) = entry { engine } else { nil }
+            }
+            return running + state.stopping.compactMap(\.engine)
         }
         for engine in engines { engine.stop(until: .after(milliseconds: Self.exitMilliseconds)) }
     }

@@ -11,11 +11,15 @@ internal import BackhaulTransport
 /// The engine owns a loop thread, a store thread and a few disk threads. It serves clients of this process through
 /// memory, and clients of other processes through the store's socket.
 public final class Engine: Sendable {
+    private enum Phase {
+        case running, stopping, ended
+    }
+
     private let loop: LoopThread<EngineLoop>
     private let store: StoreThread
     private let disk: DiskThreads
     private let directory: StoreDirectory
-    private let isStopped = Lock(false)
+    private let phase = Lock(Phase.running)
     // The store lock is released last: no other process may become the engine while threads of this engine could still
     // use the store.
     private let lock: Lock<StoreLock?>
@@ -81,17 +85,19 @@ public final class Engine: Sendable {
     }
 
     /// Gives running downloads a limited time to write and sync their bytes. Then ends all threads, and releases the
-    /// store lock. Tasks stay in the store. Repeated calls do nothing.
+    /// store lock. Tasks stay in the store. A repeated call only waits for the end.
     ///
     /// If the store's file system hangs, the end of the threads takes as long as the hanging call. The caller waits
     /// only until the deadline. The lock is released after the end of the threads in any case.
     public func stop(until deadline: Deadline? = nil) {
-        guard
-            isStopped.withLock({ stopped in
-                defer { stopped = true }
-                return !stopped
-            })
-        else { return }
+        let isFirst = phase.withLock { phase in
+            defer { if phase == .running { phase = .stopping } }
+            return phase == .running
+        }
+        guard isFirst else {
+            _ = phase.wait(until: deadline) { $0 == .ended ? true : nil }
+            return
+        }
         guard let deadline else { return end() }
         // If no thread can be started, the caller must wait for the end itself.
         guard let thread = try? Thread(name: "bh-close", body: { [self] in end() }) else { return end() }
@@ -109,6 +115,7 @@ public final class Engine: Sendable {
         loop.stop()
         store.close()
         lock.withLock { $0 = nil }
+        phase.change { $0 = .ended }
     }
 
     private func closeDisks() {

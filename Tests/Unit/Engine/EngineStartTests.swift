@@ -1,5 +1,6 @@
 import BackhaulEngine
 import BackhaulModel
+import BackhaulPlatform
 import BackhaulStore
 import Glibc
 import Testing
@@ -28,5 +29,15 @@ struct EngineStartTests {
         mkdir(store.store + "/engine.socket", 0o700)
         let failure = #expect(throws: Failure.self) { try engine() }
         #expect(failure?.message.contains("has a directory engine.socket; remove it") == true)
+    }
+
+    @Test("each call that stops an engine returns after the engine has released its store")
+    func twoStops() throws {
+        let engine = try engine()
+        let other = try Thread(name: "stop") { engine.stop() }
+        engine.stop()
+        let lock = try StoreDirectory.open(path: store.store).acquireLock()
+        #expect(lock != nil)
+        other.join()
     }
 }
