@@ -1,5 +1,6 @@
 public import BackhaulModel
 public import BackhaulPlatform
+internal import BackhaulWire
 
 /// Sends requests in chunks to the engine, which stores them as tasks (enqueues them). Each chunk is applied completely
 /// or not at all. A few chunks are sent before the first of them has a reply. The first refused chunk ends the enqueue.
@@ -65,7 +66,7 @@ extension SessionClient {
 final class EnqueueOperation: Sendable {
     private static let maximumChunksInFlight = 4
 
-    private struct State {
+    struct State {
         /// The number of chunks that were sent and have no reply yet.
         var open = 0
         /// The number of requests in each sent chunk. `applied`: the results of applied chunks, by the number of the
@@ -77,23 +78,43 @@ final class EnqueueOperation: Sendable {
         var remaining: [[Request]] = []
         var isEnded = false
         var isCompleted = false
+        /// Whether a thread sends a chunk. Only one thread at a time sends chunks, so that they keep their order.
+        private var isSending = false
 
         var hasFreeSlot: Bool { open < EnqueueOperation.maximumChunksInFlight }
+        /// Whether the next chunk comes before the first failure.
+        private var mayContinue: Bool { firstFailure.map { counts.count < $0.chunk } ?? true }
 
-        /// Removes and returns the next chunk, with its number and the position of its first request. Nil if no chunk
-        /// may be sent now.
-        mutating func nextChunk() -> (number: Int, start: Int, requests: [Request])? {
-            guard firstFailure == nil, hasFreeSlot, let chunk = remaining.popLast() else { return nil }
-            defer {
-                open += 1
-                counts.append(chunk.count)
+        /// Removes and returns the next chunk, with its number. Nil if no chunk may be sent now. When the caller has
+        /// sent the chunk, it calls `sent`, and then asks for the next chunk.
+        mutating func nextChunk() -> (number: Int, requests: [Request])? {
+            guard !isSending, mayContinue, hasFreeSlot, let chunk = remaining.popLast() else { return nil }
+            isSending = true
+            open += 1
+            counts.append(chunk.count)
+            return (counts.count - 1, chunk)
+        }
+
+        mutating func sent() { isSending = false }
+
+        mutating func replied(_ chunk: Int, _ reply: Reply) {
+            open -= 1
+            switch reply {
+            case .enqueued(let items): applied[chunk] = EnqueuedList(items)
+            case .failed(var failure):
+                // An index outside the chunk comes from a faulty engine, and counts as the first position.
+                let index = failure.index ?? 0
+                let start = counts[..<chunk].reduce(0, +)
+                failure.index = UInt64(start) + (index < UInt64(counts[chunk]) ? index : 0)
+                if firstFailure.map({ chunk < $0.chunk }) ?? true { firstFailure = (chunk, failure) }
+            default:
+                firstFailure = (chunk, Failure(.internal, "the engine replied to another command"))
             }
-            return (counts.count, counts.reduce(0, +), chunk)
         }
 
         /// The outcome, one time after the last chunk has its reply.
         mutating func takeOutcome() -> Ticket.Outcome? {
-            guard isEnded, open == 0, firstFailure != nil || remaining.isEmpty, !isCompleted else { return nil }
+            guard isEnded, open == 0, remaining.isEmpty || !mayContinue, !isCompleted else { return nil }
             isCompleted = true
             // Chunks after a refused chunk may have been applied already. The outcome also has the results of these
             // chunks.
@@ -127,7 +148,7 @@ final class EnqueueOperation: Sendable {
     func waitForSlot(until deadline: Deadline) -> SlotWait {
         state.wait(until: deadline) { state in
             if state.firstFailure != nil { return .refused }
-            return state.hasFreeSlot ? .free : nil
+            return state.hasFreeSlot && state.remaining.isEmpty ? .free : nil
         } ?? .timedOut
     }
 
@@ -137,26 +158,20 @@ final class EnqueueOperation: Sendable {
         state.withLock { state in
             state.remaining = chunks.reversed() + state.remaining
             state.isEnded = state.isEnded || isLast
-            if let failure, state.firstFailure == nil { state.firstFailure = (state.counts.count, failure) }
+            if let failure, state.firstFailure == nil {
+                state.firstFailure = (state.counts.count + state.remaining.count, failure)
+            }
         }
         while let chunk = state.withLock({ $0.nextChunk() }) {
-            application.send(.enqueue(handle, chunk.requests)) { self.replied(chunk.number, chunk.start, $0) }
+            // Not under the lock: a closed client replies at once, in this thread.
+            application.send(.enqueue(handle, chunk.requests)) { self.replied(chunk.number, $0) }
+            state.withLock { $0.sent() }
         }
         if let outcome = state.withLock({ $0.takeOutcome() }) { ticket.complete(with: outcome) }
     }
 
-    private func replied(_ chunk: Int, _ start: Int, _ reply: Reply) {
-        state.change { state in
-            state.open -= 1
-            switch reply {
-            case .enqueued(let items): state.applied[chunk] = EnqueuedList(items)
-            case .failed(var failure):
-                failure.index = UInt64(start) + (failure.index ?? 0)
-                if state.firstFailure.map({ chunk < $0.chunk }) ?? true { state.firstFailure = (chunk, failure) }
-            default:
-                state.firstFailure = (chunk, Failure(.internal, "the engine replied to another command"))
-            }
-        }
+    private func replied(_ chunk: Int, _ reply: Reply) {
+        state.change { $0.replied(chunk, reply) }
         send([], isLast: false)
     }
 }
@@ -196,38 +211,11 @@ struct RequestChunks {
 extension Request {
     /// The approximate size of the encoded request, in bytes.
     fileprivate var estimatedSize: Int {
+        // The options have many texts and lists. A sum of their sizes would easily miss some of them.
+        if hasOptions { return Wire.encodeRequest(self).count }
         var estimatedSize = 64 + url.utf8.count + (destination?.path.utf8.count ?? 0) + (userData?.count ?? 0)
+        estimatedSize += idempotencyKey?.utf8.count ?? 0
         for field in headers { estimatedSize += 8 + field.name.utf8.count + field.value.utf8.count }
-        return hasOptions ? estimatedSize + options.estimatedSize : estimatedSize
-    }
-}
-
-extension RequestOptions {
-    fileprivate var estimatedSize: Int {
-        let texts = [
-            method, group, policy.retryStatuses?.text, policy.acceptedStatuses?.text, policy.acceptedTypes,
-            policy.s3Endpoint, policy.s3Region, policy.s3Profile, policy.s3CredentialCommand,
-        ]
-        return texts.reduce(300) { $0 + ($1?.utf8.count ?? 0) } + (body?.estimatedSize ?? 0)
-    }
-}
-
-extension RequestBody {
-    fileprivate var estimatedSize: Int {
-        switch self {
-        case .bytes(let bytes): bytes.count
-        case .file(let file, _): 40 + file.path.utf8.count
-        case .form(let parts, _): parts.reduce(0) { $0 + $1.estimatedSize }
-        }
-    }
-}
-
-extension FormPart {
-    fileprivate var estimatedSize: Int {
-        let texts = 20 + name.utf8.count + (fileName?.utf8.count ?? 0) + (mediaType?.utf8.count ?? 0)
-        return switch content {
-        case .value(let bytes): texts + bytes.count
-        case .file(let file): texts + 40 + file.path.utf8.count
-        }
+        return estimatedSize
     }
 }
