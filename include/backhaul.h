@@ -503,13 +503,15 @@ BH_API void bh_application_close(bh_application *application);
 
 /* A descriptor for poll(2), select(2), epoll(7) or an event loop. It is readable (level-triggered) while at least one
  * of these is true: bh_application_next_ticket has a ticket to return; bh_application_poll has a session to return, and
- * no poll of this session is under way. An event loop with BH_START also watches the descriptor of each of its sessions
+ * no poll of this session is under way; the library has lost its engine, can use no other one, and bh_application_poll
+ * has not returned this error yet. From this error until the library has an engine again, sessions do not make the
+ * descriptor readable. An event loop with BH_START also watches the descriptor of each of its sessions
  * (bh_session_event_fd). After each wake-up it does three things, in this order. First, for each session whose
  * descriptor is readable, it starts a poll of the session, unless such a poll is under way. Second, it calls
  * bh_application_next_ticket until the ticket is NULL. Third, if it has started no poll and got no ticket, it calls
- * bh_application_poll with a timeout_ms of 0, because a session that is not attached needs attention. The library owns
- * the application's descriptor until the application is closed: do not read, write or close it. The number of the
- * descriptor never changes. */
+ * bh_application_poll with a timeout_ms of 0: this call returns a session that is not attached, or the error. The
+ * library owns the application's descriptor until the application is closed: do not read, write or close it. The number
+ * of the descriptor never changes. */
 BH_API BH_CHECK_RESULT bh_status bh_application_event_fd(bh_application *application, int *descriptor,
                                                          bh_error *error);
 
@@ -989,7 +991,8 @@ BH_API void bh_session_close(bh_session *session);
 
 /* A descriptor like the descriptor of bh_application_event_fd. It is readable while this session has events that no
  * poll of this handle has returned. While a poll of this handle waits for the engine's reply, the descriptor is not
- * readable. The library owns the descriptor until the session is closed. */
+ * readable. If the library has lost its engine and can use no other one, the descriptor is readable until a poll of
+ * this handle begins. This poll fails with the error. The library owns the descriptor until the session is closed. */
 BH_API BH_CHECK_RESULT bh_status bh_session_event_fd(bh_session *session, int *descriptor, bh_error *error);
 
 /* The stored configuration with its defaults filled in: a batch with one bh_session_configuration. */
@@ -1172,7 +1175,8 @@ typedef struct bh_dependency {
 } bh_dependency;
 
 /* Priority of a task that starts immediately, even if its session's limits are reached. If the engine's limits are
- * reached, the engine stops the running task with the lowest priority in favour of this task. */
+ * reached, the engine stops the running task with the lowest priority in favour of this task. It does not stop a task
+ * that has sent a request that must not be repeated. */
 #define BH_PRIORITY_NOW 101
 
 /* Limits of a request. A larger request is refused with BH_INVALID_ARGUMENT. */
@@ -1506,7 +1510,7 @@ BH_ENUM(bh_reason) {
     BH_REASON_RETRY = 3,     /* an error occurred, and the next attempt is at next_attempt_ms */
     BH_REASON_CONNECTING = 4, /* the task has not received a response yet */
     BH_REASON_STALLED = 5,   /* the server sends nothing */
-    BH_REASON_FINISHING = 6, /* all bytes have been received, and the file is being made durable */
+    BH_REASON_FINISHING = 6, /* the task waits for the disk, which writes, reads or syncs its bytes */
     BH_REASON_DISK_FULL = 7, /* the disk has too little space for the rest of the file and a reserve. The reserve is 32
                                 MiB or 1 % of the file system, whichever is smaller. The engine checks again at
                                 next_attempt_ms. If a file is larger than the file system, the task fails immediately

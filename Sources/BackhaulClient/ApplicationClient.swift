@@ -33,7 +33,7 @@ public final class ApplicationClient: Sendable {
             client.state.wait(until: deadline) { state -> Failure?? in
                 switch state.link {
                 case .connected: .some(nil)
-                case .failed(let failure): .some(failure)
+                case .failed(let failure, retry: _): .some(failure)
                 case .connecting, .closed: nil
                 }
             } ?? client.timeoutFailure(hasTicket: false)
@@ -66,6 +66,8 @@ public final class ApplicationClient: Sendable {
     /// The descriptor that is readable while the host has something to read:
     /// - a session that needs attention, for example because of new events, and has not been reported yet. While a poll
     ///   of the session is under way, its events do not count: the poll returns them, and the host has nothing to do
+    /// - the failure of a client that has lost its engine and finds no other one, until `poll` has thrown the failure.
+    ///   Until an engine serves the client again, sessions that need attention do not count
     /// - the outcome of a command for which the host has requested a notification (`Ticket.announce`). The host has a
     ///   *ticket*, an object that stands for the command.
     public var eventDescriptor: Int32 { descriptor.number }
@@ -103,10 +105,11 @@ public final class ApplicationClient: Sendable {
         return ticket
     }
 
-    /// Waits until there are sessions that need attention and have not been reported yet. Returns these sessions. If
-    /// the engine does not list its sessions in time, throws a failure, and a later poll uses the listing.
+    /// Waits until there are sessions that need attention and have not been reported yet. Returns these sessions; none
+    /// if the deadline has passed. If the engine does not list its sessions in time, throws a failure, and a later poll
+    /// uses the listing. If no engine can be used, throws the failure, and makes the client search for an engine again.
     public func poll(until deadline: Deadline) throws(Failure) -> [SessionInfo] {
-        while true {
+        repeat {
             let isWanted = state.wait(until: deadline) { state -> Bool? in
                 state.failure != nil || state.attention.hasUnreported ? true : nil
             }
@@ -125,7 +128,8 @@ public final class ApplicationClient: Sendable {
             case .reply(.failed(let failure)): throw failure
             default: return []
             }
-        }
+        } while !deadline.hasPassed
+        return []
     }
 
     /// How long a poll waits for the engine's listing, even if the host's deadline is earlier.

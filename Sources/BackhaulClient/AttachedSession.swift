@@ -16,6 +16,8 @@ struct AttachedSession: Sendable {
     /// Whether the host has not got the failure yet. Until then the descriptors of the session are readable, so that an
     /// event loop calls a function, which returns the failure.
     private var isFailureNews = false
+    /// Whether no engine can be used, and no poll of the handle has got this failure yet.
+    private var isOutageNews = false
     private(set) var newest = EventID.zero
     private(set) var returnedThrough = EventID.zero
     /// The events that the engine has pushed (sent without a poll) and that no poll has returned yet.
@@ -41,14 +43,26 @@ struct AttachedSession: Sendable {
     private var hasUnreported: Bool { newest > returnedThrough || isFailureNews }
     var isPolled: Bool { pendingPolls > 0 }
 
-    mutating func updateDescriptor() {
-        let isReadable = hasUnreported && !isPolled
+    mutating func updateDescriptor(_ cause: DescriptorCause = .events) {
+        let isReadable =
+            switch cause {
+            case .events: hasUnreported && !isPolled
+            case .failure: isOutageNews
+            case .nothing: false
+            }
         guard isReadable || isSignalled else { return }
         isSignalled = isReadable
         descriptor.set(isSignalled)
     }
 
-    mutating func pollBegan() { pendingPolls += 1 }
+    /// Notes that no engine can be used. If a poll is under way, it gets the failure, so the descriptor does not become
+    /// readable.
+    mutating func beginOutage() { isOutageNews = !isPolled }
+
+    mutating func pollBegan() {
+        pendingPolls += 1
+        isOutageNews = false
+    }
 
     mutating func pollEnded() { pendingPolls -= 1 }
 

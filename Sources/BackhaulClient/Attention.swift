@@ -71,8 +71,10 @@ struct Attention: Sendable {
         var gone = unreported.newest
         for info in infos {
             let name = ByteString(info.identifier)
-            guard gone.removeValue(forKey: name) != nil else { continue }
-            report(info.identifier, through: info.newestEvent)
+            guard let newest = gone.removeValue(forKey: name) else { continue }
+            // If the session was removed and created again before the listing, the known event is of the removed
+            // session, and is newer than all events of the new session.
+            report(info.identifier, through: max(info.newestEvent, newest))
             if info.waitingConsumers > 0 || unreported.yieldRequested.contains(name) {
                 known[name]?.isYieldRequested = false
             }

@@ -16,6 +16,7 @@ extension ClientState {
     mutating func takeFailure() -> Failure? {
         guard let failure else { return nil }
         listing = nil
+        outage?.isNews = false
         searchAgain()
         return failure
     }

@@ -8,8 +8,9 @@ struct ClientState: Sendable {
         /// No engine replies yet, so commands wait.
         case connecting
         case connected
-        /// The store or its engine cannot be used. The next command makes the client search for an engine again.
-        case failed(Failure)
+        /// The store or its engine cannot be used. The next command makes the client search for an engine again. If an
+        /// engine has served the client before, the client also searches again at the deadline.
+        case failed(Failure, retry: Deadline?)
         case closed
     }
 
@@ -18,6 +19,8 @@ struct ClientState: Sendable {
     struct PendingCommand: Sendable {
         var command: Command
         var waiting: ReplyHandler
+        /// Whether an engine may have got the command.
+        var isSent = false
     }
 
     private(set) var link = Link.connecting
@@ -47,6 +50,8 @@ struct ClientState: Sendable {
     var sessions: [HandleID: AttachedSession] = [:]
     var attention = Attention()
     var listing: AttentionListing?
+    /// Nil without an outage. Cleared when the engine that ended the outage disconnects.
+    var outage: Outage?
     private var announced = AnnouncedTickets()
     private let descriptor: EventFD
     /// Whether the descriptor is readable.
@@ -68,10 +73,14 @@ struct ClientState: Sendable {
     static let closedFailure = Failure(.invalidHandle, "the application was closed")
 
     var isClosed: Bool { if case .closed = link { true } else { false } }
+    private var isConnected: Bool { if case .connected = link { true } else { false } }
+
+    /// When the client searches for an engine without a command of the host; nil if it does not.
+    var retryDeadline: Deadline? { if case .failed(_, retry: let deadline) = link { deadline } else { nil } }
 
     var failure: Failure? {
         switch link {
-        case .failed(let failure): failure
+        case .failed(let failure, retry: _): failure
         case .closed: Self.closedFailure
         case .connecting, .connected: nil
         }
@@ -100,8 +109,8 @@ struct ClientState: Sendable {
     mutating func send(_ command: Command, _ waiting: @escaping ReplyHandler) -> Failure? {
         if isClosed { return Self.closedFailure }
         lastSequence += 1
-        pending[lastSequence] = PendingCommand(command: command, waiting: waiting)
-        if case .connected = link {
+        pending[lastSequence] = PendingCommand(command: command, waiting: waiting, isSent: isConnected)
+        if isConnected {
             let message = message(lastSequence, command)
             transport?.send(message)
         }
@@ -111,7 +120,9 @@ struct ClientState: Sendable {
 
     /// Makes the client search for an engine again if none was found.
     mutating func searchAgain() {
-        if case .failed = link { link = .connecting }
+        guard case .failed = link else { return }
+        link = .connecting
+        updateDescriptors()
     }
 
     private mutating func message(_ sequence: UInt64, _ command: Command) -> ClientMessage {
@@ -174,17 +185,25 @@ struct ClientState: Sendable {
     private mutating func detach(_ handle: HandleID, _ failure: Failure) {
         guard sessions[handle] != nil else { return }
         sessions[handle]?.end(failure, isNews: true)
+        closeLater(handle)
+    }
+
+    /// Adds a command that closes the handle. `resend` sends the command to an engine.
+    private mutating func closeLater(_ handle: HandleID) {
         lastSequence += 1
         pending[lastSequence] = PendingCommand(command: .closeSession(handle), waiting: { _ in })
     }
 
     private mutating func resend() {
         link = .connected
+        outage?.connected()
         for sequence in pending.keys.sorted() {
             guard let sent = pending[sequence] else { continue }
+            pending[sequence]?.isSent = true
             let message = message(sequence, sent.command)
             transport?.send(message)
         }
+        updateDescriptors()
     }
 
     /// Notes a connection whose welcome has not come yet. Returns false if the client was closed meanwhile.
@@ -203,16 +222,38 @@ struct ClientState: Sendable {
         // buffers of pushed events are emptied.
         for handle in sessions.keys { sessions[handle]?.begin(at: .zero) }
         guard !isClosed else { return }
+        if outage?.isOver == true { outage = nil }
         link = .connecting
     }
 
-    /// Notes that no engine can be reached. Returns the call-backs of all waiting commands, which fail with this
-    /// failure.
+    /// Notes that no engine can be used. Returns the call-backs of all waiting commands, which fail with this failure.
     mutating func failed(_ failure: Failure) -> [ReplyHandler] {
         guard !isClosed else { return [] }
-        link = .failed(failure)
-        defer { pending = [:] }
-        return pending.values.map(\.waiting)
+        // This releases the connection, and so closes it. Otherwise, a stopped engine that continues would count this
+        // client as connected.
+        openingTransport = nil
+        openingProcess = nil
+        if hasConnected, outage == nil {
+            outage = Outage()
+            for handle in sessions.keys { sessions[handle]?.beginOutage() }
+        }
+        link = .failed(failure, retry: outage?.nextRetry())
+        let dropped = pending
+        pending = [:]
+        for (sequence, sent) in dropped { closeHandle(of: sent, sequence) }
+        updateDescriptors()
+        return dropped.values.map(\.waiting)
+    }
+
+    /// If the dropped command closes or attaches a handle, the next engine must close this handle: an earlier engine
+    /// may have stored the handle's role, and no other handle could then get the role.
+    private mutating func closeHandle(of dropped: PendingCommand, _ sequence: UInt64) {
+        switch dropped.command {
+        case .closeSession: pending[sequence] = PendingCommand(command: dropped.command, waiting: { _ in })
+        case .createSession(_, _, let handle, _), .attachSession(_, _, let handle, _):
+            if dropped.isSent { closeLater(handle) }
+        default: break
+        }
     }
 
     /// Closes the client. Returns the call-backs of all waiting commands, and the transport to close. The caller uses
@@ -323,14 +364,29 @@ struct ClientState: Sendable {
         return ticket
     }
 
+    private var descriptorCause: DescriptorCause {
+        guard outage != nil else { return .events }
+        return switch link {
+        case .connected, .closed: .events
+        case .connecting: .nothing
+        case .failed: .failure
+        }
+    }
+
     mutating func updateDescriptors() {
+        let cause = descriptorCause
         var polled: Set<ByteString> = []
         for (handle, session) in sessions where session.role == .consume && session.isAttached {
-            sessions[handle]?.updateDescriptor()
+            sessions[handle]?.updateDescriptor(cause)
             if session.isPolled { polled.insert(ByteString(session.identifier)) }
         }
-        let isReadable =
-            !announced.isEmpty || listing?.isLate != true && attention.hasUnreported(exceptEventsOf: polled)
+        let hasNews =
+            switch cause {
+            case .events: listing?.isLate != true && attention.hasUnreported(exceptEventsOf: polled)
+            case .failure: outage?.isNews == true
+            case .nothing: false
+            }
+        let isReadable = !announced.isEmpty || hasNews
         // A host may use edge-triggered polling, so the descriptor is written even while it is readable.
         guard isReadable || isSignalled else { return }
         isSignalled = isReadable

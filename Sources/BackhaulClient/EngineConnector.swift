@@ -48,15 +48,21 @@ struct EngineConnector: Sendable {
         Failure(.storeUnavailable, "the store is not found at \(store.path) now; open the application again")
     }
 
-    /// Waits until an engine is needed. Returns false if the client was closed.
+    /// Waits until an engine is needed, or until the pause after a failure is over. Returns false if the client was
+    /// closed.
     static func waitUntilConnecting(_ state: Lock<ClientState>) -> Bool {
-        state.wait(until: nil) { state in
-            switch state.link {
-            case .connecting: true
-            case .closed: false
-            case .connected, .failed: nil
+        while true {
+            let retry = state.withLock { $0.retryDeadline }
+            let isNeeded = state.wait(until: retry) { state -> Bool? in
+                switch state.link {
+                case .connecting: true
+                case .closed: false
+                case .connected, .failed: nil
+                }
             }
-        } ?? false
+            if let isNeeded { return isNeeded }
+            state.change { $0.searchAgain() }
+        }
     }
 
     /// Finds an engine and uses it until it ends. Throws the reason if no engine can be found or started.
@@ -140,7 +146,8 @@ struct EngineConnector: Sendable {
     }
 
     private struct EngineRun: Sendable {
-        /// If an engine fails within this time, no engine is started again until the host sends a command.
+        /// If an engine fails within this time, an engine is started again only after a command of the host or after a
+        /// pause (`Outage`).
         static let earlyEndMilliseconds: Int64 = 5_000
 
         private let earlyEndDeadline = Deadline.after(milliseconds: EngineRun.earlyEndMilliseconds)

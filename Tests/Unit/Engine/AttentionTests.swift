@@ -32,6 +32,18 @@ struct AttentionTests {
         let reported = try application.poll(until: .ofTests)
         #expect(reported.map { Array($0.identifier.utf8) } == [Array(names[0].utf8)])
     }
+
+    @Test(
+        "a poll returns if a session was removed and created again, and only the removed session had new events",
+        .timeLimit(.minutes(5)))
+    func createdAgain() throws {
+        defer { application.close() }
+        _ = try session(application.createSession(SessionConfiguration(identifier: "s"), .observe))
+        application.state.change { $0.record("s", newest: EventID(rawValue: 100)) }
+        #expect(isReadable(application.eventDescriptor))
+        #expect(try application.poll(until: .after(milliseconds: 0)).isEmpty)
+        #expect(!isReadable(application.eventDescriptor))
+    }
 }
 
 /// A host notices that sessions need attention, and then lists the sessions. A session that is missing in the listing
@@ -44,6 +56,17 @@ struct RemovedSessionTests {
         attention.record("s", newest: EventID(rawValue: 5))
         attention.recordYieldRequest("s")
         attention.reported(attention.unreported, [])
+        #expect(!attention.hasUnreported)
+    }
+
+    @Test("if a session is created again before the listing, it needs no attention for events of the removed session")
+    func createdBefore() {
+        var attention = Attention()
+        attention.record("s", newest: EventID(rawValue: 5))
+        let info = SessionInfo(
+            identifier: "s", round: 0, liveTasks: 0, events: 0, hasFinishedRound: false, isInvalidating: false,
+            consumer: 0, createdMilliseconds: 0, newestEvent: .zero)
+        attention.reported(attention.unreported, [info])
         #expect(!attention.hasUnreported)
     }
 

@@ -28,11 +28,13 @@ private final class FakeTransport: ClientTransport {
 @Suite("The commands of a client")
 struct ClientStateTests {
     private var state: ClientState
+    private let descriptor: EventFD
 
     init() throws {
+        descriptor = try EventFD()
         state = ClientState(
             ApplicationOptions(application: "org.example.test", storePath: "/", hosting: .embedded),
-            descriptor: try EventFD())
+            descriptor: descriptor)
     }
 
     private mutating func connect() -> FakeTransport {
@@ -106,7 +108,6 @@ struct ClientStateTests {
             next.commands.map(\.command) == [
                 .attachSession(identifier: "s", .consume, handle, waits: false)
             ])
-        let failure = Failure(.storeFull, "the disk is full")
         _ = state.replied(next.commands[0].sequence, .failed(failure))
         #expect(next.commands.last?.command == .closeSession(handle))
         // The engine ends before it has closed the handle.
@@ -120,6 +121,114 @@ struct ClientStateTests {
             #expect(taken == failure)
             #expect(!isReadable(descriptor.number))
         }
+    }
+
+    private let failure = Failure(.storeFull, "the disk is full")
+
+    /// Notes that no engine can be used. `commands`: the number of commands that fail.
+    private mutating func fail(commands: Int = 0) {
+        let waiting = state.failed(failure)
+        #expect(waiting.count == commands)
+    }
+
+    @Test("if no other engine can be used, each descriptor is readable until a poll has got the failure")
+    mutating func outage() throws {
+        _ = connect()
+        let (handle, session) = try attach("s")
+        // The host has not read this event when the engine ends.
+        state.record("s", newest: EventID(rawValue: 5))
+        state.disconnected()
+        fail()
+        #expect(isReadable(descriptor.number) && isReadable(session.number))
+        // A poll of the application gets the failure, and the client searches for an engine.
+        let taken = state.takeFailure()
+        #expect(taken == failure)
+        #expect(!isReadable(descriptor.number) && !isReadable(session.number))
+        fail()
+        #expect(!isReadable(descriptor.number) && isReadable(session.number))
+        // A poll of the session gets the failure. The event is still unread, but no further poll could return it.
+        _ = state.pollBegan(handle)
+        send(.poll(handle, after: .zero, maximum: 1))
+        #expect(!isReadable(session.number))
+        fail(commands: 1)
+        state.pollEnded(handle)
+        #expect(!isReadable(descriptor.number) && !isReadable(session.number))
+        // The next engine attaches the session again, and the event is announced again.
+        state.searchAgain()
+        let next = connect()
+        #expect(next.commands.map(\.command) == [.attachSession(identifier: "s", .consume, handle, waits: false)])
+        let reply = Reply.session(
+            SessionID(rawValue: 1), isNew: false, newestEvent: EventID(rawValue: 5), unacknowledged: 1)
+        _ = state.replied(next.commands[0].sequence, reply)
+        #expect(isReadable(descriptor.number) && isReadable(session.number))
+        // This engine also ends. The host has got the failure already, and does not get it again so soon.
+        state.disconnected()
+        fail()
+        #expect(!isReadable(descriptor.number) && !isReadable(session.number))
+    }
+
+    @Test("if no other engine can be used, the client searches again after a pause, without a command")
+    mutating func retries() {
+        fail()
+        #expect(state.retryDeadline == nil)
+        state.searchAgain()
+        _ = connect()
+        state.disconnected()
+        fail()
+        #expect(state.retryDeadline != nil && state.failure == failure)
+        let shared = Lock(state)
+        #expect(EngineConnector.waitUntilConnecting(shared))
+        let present = shared.withLock { $0.failure }
+        #expect(present == nil)
+        let again = failure
+        _ = shared.change { $0.failed(again) }
+        _ = shared.change { $0.close() }
+        #expect(!EngineConnector.waitUntilConnecting(shared))
+    }
+
+    @Test("the pauses between the searches for an engine grow up to a minute")
+    func pauses() {
+        var outage = Outage()
+        let pauses = (0..<6).map { _ in
+            _ = outage.nextRetry()
+            return outage.pauseMilliseconds
+        }
+        #expect(pauses == [5_000, 10_000, 20_000, 40_000, 60_000, 60_000])
+    }
+
+    private mutating func open() -> FakeTransport {
+        let transport = FakeTransport()
+        let isOpening = state.opening(transport, engineProcess: 1)
+        #expect(isOpening)
+        return transport
+    }
+
+    @Test("if an engine sends no welcome in time, the client releases the connection to it")
+    mutating func noWelcome() {
+        weak var transport: FakeTransport?
+        transport = open()
+        let wasKept = transport != nil
+        #expect(wasKept)
+        fail()
+        let isKept = transport != nil
+        #expect(!isKept)
+    }
+
+    @Test("if no engine can be used, the next engine closes each handle that an earlier engine may know")
+    mutating func keptCloses() {
+        _ = connect()
+        let (closed, attached, unsent) = (state.nextHandle(), state.nextHandle(), state.nextHandle())
+        send(.closeSession(closed))
+        send(.attachSession(identifier: "s", .consume, attached, waits: false))
+        send(.sessions)
+        state.disconnected()
+        fail(commands: 3)
+        // No engine gets this command, so no engine knows the handle.
+        send(.attachSession(identifier: "s", .consume, unsent, waits: false))
+        fail(commands: 3)
+        state.searchAgain()
+        let next = connect()
+        #expect(next.commands.map(\.command) == [.closeSession(closed), .closeSession(attached)])
     }
 
     @Test("tickets are returned in the order of their outcomes, without those that were released")

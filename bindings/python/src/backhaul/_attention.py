@@ -16,7 +16,8 @@ from ._library import library
 from ._values import SessionInfo
 from ._waiting import DEFAULT_SECONDS, Backoff, Deadline, seconds
 
-#: If no engine can be found, the descriptor does not become readable. The next poll makes the library search again.
+#: Each poll makes the library search for an engine. By itself, it searches only after pauses of up to a minute, and not
+#: before it has had an engine.
 _RECHECK_SECONDS = 5.0
 
 

@@ -18,7 +18,8 @@ BUDGET_NOTHING = 2**64 - 1
 #: For ``SessionConfiguration.history_limit``: no ended task is kept.
 HISTORY_NONE = 2**32 - 1
 #: Priority of a task that starts immediately, even if its session's limits are reached. If the engine's limits are
-#: reached, the engine stops the running task with the lowest priority in favour of this task.
+#: reached, the engine stops the running task with the lowest priority in favour of this task. It does not stop a task
+#: that has sent a request that must not be repeated.
 PRIORITY_NOW = 101
 #: Bytes of a URL.
 URL_SIZE_MAXIMUM = 16_384

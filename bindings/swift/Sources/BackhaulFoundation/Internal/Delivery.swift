@@ -59,7 +59,8 @@ final class Delivery {
                 switch error.status {
                 case .completed: end(nil)
                 case .invalidated, .notFound: endOrRenew()
-                case .timeout, .engineUnresponsive, .engineFailed, .storeFull, .outOfResources:
+                case .timeout, .engineUnresponsive, .engineFailed, .storeFull, .outOfResources,
+                    .daemonUnavailable where consumer != nil:
                     // The thread repeats the iteration later. By then, a new engine may run.
                     wait.wait([], milliseconds: 1000)
                     performJobs()
