@@ -129,11 +129,16 @@ BHL_NO_SANITIZE static int bhl_detached_parent(void *argument) {
     if (start->error != 0) return 0;
     // The program is still a child of this process, so its number cannot be reused yet.
     start->descriptor = (int)syscall(SYS_pidfd_open, process, 0);
-    // A filter of system calls may have killed the program instead of returning an error.
+    // A filter of system calls may have killed the program instead of returning an error. This process continues before
+    // a killed program has ended, so it asks for the end for a moment.
     siginfo_t end;
-    end.si_pid = 0;
-    if (waitid(P_PID, (id_t)process, &end, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && end.si_pid == process &&
-        end.si_code != CLD_EXITED && end.si_status == SIGSYS) {
+    for (int attempt = 0; attempt < 10; attempt++) {
+        end.si_pid = 0;
+        if (waitid(P_PID, (id_t)process, &end, WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 || end.si_pid != 0) break;
+        const struct timespec millisecond = {.tv_nsec = 1000000};
+        syscall(SYS_nanosleep, &millisecond, NULL);
+    }
+    if (end.si_pid == process && end.si_code != CLD_EXITED && end.si_status == SIGSYS) {
         start->error = EPERM;
     }
     return 0;
