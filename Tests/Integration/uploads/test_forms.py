@@ -49,6 +49,17 @@ def test_a_small_body_from_memory_is_sent_after_its_host_has_ended(host, forms, 
         (method, b"one two three", "text/plain")]
 
 
+def end_after_kill(host, forms, one):
+    """Kills the host and the engine, and lets the server read again. Returns the end of the only task of the session,
+    which another host has read."""
+    one.kill_with_engine()
+    forms.reads.set()
+    again = host()
+    again.attach()
+    [event, _] = again.wait_for()
+    return event
+
+
 @pytest.mark.parametrize("repeats", [False, True])
 def test_a_post_is_repeated_after_a_kill_of_the_engine_only_if_the_session_allows_it(host, forms, repeats):
     one = host()
@@ -57,11 +68,7 @@ def test_a_post_is_repeated_after_a_kill_of_the_engine_only_if_the_session_allow
     one.upload(forms.url("/a"), body=b"x" * 900_000, method="POST")
     until(one.tasks, lambda tasks: tasks[0].body_sent > 0)
     assert one.tasks()[0].body_size == 900_000
-    one.kill_with_engine()
-    forms.reads.set()
-    again = host()
-    again.attach()
-    [event, _] = again.wait_for()
+    event = end_after_kill(host, forms, one)
     if repeats:
         assert event.state is TaskState.SUCCEEDED
     else:
@@ -78,11 +85,7 @@ def test_a_download_by_post_is_repeated_after_a_kill_of_the_engine_only_if_the_s
     forms.reads.clear()
     one.download(forms.url("/q"), downloads / "q", body=b"x" * 900_000, method="POST")
     until(one.tasks, lambda tasks: tasks[0].attempts == 1)
-    one.kill_with_engine()
-    forms.reads.set()
-    again = host()
-    again.attach()
-    [event, _] = again.wait_for()
+    event = end_after_kill(host, forms, one)
     if repeats:
         assert event.state is TaskState.SUCCEEDED and (downloads / "q").read_bytes() == b"answer"
     else:
