@@ -101,7 +101,7 @@ extension TransferRunner {
         let failureContext = attempt.exchange.failureContext
         var failed = failed
         failed.method = attempt.task.request.method
-        failed.isUnprocessed = failureContext.isUnprocessed
+        failed.isUnprocessed = failureContext.isUnprocessed || attempt.exchange.requests == 0
         failed.connectionWasClosed = failureContext.connectionWasClosed
         failed.hasStreamError = failureContext.hasStreamError
         failed.isUnanswered = failureContext.isUnanswered

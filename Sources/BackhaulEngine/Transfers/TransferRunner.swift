@@ -186,7 +186,12 @@ extension TransferRunner {
         guard let body = attempt.task.request.options.body else { return nil }
         return BodyFeed(
             BodyLayout(body, boundary: BodyLayout.boundary(of: attempt.task.part)), range, continues: continues,
-            of: attempt, mayMove: { [weak self] in self?.mayMove() ?? true }, opened: opened, failed: failed)
+            of: attempt, mayMove: { [weak self] in self?.mayMove() ?? true }, opened: opened,
+            failed: { [weak self] failure in
+                // A server does not act on a request whose body is incomplete (RFC 9112, section 8).
+                self?.attempt.exchange.failureContext.isUnprocessed = true
+                failed(failure)
+            })
     }
 
     /// Stores the results of a transfer that has ended. Returns the event for the runner.

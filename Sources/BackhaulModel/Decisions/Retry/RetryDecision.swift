@@ -127,6 +127,7 @@ public enum RetryDecision: Equatable, Sendable {
             return .whenClockIsSet(recheckMilliseconds: min(ClockWait.recheckMilliseconds, remaining))
         }
         if attempt.isNotYetValid { return .end }
+        if attempt.reason != .retry, !policy.mayRepeat(attempt) { return .end }
         if attempt.reason == .diskFull {
             return .whenSpaceIsFree(recheckMilliseconds: min(max(delay, diskFullMilliseconds), remaining))
         }

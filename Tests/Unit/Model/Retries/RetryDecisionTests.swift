@@ -10,8 +10,6 @@ private let silence = Failure(.requestTimeout, "silent")
 private let handshake = Failure(.tlsFailed, "broken off")
 private let nonsense = Failure(.badResponse, "no HTTP")
 private let disk = Failure(.diskFailed, "EIO")
-private let full = Failure(.diskFull, "ENOSPC")
-private let away = Failure(.storageAway, "the drive is away")
 private func status(_ code: Int64) -> Failure { Failure(.httpStatus, "status \(code)", domain: .http, detail: code) }
 
 private let portal = status(511)
@@ -39,6 +37,8 @@ struct RetryRow: CustomTestStringConvertible {
         change(&attempt)
         changePolicy(&policy)
     }
+
+    func check() { #expect(RetryDecision.decide(attempt, policy, jitter: 1) == decision) }
 }
 
 /// `retry_errors` is a field of a request. It has one bit for each error after which the task is retried.
@@ -70,9 +70,7 @@ struct RetryDecisionTests {
             ) { $0.consecutiveFailures = 2 },
             RetryRow("early response to a POST", early, becomes: refusal) { $0.method = "POST" },
         ])
-    func lasting(_ row: RetryRow) {
-        #expect(RetryDecision.decide(row.attempt, row.policy, jitter: 1) == row.decision)
-    }
+    func lasting(_ row: RetryRow) { row.check() }
 
     @Test(
         "A response with status 403, 413 or 5xx is retried if it has Retry-After, whatever retry_statuses contains",
@@ -125,9 +123,7 @@ struct RetryDecisionTests {
                 $0.retryErrors.remove(.status)
             },
         ])
-    func contentTooLarge(_ row: RetryRow) {
-        #expect(RetryDecision.decide(row.attempt, row.policy, jitter: 1) == row.decision)
-    }
+    func contentTooLarge(_ row: RetryRow) { row.check() }
 
     @Test(
         "An error is retried only if retry_errors has the bit of this error",
@@ -197,7 +193,7 @@ struct RetryDecisionTests {
             },
             RetryRow("an impossible status", status(.max), becomes: refusal),
         ])
-    func errors(_ row: RetryRow) { check(row) }
+    func errors(_ row: RetryRow) { row.check() }
 
     @Test(
         "If the server may have processed a request, the request is sent again only if its repetition is safe",
@@ -237,7 +233,7 @@ struct RetryDecisionTests {
                 $0.retriesUnsafeMethods = true
             },
         ])
-    func methods(_ row: RetryRow) { check(row) }
+    func methods(_ row: RetryRow) { row.check() }
 
     @Test(
         "Only attempts without new durable bytes count towards the limit of attempts",
@@ -283,7 +279,7 @@ struct RetryDecisionTests {
                 $0.maximumAttempts = 1
             },
         ])
-    func counted(_ row: RetryRow) { check(row) }
+    func counted(_ row: RetryRow) { row.check() }
 
     @Test(
         "if a server refuses a stream or ends the connection, a repeatable request is resent at once, up to five times",
@@ -328,7 +324,7 @@ struct RetryDecisionTests {
                 $0.isUnprocessed = true
             },
         ])
-    func refusedStreams(_ row: RetryRow) { check(row) }
+    func refusedStreams(_ row: RetryRow) { row.check() }
 
     @Test(
         "after an error of an HTTP/2 stream, a task gets three attempts in a row",
@@ -365,7 +361,7 @@ struct RetryDecisionTests {
                 $0.retryErrors = .timeout
             },
         ])
-    func streamErrors(_ row: RetryRow) { check(row) }
+    func streamErrors(_ row: RetryRow) { row.check() }
 
     @Test(
         "Without a route, the task waits, and no attempt is counted",
@@ -388,7 +384,7 @@ struct RetryDecisionTests {
                 $0.retryErrors = .lost
             },
         ])
-    func connectivity(_ row: RetryRow) { check(row) }
+    func connectivity(_ row: RetryRow) { row.check() }
 
     @Test(
         "If the uplink is dead, the task waits, and no attempt is counted",
@@ -416,43 +412,7 @@ struct RetryDecisionTests {
             },
             RetryRow("511 from a server, without a portal", portal, becomes: refusal),
         ])
-    func uplink(_ row: RetryRow) { check(row) }
-
-    @Test(
-        "If the disk is full, the task waits, and its limit of attempts does not apply to this failure",
-        arguments: [
-            RetryRow("by default", full, becomes: .whenSpaceIsFree(recheckMilliseconds: 5_000)) {
-                $0.reason = .diskFull
-            },
-            RetryRow("at the last attempt", full, becomes: .whenSpaceIsFree(recheckMilliseconds: 5_000)) {
-                $0.reason = .diskFull
-                $0.consecutiveFailures = 2
-            } policy: {
-                $0.maximumAttempts = 1
-            },
-            RetryRow("near its resource timeout", full, becomes: .whenSpaceIsFree(recheckMilliseconds: 70)) {
-                $0.reason = .diskFull
-                $0.remainingMilliseconds = 70
-            },
-        ])
-    func disks(_ row: RetryRow) { check(row) }
-
-    @Test(
-        "If the storage is away, the task waits for it until the end of the resource time-out",
-        arguments: [
-            RetryRow("by default", away, becomes: .whenStorageReturns(recheckMilliseconds: 30_000)) {
-                $0.reason = .storage
-            },
-            RetryRow("near its resource timeout", away, becomes: .whenStorageReturns(recheckMilliseconds: 70)) {
-                $0.reason = .storage
-                $0.remainingMilliseconds = 70
-            },
-            RetryRow("after its resource timeout", away, becomes: .end) {
-                $0.reason = .storage
-                $0.remainingMilliseconds = 0
-            },
-        ])
-    func storage(_ row: RetryRow) { check(row) }
+    func uplink(_ row: RetryRow) { row.check() }
 
     @Test(
         "If a task's bytes are unusable, the task is retried from byte 0, even if retry_errors is empty",
@@ -470,7 +430,7 @@ struct RetryDecisionTests {
                 $0.maximumAttempts = 3
             },
         ])
-    func newBeginnings(_ row: RetryRow) { check(row) }
+    func newBeginnings(_ row: RetryRow) { row.check() }
 
     @Test(
         "The delay of a retry ends at the task's deadline at the latest",
@@ -492,9 +452,5 @@ struct RetryDecisionTests {
                 $0.retryAfterSeconds = 3_600
             },
         ])
-    func time(_ row: RetryRow) { check(row) }
-
-    private func check(_ row: RetryRow) {
-        #expect(RetryDecision.decide(row.attempt, row.policy, jitter: 1) == row.decision)
-    }
+    func time(_ row: RetryRow) { row.check() }
 }
