@@ -1510,7 +1510,7 @@ BH_ENUM(bh_reason) {
     BH_REASON_RETRY = 3,     /* an error occurred, and the next attempt is at next_attempt_ms */
     BH_REASON_CONNECTING = 4, /* the task has not received a response yet */
     BH_REASON_STALLED = 5,   /* the server sends nothing */
-    BH_REASON_FINISHING = 6, /* the task waits for the disk, which writes, reads or syncs its bytes */
+    BH_REASON_DISK = 6,      /* the task waits for the disk, which writes, reads or syncs its bytes */
     BH_REASON_DISK_FULL = 7, /* the disk has too little space for the rest of the file and a reserve. The reserve is 32
                                 MiB or 1 % of the file system, whichever is smaller. The engine checks again at
                                 next_attempt_ms. If a file is larger than the file system, the task fails immediately

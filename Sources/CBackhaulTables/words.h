@@ -145,7 +145,7 @@ static inline const bht_word *bht_words(size_t *count) {
         BHT_VALUE(bh_reason, BH_REASON_RETRY, "retry")
         BHT_VALUE(bh_reason, BH_REASON_CONNECTING, "connecting")
         BHT_VALUE(bh_reason, BH_REASON_STALLED, "stalled")
-        BHT_VALUE(bh_reason, BH_REASON_FINISHING, "finishing")
+        BHT_VALUE(bh_reason, BH_REASON_DISK, "disk")
         BHT_VALUE(bh_reason, BH_REASON_DISK_FULL, "disk_full")
         BHT_VALUE(bh_reason, BH_REASON_CREDENTIAL, "credential")
         BHT_VALUE(bh_reason, BH_REASON_CONNECTIVITY, "connectivity")

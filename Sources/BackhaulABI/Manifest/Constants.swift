@@ -219,7 +219,7 @@ enum HeaderConstants {
         ("BH_REASON_RETRY", "3"),
         ("BH_REASON_CONNECTING", "4"),
         ("BH_REASON_STALLED", "5"),
-        ("BH_REASON_FINISHING", "6"),
+        ("BH_REASON_DISK", "6"),
         ("BH_REASON_DISK_FULL", "7"),
         ("BH_REASON_CREDENTIAL", "8"),
         ("BH_REASON_CONNECTIVITY", "9"),

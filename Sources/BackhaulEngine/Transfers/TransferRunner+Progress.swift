@@ -39,10 +39,10 @@ extension TransferRunner {
 
     private var reason: (WaitReason, String?) {
         if let commitFailure = attempt.commitFailure {
-            return (commitFailure.status == .storeFull ? .diskFull : .finishing, commitFailure.message)
+            return (commitFailure.status == .storeFull ? .diskFull : .disk, commitFailure.message)
         }
-        if let finishing { return (.finishing, finishing) }
-        if waitsForDisk { return (.finishing, "the disk of \(storagePath), or of the store, is busy") }
+        if let finishing { return (.disk, finishing) }
+        if waitsForDisk { return (.disk, "the disk of \(storagePath), or of the store, is busy") }
         let origin = attempt.task.origin.text
         if hasNoResponse { return (.connecting, "\(origin) has not responded yet") }
         if attempt.waitsForRate { return (.rate, attempt.rateReason) }

@@ -30,7 +30,7 @@ public enum WaitReason: Int32, Sendable, CaseIterable {
     case retry = 3
     case connecting = 4
     case stalled = 5
-    case finishing = 6
+    case disk = 6
     case diskFull = 7
     case credential = 8
     case connectivity = 9

@@ -18,7 +18,7 @@ extension WaitReason {
         case .retry: "the last attempt failed, and the next one is delayed"
         case .connecting: "the server has not responded yet"
         case .stalled: "the server sends nothing"
-        case .finishing: "the disk writes, reads or syncs its bytes"
+        case .disk: "the disk writes, reads or syncs its bytes"
         case .credential: "a server or proxy asks for a credential, and the host has given none yet"
         case .connectivity: "there is no route to the server, and the transfer waits for a change of the network"
         case .rate: "its share of the rate limit is used up for the moment"

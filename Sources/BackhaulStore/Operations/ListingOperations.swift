@@ -89,8 +89,8 @@ extension TaskInfoRow {
         let reason: WaitReason =
             switch info.state {
             case .suspended: .suspended
-            case .waiting: due != nil ? dueReason : isFinishing ? .finishing : .slot
-            case .running: isFinishing ? .finishing : .none
+            case .waiting: due != nil ? dueReason : isFinishing ? .disk : .slot
+            case .running: isFinishing ? .disk : .none
             default: .none
             }
         info.reason = reason

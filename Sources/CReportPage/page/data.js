@@ -36,7 +36,7 @@ const STEPS = [
 ];
 const REASONS = {
   slot: "a free slot", suspended: "suspended by a user or program", retry: "delay before a retry",
-  connecting: "response of the server", stalled: "server that sends nothing", finishing: "work of the disk",
+  connecting: "response of the server", stalled: "server that sends nothing", disk: "work of the disk",
   disk_full: "space on the disk", credential: "credential", connectivity: "route to the server", rate: "rate limit",
   power: "external power", battery: "charge of the battery", heat: "machine too hot",
   pressure: "machine under pressure", metered: "metered network", network: "kind of network",

@@ -34,7 +34,7 @@ struct AdviceTable {
                         + "network."),
                 Advice("See the earlier attempts:", ofTransfers("attempts")),
             ]
-        case .finishing: [Advice("Nothing has to be done: a slow disk takes a while.")]
+        case .disk: [Advice("Nothing has to be done: a slow disk takes a while.")]
         case .diskFull:
             [
                 Advice(

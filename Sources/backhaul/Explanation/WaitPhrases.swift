@@ -12,7 +12,7 @@ enum WaitPhrases {
         case .retry: "for its next attempt"
         case .connecting: "for the server's response"
         case .stalled: "for a server that sends nothing any more"
-        case .finishing: "for the disk"
+        case .disk: "for the disk"
         case .diskFull: "for room on the file system"
         case .storage: "for its directory or file system"
         case .credential: "for a login"
@@ -86,7 +86,7 @@ enum WaitPhrases {
                 + "retried"
         case .stalled:
             "by itself, when bytes arrive again; after 60 seconds of silence (or --request-timeout) it is retried"
-        case .finishing: "by itself, when the disk has done its work"
+        case .disk: "by itself, when the disk has done its work"
         case .diskFull: "by itself, some time after there is room"
         case .storage: "by itself, as soon as the file system is mounted and the directory is there"
         case .credential: "by itself, as soon as a credential is given"

@@ -40,7 +40,7 @@ extension TaskKind: Worded {
 extension WaitingReason.Code: Worded {
     static let words: [(word: String, value: WaitingReason.Code)] = [
         ("slot", .slot), ("suspended", .suspended), ("retry", .retry), ("connecting", .connecting),
-        ("stalled", .stalled), ("finishing", .finishing), ("disk_full", .diskFull), ("credential", .credential),
+        ("stalled", .stalled), ("disk", .disk), ("disk_full", .diskFull), ("credential", .credential),
         ("connectivity", .connectivity), ("rate", .rate), ("power", .power), ("battery", .battery), ("heat", .heat),
         ("pressure", .pressure), ("metered", .metered), ("network", .network), ("throughput", .throughput),
         ("earliest_start", .earliestStart), ("quiet_hours", .quietHours), ("budget", .budget), ("sleep", .sleep),

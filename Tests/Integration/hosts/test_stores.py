@@ -260,7 +260,7 @@ def test_a_download_that_finishes_after_its_store_was_full_does_not_report_a_ful
             disk.freeze()
             filler.unlink()
             info = until(lambda: seen(one, task), lambda info: info and info.reason is not Reason.DISK_FULL)
-            assert info.reason is Reason.FINISHING
+            assert info.reason is Reason.DISK
             disk.thaw()
             until(lambda: seen(one, task), lambda info: info and info.state is TaskState.SUCCEEDED)
             assert len(server.deliveries) == 1

@@ -145,7 +145,7 @@ struct ChallengeTests {
         #expect(again.waitingTasks == 1)
         let change = try store.run { try $0.endings.failTasks(of: again, in: session, now: 4_000) }
         #expect(change.tasks == [ids[0]])
-        #expect(try store.tasks(of: session).map(\.reason) == [.none, .finishing])
+        #expect(try store.tasks(of: session).map(\.reason) == [.none, .disk])
     }
 
     @Test("if the host refuses a challenge, all tasks that wait for it fail, and the round ends")

@@ -260,7 +260,7 @@ struct TaskTests {
         #expect(sealed.map(\.id) == [id])
         #expect(sealed.first?.intent == Self.intent)
         #expect(sealed.first?.checkpoint == Self.checkpoint)
-        #expect(try again.tasks(of: session).first?.reason == .finishing)
+        #expect(try again.tasks(of: session).first?.reason == .disk)
         try again.run { transaction in
             try transaction.attempts.forgetProgress(id)
             #expect(try transaction.tasks.find(id)?.task.checkpoint == nil)

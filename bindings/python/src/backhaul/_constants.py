@@ -589,7 +589,7 @@ class Reason(OpenEnum):
     #: The server sends nothing.
     STALLED = 5
     #: The task waits for the disk, which writes, reads or syncs its bytes.
-    FINISHING = 6
+    DISK = 6
     #: The disk has too little space for the rest of the file and a reserve. The reserve is 32 MiB or 1 % of the file
     #: system, whichever is smaller. The engine checks again at ``next_attempt_ms``. If a file is larger than the file
     #: system, the task fails immediately with Status.TOO_LARGE.

@@ -42,7 +42,7 @@ public struct WaitingReason: Hashable, Sendable {
         /// The server sends nothing.
         case stalled = 5
         /// The task waits for the disk, which writes, reads or syncs its bytes.
-        case finishing = 6
+        case disk = 6
         /// The task waits for space on the disk.
         case diskFull = 7
         /// The task waits until the host responds to a challenge: a demand for a credential, new headers or a new URL
