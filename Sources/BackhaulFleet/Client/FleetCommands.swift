@@ -191,8 +191,9 @@ final class FleetCommands {
     }
 
     private func close(_ handle: HandleID) throws(FleetError) {
-        guard let open = handles.removeValue(forKey: handle), open.role == .consume else { return }
-        try queue.releaseEvents(of: open.session, from: consumer(handle).handle)
+        // If an earlier connection ended before its release of the handle, only the client knows this handle.
+        handles[handle] = nil
+        try queue.releaseEvents(from: consumer(handle).handle, application: application)
     }
 
     /// Gives up the rights of all handles.
@@ -219,6 +220,13 @@ final class FleetCommands {
         let open = try opened(handle)
         guard open.role == .consume else {
             throw FleetError(.wrongRole, "only a handle that consumes the session reads its events")
+        }
+        // The next tick may come later than this command, if this process was stopped.
+        if try queue.isConsumed(open.session, byOtherThan: consumer(handle).handle) {
+            throw FleetError(
+                .inUse,
+                "another handle consumes the session now, because this process was stopped for a long time; attach "
+                    + "the session again")
         }
         return open.session
     }

@@ -115,10 +115,12 @@ final class DatabaseConnection {
     /// one task. A queue has more index entries of removed rows than of rows. Only an index scan marks these entries,
     /// so that the next scan skips them; a bitmap scan reads the removed rows each time. The planner overestimates
     /// recursive queries, and would compile them, which takes longer than to run them. A process that is stopped within
-    /// a transaction keeps its locks only for some seconds.
+    /// a transaction keeps its locks only for some seconds. Whatever the default of the database is, a statement sees
+    /// what was committed before it began, and not only what was committed before the transaction began.
     private var begin: String {
         """
-        BEGIN; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;
+        BEGIN ISOLATION LEVEL READ COMMITTED;
+        SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;
         SET LOCAL idle_in_transaction_session_timeout = '5s'; SET LOCAL statement_timeout = \(replyMilliseconds)
         """
     }

@@ -31,9 +31,10 @@ public struct FleetError: Error, Equatable, Sendable {
     /// Whether the transaction can succeed if it is repeated: it lost a conflict with another transaction.
     public var isConflict: Bool { sqlState == "40001" || sqlState == "40P01" }
 
-    /// Whether the server ended the connection, or does not accept connections now.
+    /// Whether a new connection is needed: the server ended this one, does not accept connections now, or was read-only
+    /// when this one was made.
     public var isConnectionEnd: Bool {
-        sqlState.hasPrefix("08") || sqlState.hasPrefix("57P") || sqlState == "53300"
+        sqlState.hasPrefix("08") || sqlState.hasPrefix("57P") || ["53300", "25006"].contains(sqlState)
     }
 
     private static let undefinedObjects: Set<String> = ["3F000", "42P01", "42703", "42883"]

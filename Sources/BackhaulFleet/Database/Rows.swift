@@ -1,3 +1,5 @@
+internal import BackhaulModel
+
 /// The rows that a statement returned, copied out of libpq.
 struct Rows: Sendable, RandomAccessCollection {
     struct Row: Sendable {
@@ -19,21 +21,55 @@ struct Rows: Sendable, RandomAccessCollection {
 
         func bool(_ column: Int) -> Bool { text(column) == "t" }
 
-        func bytes(_ column: Int) -> [UInt8] { optionalBytes(column) ?? [] }
+        func bytes(_ column: Int) throws(Failure) -> [UInt8] { try optionalBytes(column) ?? [] }
 
-        /// The bytes of a `bytea` in the form `\x6261`.
-        func optionalBytes(_ column: Int) -> [UInt8]? {
+        /// The bytes of a `bytea` in the form `\x6261`. If the database has `bytea_output = escape`, in the form
+        /// `ba\\\000`: the setting cannot be changed for a connection of a pool in transaction mode.
+        func optionalBytes(_ column: Int) throws(Failure) -> [UInt8]? {
             guard let cell = cell(column) else { return nil }
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(cell.count / 2)
-            for index in stride(from: 2, to: cell.count - 1, by: 2) {
-                bytes.append(Self.digit(cell[index]) << 4 | Self.digit(cell[index + 1]))
+            let bytes = cell.starts(with: "\\x".utf8) ? Self.hexadecimal(cell.dropFirst(2)) : Self.escaped(cell)
+            guard let bytes else {
+                throw Failure(.storeDamaged, "the database returned bytes in a form that this library does not know")
             }
             return bytes
         }
 
-        private static func digit(_ byte: UInt8) -> UInt8 {
-            byte <= UInt8(ascii: "9") ? byte - UInt8(ascii: "0") : (byte | 0x20) - UInt8(ascii: "a") + 10
+        private static func hexadecimal(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+            guard text.count.isMultiple(of: 2) else { return nil }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(text.count / 2)
+            for index in stride(from: text.startIndex, to: text.endIndex, by: 2) {
+                guard let high = digit(text[index]), let low = digit(text[index + 1]) else { return nil }
+                bytes.append(high << 4 | low)
+            }
+            return bytes
+        }
+
+        private static func digit(_ byte: UInt8) -> UInt8? {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+            default: nil
+            }
+        }
+
+        /// The form of a byte is the byte, two backslashes, or a backslash and three octal digits.
+        private static func escaped(_ text: [UInt8]) -> [UInt8]? {
+            let backslash = UInt8(ascii: "\\")
+            var (bytes, rest): ([UInt8], ArraySlice<UInt8>) = ([], text[...])
+            while let byte = rest.popFirst() {
+                if byte != backslash {
+                    bytes.append(byte)
+                } else if rest.first == backslash {
+                    bytes.append(rest.removeFirst())
+                } else {
+                    let digits = String(decoding: rest.prefix(3), as: UTF8.self)
+                    guard let value = UInt8(digits, radix: 8) else { return nil }
+                    bytes.append(value)
+                    rest = rest.dropFirst(3)
+                }
+            }
+            return bytes
         }
     }
 

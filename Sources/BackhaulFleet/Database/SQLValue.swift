@@ -1,3 +1,5 @@
+internal import BackhaulModel
+
 /// A parameter of a statement.
 enum SQLValue: Sendable {
     case null
@@ -11,6 +13,10 @@ enum SQLValue: Sendable {
     static func optional(_ text: String?) -> SQLValue { text.map(SQLValue.text) ?? .null }
 
     static func unsigned(_ number: UInt64) -> SQLValue { .integer(Int64(truncatingIfNeeded: number)) }
+
+    // An id that a host gives, above Int64.max, is clamped. No row that the library has stored has such an id.
+    static func id(_ id: some RowNumber) -> SQLValue { .integer(Int64(clamping: id.rawValue)) }
+    static func ids(_ ids: [some RowNumber]) -> SQLValue { .integers(ids.map { Int64(clamping: $0.rawValue) }) }
 
     /// The text form of the value, which PostgreSQL parses; nil for NULL.
     var encoded: String? {

@@ -60,6 +60,6 @@ struct EndedTasks {
             INSERT INTO backhaul.events (session, id, round, task)
             SELECT $1, c.before + row_number() OVER (ORDER BY t.task), c.round, t.task FROM changed c, taken t
             UNION ALL SELECT $1, newest_event, round, NULL FROM changed WHERE has_finished
-            """, [.unsigned(session.rawValue)])
+            """, [.id(session)])
     }
 }

@@ -19,8 +19,7 @@ struct Enqueue {
                     """
                     SELECT live_tasks, round, is_invalidating, application FROM backhaul.sessions
                     WHERE id = $1 FOR UPDATE
-                    """,
-                    [.unsigned(session.rawValue)])
+                    """, [.id(session)])
                 guard let row = locked.first else { throw FleetError(.sessionRemoved) }
                 if let reply = try earlierReply(client, command.sequence) { return reply }
                 if row.bool(2) { throw FleetError(.invalidated, "the session is invalidated and takes no tasks") }
@@ -34,7 +33,7 @@ struct Enqueue {
                     "INSERT INTO backhaul.replies (client, sequence, reply, session) VALUES ($1, $2, $3, $4)",
                     [
                         .text(client), .unsigned(command.sequence), .bytes(Wire.encodeReply(.enqueued(results))),
-                        .unsigned(session.rawValue),
+                        .id(session),
                     ])
                 return results
             }
@@ -116,7 +115,7 @@ struct Enqueue {
                     (SELECT state FROM backhaul.ends e WHERE e.session = t.session AND e.task = t.id)),
                 (SELECT v.id FROM backhaul.events v WHERE v.session = t.session AND v.task = t.id)
             FROM backhaul.tasks t WHERE session = $1 AND key = ANY ($2::text[])
-            """, [.unsigned(session.rawValue), .texts(keys)])
+            """, [.id(session), .texts(keys)])
         var found: [String: Existing] = [:]
         for row in rows {
             let result = Enqueued(
@@ -137,10 +136,10 @@ struct Enqueue {
         try database.run(
             """
             UPDATE backhaul.sessions SET live_tasks = live_tasks + $2, round = $3 WHERE id = $1
-            """, [.unsigned(session.rawValue), .integer(Int64(requests.count)), .integer(round)])
+            """, [.id(session), .integer(Int64(requests.count)), .integer(round)])
         try database.run(
             "DELETE FROM backhaul.events WHERE session = $1 AND task IS NULL AND round < $2",
-            [.unsigned(session.rawValue), .integer(round)])
+            [.id(session), .integer(round)])
         // A conflict would take a number of the identity.
         try database.run(
             """
@@ -168,7 +167,7 @@ struct Enqueue {
             SELECT id FROM given ORDER BY n
             """,
             [
-                .unsigned(session.rawValue), .integer(round), .integer(application), .texts(requests.map(\.origin)),
+                .id(session), .integer(round), .integer(application), .texts(requests.map(\.origin)),
                 .integers(states), .integers(requests.map { Int64($0.request.priority) }),
                 .texts(requests.map(\.destination)), .texts(requests.map(\.request.idempotencyKey)),
                 .byteLists(requests.map { Wire.encodeRequest($0.request) }),

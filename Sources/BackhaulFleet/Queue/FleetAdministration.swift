@@ -40,10 +40,7 @@ public struct FleetAdministration {
         try Schema.migrate(try DatabaseConnection(address))
     }
 
-    public init(_ address: DatabaseAddress) throws(FleetError) {
-        database = try DatabaseConnection(address)
-        try Schema.check(database)
-    }
+    public init(_ address: DatabaseAddress) throws(FleetError) { database = try Schema.open(address) }
 
     public func status() throws(FleetError) -> Status {
         let rows = try database.run(

@@ -15,16 +15,10 @@ struct FleetRequest {
         var intake = RequestIntake()
         origin = try intake.check(given, in: configuration).text
         try RequestCheck.check(given, in: configuration)
-        if let refusal = Self.refusal(of: given) { throw Failure(.invalidArgument, refusal) }
-        guard let path = given.destination?.path else {
-            throw Failure(
-                .invalidArgument,
-                "a store in PostgreSQL keeps no files; give the download a destination that all workers can reach")
-        }
-        destination = path
+        destination = try Self.destination(of: given)
         wouldReplace = given.destination?.fileExists == true && given.ifExists == .fail
         var request = given
-        request.destination = Destination(path: path, directoryDevice: 0, directoryInode: 0)
+        request.destination = Destination(path: destination, directoryDevice: 0, directoryInode: 0)
         self.request = request
     }
 
@@ -32,6 +26,21 @@ struct FleetRequest {
     static func origin(of url: String) throws(Failure) -> String {
         var intake = RequestIntake()
         return try intake.check(Request(url: url)).text
+    }
+
+    /// The path of the request's destination. Throws if a fleet does not perform the request. A worker checks what it
+    /// claims again, because a host can store a request without this library.
+    static func destination(of request: Request) throws(Failure) -> String {
+        if let refusal = refusal(of: request) ?? FleetConfiguration.refusal(of: request.options.policy) {
+            throw Failure(.invalidArgument, refusal)
+        }
+        guard let destination = request.destination else {
+            throw Failure(
+                .invalidArgument,
+                "a store in PostgreSQL keeps no files; give the download a destination that all workers can reach")
+        }
+        try RequestCheck.check(destination)
+        return destination.path
     }
 
     private static func refusal(of request: Request) -> String? {

@@ -28,14 +28,27 @@ struct HostQueue {
 
     /// Creates the session if it does not exist.
     func create(_ configuration: SessionConfiguration, application: Int64) throws(FleetError) -> OpenedSession {
-        let inserted = try database.run(
-            """
-            INSERT INTO backhaul.sessions (application, name, configuration, newest_event)
-            SELECT id, $2, $3, newest_event FROM backhaul.applications WHERE id = $1 ON CONFLICT DO NOTHING
-            """,
-            [.integer(application), .text(configuration.identifier), .bytes(Wire.encodeConfiguration(configuration))])
+        let values: [SQLValue] = [
+            .integer(application), .text(configuration.identifier), .bytes(Wire.encodeConfiguration(configuration)),
+        ]
+        let isNew = try database.transaction { () throws(FleetError) -> Bool in
+            let inserted = try database.run(
+                """
+                INSERT INTO backhaul.sessions (application, name, configuration) VALUES ($1, $2, $3)
+                ON CONFLICT DO NOTHING RETURNING id
+                """, values)
+            guard let row = inserted.first else { return false }
+            // If the insert has waited for the removal of a session with this name, only a later statement sees the
+            // last number of this session.
+            try database.run(
+                """
+                UPDATE backhaul.sessions s SET newest_event = a.newest_event
+                FROM backhaul.applications a WHERE s.id = $1 AND a.id = s.application
+                """, [.integer(row.integer(0))])
+            return true
+        }
         var opened = try find(configuration.identifier, application: application)
-        opened.isNew = inserted.affected == 1
+        opened.isNew = isNew
         return opened
     }
 
@@ -62,54 +75,69 @@ struct HostQueue {
             """
             SELECT consumer, consumer_process, consumer_started FROM backhaul.sessions
             WHERE id = $1 AND consumer_machine = $2 AND consumer_machine <> ''
-            """, [.unsigned(session.rawValue), .text(Consumer.machine)])
+            """, [.id(session), .text(Consumer.machine)])
         guard let row = rows.first else { return false }
         let process = ProcessIdentity(
             processID: Int32(truncatingIfNeeded: row.integer(1)), startTime: row.unsigned(2),
             bootID: ProcessIdentity.currentBootID)
         guard !process.isAlive else { return false }
-        try releaseEvents(of: session, from: row.text(0))
-        return try giveEvents(of: session, to: consumer)
+        return try giveEvents(of: session, to: consumer, endedHandle: row.text(0))
     }
 
-    private func giveEvents(of session: SessionID, to consumer: Consumer) throws(FleetError) -> Bool {
-        try database.run(
+    private func giveEvents(
+        of session: SessionID, to consumer: Consumer, endedHandle: String? = nil
+    ) throws(FleetError) -> Bool {
+        try runInTransaction(
             """
             UPDATE backhaul.sessions SET consumer = $2, consumer_process = $3, consumer_started = $4,
                 consumer_machine = $5, consumer_until = clock_timestamp() + interval '30 seconds'
-            WHERE id = $1 AND (consumer IS NULL OR consumer = $2 OR consumer_until < clock_timestamp())
+            WHERE id = $1 AND (consumer IS NULL OR consumer IN ($2, $6) OR consumer_until < clock_timestamp())
             """,
             [
-                .unsigned(session.rawValue), .text(consumer.handle), .integer(Int64(consumer.process.processID)),
-                .unsigned(consumer.process.startTime), .text(Consumer.machine),
-            ]
-        ).affected == 1
+                .id(session), .text(consumer.handle), .integer(Int64(consumer.process.processID)),
+                .unsigned(consumer.process.startTime), .text(Consumer.machine), .text(endedHandle ?? consumer.handle),
+            ]) == 1
     }
 
-    func releaseEvents(of session: SessionID, from handle: String) throws(FleetError) {
-        try database.run(
-            "UPDATE backhaul.sessions SET consumer = NULL, consumer_process = 0 WHERE id = $1 AND consumer = $2",
-            [.unsigned(session.rawValue), .text(handle)])
+    /// Gives up the right of the handle to read events, if it has one.
+    func releaseEvents(from handle: String, application: Int64) throws(FleetError) {
+        _ = try runInTransaction(
+            """
+            UPDATE backhaul.sessions SET consumer = NULL, consumer_process = 0
+            WHERE application = $1 AND consumer = $2
+            """, [.integer(application), .text(handle)])
+    }
+
+    /// Whether the handle has lost the right to read the session's events to another one.
+    func isConsumed(_ session: SessionID, byOtherThan handle: String) throws(FleetError) -> Bool {
+        try !database.run(
+            "SELECT 1 FROM backhaul.sessions WHERE id = $1 AND consumer IS DISTINCT FROM $2",
+            [.id(session), .text(handle)]
+        ).isEmpty
+    }
+
+    /// Returns the number of changed rows. With the isolation that a database may have outside of transactions, the
+    /// statement would fail if another one has changed the same rows.
+    private func runInTransaction(_ statement: String, _ values: [SQLValue]) throws(FleetError) -> Int {
+        try database.transaction { () throws(FleetError) in try database.run(statement, values).affected }
     }
 
     func configuration(of session: SessionID) throws(FleetError) -> SessionConfiguration {
-        let rows = try database.run(
-            "SELECT configuration FROM backhaul.sessions WHERE id = $1", [.unsigned(session.rawValue)])
+        let rows = try database.run("SELECT configuration FROM backhaul.sessions WHERE id = $1", [.id(session)])
         guard let row = rows.first else { throw FleetError(.sessionRemoved) }
         return try FleetError.wrapping(try Wire.decodeConfiguration(row.bytes(0)))
     }
 
     func update(_ configuration: SessionConfiguration, of session: SessionID) throws(FleetError) {
-        try database.run(
+        _ = try runInTransaction(
             "UPDATE backhaul.sessions SET configuration = $2 WHERE id = $1",
-            [.unsigned(session.rawValue), .bytes(Wire.encodeConfiguration(configuration))])
+            [.id(session), .bytes(Wire.encodeConfiguration(configuration))])
     }
 
     /// The session is removed after its tasks have ended and its events are acknowledged.
     func invalidate(_ session: SessionID, cancelTasks: Bool) throws(FleetError) {
         try database.transaction { () throws(FleetError) in
-            try database.run(
-                "UPDATE backhaul.sessions SET is_invalidating = true WHERE id = $1", [.unsigned(session.rawValue)])
+            try database.run("UPDATE backhaul.sessions SET is_invalidating = true WHERE id = $1", [.id(session)])
             if cancelTasks { _ = try control(.cancel, TaskSelection(), of: session) }
         }
         try removeIfFinished(session)
@@ -118,7 +146,7 @@ struct HostQueue {
     /// A later session with the same name continues the numbers of the events.
     func removeIfFinished(_ session: SessionID) throws(FleetError) {
         let isInvalidating = "SELECT 1 FROM backhaul.sessions WHERE id = $1 AND is_invalidating"
-        guard try !database.run(isInvalidating, [.unsigned(session.rawValue)]).isEmpty else { return }
+        guard try !database.run(isInvalidating, [.id(session)]).isEmpty else { return }
         // A transaction is repeated after a deadlock, for example with the removal of old tasks.
         _ = try database.transaction { () throws(FleetError) in
             try database.run(
@@ -133,7 +161,7 @@ struct HostQueue {
                 without_replies AS (DELETE FROM backhaul.replies WHERE session IN (SELECT id FROM removed))
                 UPDATE backhaul.applications a SET newest_event = greatest(a.newest_event, r.newest_event)
                 FROM removed r WHERE a.id = r.application
-                """, [.unsigned(session.rawValue)])
+                """, [.id(session)])
         }
     }
 
@@ -184,16 +212,30 @@ struct HostQueue {
             try EndedTasks(database: database).makeEvents(of: session)
             // The inner queries are not joined, because the planner could join all tasks of the session.
             return try database.run(
-                """
-                SELECT id, round, (extract(epoch FROM made_at) * 1000)::bigint, task,
-                    (SELECT request FROM backhaul.tasks t WHERE t.session = v.session AND t.id = v.task),
-                    (SELECT outcome FROM backhaul.ends e WHERE e.session = v.session AND e.task = v.task)
-                FROM backhaul.events v WHERE session = $1 AND id > $2 ORDER BY id LIMIT $3
-                """, [.unsigned(session.rawValue), .unsigned(after.rawValue), .integer(Int64(maximum) + 1)])
+                Self.bounded(
+                    """
+                    SELECT id, round, (extract(epoch FROM made_at) * 1000)::bigint, task,
+                        (SELECT request FROM backhaul.tasks t WHERE t.session = v.session AND t.id = v.task) AS request,
+                        (SELECT outcome FROM backhaul.ends e WHERE e.session = v.session AND e.task = v.task) AS outcome
+                    FROM backhaul.events v WHERE session = $1 AND id > $2 ORDER BY id LIMIT $3
+                    """), [.id(session), .id(after), .integer(Int64(maximum) + 1)])
         }
         let events = try rows.prefix(maximum).map { row throws(FleetError) in try event(row) }
         let fitting = Wire.countThatFits(events)
-        return (Array(events.prefix(fitting)), rows.count > fitting)
+        return (Array(events.prefix(fitting)), (rows.first?.integer(6) ?? 0) > fitting)
+    }
+
+    /// Ends the result of a query when it has as many bytes as a reply may have: a host would need much memory for
+    /// thousands of long requests. The query has the columns `id`, `request` and `outcome`. The column after its last
+    /// one is the number of all its rows.
+    private static func bounded(_ query: String) -> String {
+        """
+        SELECT * FROM (
+            SELECT *, count(*) OVER (), sum(octet_length(request) + coalesce(octet_length(outcome), 0))
+                OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+            FROM (\(query)) AS found) AS measured
+        WHERE coalesce(bytes_before, 0) < \(Wire.maximumFrame) ORDER BY id
+        """
     }
 
     private func event(_ row: Rows.Row) throws(FleetError) -> Event {
@@ -213,23 +255,16 @@ struct HostQueue {
     func acknowledge(_ acknowledgement: Acknowledgement, of session: SessionID) throws(FleetError) -> UInt64 {
         let (condition, value): (String, SQLValue) =
             switch acknowledgement {
-            case .through(let id): ("id <= $2", .unsigned(id.rawValue))
-            case .ids(let ids):
-                ("id = ANY ($2::bigint[])", .integers(ids.map { Int64(truncatingIfNeeded: $0.rawValue) }))
+            case .through(let id): ("id <= $2", .id(id))
+            case .ids(let ids): ("id = ANY ($2::bigint[])", .ids(ids))
             }
-        return try database.transaction { () throws(FleetError) in
-            UInt64(
-                try database.run(
-                    "DELETE FROM backhaul.events WHERE session = $1 AND \(condition)",
-                    [.unsigned(session.rawValue), value]
-                ).affected)
-        }
+        let statement = "DELETE FROM backhaul.events WHERE session = $1 AND \(condition)"
+        return UInt64(try runInTransaction(statement, [.id(session), value]))
     }
 
     func countEvents(of session: SessionID, through: EventID) throws(FleetError) -> UInt64 {
         try database.run(
-            "SELECT count(*) FROM backhaul.events WHERE session = $1 AND id <= $2",
-            [.unsigned(session.rawValue), .unsigned(through.rawValue)]
+            "SELECT count(*) FROM backhaul.events WHERE session = $1 AND id <= $2", [.id(session), .id(through)]
         ).first?.unsigned(0) ?? 0
     }
 
@@ -272,12 +307,13 @@ struct HostQueue {
         _ selection: TaskSelection, after: TaskID, maximum: Int, of session: SessionID
     ) throws(FleetError) -> (tasks: [TaskInfo], more: Bool) {
         let rows = try database.run(
-            """
-            SELECT \(Self.columns) FROM \(Self.allTasks) LEFT JOIN backhaul.live l ON l.task = t.id
-            WHERE t.session = $1 AND t.id > $4 AND ($2::bigint[] = '{}' OR t.id = ANY ($2::bigint[]))
-                AND coalesce(l.state, e.state) = ANY ($3::smallint[]) ORDER BY t.id LIMIT $5
-            """,
-            Self.values(selection, of: session) + [.unsigned(after.rawValue), .integer(Int64(maximum) + 1)])
+            Self.bounded(
+                """
+                SELECT \(Self.columns) FROM \(Self.allTasks) LEFT JOIN backhaul.live l ON l.task = t.id
+                WHERE t.session = $1 AND t.id > $4 AND ($2::bigint[] = '{}' OR t.id = ANY ($2::bigint[]))
+                    AND coalesce(l.state, e.state) = ANY ($3::smallint[]) ORDER BY t.id LIMIT $5
+                """),
+            Self.values(selection, of: session) + [.id(after), .integer(Int64(maximum) + 1)])
         return try listed(rows, maximum)
     }
 
@@ -286,20 +322,20 @@ struct HostQueue {
         after: TaskID, maximum: Int, of session: SessionID
     ) throws(FleetError) -> (tasks: [TaskInfo], more: Bool) {
         let rows = try database.run(
-            """
-            SELECT \(Self.columns) FROM \(Self.allTasks) LEFT JOIN backhaul.live l ON false
-            WHERE t.session = $1 AND t.id > $2 AND e.task IS NOT NULL AND NOT EXISTS (
-                SELECT 1 FROM backhaul.events v WHERE v.session = t.session AND v.task = t.id)
-            ORDER BY t.id LIMIT $3
-            """, [.unsigned(session.rawValue), .unsigned(after.rawValue), .integer(Int64(maximum) + 1)])
+            Self.bounded(
+                """
+                SELECT \(Self.columns) FROM \(Self.allTasks) LEFT JOIN backhaul.live l ON false
+                WHERE t.session = $1 AND t.id > $2 AND e.task IS NOT NULL AND NOT EXISTS (
+                    SELECT 1 FROM backhaul.events v WHERE v.session = t.session AND v.task = t.id)
+                ORDER BY t.id LIMIT $3
+                """), [.id(session), .id(after), .integer(Int64(maximum) + 1)])
         return try listed(rows, maximum)
     }
 
     /// The runs of a task, each as an attempt.
     func attempts(of task: TaskID, in session: SessionID) throws(FleetError) -> [Attempt] {
         let rows = try database.run(
-            "SELECT 1 FROM backhaul.tasks WHERE session = $2 AND id = $1",
-            [.unsigned(task.rawValue), .unsigned(session.rawValue)])
+            "SELECT 1 FROM backhaul.tasks WHERE session = $1 AND id = $2", [.id(session), .id(task)])
         guard !rows.isEmpty else { throw FleetError(.notFound, "the session has no task \(task.rawValue)") }
         return try attempts(of: [task], in: session).attempts
     }
@@ -320,11 +356,7 @@ struct HostQueue {
                     FROM backhaul.ends WHERE session = $1 AND task = ANY ($2::bigint[]) AND claimed_at IS NOT NULL
                 ) AS runs) AS aged
             WHERE run = 1 OR age <= 99 ORDER BY task, run LIMIT $3
-            """,
-            [
-                .unsigned(session.rawValue), .integers(tasks.map { Int64(truncatingIfNeeded: $0.rawValue) }),
-                .integer(Int64(limit) + 1),
-            ])
+            """, [.id(session), .ids(tasks), .integer(Int64(limit) + 1)])
         let attempts = rows.map { row in
             var attempt = Attempt(
                 task: TaskID(rawValue: row.unsigned(0)), number: UInt32(clamping: row.integer(1)),
@@ -350,7 +382,7 @@ struct HostQueue {
     private func listed(_ rows: Rows, _ maximum: Int) throws(FleetError) -> (tasks: [TaskInfo], more: Bool) {
         let tasks = try rows.prefix(maximum).map { row throws(FleetError) in try TaskInfo(row) }
         let fitting = Wire.countThatFits(tasks)
-        return (Array(tasks.prefix(fitting)), rows.count > fitting)
+        return (Array(tasks.prefix(fitting)), (rows.first?.integer(9) ?? 0) > fitting)
     }
 
     /// The condition of the selected live tasks, with the parameters of `values`.
@@ -362,10 +394,7 @@ struct HostQueue {
     ) -> [SQLValue] {
         // A fleet has no groups, so a group selects no task.
         let wanted = selection.group == nil ? states.filter { selection.states.contains(TaskStates($0.shown)) } : []
-        return [
-            .unsigned(session.rawValue), .integers(selection.ids.map { Int64(truncatingIfNeeded: $0.rawValue) }),
-            .integers(wanted.map(\.rawValue)),
-        ]
+        return [.id(session), .ids(selection.ids), .integers(wanted.map(\.rawValue))]
     }
 
     /// Applies the control to the selected tasks. For a running task, its worker applies it a little later. Returns the
@@ -433,9 +462,8 @@ extension TaskInfo {
             throw FleetError(.storeNewer, "a task has the state \(row.integer(2)), which this library does not know")
         }
         let request = try FleetError.wrapping(try Wire.decodeRequest(row.bytes(5)))
-        let outcome = try row.optionalBytes(6).map { bytes throws(FleetError) in
-            try FleetError.wrapping(try Wire.decodeOutcome(bytes))
-        }
+        let outcome = try FleetError.wrapping(
+            try row.optionalBytes(6).map { bytes throws(Failure) in try Wire.decodeOutcome(bytes) })
         let (reason, sentence): (WaitReason, String?) =
             switch state {
             case .queued: (.slot, "it waits until a worker of the fleet has a free connection for its server")

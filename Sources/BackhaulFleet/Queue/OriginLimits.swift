@@ -41,10 +41,12 @@ struct OriginLimits {
 
     /// The server has asked for a pause.
     func pause(milliseconds: Int64) throws(FleetError) {
-        try database.run(
-            """
-            UPDATE backhaul.origins SET paused_until =
-                greatest(paused_until, clock_timestamp() + $2::bigint * interval '1 millisecond') WHERE id = $1
-            """, [.integer(origin), .integer(milliseconds)])
+        _ = try database.transaction { () throws(FleetError) in
+            try database.run(
+                """
+                UPDATE backhaul.origins SET paused_until =
+                    greatest(paused_until, clock_timestamp() + $2::bigint * interval '1 millisecond') WHERE id = $1
+                """, [.integer(origin), .integer(milliseconds)])
+        }
     }
 }

@@ -78,12 +78,14 @@ struct WorkerQueue {
                 (SELECT waits_until FROM backhaul.live WHERE waits_until <= now() ORDER BY waits_until LIMIT 1)
             """)
         guard let row = rows.first, !row.isNull(1) else { return rows.first?.isNull(0) == false }
-        try database.run(
-            """
-            UPDATE backhaul.live SET waits_until = NULL WHERE task = ANY (ARRAY(
-                SELECT task FROM backhaul.live WHERE waits_until <= now()
-                ORDER BY waits_until LIMIT 1000 FOR UPDATE SKIP LOCKED))
-            """)
+        _ = try database.transaction { () throws(FleetError) in
+            try database.run(
+                """
+                UPDATE backhaul.live SET waits_until = NULL WHERE task = ANY (ARRAY(
+                    SELECT task FROM backhaul.live WHERE waits_until <= now()
+                    ORDER BY waits_until LIMIT 1000 FOR UPDATE SKIP LOCKED))
+                """)
+        }
         return true
     }
 
@@ -218,14 +220,14 @@ struct WorkerQueue {
     }
 
     private func claimed(_ row: Rows.Row, origin: Int64) throws(FleetError) -> ClaimedTask {
-        ClaimedTask(
-            run: row.taskRun,
-            session: SessionID(rawValue: row.unsigned(2)), origin: origin,
-            request: try FleetError.wrapping(try Wire.decodeRequest(row.bytes(3))))
+        let request = try FleetError.wrapping(try Wire.decodeRequest(row.bytes(3)))
+        _ = try FleetError.wrapping(try FleetRequest.destination(of: request))
+        return ClaimedTask(
+            run: row.taskRun, session: SessionID(rawValue: row.unsigned(2)), origin: origin, request: request)
     }
 
-    /// Decodes the rows of tasks. A task that its host has stored in an unreadable form ends here, so that it does not
-    /// stop the tasks of others.
+    /// Decodes the rows of tasks. A task that its host has stored in an unreadable form, or that a fleet does not
+    /// perform, ends here, so that it does not stop the tasks of others.
     private func readable<Task>(
         _ rows: Rows, _ decode: (Rows.Row) throws(FleetError) -> Task
     ) throws(FleetError) -> [Task] {
@@ -272,9 +274,10 @@ struct WorkerQueue {
 
     func configurations(of sessions: [SessionID]) throws(FleetError) -> [SessionID: [UInt8]] {
         let rows = try database.run(
-            "SELECT id, configuration FROM backhaul.sessions WHERE id = ANY ($1::bigint[])",
-            [.integers(sessions.map { Int64($0.rawValue) })])
-        return Dictionary(uniqueKeysWithValues: rows.map { (SessionID(rawValue: $0.unsigned(0)), $0.bytes(1)) })
+            "SELECT id, configuration FROM backhaul.sessions WHERE id = ANY ($1::bigint[])", [.ids(sessions)])
+        let stored = try FleetError.wrapping(
+            try rows.map { row throws(Failure) in (SessionID(rawValue: row.unsigned(0)), try row.bytes(1)) })
+        return Dictionary(uniqueKeysWithValues: stored)
     }
 
     /// The runs of this worker whose tasks hosts have cancelled or suspended.
@@ -363,13 +366,20 @@ struct WorkerQueue {
         guard !others.isEmpty else { return }
         try database.run(
             """
-            WITH recorded AS (
-                INSERT INTO backhaul.runs (session, task, run, worker, claimed_at)
-                SELECT session, task, run, worker, claimed_at FROM backhaul.live WHERE task = ANY ($1::bigint[]))
+            WITH recorded AS (\(Self.recordRuns("backhaul.live WHERE task = ANY ($1::bigint[])")))
             UPDATE backhaul.live SET state = CASE wanted WHEN 2 THEN 2 ELSE 1 END, worker = NULL, claimed_at = NULL,
                 wanted = 0, publishing_run = NULL, inode = NULL, outcome = NULL
             WHERE task = ANY ($1::bigint[])
             """, [.integers(others.map { $0.integer(0) })])
+    }
+
+    /// Stores the runs that do not end their tasks. The numbers of runs repeat if a host has removed the row of a live
+    /// task and stored it again. This must not stop the tasks of others, so a conflict is no error.
+    private static func recordRuns(_ rows: String) -> String {
+        """
+        INSERT INTO backhaul.runs (session, task, run, worker, claimed_at)
+        SELECT session, task, run, worker, claimed_at FROM \(rows) ON CONFLICT DO NOTHING
+        """
     }
 
     /// Claims the publishing tasks of workers whose leases have ended. Their ends are decided, so the new run only
@@ -382,9 +392,7 @@ struct WorkerQueue {
                     SELECT * FROM backhaul.live WHERE state = 4 AND worker = ANY (ARRAY(
                         SELECT id FROM backhaul.workers WHERE lease_until < clock_timestamp() AND id <> $1))
                     LIMIT 100 FOR UPDATE SKIP LOCKED),
-                recorded AS (
-                    INSERT INTO backhaul.runs (session, task, run, worker, claimed_at)
-                    SELECT session, task, run, worker, claimed_at FROM left_over),
+                recorded AS (\(Self.recordRuns("left_over"))),
                 l AS (
                     UPDATE backhaul.live SET run = run + 1, worker = $1, claimed_at = now()
                     WHERE task = ANY (ARRAY(SELECT task FROM left_over)) RETURNING *)
@@ -394,7 +402,7 @@ struct WorkerQueue {
         return try readable(rows, publishing)
     }
 
-    /// The publishing tasks of this worker, for the start of its process.
+    /// The publishing tasks of this worker: those of its earlier process, and those whose reply was lost.
     func ownPublishing() throws(FleetError) -> [PublishingTask] {
         let rows = try database.run(
             """

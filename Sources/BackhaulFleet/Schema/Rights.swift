@@ -26,7 +26,7 @@ enum Rights {
         ("schema_versions, settings", "SELECT"),
         ("applications", "SELECT, UPDATE (newest_event)"),
         ("origins", "SELECT, INSERT (name)"),
-        ("sessions", "SELECT, DELETE, INSERT (application, name, configuration, newest_event)"),
+        ("sessions", "SELECT, DELETE, INSERT (application, name, configuration)"),
         (
             "sessions",
             """

@@ -113,12 +113,7 @@ final class LocalEngine {
         guard let session = sessions[task.session]?.client else {
             throw FleetError(.internal, "the session of the task is not open in the local engine")
         }
-        let ticket = session.enqueue([request])
-        switch ticket.wait(until: .after(milliseconds: Self.commandMilliseconds)) {
-        case .enqueued(_, nil): return
-        case .enqueued(_, let failure?), .reply(.failed(let failure)): throw FleetError(failure)
-        default: throw FleetError(client.timeoutFailure())
-        }
+        _ = try outcome(of: session.enqueue([request]))
     }
 
     /// The runs whose ends the worker has not reported yet.
@@ -130,7 +125,8 @@ final class LocalEngine {
             }
             for event in events {
                 guard case .taskEnded(let task) = event.kind, let named = Self.named(task.userData) else {
-                    _ = try reply(to: session.client.acknowledge(.ids([event.id])))
+                    // If the store is full, the event is read again.
+                    _ = try? reply(to: session.client.acknowledge(.ids([event.id])))
                     continue
                 }
                 ended.append(
@@ -204,19 +200,21 @@ final class LocalEngine {
 
     // MARK: Replies
 
-    private func reply(to ticket: Ticket) throws(FleetError) -> Reply {
+    private func outcome(of ticket: Ticket) throws(FleetError) -> Ticket.Outcome {
         switch ticket.wait(until: .after(milliseconds: Self.commandMilliseconds)) {
-        case .reply(.failed(let failure)): throw FleetError(failure)
-        case .reply(let reply): return reply
-        default: throw FleetError(client.timeoutFailure())
+        case .enqueued(_, let failure?), .reply(.failed(let failure)): throw FleetError(failure)
+        case let outcome?: return outcome
+        case nil: throw FleetError(client.timeoutFailure())
         }
     }
 
+    private func reply(to ticket: Ticket) throws(FleetError) -> Reply {
+        guard case .reply(let reply) = try outcome(of: ticket) else { throw FleetError(client.timeoutFailure()) }
+        return reply
+    }
+
     private func session(_ ticket: Ticket) throws(FleetError) -> SessionClient {
-        switch ticket.wait(until: .after(milliseconds: Self.commandMilliseconds)) {
-        case .session(let session, _): return session
-        case .reply(.failed(let failure)): throw FleetError(failure)
-        default: throw FleetError(client.timeoutFailure())
-        }
+        guard case .session(let session, _) = try outcome(of: ticket) else { throw FleetError(client.timeoutFailure()) }
+        return session
     }
 }

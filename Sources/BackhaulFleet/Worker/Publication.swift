@@ -1,5 +1,6 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
+internal import CLinux
 internal import Glibc
 
 /// The files of one run of a task: a temporary file, whose name has the run, and the destination beside it.
@@ -13,6 +14,8 @@ struct Publication {
         case placed
         /// The temporary file of the run does not exist: another run has adopted it, or the file was lost.
         case gone
+        /// The directory cannot be opened or synced, so the file may have its final name, but not durably.
+        case unavailable(Failure)
         case failed(Failure)
     }
 
@@ -68,23 +71,32 @@ struct Publication {
     }
 
     /// Gives the temporary file its final name, and makes the name durable.
-    func place() -> Placement {
-        if replaces {
-            guard rename(temporaryPath, destination) == 0 else { return refusal(errno) }
-        } else {
-            if link(temporaryPath, destination) != 0 {
-                let code = errno
-                // An earlier attempt of this publication may have made the link.
-                guard code == EEXIST, let inode = temporaryInode, inode == destinationInode else {
-                    return refusal(code)
-                }
-            }
-            unlink(temporaryPath)
-        }
+    func place() -> Placement { sync(after: name) }
+
+    /// Makes the final name durable that an earlier attempt has given to the file.
+    func confirm() -> Placement { sync { nil } }
+
+    /// Opens the directory before the change: then no lack of descriptors can follow the change.
+    private func sync(after change: () -> Placement?) -> Placement {
         let opened = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard opened >= 0 else { return .failed(failure(errno)) }
+        guard opened >= 0 else { return .unavailable(failure(errno)) }
         defer { close(opened) }
-        return fsync(opened) == 0 ? .placed : .failed(failure(errno))
+        if let refusal = change() { return refusal }
+        // Some file systems, such as those of FUSE, cannot sync a single directory.
+        let isDurable = fsync(opened) == 0 || [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) && syncfs(opened) == 0
+        return isDurable ? .placed : .unavailable(failure(errno))
+    }
+
+    /// Gives the temporary file its final name. Returns nil if the file has it.
+    private func name() -> Placement? {
+        if replaces { return rename(temporaryPath, destination) == 0 ? nil : refusal(errno) }
+        if link(temporaryPath, destination) != 0 {
+            let code = errno
+            // An earlier attempt of this publication may have made the link.
+            guard code == EEXIST, let inode = temporaryInode, inode == destinationInode else { return refusal(code) }
+        }
+        unlink(temporaryPath)
+        return nil
     }
 
     func removeTemporaryFile() { unlink(temporaryPath) }

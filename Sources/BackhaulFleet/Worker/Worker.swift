@@ -45,6 +45,11 @@ public final class Worker {
     /// Whether the local transfers are suspended, because the lease may have ended.
     private var isSuspended = true
     private var running: [TaskRun: RunningTask] = [:]
+    /// The runs whose ends are decided, and whose files may not have their final names yet. The next renewal completes
+    /// them.
+    private var publishing: Set<TaskRun> = []
+    /// Whether the worker claims tasks. After the local engine could not start one, it is false until the next renewal.
+    private var mayClaim = true
     /// The most tasks of each origin that ran together since the last renewal. The worker keeps so many permits: if it
     /// gave one back between two tasks, another worker would open a connection, and this one still has an idle one.
     private var mostRunning: [Int64: Int64] = [:]
@@ -117,10 +122,11 @@ public final class Worker {
     func step() throws(FleetError) {
         let queue = try queue()
         if lease.isDue(at: Clock.bootMilliseconds) { try renew(queue) }
+        // While the disk of the local engine is full, ends can be reported, but controls cannot be applied.
+        try report(local.endedRuns(), queue)
         try applyControls(queue)
         if !running.isEmpty { try pauses.report(local.pauses, origin: { running[$0]?.origin }, queue.database) }
-        try report(local.endedRuns(), queue)
-        if !renewal.isDraining { try claim(queue) }
+        if mayClaim, !renewal.isDraining { try claim(queue) }
         try oldTasks.removeDue(queue, workers: renewal.workers)
         local.wait(milliseconds: lease.waitMilliseconds(workers: renewal.workers))
     }
@@ -140,14 +146,17 @@ public final class Worker {
     private func renew(_ queue: WorkerQueue) throws(FleetError) {
         let sent = Clock.bootMilliseconds
         renewal = try queue.renew(name: options.name, leaseMilliseconds: options.leaseMilliseconds)
+        let decided = try queue.ownPublishing()
+        publishing = Set(decided.map(\.run))
         let notStarted = try continueOwnTasks(queue)
         lease.renewed(sentAt: sent)
-        try start(notStarted, queue)
+        try complete(decided + queue.takeOver(), queue)
         try queue.releaseExpired()
-        try complete(queue.ownPublishing() + queue.takeOver(), queue)
         mostRunning.merge(runningByOrigin, uniquingKeysWith: max)
         try queue.releasePermits(running: mostRunning)
         mostRunning = runningByOrigin
+        mayClaim = true
+        try start(notStarted, queue)
         try updateSessions(queue)
     }
 
@@ -179,8 +188,9 @@ public final class Worker {
         if isSuspended { try local.control(.resume) { runs.contains($0) } }
         isSuspended = false
         let localRuns = try local.runs()
-        for task in own where localRuns.contains(task.run) && running[task.run]?.isStarted != true {
-            running[task.run] = RunningTask(origin: task.origin, request: task.request, isStarted: true)
+        for task in own where running[task.run]?.isStarted != true {
+            let isStarted = localRuns.contains(task.run)
+            running[task.run] = RunningTask(origin: task.origin, request: task.request, isStarted: isStarted)
         }
         return own.filter { running[$0.run]?.isStarted != true }
     }
@@ -216,7 +226,7 @@ public final class Worker {
         for task in tasks { running[task.run] = RunningTask(origin: task.origin, request: task.request) }
         mostRunning.merge(runningByOrigin, uniquingKeysWith: max)
         let stored = try queue.configurations(of: Set(tasks.map(\.session)).sorted())
-        for task in tasks {
+        for (index, task) in tasks.enumerated() {
             do throws(FleetError) {
                 try configure(task.session, stored[task.session] ?? [])
                 try local.start(task)
@@ -224,9 +234,12 @@ public final class Worker {
             } catch where error.failure.status == .invalidArgument {
                 try end([RunEnd(task.run, Outcome(state: .failed, failure: error.failure))], queue)
             } catch {
-                // This machine lacks something, such as memory. Another worker may run the task.
-                running[task.run] = nil
-                try queue.putBack(task.run)
+                // This machine lacks something, such as space on its disk. Another worker may run the tasks.
+                mayClaim = false
+                for task in tasks[index...] {
+                    running[task.run] = nil
+                    try queue.putBack(task.run)
+                }
                 throw error
             }
         }
@@ -238,6 +251,7 @@ public final class Worker {
         guard let configuration = try? Wire.decodeConfiguration(stored) else {
             throw FleetError(.invalidArgument, "the configuration of the task's session cannot be read")
         }
+        try FleetConfiguration.check(configuration)
         try local.configure(session, configuration, stored: stored)
     }
 
@@ -262,8 +276,9 @@ public final class Worker {
     private func report(_ ended: [LocalEngine.EndedRun], _ queue: WorkerQueue) throws(FleetError) {
         var (ends, ready, left): ([RunEnd], [ReadyRun], [Publication]) = ([], [], [])
         var reported: [LocalEngine.EndedRun] = []
+        var shortage: FleetError?
         let deadline = Deadline.after(milliseconds: Self.moveMilliseconds)
-        for one in ended {
+        for one in ended where !publishing.contains(one.run) {
             let publication = Publication(
                 one.run, of: identity.fleet, destination: one.destination,
                 replaces: running[one.run]?.request.ifExists == .replace)
@@ -280,7 +295,11 @@ public final class Worker {
                 do throws(FleetError) {
                     guard try local.claim(one, to: publication.temporaryPath, until: deadline) else { continue }
                     if let run = prepared(one, publication) { ready.append(run) }
-                } catch where error.failure.status != .timeout && !error.failure.isTemporaryShortage {
+                } catch where error.failure.isOfWorker {
+                    // The next report tries again.
+                    shortage = error
+                    continue
+                } catch {
                     ends.append(RunEnd(one.run, Outcome(state: .failed, failure: error.failure)))
                     left.append(publication)
                 }
@@ -294,6 +313,7 @@ public final class Worker {
         try end(ends + placed.map(\.decided.end), queue)
         for publication in left + placed.map(\.publication) { publication.removeTemporaryFiles() }
         try local.forget(reported)
+        if let shortage { throw shortage }
     }
 
     /// The run, whose file has its temporary name. Returns nil if the file has its final name already.
@@ -320,7 +340,7 @@ public final class Worker {
                 running[run.run] = nil
                 continue
             }
-            guard let end = place(run.publication, run.decided.end) else { continue }
+            guard let end = place(run.decided.end, run.publication.place) else { continue }
             run.decided.end = end
             placed.append(run)
         }
@@ -329,16 +349,24 @@ public final class Worker {
 
     /// Gives a file whose run has decided its end the final name. Returns the end that is to be reported; nil if this
     /// worker must not report it now.
-    private func place(_ publication: Publication, _ decided: RunEnd) -> RunEnd? {
-        // After the next renewal, this worker completes the publication, if no other worker has done so.
-        let placement = lease.mayPublish(at: Clock.bootMilliseconds) ? publication.place() : .gone
+    private func place(_ decided: RunEnd, _ attempt: () -> Publication.Placement) -> RunEnd? {
+        let placement = lease.mayPublish(at: Clock.bootMilliseconds) ? attempt() : .gone
         switch placement {
         case .placed: return decided
         case .failed(let failure): return RunEnd(decided.run, Outcome(state: .failed, failure: failure))
+        case .unavailable(let failure):
+            logWait(decided.run, failure)
+            fallthrough
         case .gone:
+            // After the next renewal, this worker completes the publication, if no other worker has done so.
             running[decided.run] = nil
+            publishing.insert(decided.run)
             return nil
         }
+    }
+
+    private func logWait(_ run: TaskRun, _ failure: Failure) {
+        options.log("the publication of task \(run.task.rawValue) waits: \(failure.message)")
     }
 
     /// Completes the publications of workers that were lost, or of this worker's earlier process.
@@ -350,19 +378,22 @@ public final class Worker {
                 task.run, of: identity.fleet, destination: task.request.destination?.path ?? "",
                 replaces: task.request.ifExists == .replace)
             let decided = RunEnd(task.run, task.outcome)
+            var end: RunEnd?
             switch publication.adopt(from: task.firstRun) {
-            case .adopted:
-                guard let end = place(publication, decided) else { continue }
-                ends.append(end)
-                placed.append(publication)
-            case .missing where publication.destinationInode == task.inode: ends.append(decided)
+            case .adopted: end = place(decided, publication.place)
+            case .missing where publication.destinationInode == task.inode:
+                // The worker that has given the file its name may have been killed before it has synced the name.
+                end = place(decided, publication.confirm)
             case .missing:
                 options.log("the file of task \(task.run.task.rawValue) was lost, so the task is downloaded again")
                 try queue.putBack(task.run)
             case .unavailable(let failure):
                 // A second download could give the file its name twice. The next renewal tries again.
-                options.log("the publication of task \(task.run.task.rawValue) waits: \(failure.message)")
+                logWait(task.run, failure)
             }
+            guard let end else { continue }
+            ends.append(end)
+            placed.append(publication)
         }
         try end(ends, queue)
         for publication in placed { publication.removeTemporaryFiles() }
@@ -374,6 +405,14 @@ public final class Worker {
         for end in ends {
             if !ended.contains(end.run) { options.log("the end of run \(end.run.text) has no effect: the run is old") }
             running[end.run] = nil
+            publishing.remove(end.run)
         }
+    }
+}
+
+extension Failure {
+    /// Whether this machine lacks something, such as space for the local store. The same work may succeed later.
+    fileprivate var isOfWorker: Bool {
+        [.timeout, .storeFull, .storeReadOnly, .storeUnavailable].contains(status) || isTemporaryShortage
     }
 }

@@ -1,6 +1,7 @@
 import BackhaulClient
 import BackhaulModel
 import BackhaulPlatform
+import Glibc
 import Testing
 
 @testable import BackhaulFleet
@@ -143,6 +144,97 @@ struct HostTests {
         #expect(try queue.claimEvents(of: session, for: Consumer(handle: "second", process: here)))
     }
 
+    @Test("a close that the database did not get before the connection ended is repeated")
+    func lostClose() throws {
+        let first = try session(client)
+        try endConnections()
+        first.close()
+        let other = try Self.open(fleet)
+        // Without the close, the right of the first handle would hold for 30 seconds.
+        let waiting = other.attachSession("files", .consume, waits: true)
+        guard case .session = try #require(waiting.wait(until: .after(milliseconds: 20_000))) else {
+            throw Failure(.internal, "no session")
+        }
+        other.close()
+    }
+
+    private func endConnections() throws {
+        try fleet.database.run(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE pid <> pg_backend_pid() AND datname = current_database()
+            """)
+    }
+
+    @Test("a host that was stopped reads and acknowledges no events while another handle consumes the session")
+    func lostRight() throws {
+        let session = try session(client)
+        try fleet.database.run(
+            "UPDATE backhaul.sessions SET consumer = 'another', consumer_until = now() + interval '1 minute'")
+        for ticket in [session.poll(after: .zero, maximum: 10), session.acknowledge(.through(.zero))] {
+            let failure = #expect(throws: Failure.self) { try reply(ticket) }
+            // After the next renewal, the handle is not attached any more.
+            #expect(failure?.status == .inUse || failure?.status == .invalidHandle)
+        }
+    }
+
+    @Test("a session that is created while an earlier one is removed continues the numbers of its events")
+    func createdDuringRemoval() throws {
+        let application = try fleet.hosts.application("org.example.test")
+        let session = try fleet.session()
+        let address = fleet.address
+        // The removal, whose transaction is still open.
+        try fleet.database.run("BEGIN")
+        try fleet.database.run("DELETE FROM backhaul.sessions WHERE id = $1", [.id(session)])
+        try fleet.database.run("UPDATE backhaul.applications SET newest_event = 7")
+        let newest = Lock<EventID?>(nil)
+        let host = try Thread(name: "fleet-host") {
+            guard let database = try? DatabaseConnection(address) else { return }
+            let configuration = SessionConfiguration(identifier: "files")
+            let opened = try? HostQueue(database: database).create(configuration, application: application)
+            newest.change { $0 = opened?.newest }
+        }
+        let waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        while try DatabaseConnection(address).run(waits).isEmpty { usleep(1_000) }
+        try fleet.database.run("COMMIT")
+        host.join()
+        #expect(newest.withLock { $0 } == EventID(rawValue: 7))
+    }
+
+    @Test("an id above all ids of the database selects what lies below it")
+    func greatestID() throws {
+        let session = try fleet.session("direct")
+        try fleet.enqueue([fleet.request("one")], in: session)
+        #expect(try fleet.hosts.control(.cancel, TaskSelection(), of: session) == 1)
+        let greatest = EventID(rawValue: .max)
+        #expect(try fleet.hosts.poll(session, after: .zero, maximum: 10).events.count == 2)
+        #expect(try fleet.hosts.poll(session, after: greatest, maximum: 10).events.isEmpty)
+        #expect(try fleet.hosts.acknowledge(.through(greatest), of: session) == 2)
+    }
+
+    @Test("long requests are listed and reported in parts")
+    func longRequests() throws {
+        let session = try fleet.session("direct")
+        let requests = (0..<90).map { number in
+            var request = fleet.request("\(number)")
+            request.headers = [HeaderField("X-Long", String(repeating: "x", count: 60_000))]
+            return request
+        }
+        let tasks = try fleet.enqueue(requests, in: session).map(\.task)
+        #expect(try fleet.hosts.control(.cancel, TaskSelection(), of: session) == 90)
+        let listed = try fleet.hosts.tasks(TaskSelection(), after: .zero, maximum: 1_000, of: session)
+        #expect(listed.more && (1..<90).contains(listed.tasks.count))
+        let last = try #require(listed.tasks.last).id
+        let rest = try fleet.hosts.tasks(TaskSelection(), after: last, maximum: 1_000, of: session)
+        #expect(!rest.more && (listed.tasks + rest.tasks).map(\.id) == tasks)
+        let first = try fleet.hosts.poll(session, after: .zero, maximum: 1_000)
+        #expect(first.more && (1..<90).contains(first.events.count))
+        let newest = try #require(first.events.last).id
+        let later = try fleet.hosts.poll(session, after: newest, maximum: 1_000)
+        // The last event is the end of the round.
+        #expect(!later.more && first.events.count + later.events.count == 91)
+    }
+
     @Test("tasks are suspended, resumed and cancelled")
     func controls() throws {
         let session = try session(client)
@@ -172,11 +264,7 @@ struct HostTests {
         let session = try session(client)
         for index in 0..<10 {
             let ticket = session.enqueue([fleet.request("file\(index)")])
-            try fleet.database.run(
-                """
-                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                WHERE pid <> pg_backend_pid() AND datname = current_database()
-                """)
+            try endConnections()
             guard case .enqueued(_, nil) = try outcome(ticket) else { throw Failure(.internal, "not enqueued") }
         }
         guard case .tasks(let tasks, _) = try reply(session.tasks(TaskSelection(), after: .zero, maximum: 100)) else {
@@ -216,6 +304,30 @@ struct HostTests {
             #expect(failure?.status == .invalidArgument)
         }
         #expect(throws: Failure.self) { try reply(client.submit(.metrics)) }
+    }
+
+    @Test("no request and no session makes workers run a command, or use credentials of theirs")
+    func optionsOfWorkers() throws {
+        let session = try session(client)
+        let changes: [(inout TaskPolicy) -> Void] = [
+            { $0.s3CredentialCommand = "id" }, { $0.s3Profile = "default" },
+        ]
+        var configurations: [SessionConfiguration] = []
+        for change in changes {
+            var request = fleet.request("one")
+            change(&request.options.policy)
+            let failure = #expect(throws: Failure.self) { try enqueue(session, [request]) }
+            #expect(failure?.status == .invalidArgument)
+            configurations.append(SessionConfiguration(identifier: "files"))
+            change(&configurations[configurations.count - 1].policy)
+        }
+        var withCertificate = SessionConfiguration(identifier: "files")
+        withCertificate.tls.clientCertificate = "/etc/worker.pem"
+        for configuration in configurations + [withCertificate] {
+            let ticket = session.submit { .updateConfiguration($0, configuration) }
+            let failure = #expect(throws: Failure.self) { try reply(ticket) }
+            #expect(failure?.status == .invalidArgument)
+        }
     }
 }
 

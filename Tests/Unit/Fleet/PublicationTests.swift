@@ -1,5 +1,6 @@
 import BackhaulModel
 import Glibc
+import TestSupport
 import Testing
 
 @testable import BackhaulFleet
@@ -9,13 +10,13 @@ struct PublicationTests {
     private let scratch = Scratch()
     private var directory: String { scratch.path }
 
-    private func publication(run: Int64, replaces: Bool = false) -> Publication {
+    func publication(run: Int64, replaces: Bool = false) -> Publication {
         Publication(
             TaskRun(task: TaskID(rawValue: 5), run: run), of: "fleet", destination: directory + "/file",
             replaces: replaces)
     }
 
-    private func write(_ text: String, to path: String) {
+    func write(_ text: String, to path: String) {
         let file = fopen(path, "w")
         fputs(text, file)
         fclose(file)
@@ -84,6 +85,22 @@ struct PublicationTests {
         let next = publication(run: 2)
         #expect(next.adopt(from: 1) == .missing)
         #expect(next.destinationInode == inode)
+        #expect(next.confirm() == .placed)
+    }
+
+    /// In a process of its own: its other threads cannot open files either.
+    @Test("without a free descriptor for the directory, the file keeps its temporary name")
+    func noDescriptor() async {
+        await #expect(processExitsWith: .success) {
+            let tests = PublicationTests()
+            let publication = tests.publication(run: 1, replaces: true)
+            tests.write("file", to: publication.temporaryPath)
+            guard case .unavailable = withoutFreeDescriptors({ publication.place() }) else {
+                throw Failure(.internal, "the file is placed, or has failed")
+            }
+            #expect(publication.destinationInode == nil)
+            #expect(publication.place() == .placed)
+        }
     }
 
     @Test("without its directory, a file does not count as lost")
@@ -95,6 +112,10 @@ struct PublicationTests {
             return
         }
         #expect(failure.status == .destinationUnavailable)
+        guard case .unavailable = publication.confirm() else {
+            Issue.record("a name in an absent directory counts as durable")
+            return
+        }
     }
 
     @Test("a worker that was lost between the two steps of a link is continued")

@@ -1,4 +1,5 @@
 import BackhaulModel
+import BackhaulWire
 import Testing
 
 @testable import BackhaulFleet
@@ -114,6 +115,58 @@ struct RightsTests {
         #expect(claimed.map(\.run.task) == [tasks[0].task, tasks[2].task])
         #expect(try fleet.state(of: tasks[1].task) == .failed)
         #expect(try worker.end(claimed.map { RunEnd($0.run, .succeeded) }) == Set(claimed.map(\.run)))
+    }
+
+    @Test("if a host removes its live task and stores it again, the reports of workers do not fail")
+    func repeatedRun() throws {
+        let (worker, lost) = (try fleet.worker("worker"), try fleet.worker("lost"))
+        let run = try fleet.claimedTask(by: worker, in: session).run
+        try worker.putBack(run)
+        try storeAgain()
+        #expect(try worker.claim().map(\.run) == [run])
+        try worker.putBack(run)
+        try worker.releasePermits(running: [:])
+        try storeAgain()
+        #expect(try lost.claim().map(\.run) == [run])
+        #expect(try lost.publish(run, .succeeded, inode: 1))
+        _ = try lost.renew(name: "lost", leaseMilliseconds: 0)
+        #expect(try worker.takeOver().map(\.run.run) == [2])
+    }
+
+    /// Removes the live task, and stores it again. Its next run is the first one again.
+    private func storeAgain() throws {
+        try fleet.database.run(
+            """
+            WITH removed AS (DELETE FROM backhaul.live RETURNING *)
+            INSERT INTO backhaul.live (task, session, application, origin, state, priority, destination)
+            SELECT task, session, application, origin, 1, priority, destination FROM removed
+            """)
+    }
+
+    @Test("what a fleet does not perform fails if a host has stored it without the library, and stops no other task")
+    func forgedRequests() throws {
+        let body = BodyFile(path: "/absent", device: 0, inode: 0, size: 0, modifiedNanoseconds: 0)
+        let changes: [(inout Request) -> Void] = [
+            { $0.destination = nil },
+            { $0.destination = Destination(path: "file", directoryDevice: 0, directoryInode: 0) },
+            { $0.options.body = .file(body, .reference) },
+            { $0.options.dependencies = [Dependency(.key("other"))] },
+            { $0.options.policy.s3CredentialCommand = "id" },
+            { $0.options.policy.s3Profile = "default" },
+        ]
+        let tasks = try fleet.enqueue((0...changes.count).map { fleet.request("\($0)") }, in: session).map(\.task)
+        for (task, change) in zip(tasks, changes) {
+            var request = fleet.request("forged")
+            change(&request)
+            try fleet.database.run(
+                "UPDATE backhaul.tasks SET request = $2 WHERE id = $1",
+                [.id(task), .bytes(Wire.encodeRequest(request))])
+        }
+        let worker = try fleet.worker("worker")
+        // The first claim takes as many tasks as there are connections to the server.
+        let claimed = try worker.claim() + worker.claim()
+        #expect(claimed.map(\.run.task) == [tasks[changes.count]])
+        for task in tasks.dropLast() { #expect(try fleet.state(of: task) == .failed) }
     }
 
     @Test("with its rights, a host can do all that hosts do")

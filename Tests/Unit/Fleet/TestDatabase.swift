@@ -54,6 +54,12 @@ struct TestDatabase {
         try Schema.migrate(database)
     }
 
+    /// Sets a parameter for later connections to the database.
+    func setDefault(_ setting: String) throws {
+        let name = try #require(try database.run("SELECT current_database()").first).text(0)
+        try database.run("ALTER DATABASE \(name) SET \(setting)")
+    }
+
     var hosts: HostQueue { HostQueue(database: database) }
 
     func worker(_ name: String, leaseMilliseconds: Int64 = 60_000) throws -> WorkerQueue {

@@ -1,4 +1,5 @@
 import BackhaulModel
+import BackhaulPlatform
 import Testing
 
 @testable import BackhaulFleet
@@ -15,10 +16,10 @@ struct WorkerTests {
     }
 
     /// A worker, and a task whose server refuses connections.
-    private func workerAndTask() throws -> (Worker, TaskID) {
+    private func workerAndTask() throws -> (BackhaulFleet.Worker, TaskID) {
         var options = WorkerOptions(address: fleet.address, name: "worker", directory: directory.path + "/worker")
         options.leaseMilliseconds = 3_000
-        let worker = try #require(try Worker(options) { false })
+        let worker = try #require(try BackhaulFleet.Worker(options) { false })
         return (worker, try fleet.enqueue([fleet.request("file", server: "localhost:9")], in: session)[0].task)
     }
 
@@ -57,6 +58,27 @@ struct WorkerTests {
         try fleet.hosts.update(configuration, of: session)
         for _ in 0..<100 where try fleet.state(of: task) != .failed { try worker.step() }
         #expect(try fleet.ends(of: session) == [task: [.failed]])
+    }
+
+    @Test("a task fails if a host has stored a session that would run a command on the worker")
+    func forgedConfiguration() throws {
+        let (worker, task) = try workerAndTask()
+        var configuration = SessionConfiguration(identifier: "files")
+        configuration.policy.s3CredentialCommand = "id"
+        try fleet.hosts.update(configuration, of: session)
+        for _ in 0..<100 where try fleet.state(of: task) != .failed { try worker.step() }
+        #expect(try fleet.ends(of: session) == [task: [.failed]])
+        #expect(worker.localSessions.isEmpty)
+    }
+
+    @Test("a worker that connected while the database was read-only connects again")
+    func readOnlyDatabase() throws {
+        try fleet.setDefault("default_transaction_read_only = on")
+        let (worker, task) = try workerAndTask()
+        try fleet.setDefault("default_transaction_read_only = off")
+        let deadline = Deadline.after(milliseconds: 60_000)
+        worker.run { deadline.hasPassed || (try? fleet.state(of: task)) == .running }
+        #expect(try fleet.state(of: task) == .running)
     }
 
     @Test("a database that does not reply counts as lost")
