@@ -1,9 +1,11 @@
 """`--checksums`: each file is verified with its line of a list such as SHA256SUMS."""
 
 import hashlib
+import subprocess
 
 import pytest
 
+from command_line import LIMIT, until
 from servers.content import Content
 
 pytestmark = pytest.mark.hosting("daemon")
@@ -85,6 +87,22 @@ def test_a_list_with_a_url_is_fetched_first(backhaul, serve, command):
     assert (backhaul.here / "a").read_bytes() == CONTENT
     assert [session["identifier"] for session in backhaul.json("sessions")] == ["default"]
     assert list(backhaul.here.iterdir()) == [backhaul.here / "a"]
+
+
+def test_a_list_that_a_killed_command_with_the_same_process_number_has_fetched_is_not_used(backhaul, serve):
+    server = serve({"/a": CONTENT, "/former": f"{WRONG}  a\n".encode(), "/SUMS": f"{RIGHT}  a\n".encode()})
+    words = backhaul.arguments("get", "--checksums", f"{server.url}/SUMS", f"{server.url}/a")
+    # The shell shows its process number, which the command keeps.
+    with subprocess.Popen(
+            ["sh", "-c", 'echo $$; read line; exec "$@"', "sh", *words], cwd=backhaul.here, env=backhaul.environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
+        former = ["--session", f"default+checksums-{int(command.stdout.readline())}"]
+        backhaul("add", *former, f"{server.url}/former")
+        until(lambda: backhaul.json("tasks", *former)[0]["state"] == "succeeded", "the end of the former list")
+        _, errors = command.communicate("\n", timeout=LIMIT)
+    assert command.returncode == 0, errors
+    assert (backhaul.here / "a").read_bytes() == CONTENT
+    assert [session["identifier"] for session in backhaul.json("sessions")] == ["default"]
 
 
 @pytest.mark.parametrize(("path", "code", "reason"), [

@@ -2,6 +2,7 @@
 them. The command with this right is the session's consumer. The consumer may give up the right for another command
 that waits. To acknowledge an event is to confirm that it was processed."""
 
+import json
 import os
 import re
 import signal
@@ -117,6 +118,20 @@ def test_the_wait_command_with_a_task_follows_it_while_another_command_reads_the
     output, errors = waiting.communicate(timeout=60)
     assert (waiting.returncode, output) == (0, f"{backhaul.here}/slow\n"), errors
     assert reader.wait(60) == 0
+
+
+def test_the_wait_command_beside_another_reader_follows_more_tasks_than_one_reply_can_list(backhaul, serve):
+    server = serve({"/slow": CONTENT * 100}, speed=20_000)
+    backhaul("add", f"{server.url}/slow")
+    reader = backhaul.start("wait")
+    until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [reader.pid], "the reader")
+    # A reply has about 1 MiB.
+    lines = [{"url": f"{server.url}/slow?{'x' * 15_000}", "output": str(number)} for number in range(100)]
+    (backhaul.here / "list").write_text("\n".join(map(json.dumps, lines)))
+    tasks = [one["task_id"] for one in backhaul.json("add", "--suspended", "-i", "list")]
+    ended = backhaul("wait", *tasks, code=5)
+    assert "only suspended transfers are left" in ended.stderr
+    assert ended.stdout == "" and "acknowledged" not in ended.stderr
 
 
 def kinds(backhaul):

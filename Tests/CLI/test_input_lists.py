@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 
 import pytest
 
@@ -65,16 +66,26 @@ def test_wrong_lines_are_named_and_the_other_files_are_fetched(backhaul, serve):
         '{"url": "http://127.0.0.1:9/d", "size": 1.5}', "http://127.0.0.1:9/e", "  out={nmae}",
         '{"url": "http://127.0.0.1:9/f", "output": "{hots}"}',
         '{"url": "http://127.0.0.1:9/g", "headers": {"A b": ""}}',
-        json.dumps({"url": f"{server.url}/2"})]))
+        json.dumps({"url": f"{server.url}/2"}), '{"url": "ftp://127.0.0.1/a"}']))
     ended = backhaul("get", "-i", "list", code=2)
     expected = {
         1: "below no URL", 4: "did you mean 'out'?", 7: "sha-256:", 8: "did you mean 'output'?", 9: "no valid JSON",
         10: 'no "url"', 11: '"url" takes a text', 12: '"A" takes a text', 13: "no scheme", 14: "no whole number",
-        16: "did you mean '{name}'?", 17: "did you mean '{host}'?", 18: "header"}
+        16: "did you mean '{name}'?", 17: "did you mean '{host}'?", 18: "header",
+        20: "the scheme ftp"}
     found = problems(ended)
     assert found.keys() == expected.keys()
     assert not [number for number, advice in expected.items() if advice not in found[number]], found
     assert [(backhaul.here / name).read_bytes() for name in "12"] == [b"1", b"2"]
+
+
+def test_a_list_with_many_unsupported_urls_is_enqueued_in_a_short_time(backhaul):
+    count = 10_000
+    write(backhaul, "".join(f"http://127.0.0.1:9/{number}\nftp://127.0.0.1/{number}\n" for number in range(count)))
+    began = time.monotonic()
+    ended = backhaul("add", "--suspended", "-i", "list", code=2)
+    assert time.monotonic() - began < 60
+    assert len(ended.stdout.splitlines()) == len(problems(ended)) == count
 
 
 def test_of_several_urls_in_one_line_the_first_is_used_and_a_note_says_so(backhaul, serve):

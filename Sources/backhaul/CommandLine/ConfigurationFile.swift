@@ -42,7 +42,7 @@ struct ConfigurationFile {
         var problems: [String] = []
         for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let place = "\(path):\(number + 1)"
-            let words = ConfigurationFile.trimmed(line)
+            let words = InputFile.trimmed(line)
             if words.isEmpty || words.hasPrefix("#") { continue }
             do throws(CommandError) {
                 if words.hasPrefix("[") {
@@ -95,7 +95,7 @@ struct ConfigurationFile {
             throw .usage("this line is below no valid header; write [get] or the name of another command above it")
         }
         let equals = words.firstIndex(of: "=")
-        let name = ConfigurationFile.trimmed(words[..<(equals ?? words.endIndex)])
+        let name = InputFile.trimmed(words[..<(equals ?? words.endIndex)])
         for command in sections {
             let option = try ConfigurationFile.option(name, of: command)
             guard option.argument == nil || equals != nil else {
@@ -104,7 +104,7 @@ struct ConfigurationFile {
             guard option.argument != nil || equals == nil else {
                 throw .usage("\(name) takes no value; write \(name) alone")
             }
-            let text = equals.map { ConfigurationFile.trimmed(words[words.index(after: $0)...]) } ?? ""
+            let text = equals.map { InputFile.trimmed(words[words.index(after: $0)...]) } ?? ""
             if let secrecy, ConfigurationFile.isSecret(name, text) {
                 throw .usage("\(name) has a secret, but \(secrecy)")
             }
@@ -154,13 +154,6 @@ struct ConfigurationFile {
         }
         guard let home = environment("HOME") else { throw .usage("HOME is not set; write the path without ~") }
         return home + value.dropFirst()
-    }
-
-    private static func trimmed(_ text: some StringProtocol) -> String {
-        let isBlank = { (scalar: Unicode.Scalar) in [" ", "\t", "\u{FEFF}"].contains(scalar) }
-        let scalars = Substring(text).unicodeScalars.drop(while: isBlank)
-        let end = scalars.lastIndex { !isBlank($0) }.map(scalars.index(after:)) ?? scalars.startIndex
-        return String(Substring(scalars[..<end]))
     }
 }
 

@@ -44,6 +44,14 @@ enum InputFile {
         return content
     }
 
+    /// The text without blanks at its ends. A byte order mark is a blank, too: editors and `cat` leave them in lists.
+    static func trimmed(_ text: Substring) -> String {
+        let isBlank = { (scalar: Unicode.Scalar) in [" ", "\t", "\u{FEFF}"].contains(scalar) }
+        let scalars = text.unicodeScalars.drop(while: isBlank)
+        let end = scalars.lastIndex { !isBlank($0) }.map(scalars.index(after:)) ?? scalars.startIndex
+        return String(Substring(scalars[..<end]))
+    }
+
     /// Reads header fields, one on each line.
     static func headers(_ file: String) throws(CommandError) -> [Header] {
         var headers: [Header] = []

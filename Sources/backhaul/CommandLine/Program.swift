@@ -6,6 +6,7 @@ import Glibc
 /// Runs the command that the command line names, and returns the exit code.
 enum Program {
     static func run(_ words: () throws(CommandError) -> [String]) -> Int32 {
+        openClosedStreams()
         // Loads the locale's table of character widths, which the progress display needs. Messages and numbers do not
         // depend on the locale.
         setlocale(LC_CTYPE, "")
@@ -46,6 +47,15 @@ enum Program {
             return try given.run(context).rawValue
         } catch {
             return end(error as? CommandError, command: command, output: output)
+        }
+    }
+
+    /// Opens /dev/null for each of stdin, stdout and stderr that is closed. Otherwise a file that is opened later would
+    /// get the number of the stream. /dev/null gets the wrong mode, so that the stream still cannot be read or written.
+    private static func openClosedStreams() {
+        for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where bhl_fcntl_int(stream, F_GETFD, 0) < 0 {
+            // A new descriptor gets the lowest free number, which is the number of the stream.
+            _ = bhl_open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY, 0)
         }
     }
 

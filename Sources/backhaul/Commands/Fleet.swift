@@ -141,7 +141,7 @@ struct Fleet: DescribedCommand {
             guard output.isJSON else {
                 let lease = worker.leaseMilliseconds < 0 ? "lost" : worker.isDraining ? "draining" : "working"
                 try output.result(
-                    "\(Text.padded(worker.name, columns: 20))  \(Text.padded(lease, columns: 8))  "
+                    "\(Text.padded(Text.visible(worker.name), columns: 20))  \(Text.padded(lease, columns: 8))  "
                         + "\(worker.runningTasks) tasks  \(worker.id)")
                 continue
             }
@@ -168,7 +168,7 @@ struct Fleet: DescribedCommand {
         if let connections = origin.connections { words.append("\(connections) connections") }
         if let starts = origin.startsPerMinute { words.append("\(starts) starts per minute") }
         if origin.pauseMilliseconds > 0 { words.append("paused for \(origin.pauseMilliseconds / 1_000) s") }
-        try output.result("\(Text.padded(origin.name, columns: 40))  \(words.joined(separator: ", "))")
+        try output.result("\(Text.padded(Text.visible(origin.name), columns: 40))  \(words.joined(separator: ", "))")
     }
 }
 
@@ -208,7 +208,7 @@ struct FleetWorker: DescribedCommand {
         options.leaseMilliseconds = leaseSeconds * 1_000
         let output = context.output
         options.log = { [isQuiet = output.isQuiet] sentence in
-            if !isQuiet { _ = Output.write("backhaul: " + Text.visible(sentence) + "\n", to: STDERR_FILENO) }
+            if !isQuiet { Output.writeError(sentence) }
         }
         let isStopped = { context.signals.isPending }
         let worker = try Fleet.call { () throws(FleetError) in try Worker(options, isStopped: isStopped) }

@@ -70,7 +70,7 @@ struct Reschedule: DescribedCommand {
     private func running(_ session: Session) throws(CommandError) -> Int {
         var selection = options.selection
         selection.states = [.running]
-        // One page of the listing is enough, because at most 1,024 tasks run at the same time.
+        // At most 1,024 tasks run at the same time.
         return try session.tasks(selection, maximum: 1024).count
     }
 

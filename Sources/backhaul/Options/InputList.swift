@@ -21,7 +21,7 @@ struct InputList {
         let text = String(decoding: bytes, as: UTF8.self)
         // A line break of Windows, CR LF, is one Character.
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: isLineBreak).enumerated() {
-            let words = InputList.trimmed(line)
+            let words = InputFile.trimmed(line)
             if words.isEmpty || words.hasPrefix("#") { continue }
             let place = "\(name):\(index + 1)"
             do throws(CommandError) {
@@ -54,14 +54,16 @@ struct InputList {
             return
         }
         if line.hasPrefix("{") {
-            items.append(try DownloadItem(json: line, place: place))
+            let item = try DownloadItem(json: line, place: place)
+            try InputList.check(item.url)
+            items.append(item)
             owner = .nothing
             return
         }
-        let urls = line.split(separator: "\t").map { InputList.trimmed($0) }
+        let urls = line.split(separator: "\t").map { InputFile.trimmed($0) }
         let hasMirrors = urls.count > 1 && urls.allSatisfy { $0.contains("://") }
         let url = hasMirrors ? urls[0] : line
-        if let problem = InputList.problem(url) { throw .usage("\(URLArgument(url).redacted): \(problem)") }
+        try InputList.check(url)
         if hasMirrors {
             notes.append("\(place): the first of \(urls.count) URLs is used; the others are not tried")
         }
@@ -79,21 +81,22 @@ struct InputList {
         return (String(name), String(line[line.index(after: equals)...]))
     }
 
-    /// The line without blanks at its ends. A byte order mark is a blank, too: editors and `cat` leave them in lists.
-    private static func trimmed(_ line: Substring) -> String {
-        let isBlank = { (scalar: Unicode.Scalar) in [" ", "\t", "\u{FEFF}"].contains(scalar) }
-        let scalars = line.unicodeScalars.drop(while: isBlank)
-        let end = scalars.lastIndex { !isBlank($0) }.map(scalars.index(after:)) ?? scalars.startIndex
-        return String(Substring(scalars[..<end]))
+    private static func check(_ url: String) throws(CommandError) {
+        if let problem = problem(url) { throw .usage("\(URLArgument(url).redacted): \(problem)") }
     }
 
+    /// What is wrong with the URL. Nil if it has no mistake that is common in lists. The library finds all mistakes,
+    /// but one call reports only the first one, and the next call checks all lines again.
     private static func problem(_ url: String) -> String? {
         if let bad = url.unicodeScalars.first(where: { $0.value <= 0x20 || $0.value == 0x7F }) {
             if bad == " " { return "the URL contains a space; write it as %20, or give one URL a line" }
             let digits = String(bad.value + 0x10000, radix: 16).suffix(4)
             return "the URL contains the control character U+\(digits); remove it"
         }
-        return URLArgument(url).advice
+        if let advice = URLArgument(url).advice { return advice }
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        if ["https", "http", "s3"].contains(scheme) { return nil }
+        return "the URL has the scheme \(scheme.prefix(32)), which is not supported; use https or http"
     }
 }
 

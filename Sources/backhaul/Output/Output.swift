@@ -49,6 +49,11 @@ final class Output {
 
     func error(_ sentence: String) {
         panel?.clear()
+        Output.writeError(sentence)
+    }
+
+    /// Does the same on any thread of a process that draws no progress.
+    static func writeError(_ sentence: String) {
         _ = Output.write("backhaul: " + Text.visible(sentence) + "\n", to: STDERR_FILENO)
     }
 

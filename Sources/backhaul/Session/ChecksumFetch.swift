@@ -19,7 +19,12 @@ struct ChecksumFetch {
         var settings = SessionSettings(identifier: "\(context.baseName)+checksums-\(getpid())")
         settings.base = context.baseName
         settings.options = options
-        let session = try application.create(settings, role: .consume)
+        var session = try application.create(settings, role: .consume)
+        if !session.isNew {
+            // A killed command with the same process number has left the session, with its tasks and settings.
+            try session.remove()
+            session = try application.create(settings, role: .consume)
+        }
         do throws(CommandError) {
             let content = try content(session, context)
             try session.remove()

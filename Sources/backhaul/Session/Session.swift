@@ -109,29 +109,39 @@ final class Session {
     }
 
     /// Cancels the tasks of the session, and removes it. A session stays until all its events are acknowledged, so this
-    /// process must be the consumer.
+    /// process must be the consumer. Throws if the session still exists when no further event comes for a while.
     func remove() throws(CommandError) {
         do {
             try run(.invalidate(cancellingTasks: true))
             for _ in 0..<Session.mostRemovalChecks {
-                let events = try run(.poll(after: nil, maximum: 1000)).events
-                try run(.acknowledge(events.map(\.id)))
-                guard events.isEmpty else { continue }
+                while case let events = try run(.poll(after: nil, maximum: 1000)).events, !events.isEmpty {
+                    try run(.acknowledge(events.map(\.id)))
+                }
                 // Throws if the session is gone.
                 _ = try run(.configuration)
                 _ = try signals.wait(for: eventDescriptor, milliseconds: Session.removalInterval)
             }
         } catch {
             guard error.isSessionGone else { throw error }
+            return
         }
+        throw .stopped(
+            .tryAgainLater,
+            "the transfers of the session are cancelled, but not all of them have ended; try again later")
     }
 
     private static let removalInterval: Int64 = 100
     private static let mostRemovalChecks = 100
 
-    /// The first tasks of the selection.
+    /// The first tasks of the selection, at most `maximum`. The engine ends a page early if its tasks are large. Then
+    /// this function reads further pages.
     func tasks(_ selection: TaskSelection = .all, maximum: Int) throws(CommandError) -> [TaskInfo] {
-        try run(.tasks(selection, maximum: maximum)).tasks
+        var found: [TaskInfo] = []
+        while true {
+            let page = try run(.tasks(selection, after: found.last?.id, maximum: maximum - found.count))
+            found += page.tasks
+            guard page.more, !page.tasks.isEmpty, found.count < maximum else { return found }
+        }
     }
 
     func task(_ id: TaskID) throws(CommandError) -> TaskInfo {

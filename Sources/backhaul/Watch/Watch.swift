@@ -125,7 +125,7 @@ final class Watch {
                 throw .stopped(
                     .tryAgainLater,
                     "not everything has ended within the time given by --timeout"
-                        + (failureNotes.last.map { "; the last error: \($0)" } ?? "") + "")
+                        + (failureNotes.last.map { "; the last error: \($0)" } ?? ""))
             }
             let pause = min(nextPoll - now, deadline.map { $0 - now } ?? Int64.max)
             _ = try context.signals.wait(for: isConsumer ? session.eventDescriptor : nil, milliseconds: pause)
