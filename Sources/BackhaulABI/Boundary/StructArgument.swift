@@ -42,7 +42,7 @@ enum StructArgument {
         for index in 0..<count {
             let (element, name) = (index == 0 ? first : first + index * stride, "\(name)[\(index)]")
             try checkStride(element, name, stride)
-            copies.append(try read(element, name, into: empty, minimumSize: minimumSize, available: stride))
+            copies.append(try read(element, name, into: empty, minimumSize: minimumSize))
         }
         return copies
     }

@@ -147,6 +147,21 @@ struct StructArgumentTests {
     }
 
     @Test(
+        "an array of structs with an impossible size is refused before an element is copied",
+        arguments: [0, 65_544, .max, -8])
+    func refusedArray(size: Int) {
+        var options = filled
+        options.struct_size = size
+        let failure = failure { () throws(Failure) in
+            try StructArgument.array(
+                &options, "options", count: 1, "count", limit: 10, empty: bh_application_options(), minimumSize: 16)
+        }
+        #expect(failure?.status == .invalidArgument)
+        let message = "options[0] has struct_size \(UInt(bitPattern: size)), but 16 to 65536 are valid"
+        #expect(failure?.message.hasPrefix(message) == true)
+    }
+
+    @Test(
         "a struct whose size ends inside a field is refused, and the message has both sizes",
         arguments: [17, 20, 23, 47, 49])
     func cut(size: Int) {
