@@ -489,7 +489,8 @@ typedef struct bh_application_options {
 
 /* Opens the application on its store. If the store has no running engine, the call starts one in the daemon or in this
  * process (see bh_hosting). Then the call waits until the engine replies. With timeout_ms 0 the call does not wait, but
- * it may start the daemon. If this start fails, the first call that needs the engine reports the error. A process may
+ * it may start the daemon. If this start fails, the first call that needs the engine reports the error. With timeout_ms
+ * 0 no call reports that options.launch could not be registered; use bh_application_set_launch instead. A process may
  * open the same store several times. A call that times out returns no handle and no ticket. BH_START is refused.
  * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_DAEMON_UNAVAILABLE (the message says where the library
  * searched for the daemon, or why the daemon did not start), BH_TIMEOUT, BH_OUT_OF_RESOURCES. */

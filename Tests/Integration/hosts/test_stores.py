@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from backhaul import Reason, Request, Status, StoreError, TaskState
+from backhaul import LaunchCommand, Reason, Request, Status, StoreError, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 from servers.hung import FreezingDisk
@@ -220,6 +220,23 @@ def fill_store(one, disk, folder):
             one.enqueue([Request("http://127.0.0.1:9/", folder / f"unused-{number}", suspended=True,
                                  user_data=b"x" * 1_000)])
     return filler
+
+
+def test_an_open_fails_if_the_full_store_cannot_store_its_launch_command(small_disk, downloads):
+    one, two = Host(small_disk / "store").open(), Host(small_disk / "store", "org.example.launched")
+    try:
+        one.session()
+        filler = fill_store(one, small_disk, downloads)
+        command = LaunchCommand("/usr/bin/true", ["x" * 60_000])
+        with pytest.raises(StoreError) as caught:
+            two.open(launch=command)
+        assert caught.value.status is Status.STORE_FULL
+        filler.unlink()
+        two.open(launch=command)
+        assert [info.application for info in one.launches()] == ["org.example.launched"]
+    finally:
+        one.end()
+        two.end()
 
 
 def test_a_download_waits_while_its_store_is_full_and_then_succeeds(

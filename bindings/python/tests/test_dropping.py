@@ -2,6 +2,8 @@
 runs. Otherwise the session would still count as read by this program, and no other program could read its events."""
 
 import gc
+import sys
+import warnings
 import weakref
 
 import pytest
@@ -72,6 +74,16 @@ def test_a_dropped_session_is_closed_at_once(application, use):
     dropped = weakref.ref(session._handle)
     del session
     assert dropped() is None
+    application.session("s").close()  # raises InUse if the dropped object still reads the events
+
+
+def test_a_dropped_session_is_closed_even_if_its_warning_is_an_error(application, monkeypatch):
+    raised = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda failure: raised.append(failure.exc_type))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ResourceWarning)
+        application.session("s")
+    assert raised == [ResourceWarning]
     application.session("s").close()  # raises InUse if the dropped object still reads the events
 
 

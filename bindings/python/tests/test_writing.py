@@ -149,7 +149,7 @@ def test_a_state_that_is_no_task_state_raises_an_error(state):
 @pytest.mark.parametrize("hosting", [True, None, "daemon"])
 def test_a_hosting_that_is_no_member_of_hosting_raises_an_error(hosting):
     with pytest.raises(InvalidArgument, match="give a member of Hosting, such as Hosting.DAEMON"):
-        _writing.application_options("a", None, hosting, None, None, False)
+        _writing.application_options("a", None, hosting, None, False)
 
 
 def test_an_empty_set_of_errors_to_retry_is_written_as_none():
@@ -216,16 +216,15 @@ def test_a_launch_command_that_c_cannot_represent_is_refused(command, words):
 
 
 def test_the_options_of_an_application_are_written_to_a_struct_unchanged():
-    command = LaunchCommand("/bin/a", ["b"])
-    raw = _writing.application_options("app", Path("/store"), Hosting.EMBEDDED, Path("/d"), command, True)
+    raw = _writing.application_options("app", Path("/store"), Hosting.EMBEDDED, Path("/d"), True)
     gc.collect()
     assert (raw.identifier, raw.store, raw.hosting, raw.daemon) == (b"app", b"/store", 2, b"/d")
-    assert (raw.flags, raw.launch.contents.program, raw.launch.contents.arguments[0]) == (1, b"/bin/a", b"b")
+    assert (raw.flags, bool(raw.launch)) == (1, False)
 
 
 def test_the_optional_fields_of_an_application_are_unset_by_default():
-    raw = _writing.application_options("app", None, Hosting.DEFAULT, None, None, False)
-    assert (raw.store, raw.hosting, raw.flags, raw.daemon, bool(raw.launch)) == (None, 0, 0, None, False)
+    raw = _writing.application_options("app", None, Hosting.DEFAULT, None, False)
+    assert (raw.store, raw.hosting, raw.flags, raw.daemon) == (None, 0, 0, None)
 
 
 def test_a_credential_without_a_password_is_written_with_an_empty_password():

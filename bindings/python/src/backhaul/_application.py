@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctypes import byref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _writing
 from ._application_verbs import ApplicationVerbs
@@ -18,6 +18,7 @@ from ._launch import ApplicationInfo, EngineInfo, Launch, LaunchCommand, LaunchI
 from ._library import library
 from ._logging import log
 from ._session import Session
+from ._tickets import Ticket
 from ._types import StrPath
 from ._values import SessionInfo
 
@@ -53,9 +54,9 @@ class Application:
         observes: bool = False,
         timeout: float | None = None,
     ) -> None:
-        self._begin(identifier, store, hosting, daemon, launch, observes)
+        self._begin(identifier, store, hosting, daemon, observes)
         try:
-            self.start.sessions().result(timeout)
+            self._first_command(launch).result(timeout)
         except BaseException as error:
             self._give_up(error)
             raise
@@ -73,9 +74,9 @@ class Application:
     ) -> Application:
         """Opens an application without blocking the event loop. ``asyncio.wait_for`` can limit the time."""
         application = cls.__new__(cls)
-        application._begin(identifier, store, hosting, daemon, launch, observes)
+        application._begin(identifier, store, hosting, daemon, observes)
         try:
-            await application.start.sessions()
+            await application._first_command(launch)
         except BaseException as error:
             application._give_up(error)
             raise
@@ -87,12 +88,11 @@ class Application:
         store: StrPath | None,
         hosting: Hosting,
         daemon: StrPath | None,
-        launch: LaunchCommand | None,
         observes: bool,
     ) -> None:
         # With the time-out 0, bh_application_open does not wait for the engine. Instead, the first command waits for
         # the engine, because a program can await a command, or interrupt the command with Ctrl-C.
-        options = _writing.application_options(identifier, store, hosting, daemon, launch, observes)
+        options = _writing.application_options(identifier, store, hosting, daemon, observes)
         self._handle = ApplicationHandle(take(bh_application, library.bh_application_open, byref(options), 0))
         #: The name of the application.
         self.identifier = identifier
@@ -101,6 +101,12 @@ class Application:
         #: The methods in a form that returns a Ticket.
         self.start = ApplicationVerbs(self._handle)
         log.debug("opened the application %s", identifier)
+
+    def _first_command(self, launch: LaunchCommand | None) -> Ticket[Any]:
+        """Starts the command whose reply ends the opening."""
+        # With the time-out 0, bh_application_open does not report a failed registration. So its options have no launch
+        # command.
+        return self.start.sessions() if launch is None else self.start.set_launch(launch)
 
     def _give_up(self, error: BaseException) -> None:
         self._handle.close()

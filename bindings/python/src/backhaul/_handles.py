@@ -85,9 +85,11 @@ class Handle(Generic[Pointer]):
     def __del__(self) -> None:
         if self.closed:
             return
-        if self.warns:
-            warnings.warn(f"a Backhaul {self.noun} was not closed", ResourceWarning, source=self, stacklevel=2)
-        self.close()
+        try:
+            if self.warns:  # If the program treats the warning as an error, `warn` raises it.
+                warnings.warn(f"a Backhaul {self.noun} was not closed", ResourceWarning, source=self, stacklevel=2)
+        finally:
+            self.close()
 
 
 class ApplicationHandle(Handle[bh_application]):

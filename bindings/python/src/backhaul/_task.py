@@ -88,8 +88,8 @@ class Task:
         return hash(self.id)
 
     def info(self, *, timeout: float | None = None) -> TaskInfo:
-        """Returns the current state of the task. Raises NotFound if the event at the end of the task is
-        acknowledged."""
+        """Returns the current state of the task. If the event at its end is acknowledged, returns the task's record in
+        the session's history (the list of its ended tasks). Raises NotFound if the history does not have the task."""
         return self._session.task(self.id, timeout=timeout)
 
     def cancel(self, *, timeout: float | None = None) -> bool:

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from copy import copy
 from ctypes import byref, c_uint64
+from threading import Lock
 from typing import Any, Callable, Generic, TypeVar
 
 from ._constants import Status
 from ._copying import released
 from ._ctypes import bh_batch, bh_ticket
-from ._errors import BackhaulError, error_for, error_from
+from ._errors import BackhaulError, InvalidHandle, error_for, error_from
 from ._handles import ApplicationHandle, BatchHandle, TicketHandle, call, new_error, start, take
 from ._library import library
 from ._waiting import DEFAULT_SECONDS, Backoff, Deadline
@@ -46,6 +48,8 @@ class Ticket(Generic[Result]):
         self._otherwise = otherwise
         #: The result, or the error. Empty until the reply was read.
         self._outcome: tuple[Result, None] | tuple[None, BackhaulError] | tuple[()] = ()
+        #: Held by the thread that reads the reply or starts the command that follows.
+        self._lock = Lock()
 
     @classmethod
     def _start(
@@ -70,31 +74,47 @@ class Ticket(Generic[Result]):
     def _has_reply(self, wait_ms: int = 0) -> bool:
         if self._outcome:
             return True
-        status = library.bh_ticket_wait(self._handle.pointer, wait_ms, None)
+        handle = self._handle
+        status = self._wait(wait_ms)
         if status == Status.ENGINE_UNRESPONSIVE:
             return self._has_failed()
-        if status == Status.NOT_FOUND and self._otherwise is not None:
-            second, self._otherwise = self._otherwise(), None
-            self._handle.close()
-            self._handle, self._read = second._handle, second._read
+        if status == Status.NOT_FOUND and self._follows(handle):
             return False
-        return bool(status != Status.TIMEOUT)
+        return status != Status.TIMEOUT
+
+    def _wait(self, wait_ms: int, details: Any = None) -> int:
+        """Waits for the reply, and returns its status. Returns OK if another thread has read the reply."""
+        status: int = Status.OK
+        with suppress(InvalidHandle):  # The thread that has read the reply has closed the handle.
+            status = library.bh_ticket_wait(self._handle.pointer, wait_ms, details)
+        return Status.OK if self._outcome else status
+
+    def _follows(self, failed: TicketHandle) -> bool:
+        """Starts the command that follows the failed command, unless another thread has started it. Returns False if no
+        command follows."""
+        with self._lock:
+            if self._handle is failed and self._otherwise is not None:
+                second, self._otherwise = self._otherwise(), None
+                # Other threads may still wait for the first handle. It is closed when no thread uses it.
+                self._handle, self._read = second._handle, second._read
+            return self._handle is not failed
 
     def _has_failed(self) -> bool:
         # BH_ENGINE_UNRESPONSIVE has two meanings: the command has failed with this status, or the engine's process is
         # stopped and has not replied yet. If the command has failed, bh_ticket_wait returns immediately.
         start = time.monotonic()
-        library.bh_ticket_wait(self._handle.pointer, _STATUS_WAIT_MS, None)
+        self._wait(_STATUS_WAIT_MS)
         return time.monotonic() - start < _STATUS_WAIT_MS / 2000
 
     def _take(self) -> Result:
         # The library returns the session or batch of a ticket only one time, so the result is stored here.
-        if not self._outcome:
-            try:
-                self._outcome = (self._read(self._handle), None)
-            except BackhaulError as error:
-                self._outcome = (None, error.with_traceback(None))
-            self._handle.close()
+        with self._lock:
+            if not self._outcome:
+                try:
+                    self._outcome = (self._read(self._handle), None)
+                except BackhaulError as error:
+                    self._outcome = (None, error.with_traceback(None))
+                self._handle.close()
         result, failure = self._outcome
         if failure is not None:
             # The traceback of an exception refers to the variables of its callers, such as this ticket. So a copy is
@@ -132,11 +152,11 @@ class Ticket(Generic[Result]):
 
     @property
     def _is_stopped(self) -> bool:
-        return bool(library.bh_ticket_wait(self._handle.pointer, 0, None) == Status.ENGINE_UNRESPONSIVE)
+        return self._wait(0) == Status.ENGINE_UNRESPONSIVE
 
     def _timeout_error(self) -> BackhaulError:
         details = new_error()
-        status = library.bh_ticket_wait(self._handle.pointer, 0, byref(details))
+        status = self._wait(0, byref(details))
         # The reply may have come since the last check. Even then the error is a time-out, and the ticket has the reply.
         error = error_from(status, details) if status != Status.OK else error_for(Status.TIMEOUT)
         error.ticket = self
@@ -168,7 +188,7 @@ class CompletedTicket(Ticket[Result]):
     """A ticket whose result is already known, because there is nothing to do."""
 
     def __init__(self, result: Result) -> None:
-        self._outcome = (result, None)
+        self._outcome, self._lock = (result, None), Lock()
 
 
 def from_batch(read: Callable[[BatchHandle], Result]) -> Callable[[TicketHandle], Result]:

@@ -265,7 +265,6 @@ def application_options(
     store: StrPath | None,
     hosting: Hosting,
     daemon: StrPath | None,
-    launch_command: LaunchCommand | None,
     observes: bool,
 ) -> bh_application_options:
     return bh_application_options(
@@ -275,7 +274,6 @@ def application_options(
         member("hosting", hosting, Hosting),
         ApplicationFlags.OBSERVES if observes else 0,
         path("daemon", daemon),
-        launch(launch_command),
     )
 
 

@@ -45,7 +45,8 @@ public final class Application: Sendable {
     ///     connected, the engine does not launch the host's program. If `observes` is true, this object does not count
     ///     as a connected host, so it does not prevent launches.
     ///   - timeout: The longest wait for an engine, at most a day. It is also the longest wait of each later call. For
-    ///     later calls, a time-out below one second counts as one second. A negative time-out is refused.
+    ///     later calls, a time-out below one second counts as one second. The registration of `launch` is such a call.
+    ///     A negative time-out is refused.
     /// - Throws: `BackhaulError` with `.invalidArgument`, `.timeout`, `.outOfResources`, `.daemonUnavailable`, or a
     ///   status that concerns the store or the engine.
     public static func open(
@@ -61,10 +62,20 @@ public final class Application: Sendable {
         options.store = store
         options.hosting = hosting
         options.daemon = daemon
-        options.launch = launch
         options.observes = observes
         let driver = try await Driver.open(options, timeout: Int32(milliseconds), attention: continuation)
-        return Application(identifier, store, driver, attention)
+        let application = Application(identifier, store, driver, attention)
+        // With the time-out 0, bh_application_open does not report a failed registration. So its options have no launch
+        // command.
+        if let launch {
+            do {
+                try await application.setLaunch(launch)
+            } catch {
+                await application.close()
+                throw error
+            }
+        }
+        return application
     }
 
     /// Closes the application and all its sessions. The tasks of the sessions continue. If this was the last open

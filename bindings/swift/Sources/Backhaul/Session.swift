@@ -36,11 +36,7 @@ public final class Session: Sendable {
         self.identifier = identifier
         self.role = role
         self.isNew = isNew
-        var descriptor: Int32 = -1
-        try check { error in bh_session_event_fd(handle.pointer, &descriptor, error) }
-        self.descriptor = descriptor
-        try check { error in bh_session_progress_fd(handle.pointer, &descriptor, error) }
-        progressDescriptor = descriptor
+        (descriptor, progressDescriptor) = try handle.sessionDescriptors()
     }
 
     var driver: Driver { application.driver }

@@ -186,6 +186,27 @@ struct SessionTests: EmbeddedTests {
         await application.close()
     }
 
+    @Test("an attach with too few free descriptors does not keep the session's consumer", arguments: 0...2)
+    func descriptors(free: Int) async throws {
+        let application = try await open()
+        try await application.createSession(SessionConfiguration(identifier: "gallery")).close()
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var former = rlimit()
+        getrlimit(resource, &former)
+        var limit = former
+        limit.rlim_cur = 512
+        setrlimit(resource, &limit)
+        var fillers: [Int32] = []
+        while case let filler = dup(STDOUT_FILENO), filler >= 0 { fillers.append(filler) }
+        for filler in fillers.suffix(free) { close(filler) }
+        let attached = try? await application.attachSession("gallery")
+        attached?.close()
+        for filler in fillers.dropLast(free) { close(filler) }
+        setrlimit(resource, &former)
+        try await application.attachSession("gallery").close()
+        await application.close()
+    }
+
     @Test("an application lists its sessions with the process ids of their consumers")
     func isListed() async throws {
         let application = try await open()

@@ -23,10 +23,13 @@ HostProgram = Union[Sequence[StrPath], Callable[..., object]]
 _MARKER = "this-host"
 _TESTBED = "BACKHAUL_TESTBED"
 _LINES_OF_A_FAILURE = 3
+#: The number of characters at the end of a traceback that a host reports. They take 32 KiB at most. The pipe holds
+#: 64 KiB, and is read only after the host has ended.
+_LONGEST_REPORT = 8 << 10
 
 
 class HostFailed(AssertionError):
-    """A host has ended with an error. The message has its traceback, or its exit code."""
+    """A host has ended with an error. The message has the end of its traceback, or its exit code."""
 
 
 def launch_command(**options: Any) -> LaunchCommand:
@@ -109,7 +112,7 @@ class Host:
         return code
 
     def _report(self, code: int | None) -> str:
-        """The traceback of a function; the exit code if it was killed, or has ended the process itself."""
+        """The end of the traceback of a function; the exit code if it was killed, or has ended the process itself."""
         with self._lock:
             try:
                 if self._failure and self._text is None and self._failure.poll():
@@ -177,5 +180,5 @@ def _run(
     try:
         host(*arguments)
     except BaseException:
-        failure.send(traceback.format_exc())
+        failure.send(traceback.format_exc()[-_LONGEST_REPORT:])
         raise SystemExit(1) from None

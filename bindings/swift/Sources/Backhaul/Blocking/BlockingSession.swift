@@ -23,15 +23,7 @@ package final class BlockingSession: Sendable {
         self.handle = handle
         self.isNew = isNew
         self.patience = patience
-        var (events, progress) = (Int32(-1), Int32(-1))
-        do throws(BackhaulError) {
-            try check { error in bh_session_event_fd(handle.pointer, &events, error) }
-            try check { error in bh_session_progress_fd(handle.pointer, &progress, error) }
-        } catch {
-            bh_session_close(handle.pointer)
-            throw error
-        }
-        (eventDescriptor, progressDescriptor) = (events, progress)
+        (eventDescriptor, progressDescriptor) = try handle.sessionDescriptors()
     }
 
     deinit { close() }

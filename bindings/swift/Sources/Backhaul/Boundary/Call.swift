@@ -4,6 +4,19 @@ internal import CBackhaul
 struct Handle: Hashable, @unchecked Sendable {
     // Unchecked: the pointer is never dereferenced here, and any thread may use it (backhaul.h, "Threads").
     let pointer: OpaquePointer
+
+    /// The descriptors of a new session. If a descriptor cannot be made, the session is closed.
+    func sessionDescriptors() throws(BackhaulError) -> (events: Int32, progress: Int32) {
+        var (events, progress) = (Int32(-1), Int32(-1))
+        do throws(BackhaulError) {
+            try check { error in bh_session_event_fd(pointer, &events, error) }
+            try check { error in bh_session_progress_fd(pointer, &progress, error) }
+        } catch {
+            bh_session_close(pointer)
+            throw error
+        }
+        return (events, progress)
+    }
 }
 
 /// A call of the library. Its argument is the struct in which the library stores the error.

@@ -10,14 +10,13 @@ public enum Hosting: Int32, Hashable, Sendable {
     case embedded = 2
 }
 
-/// The options of an application. They are the fields of bh_application_options.
+/// The options of an application. They are the fields of bh_application_options, without the launch command.
 package struct ApplicationOptions: Sendable {
     package var identifier: String
     package var store: String?
     package var hosting: Hosting?
     package var observes = false
     package var daemon: String?
-    package var launch: LaunchCommand?
 
     package init(identifier: String) { self.identifier = identifier }
 
@@ -30,7 +29,6 @@ package struct ApplicationOptions: Sendable {
         options.hosting = hosting?.rawValue ?? Int32(BH_HOSTING_DEFAULT)
         options.flags = observes ? UInt32(BH_APPLICATION_OBSERVES) : 0
         options.daemon = try arena.optionalString(daemon, "the daemon's path")
-        if let launch { options.launch = arena.array([try launch.value(arena)]) }
         // Unsafe: the pointer is an opaque handle. This code never dereferences it.
         var pointer: OpaquePointer?
         try check { error in bh_application_open(&options, timeout, &pointer, error) }
