@@ -9,7 +9,8 @@ struct DeliveredTable {
     /// Inserts the idempotency keys of the succeeded tasks whose events are in the temporary table `selected`.
     func insertSelected() throws(Failure) { try connection.run(Self.insertSelected) }
 
-    /// Removes the keys of all rounds up to the last round that has ended according to the selected events.
+    /// Removes the keys of all rounds up to the last round that has ended according to the selected events. Removes all
+    /// keys if no round is open, and the event about the end of the last round is selected or was removed.
     func removeFinishedRounds(of session: SessionID) throws(Failure) {
         try connection.run(Self.removeFinishedRounds, .id(session))
     }
@@ -30,7 +31,12 @@ struct DeliveredTable {
         WHERE state = \(TaskState.succeeded.sql) AND idempotency_key IS NOT NULL
         """)
     private static let removeFinishedRounds = Query(
-        "DELETE FROM delivered WHERE session_id = ? AND round <= \(EventTable.lastSelectedRound)")
+        """
+        DELETE FROM delivered WHERE session_id = ?1 AND (round <= \(EventTable.lastSelectedRound)
+            OR EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND round_open = 0)
+                AND NOT EXISTS (SELECT 1 FROM events WHERE session_id = ?1
+                    AND kind = \(EventTable.Kind.sessionFinished.sql) AND id NOT IN (SELECT id FROM selected)))
+        """)
     private static let hasAny = Query("SELECT EXISTS (SELECT 1 FROM delivered WHERE session_id = ?)")
     private static let find = Query("SELECT task_id FROM delivered WHERE session_id = ? AND idempotency_key = ?")
 }

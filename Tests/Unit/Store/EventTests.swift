@@ -130,6 +130,22 @@ struct EventTests {
         #expect(try store.info(session)?.events == 4)
     }
 
+    @Test(
+        "an idempotency key is free when the ends of its task and of its round are acknowledged, in any order",
+        arguments: [[0, 1], [1, 0]])
+    func keysOfFinishedRounds(order: [Int]) throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let request = Request.numbered(1) { $0.idempotencyKey = "k" }
+        let first = try store.enqueue([request], in: session)[0]
+        try store.end(first)
+        let events = try store.events(of: session)
+        try store.acknowledge(session, .ids([events[order[0]].id]))
+        #expect(try store.enqueue([request], in: session) == [first])
+        try store.acknowledge(session, .ids([events[order[1]].id]))
+        #expect(try store.enqueue([request], in: session) != [first])
+    }
+
     @Test("a round ends if its last tasks are cancelled")
     func cancelledRound() throws {
         let store = try TestStore(scratch.path)
