@@ -174,8 +174,12 @@ struct Consistency {
             WHEN has_options AND request_options.task_id IS NULL THEN 'a part of its request'
             WHEN tasks.ended_ms IS NULL AND body_part_count <> (
                 SELECT count(*) FROM body_parts WHERE body_parts.task_id = ids.id) THEN 'its body'
-            WHEN tasks.ended_ms IS NULL AND \(TaskDelays.isDependent) AND NOT \(DependencyTable.lasts)
+            WHEN tasks.ended_ms IS NULL AND (\(TaskDelays.isDependent) AND NOT \(DependencyTable.lasts)
+                OR dependency_count <> (SELECT count(*) FROM dependencies WHERE dependencies.task_id = ids.id))
                 THEN 'the task that it waits for'
+            WHEN tasks.ended_ms IS NULL AND EXISTS (SELECT 1 FROM dependencies WHERE dependencies.task_id = ids.id
+                AND is_over AND \(DependencyTable.takesValues)) AND ids.id NOT IN (SELECT task_id FROM taken_values)
+                THEN 'what it takes from the response of another task'
             END AS lost
         FROM (SELECT id FROM tasks
             \(ownedByTasks.map { "UNION SELECT task_id FROM \($0) WHERE task_id > 0" }.joined(separator: " "))) AS ids

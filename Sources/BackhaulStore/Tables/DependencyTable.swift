@@ -77,6 +77,12 @@ struct DependencyTable {
 
     /// The SQL condition for a row of `tasks`: the task waits for another task.
     static let lasts = "EXISTS (SELECT 1 FROM dependencies WHERE task_id = tasks.id AND is_over = 0)"
+    /// The SQL condition for a row of `dependencies`: the task starts only with values from the response. If failures
+    /// of the other task are ignored, there may be no values.
+    static let takesValues = """
+        if_fails <> \(DependencyFailure.ignore.rawValue)
+            AND (dependencies.url IS NOT NULL OR dependencies.headers IS NOT NULL OR dependencies.body IS NOT NULL)
+        """
 
     private static func member(_ row: inout Row) -> (type: String, text: String?) {
         (row.text("type"), row.optionalText("CAST(value AS TEXT)"))

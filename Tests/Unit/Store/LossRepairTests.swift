@@ -159,6 +159,36 @@ struct LossRepairTests {
         #expect(try run(path, "", "SELECT group_concat(id) FROM tasks") == "1")
     }
 
+    @Test("a suspended task is lost if one of the tasks that it waits for is lost from its request")
+    func lostDependencyOfSuspended() throws {
+        try makeStore { store, session in
+            let first = try store.enqueue([.numbered(1)], in: session)[0]
+            let waiting = try store.enqueue([waiting(for: first)], in: session)
+            try store.control(session, .suspend, TaskSelection(ids: waiting))
+        }
+        try run(path, "DELETE FROM dependencies")
+        _ = try repair(path)
+        #expect(try run(path, "", "SELECT group_concat(id) FROM tasks") == "1")
+    }
+
+    @Test("a task that has lost what it took from a response is lost, because its request lacks this")
+    func lostTakenValues() throws {
+        try makeStore { store, session in
+            let first = try store.enqueue([.numbered(1)], in: session)[0]
+            var request = waiting(for: first)
+            request.options.dependencies[0].headers = [HeaderField("X-Token", "header:Token")]
+            try store.enqueue([request], in: session)
+            var outcome = Outcome(state: .succeeded)
+            outcome.response.headers = [HeaderField("Token", "t")]
+            try store.end(first, outcome)
+        }
+        #expect(try run(path, "DELETE FROM taken_values RETURNING 1", "SELECT count(*) FROM taken_values") == "0")
+        #expect(
+            try repair(path).contains {
+                $0.text.hasPrefix("task 2 is lost, because what it takes from the response of another task cannot be ")
+            })
+    }
+
     @Test("a suspended task and a task that was set aside stay so when their conditions are lost")
     func lostConditionsOfSuspendedTasks() throws {
         try makeStore { store, session in
