@@ -17,6 +17,8 @@ extension Connection {
         case SQLITE_IOERR where systemCode == EDQUOT || systemCode == ENOSPC: return full
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             return (.storeDamaged, Failure.damaged(reason).message)
+        // SQLite makes a sum of integers that is too large a REAL. Only values that nobody has stored are so large.
+        case SQLITE_CONSTRAINT where code == datatypeViolation: return (.storeDamaged, Failure.damaged(reason).message)
         case SQLITE_READONLY, SQLITE_PERM:
             return (.storeReadOnly, "the store's database cannot be written (\(reason)); make it writable")
         case SQLITE_CANTOPEN where systemCode == EMFILE || systemCode == ENFILE:
@@ -36,6 +38,8 @@ extension Connection {
         }
     }
 
+    /// SQLITE_CONSTRAINT_DATATYPE. Swift does not import this macro.
+    private static let datatypeViolation = SQLITE_CONSTRAINT | 12 << 8
     private static let full = (
         Status.storeFull, "the store's file system is full; free some space, and then retry"
     )

@@ -257,11 +257,12 @@ struct TaskDelays {
     /// The SQL assignments that park a task for challenge ?2. ?3 is the present time on the boot clock, and ?4 is the
     /// present time on the age calendar.
     private static let parks = """
-        due_boot_ms = ?3 + max(0, \(timeoutEnd) - ?4), due_reason = \(WaitReason.credential.sql), challenge_id = ?2
+        due_boot_ms = ?3 + max(0, min(\(longest), \(timeoutEnd) - ?4)), due_reason = \(WaitReason.credential.sql),
+        challenge_id = ?2
         """
     /// The SQL assignment that makes the end of the resource time-out the due time of the task. ?1 is the present time
     /// on the boot clock, and ?2 is the present time on the age calendar.
-    static let dueAtEnd = "due_boot_ms = ?1 + max(0, \(timeoutEnd) - ?2)"
+    static let dueAtEnd = "due_boot_ms = ?1 + max(0, min(\(longest), \(timeoutEnd) - ?2))"
 
     // MARK: Statements
 
