@@ -111,6 +111,7 @@ struct DependencyOperations {
         of rows: [DependencyRow], in state: TaskState, now: Int64
     ) throws(Failure) -> Consequences {
         var found = Consequences()
+        var ended: [SessionID: [(task: TaskID, wait: WaitRecord)]] = [:]
         for row in rows {
             try tables.dependencies.end(row)
             guard let task = try tables.tasks.live(row.task) else { continue }
@@ -129,19 +130,27 @@ struct DependencyOperations {
                 continue
             case .ignore: break
             }
-            if let lane = try release(row.task, in: task.session, now: now) { found.lanes.insert(lane) }
+            guard let lane = try release(row.task, now: now) else { continue }
+            found.lanes.insert(lane)
+            if let wait = try wait(of: row.task, in: task.session, now: now) {
+                ended[task.session, default: []].append((row.task, wait))
+            }
         }
+        // The records of a session are trimmed one time for all tasks.
+        for (session, waits) in ended { try self.waits.record(waits, in: session) }
         return found
     }
 
-    private func release(_ task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> LaneID? {
+    /// Returns the wait of a task for others, which has ended.
+    private func wait(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> WaitRecord? {
+        guard let place = try tables.listing.timeline(of: task, in: session) else { return nil }
+        return WaitRecord(
+            .dependency, WaitReason.dependency.text ?? "", beganMilliseconds: place.enqueued,
+            endedMilliseconds: max(now, place.enqueued))
+    }
+
+    private func release(_ task: TaskID, now: Int64) throws(Failure) -> LaneID? {
         guard let lane = try tables.delays.releaseDependent(task) else { return nil }
-        if let place = try tables.listing.timeline(of: task, in: session) {
-            let wait = WaitRecord(
-                .dependency, WaitReason.dependency.text ?? "", beganMilliseconds: place.enqueued,
-                endedMilliseconds: max(now, place.enqueued))
-            try waits.record([(task, wait)], in: session)
-        }
         // A load of the lane delays the task until its earliest start (`StartOperations.startable`).
         if let earliest = try tables.options.earliestStart(of: task), earliest > now {
             try tables.options.setDelayed(task, since: now)

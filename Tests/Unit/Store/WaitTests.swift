@@ -204,7 +204,7 @@ struct WaitTests {
                 row.integer()
             }
         }
-        #expect(try #require(count) <= 1_020)
+        #expect(try #require(count) <= 1_040)
         #expect(try #require(try waits(store, session, task, now: 20_000_000)).count == Limits.waitCount)
         let open = try store.run { try $0.waits.open() }
         #expect(open.map(\.reason) == [.heat])
@@ -218,5 +218,26 @@ struct WaitTests {
         try wait(store, WaitScope(session), .power, from: 4_000, to: 8_000)
         try store.run { _ = try $0.delays.adopt(ClockReading(wall: 9_010_000, boot: 9_000, bootID: "b")) }
         #expect(try waits(store, session, task, now: 9_010_000) == ["power 9004000-9008000"])
+    }
+
+    @Test("the shared records of each session have a limit, also if sessions record in turn")
+    func limit() throws {
+        let sessions = [session] + (try ["b", "c", "d"].map { try store.session($0) })
+        try store.run { transaction in
+            for time in 0..<1_500 {
+                for session in sessions {
+                    let id = try transaction.waits.begin(WaitScope(session), .metered, "it waits", now: Int64(time))
+                    try transaction.waits.end(id, now: Int64(time))
+                }
+            }
+        }
+        for session in sessions {
+            let count = try store.run { transaction in
+                try transaction.tables.connection.first(
+                    Query("SELECT count(*) FROM waits WHERE session_id = ?"), .id(session)
+                ) { row throws(Failure) in row.integer() }
+            }
+            #expect((count ?? 0) < 1_200)
+        }
     }
 }
