@@ -50,6 +50,7 @@ final class EngineLoop {
             { (transaction) throws(Failure) in
                 try transaction.delays.adopt(clock)
                 try transaction.clients.releaseDead()
+                try transaction.credentials.clearExpired(now: clock.wall)
                 _ = try transaction.delays.releaseUnreachable()
                 try transaction.delays.releaseSealed()
                 try transaction.challenges.rescheduleParked(bootMilliseconds: clock.boot, now: clock.wall)

@@ -159,6 +159,11 @@ final class CredentialController {
         else { return (nil, []) }
         let now = runtime.clocks.wallMilliseconds
         let hasExpired = credentials[task.session]?.expire(now: now) ?? false
+        if hasExpired {
+            runtime.store(
+                { (transaction) throws(Failure) in try transaction.credentials.clearExpired(now: now) },
+                then: { _ in [] })
+        }
         let effects = hasExpired ? changed(task.session) : []
         if task.request.hasOptions, task.request.options.refresh != .none {
             let (options, origin) = (task.request.options, task.origin.text)

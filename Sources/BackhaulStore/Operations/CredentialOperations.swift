@@ -21,6 +21,9 @@ public struct CredentialOperations {
         try tables.storedCredentials.remove(space, of: session)
     }
 
+    /// Removes the secrets of credentials that have expired. `now`: Unix milliseconds.
+    public func clearExpired(now: Int64) throws(Failure) { try tables.storedCredentials.clearExpired(now: now) }
+
     /// Returns the credentials of all sessions.
     public func kept() throws(Failure) -> [(session: SessionID, credential: StoredCredential)] {
         try tables.storedCredentials.all()

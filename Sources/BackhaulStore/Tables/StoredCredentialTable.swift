@@ -28,6 +28,10 @@ struct StoredCredentialTable {
             .text(space.realm ?? ""))
     }
 
+    /// Removes the secrets of credentials that have expired. The rows stay, so that a challenge is opened before the
+    /// next request. `now`: Unix milliseconds.
+    func clearExpired(now: Int64) throws(Failure) { try connection.run(Self.clearExpired, .integer(now)) }
+
     func all() throws(Failure) -> [(session: SessionID, credential: StoredCredential)] {
         try connection.all(Self.selectAll, read: Self.credential)
     }
@@ -72,6 +76,11 @@ struct StoredCredentialTable {
         WHERE (session_id, kind, origin) = (?1, ?2, ?3) AND challenge_id = (
             SELECT min(challenge_id) FROM stored_credentials WHERE (session_id, kind, origin) = (?1, ?2, ?3)
             HAVING count(*) > ?4)
+        """)
+    private static let clearExpired = Query(
+        """
+        UPDATE stored_credentials SET user = NULL, password = NULL, headers = NULL
+        WHERE expires_ms <= ? AND (user IS NOT NULL OR headers IS NOT NULL)
         """)
     private static let selectAll = Query(credential, "FROM stored_credentials")
 }

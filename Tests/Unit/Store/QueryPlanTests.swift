@@ -89,6 +89,7 @@ struct QueryPlanTests {
                     StoredCredential(
                         space: open.space, challenge: open.id, schemes: .basic,
                         response: .credential(user: "u", password: "p")), of: session)
+                try transaction.credentials.clearExpired(now: 1)
                 _ = try transaction.credentials.kept()
                 try transaction.credentials.forget(open.space, of: session)
                 _ = try transaction.endings.failTasks(of: open, in: session, now: 1)

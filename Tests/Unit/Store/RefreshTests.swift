@@ -210,8 +210,22 @@ struct RefreshTests {
         #expect(try all() == credentials)
         try store.run { try $0.credentials.keep(newer, of: session) }
         #expect(try all() == [credentials[1], newer])
+        try store.run { try $0.credentials.clearExpired(now: 76) }
+        #expect(try all() == [credentials[1], newer])
         try store.run { try $0.credentials.forget(space, of: session) }
         #expect(try all() == [credentials[1]])
+    }
+
+    @Test("the secret of a credential that has expired is removed; its challenge is opened before the next request")
+    func expired() throws {
+        var credential = StoredCredential(
+            space: ProtectionSpace(kind: .server, origin: "https://a:443", realm: "r"),
+            challenge: ChallengeID(rawValue: 3), schemes: .basic, response: .credential(user: "u", password: "p"),
+            expiresMilliseconds: 77)
+        try store.run { [credential] in try $0.credentials.keep(credential, of: session) }
+        try store.run { try $0.credentials.clearExpired(now: 77) }
+        credential.response = .headers([])
+        #expect(try store.run { try $0.credentials.kept() }.map(\.credential) == [credential])
     }
 
     @Test("the store keeps only the newest credentials of a server that invents realms")
