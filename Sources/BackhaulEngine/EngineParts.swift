@@ -194,7 +194,10 @@ struct HousekeepingParts {
                 remove: { paths, then in services.disk.remove(paths, then: runtime.returning(then)) },
                 watchMounts: { changed in MountWatch(runtime, changed) }))
         let uploads = AbandonedUploads(
-            runtime, AbandonedUploads.Surroundings { Self.remove($0, $1, runtime, base, conditions, then: $2) })
+            runtime,
+            AbandonedUploads.Surroundings(
+                send: { Self.remove($0, $1, runtime, base, conditions, then: $2) },
+                setNeeds: { conditions.setNeeds($0, of: .removals) }))
         (requestBodies, leftovers, abandonedUploads) = (bodies, sweeper, uploads)
         idle = IdleMonitor(
             runtime, lingerMilliseconds: services.options.lingerMilliseconds,
@@ -214,20 +217,24 @@ struct HousekeepingParts {
         ticker = runtime.timer { [.tick] }
     }
 
-    /// Sends the request that removes what a server has of the upload. Returns nil if it may not be sent now.
+    /// Sends the request that removes what a server has of the upload.
     private static func remove(
         _ upload: AbandonedUpload, _ configuration: SessionConfiguration, _ runtime: LoopRuntime, _ base: BaseParts,
         _ conditions: ConditionsController, then: @escaping (Int32?) -> [EngineEffect]
-    ) -> AnyObject? {
+    ) -> AbandonedUploads.Sending {
         let constraints = EffectiveConstraints(session: configuration.constraints)
         let (holds, effects) = conditions.holdsOfActivity(constraints, of: upload.session)
         runtime.add(effects)
-        guard let holds, holds.isEmpty,
-            let request = try? TransferRequest(
-                removing: upload, configuration, credentials: base.credentials[upload.session])
-        else { return nil }
+        guard let holds, holds.isEmpty else {
+            return .held(by: constraints.neededAtStart(), isRead: holds != nil)
+        }
         let cookies = base.cookies.jar(of: upload.session)
-        return try? UploadRemoval(request, runtime, base.transport, cookies: cookies, then: then)
+        guard
+            let request = try? TransferRequest(
+                removing: upload, configuration, credentials: base.credentials[upload.session]),
+            let removal = try? UploadRemoval(request, runtime, base.transport, cookies: cookies, then: then)
+        else { return .failed }
+        return .sent(removal)
     }
 
     func close() {

@@ -11,14 +11,21 @@ final class ConditionsController {
         case reconsider, prune
     }
 
+    enum OtherWork {
+        /// Activities with an open window.
+        case activities
+        /// The removal of abandoned uploads.
+        case removals
+    }
+
     private let runtime: any Runtime
     private let sessions: SessionTable
     private let scheduler: TaskScheduler
     private let running: any RunningTasks
     private let parts: ConditionParts
     private let deadlines: DeadlineController
-    /// The conditions on which activities with an open window depend.
-    private var activityNeeds: ConditionSet = []
+    /// The conditions on which other work than tasks depends.
+    private var otherNeeds: [OtherWork: ConditionSet] = [:]
     private(set) var holds = Holds()
     /// Nil after `close`: nothing is judged any more.
     private var timer: (any RuntimeTimer)?
@@ -46,9 +53,9 @@ final class ConditionsController {
         parts.timeZone.close()
     }
 
-    func setActivityNeeds(_ needs: ConditionSet) {
-        guard needs != activityNeeds else { return }
-        activityNeeds = needs
+    func setNeeds(_ needs: ConditionSet, of work: OtherWork) {
+        guard needs != otherNeeds[work, default: []] else { return }
+        otherNeeds[work] = needs
         schedulePruning()
     }
 
@@ -299,7 +306,7 @@ final class ConditionsController {
         for group in running { holds.noteBusy(group, now: runtime.now) }
         let active = running.union(scheduler.ready.values.map(group(of:)))
         guard let pruned = holds.prune(running: runningLanes, active: active, now: runtime.now) else { return [] }
-        var needs = pruned.needs.union(activityNeeds)
+        var needs = otherNeeds.values.reduce(pruned.needs) { $0.union($1) }
         if parts.budgetDelays.hasDelayed || budgets.readsNetworkUntil != nil { needs.insert(.network) }
         let counted = needs.contains(.network) ? [] : budgets.networkBecameUnknown()
         parts.monitor.setNeeds(needs)

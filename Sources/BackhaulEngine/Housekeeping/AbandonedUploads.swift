@@ -8,9 +8,17 @@ internal import BackhaulTransport
 final class AbandonedUploads {
     /// What this object needs of the engine.
     struct Surroundings {
-        /// Sends the request for the removal. `then` gets the status of the response; nil if none came. Returns nil if
-        /// the request may not be sent now, because a condition of the session is not met.
-        var send: (AbandonedUpload, SessionConfiguration, _ then: @escaping (Int32?) -> [EngineEffect]) -> AnyObject?
+        /// Sends the request for the removal. `then` gets the status of the response; nil if none came.
+        var send: (AbandonedUpload, SessionConfiguration, _ then: @escaping (Int32?) -> [EngineEffect]) -> Sending
+        /// Has the engine read these conditions until the next call.
+        var setNeeds: (ConditionSet) -> Void
+    }
+
+    enum Sending {
+        case sent(AnyObject)
+        /// The session has conditions that are not met, or that the engine has not read yet.
+        case held(by: ConditionSet, isRead: Bool)
+        case failed
     }
 
     private static let batchSize = 64
@@ -27,6 +35,10 @@ final class AbandonedUploads {
     private var request: AnyObject?
     /// Whether some servers have not removed their resources in the present pass.
     private var hasFailed = false
+    /// The conditions that have held back requests in the present pass.
+    private var needs: ConditionSet = []
+    /// Whether some of these conditions were not read yet.
+    private var awaitsConditions = false
     /// Whether the present pass must be followed by another one.
     private var mustRepeat = false
     private(set) var isBusy = false
@@ -44,9 +56,12 @@ final class AbandonedUploads {
     func remove() {
         mustRepeat = isBusy
         guard !isBusy else { return }
-        (isBusy, hasFailed) = (true, false)
+        (isBusy, hasFailed, needs, awaitsConditions) = (true, false, [], false)
         readNext(after: "")
     }
+
+    /// Begins a pass, if an earlier one lacked conditions that are read now.
+    func conditionsChanged() { if awaitsConditions { remove() } }
 
     private func readNext(after url: String) {
         runtime.store(
@@ -62,11 +77,20 @@ final class AbandonedUploads {
 
     private func sendNext() -> [EngineEffect] {
         guard let (upload, configuration) = batch.first else { return [] }
-        request = surroundings.send(upload, configuration) { [unowned self] status in
+        let sending = surroundings.send(upload, configuration) { [unowned self] status in
             request = nil
             return answered(upload, status)
         }
-        return request == nil ? answered(upload, nil) : []
+        switch sending {
+        case .sent(let sent):
+            request = sent
+            return []
+        case .held(let conditions, let isRead):
+            needs.formUnion(conditions)
+            if !isRead { awaitsConditions = true }
+            return answered(upload, nil)
+        case .failed: return answered(upload, nil)
+        }
     }
 
     private func answered(_ upload: AbandonedUpload, _ status: Int32?) -> [EngineEffect] {
@@ -90,6 +114,7 @@ final class AbandonedUploads {
 
     private func end() -> [EngineEffect] {
         isBusy = false
+        surroundings.setNeeds(needs)
         if mustRepeat {
             remove()
         } else if hasFailed {

@@ -21,12 +21,18 @@ public struct UploadOperations {
         after url: String, limit: Int
     ) throws(Failure) -> [(upload: AbandonedUpload, configuration: SessionConfiguration)] {
         var found: [(upload: AbandonedUpload, configuration: SessionConfiguration)] = []
-        for upload in try tables.uploads.abandoned(after: url, limit: limit) {
-            if let configuration = try tables.sessions.configuration(of: upload.session) {
-                found.append((upload, configuration))
-            } else {
-                try tables.uploads.forget(upload)
+        var url = url
+        while found.isEmpty {
+            let uploads = try tables.uploads.abandoned(after: url, limit: limit)
+            guard let last = uploads.last else { break }
+            for upload in uploads {
+                if let configuration = try tables.sessions.configuration(of: upload.session) {
+                    found.append((upload, configuration))
+                } else {
+                    try tables.uploads.forget(upload)
+                }
             }
+            url = last.url
         }
         return found
     }

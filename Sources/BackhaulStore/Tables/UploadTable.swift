@@ -65,8 +65,11 @@ struct UploadTable {
             LEFT JOIN request_options USING (task_id)
         """
     }
+    /// A later version of the library may have recorded other protocols.
+    private static let knownProtocols = UploadProtocol.allCases.map { "\($0.rawValue)" }.joined(separator: ", ")
     private static let selectAbandoned = Query(
-        AbandonedUpload.init(row:), "FROM abandoned_uploads WHERE url > ? ORDER BY url LIMIT ?")
+        AbandonedUpload.init(row:),
+        "FROM abandoned_uploads WHERE url > ? AND upload_protocol IN (\(knownProtocols)) ORDER BY url LIMIT ?")
     private static let forget = Query("DELETE FROM abandoned_uploads WHERE url = ?")
 }
 

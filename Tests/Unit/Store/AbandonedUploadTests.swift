@@ -63,4 +63,22 @@ struct AbandonedUploadTests {
         try store.acknowledge(session, .through(try store.events(of: session).last?.id ?? .zero))
         #expect(try abandoned() == [])
     }
+
+    @Test("uploads that are forgotten, or whose protocol is unknown, do not hide those that follow")
+    func pages() throws {
+        try store.control(session, .cancel)
+        try store.run { transaction in
+            for url in ["http://a/0", "http://a/1", "http://a/2"] {
+                try transaction.tables.connection.run(
+                    Query(
+                        """
+                        INSERT INTO abandoned_uploads SELECT '\(url)', 99, upload_protocol, request_url, headers,
+                            s3_endpoint, s3_region, s3_profile, s3_credential_command, s3_path_style, abandoned_ms
+                        FROM abandoned_uploads LIMIT 1
+                        """))
+            }
+        }
+        let found = try store.run { try $0.uploads.abandoned(after: "", limit: 2).map(\.upload.url) }
+        #expect(found == ["http://a/u/1"])
+    }
 }

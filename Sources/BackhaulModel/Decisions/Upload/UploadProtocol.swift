@@ -57,7 +57,7 @@ public enum UploadVerdict: Equatable, Sendable {
 }
 
 /// The protocol of an upload, as decisions without I/O. The store has the numbers.
-public enum UploadProtocol: Int32, Sendable {
+public enum UploadProtocol: Int32, Sendable, CaseIterable {
     /// HTTP cannot report how much of a body has arrived, so each attempt sends the whole body.
     case plain = 1
     case ietf = 3

@@ -11,14 +11,18 @@ struct AbandonedUploadsTests {
     /// A fake transport, whose requests are answered by the test.
     final class Server {
         var requested: [String] = []
-        var isHeld = false
+        /// What becomes of each request; nil: it is sent.
+        var refusal: AbandonedUploads.Sending?
+        var needs: ConditionSet = []
         private(set) var answer: (Int32?) -> [EngineEffect] = { _ in [] }
 
-        func send(_ upload: AbandonedUpload, _ then: @escaping (Int32?) -> [EngineEffect]) -> AnyObject? {
-            guard !isHeld else { return nil }
+        func send(
+            _ upload: AbandonedUpload, _ then: @escaping (Int32?) -> [EngineEffect]
+        ) -> AbandonedUploads.Sending {
+            if let refusal { return refusal }
             requested.append(upload.url)
             answer = then
-            return self
+            return .sent(self)
         }
     }
 
@@ -28,7 +32,10 @@ struct AbandonedUploadsTests {
 
     init() {
         uploads = AbandonedUploads(
-            runtime, AbandonedUploads.Surroundings { [server] upload, _, then in server.send(upload, then) })
+            runtime,
+            AbandonedUploads.Surroundings(
+                send: { [server] upload, _, then in server.send(upload, then) },
+                setNeeds: { [server] in server.needs = $0 }))
     }
 
     private func page(_ urls: String..., agoMilliseconds: Int64 = 0) -> Page {
@@ -86,11 +93,30 @@ struct AbandonedUploadsTests {
 
     @Test("while the conditions of the session are not met, no request is sent and nothing is forgotten")
     func held() throws {
-        server.isHeld = true
+        server.refusal = .held(by: .power, isRead: true)
         uploads.remove()
         try runtime.storeReturns(page("http://a/1", "http://a/2"))
         try runtime.storeReturns(page())
         #expect(server.requested == [] && !uploads.isBusy)
+        uploads.conditionsChanged()
+        #expect(!uploads.isBusy)
+    }
+
+    @Test("conditions of the session that the engine has not read are read, and then the request is sent")
+    func unread() throws {
+        server.refusal = .held(by: .power, isRead: false)
+        uploads.remove()
+        try runtime.storeReturns(page("http://a/1"))
+        try runtime.storeReturns(page())
+        #expect(server.needs == .power)
+        server.refusal = nil
+        uploads.conditionsChanged()
+        try runtime.storeReturns(page("http://a/1"))
+        #expect(server.requested == ["http://a/1"])
+        answer(204)
+        try runtime.storeReturns(())
+        try runtime.storeReturns(page())
+        #expect(server.needs == [])
     }
 
     @Test("an upload that is abandoned during a pass is found by a further pass")
