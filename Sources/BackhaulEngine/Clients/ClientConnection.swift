@@ -22,11 +22,13 @@ final class ClientConnection {
     /// client's commands keep their order.
     var isInspecting = false
     var inspectedDirectories = InspectedDirectories()
-    private var queuedMessages: [ClientMessage] = []
+    private var queuedMessages: ArraySlice<ClientMessage> = []
     /// Whether a disk thread is copying or linking the body files of an enqueue into the store. This work may take
     /// long. Later enqueues wait until it ends. Other commands do not wait.
     var isIngestingBodies = false
-    private var queuedEnqueues: [ClientMessage] = []
+    private var queuedEnqueues: ArraySlice<ClientMessage> = []
+    /// The limit on queued messages. A correct client has fewer commands without a reply (`CommandBudget`).
+    private static let queueLimit = 16_384
 
     struct AttachedHandle: Sendable {
         var session: SessionID
@@ -61,13 +63,16 @@ final class ClientConnection {
         self.process = process
     }
 
-    func queue(_ message: ClientMessage) { queuedMessages.append(message) }
+    /// Queues the message. Drops it if there are too many.
+    func queue(_ message: ClientMessage) {
+        if queuedMessages.count < Self.queueLimit { queuedMessages.append(message) }
+    }
 
-    func nextQueuedMessage() -> ClientMessage? { queuedMessages.isEmpty ? nil : queuedMessages.removeFirst() }
+    func nextQueuedMessage() -> ClientMessage? { queuedMessages.popFirst() }
 
     func queueEnqueue(_ message: ClientMessage) { queuedEnqueues.append(message) }
 
-    func nextQueuedEnqueue() -> ClientMessage? { queuedEnqueues.isEmpty ? nil : queuedEnqueues.removeFirst() }
+    func nextQueuedEnqueue() -> ClientMessage? { queuedEnqueues.popFirst() }
 
     func attach(_ handle: HandleID, _ attached: AttachedHandle) { handles[handle] = attached }
 

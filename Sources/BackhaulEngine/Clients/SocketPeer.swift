@@ -38,7 +38,7 @@ final class SocketPeer {
     private var deferredYields: Set<ByteString> = []
     /// When this object began to wait for bytes of the peer: for its first message (the hello), or for the rest of a
     /// frame. Nil if no bytes are missing.
-    private(set) var inputPendingSince: Int64?
+    var inputPendingSince: Int64?
 
     init?(id: ConnectionID, stream: UnixStream, peer: PeerCredential, server: SocketServer) {
         self.id = id

@@ -33,6 +33,8 @@ final class SocketServer {
     private var retry: LoopTimer?
     private var repairTimer: LoopTimer?
     private var inputTimer: LoopTimer?
+    /// The time at which `inputTimer` is due.
+    private var inputTimerDue: Int64 = 0
     private var peers: [ConnectionID: SocketPeer] = [:]
     /// A spare descriptor. If the process has no other descriptor left, this descriptor is closed for a moment. Then
     /// the engine can accept a client, and refuse it with the reason.
@@ -180,12 +182,16 @@ final class SocketServer {
     func startInputTimer() {
         let limits = services.options.timeoutMilliseconds
         let first = min(limits.hello, limits.frame, Self.retryMilliseconds)
-        if inputTimer?.isRunning == false { inputTimer?.start(milliseconds: first) }
+        guard inputTimer?.isRunning == false else { return }
+        inputTimerDue = loop.now + first
+        inputTimer?.start(milliseconds: first)
     }
 
     private func closeOverduePeers() {
         let (now, limits) = (loop.now, services.options.timeoutMilliseconds)
         let owing = peers.values.filter { $0.inputPendingSince != nil }
+        // While the machine slept, or this process was stopped, no peer could send anything.
+        for peer in owing { peer.inputPendingSince? += max(0, now - inputTimerDue) }
         let isCrowded = owing.reduce(0) { $0 + $1.bufferedBytes } > Self.partialFrameLimit
         for peer in owing {
             guard let since = peer.inputPendingSince else { continue }

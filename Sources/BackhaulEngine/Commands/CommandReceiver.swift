@@ -87,7 +87,11 @@ final class CommandReceiver {
     func handle(_ message: ClientMessage, from id: ConnectionID) {
         engine.queue([.workDone])
         guard let connection = engine.clients.registry[id] else { return }
-        guard !connection.isInspecting else { return connection.queue(message) }
+        guard !connection.isInspecting else {
+            // A connection has one hello, and the first one was checked or is being checked.
+            if case .hello = message { return }
+            return connection.queue(message)
+        }
         if connection.isIngestingBodies, case .command(_, _, .enqueue) = message {
             return connection.queueEnqueue(message)
         }
