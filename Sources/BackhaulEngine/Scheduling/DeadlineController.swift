@@ -24,6 +24,8 @@ final class DeadlineController {
     /// At the end of this iteration of the loop, the engine reads when the next resource time-out in each of these
     /// sessions ends.
     private var sessionsWithUnknownEnd: Set<SessionID> = []
+    /// The sessions whose overdue tasks were all ended, except those that still run, because they wait for their disk.
+    private var checkedSessions: Set<SessionID> = []
     /// The next latest start, in Unix milliseconds.
     private var latestStart: Int64?
 
@@ -72,7 +74,9 @@ final class DeadlineController {
                 try transaction.tasks.nextTimeoutEnd(of: session)
             },
             then: { [unowned self] end in
-                nextEnds[session] = end
+                let isChecked = checkedSessions.remove(session) != nil
+                let earliest = isChecked ? calendar.milliseconds + Self.retryMilliseconds : .min
+                nextEnds[session] = end.map { max($0, earliest) }
                 return [.scheduleCheck]
             })
     }
@@ -92,8 +96,9 @@ final class DeadlineController {
                     try transaction.tasks.overdue(of: session, limit: Self.overdueLimit, now: now)
                 },
                 then: { [unowned self] overdue in
+                    if overdue.count < Self.overdueLimit { checkedSessions.insert(session) }
                     // A longer time-out, or a clock step, may have moved the end since the store was read.
-                    [.endOverdue(overdue.filter(isOverdue)), .tasksHeld(of: session)]
+                    return [.endOverdue(overdue.filter(isOverdue)), .tasksHeld(of: session)]
                 })
         }
     }

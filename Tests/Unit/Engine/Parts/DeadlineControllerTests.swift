@@ -42,6 +42,18 @@ struct DeadlineControllerTests {
         #expect(fixture.runtime.takeEffects().overdue == [1])
     }
 
+    @Test("an overdue task that runs until its disk is done does not cause more than one check in a second")
+    func finishing() throws {
+        for _ in 0..<2 {
+            deadlines.tasksHeld(of: EngineFixture.session)
+            fixture.runtime.endIteration()
+            try fixture.runtime.storeReturns(Int64?.some(calendar.milliseconds - 1))
+            deadlines.check()
+            if fixture.runtime.pendingStoreCalls > 0 { try fixture.runtime.storeReturns([overdueTask()]) }
+        }
+        #expect(deadlines.untilNext == 1_000)
+    }
+
     @Test("when tasks begin to wait for a paused origin, the next deadline of their session is read")
     func pausedOrigin() throws {
         fixture.scheduler.setOriginWidths([ConditionsFixture.lane.origin: 0])
