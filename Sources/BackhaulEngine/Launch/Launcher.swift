@@ -79,8 +79,14 @@ final class Launcher: Sendable {
         service.workingDirectory = workingDirectory(of: order)
         service.exitsWithControlGroup = true
         service.stopTimeoutMilliseconds = UInt64(LaunchDecision.endMilliseconds)
-        let started = try manager.startService(service)
-        return LaunchedProcess(process: started.process, unit: started.name)
+        do throws(Failure) {
+            let started = try manager.startService(service)
+            return LaunchedProcess(process: started.process, unit: started.name)
+        } catch {
+            // The manager would start the program after this call has reported a failure.
+            if error.status == .timeout { _ = try? manager.stopService(order.unit) }
+            throw error
+        }
     }
 
     private static func startDetached(_ order: LaunchRequest) throws(Failure) -> LaunchedProcess {
