@@ -78,18 +78,19 @@ struct ActivityControllerTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("if an activity has a request, its start adds a task, and the scheduler is notified of this task")
+    @Test("if an activity has a request, its start adds a task, and the scheduler and clients are notified")
     func enqueues() throws {
         activities.check()
         try find([activity()])
         var start = start()
         start?.enqueued = EnqueuedTasks(lanes: [EngineFixture.lane.id], nextDue: 5, nextLatestStart: 7)
+        start?.change.withdrawsEnd = true
         try runtime.storeReturns(start)
         let effects = runtime.takeEffects()
         #expect(effects.waiting == [[1]])
         #expect(effects.contains { if case .due(5) = $0 { true } else { false } })
         #expect(effects.contains { if case .latestStart(7) = $0 { true } else { false } })
-        #expect(!effects.contains { if case .announce = $0 { true } else { false } })
+        #expect(effects.contains { if case .announce(let change) = $0 { change.withdrawsEnd } else { false } })
     }
 
     @Test("the activities are read again at the time that the store has returned")
