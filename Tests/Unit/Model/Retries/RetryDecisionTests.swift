@@ -90,23 +90,21 @@ struct RetryDecisionTests {
     }
 
     @Test("a content network's statuses 520 to 530 are retried by default", arguments: [520, 523, 524, 530])
-    func contentNetworks(_ code: Int64) { check(RetryRow("\(code)", status(code), becomes: first)) }
+    func contentNetworks(_ code: Int64) { RetryRow("\(code)", status(code), becomes: first).check() }
 
     @Test("a task that was not redirected to a paused origin waits, whatever its policy, until its deadline at most")
     func pausedTarget() {
-        check(
-            RetryRow("paused", connection, becomes: .whenOriginAllows(milliseconds: 3_000)) {
-                $0.redirectDelay = 3_000
-                $0.consecutiveFailures = 9
-            } policy: {
-                $0.retryErrors = .nothing
-                $0.maximumAttempts = 1
-            })
-        check(
-            RetryRow("deadline", connection, becomes: .whenOriginAllows(milliseconds: 10)) {
-                $0.redirectDelay = 3_000
-                $0.remainingMilliseconds = 10
-            })
+        RetryRow("paused", connection, becomes: .whenOriginAllows(milliseconds: 3_000)) {
+            $0.redirectDelay = 3_000
+            $0.consecutiveFailures = 9
+        } policy: {
+            $0.retryErrors = .nothing
+            $0.maximumAttempts = 1
+        }.check()
+        RetryRow("deadline", connection, becomes: .whenOriginAllows(milliseconds: 10)) {
+            $0.redirectDelay = 3_000
+            $0.remainingMilliseconds = 10
+        }.check()
     }
 
     @Test(
