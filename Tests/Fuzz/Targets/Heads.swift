@@ -95,6 +95,11 @@ private final class Reader {
         try require(code != CURLE_COULDNT_CONNECT, "libcurl cannot connect to the listener")
         isAccepted = code == CURLE_OK && head.isComplete
         bhl_easy_get_long(easy.handle, CURLINFO_RESPONSE_CODE, &curlStatus)
+    }
+
+    /// Reads the fields at the end of the head, because libcurl appends a folded line of the trailer to the last field
+    /// that it has stored, which may be one of the head.
+    private func readCurlFields() {
         var field = curl_easy_nextheader(easy.handle, UInt32(CURLH_HEADER), -1, nil)
         while let found = field {
             let value = UnsafeRawBufferPointer(start: found.pointee.value, count: strlen(found.pointee.value))
@@ -128,6 +133,7 @@ private final class Reader {
         case .broken: return false
         case .interim, .more: return !head.isHTTP2
         case .complete:
+            readCurlFields()
             let framing = ResponseFraming(head, method: "GET")
             self.framing = framing
             ignoresLength = easy.contentLength == nil

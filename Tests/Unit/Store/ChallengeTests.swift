@@ -131,6 +131,16 @@ struct ChallengeTests {
         #expect(try waiting(store).isEmpty)
     }
 
+    @Test("a task whose damaged row has the greatest possible times can wait for a credential")
+    func absurdTimes() throws {
+        let id = try store.enqueue([.numbered(1)], in: session)[0]
+        try store.run { transaction in
+            try transaction.connection.run(Query("UPDATE tasks SET enqueued_ms = \(Int64.max), suspended_ms = 1"))
+        }
+        try park(store, id)
+        #expect(try store.tasks(of: session).map(\.reason) == [.credential])
+    }
+
     @Test("a task with a finish intent, whose file is complete, neither waits for a credential nor fails without one")
     func ending() throws {
         let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)
