@@ -55,7 +55,7 @@ final class GroupCommit {
     deinit {
         // When the connection is closed, SQLite makes a checkpoint and deletes the log by its name. This option
         // prevents both.
-        if database.descriptors.mayBeReplaced(Schema.walName) || !database.descriptors.areUnchanged {
+        if database.descriptors.mayBeReplaced(Schema.walName) {
             connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         }
         // After the close, the numbers of the database's descriptors may belong to other files of the process.
@@ -205,23 +205,14 @@ final class GroupCommit {
     private func checkpointIfLong() {
         guard end == nil else { return }
         let size = connection.walSize
-        guard size >= Self.checkpointSize, mayCheckpoint() else { return }
+        guard size >= Self.checkpointSize else { return }
         connection.checkpoint(truncating: size >= Self.truncatingSize)
     }
 
     var needsIdleCheckpoint: Bool { end == nil && connection.walSize >= Self.idleCheckpointSize }
 
     func checkpointWhileIdle() {
-        if needsIdleCheckpoint, mayCheckpoint() { connection.checkpoint(truncating: false) }
-    }
-
-    /// If SQLite's descriptors belong to other files now, ends all transactions and returns false.
-    private func mayCheckpoint() -> Bool {
-        if database.descriptors.areUnchanged { return true }
-        end = Failure(
-            .engineFailed,
-            "the host closed descriptors of the store, which belong to the library; open the store again")
-        return false
+        if needsIdleCheckpoint { connection.checkpoint(truncating: false) }
     }
 
     private static let begin = Query("BEGIN")

@@ -3,9 +3,8 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The files that SQLite opened for the database and its log, and their descriptors. If a host closes these descriptors
-/// by mistake, another file may get their numbers, and a checkpoint would damage that file and lose the log. So the
-/// engine checks the descriptors before each checkpoint. `ForkGuard` closes their copies in forked children.
+/// The files that SQLite opened for the database and its log, and their descriptors. `ForkGuard` closes the copies of
+/// the descriptors in forked children.
 ///
 /// If one of the files was removed or replaced, all writes to the old file are lost when the last descriptor of that
 /// file is closed.
@@ -19,7 +18,7 @@ struct DatabaseDescriptors {
     private let names: [String]
     /// For each name, the file that had this name when this struct was initialised. Nil if no file had the name.
     private let named: [File?]
-    private var files: [Int32: File] = [:]
+    private var numbers: [Int32] = []
 
     /// Finds the files among this process's descriptors, because SQLite does not report the numbers of its descriptors.
     init(directory: Descriptor, names: [String]) {
@@ -29,14 +28,12 @@ struct DatabaseDescriptors {
         // The list needs no limit: the kernel limits the number of descriptors.
         for name in (try? DirectoryReader.textNames(in: "/proc/self/fd", limit: .max)) ?? [] {
             guard let number = Int32(name), let file = Self.file(number), named.contains(file) else { continue }
-            files[number] = file
+            numbers.append(number)
             ForkGuard.add(number)
         }
     }
 
-    func excludeFromForkGuard() { for number in files.keys { ForkGuard.remove(number) } }
-
-    var areUnchanged: Bool { files.allSatisfy { number, file in Self.file(number) == file } }
+    func excludeFromForkGuard() { for number in numbers { ForkGuard.remove(number) } }
 
     /// Throws if one of the files was removed, or if another file has replaced it, or if the disk does not report
     /// this.

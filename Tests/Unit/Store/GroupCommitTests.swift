@@ -238,53 +238,6 @@ struct GroupCommitTests {
         #expect(databaseSize() > 1 << 20)
         #expect(try store.info(session)?.liveTasks == 30)
     }
-
-    @Test("if another file has the number of the database's descriptor, the store ends before it writes to that file")
-    func closedDescriptors() async throws {
-        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
-            let store = try TestStore(path + "/store")
-            let session = try store.session()
-            let data = [UInt8](repeating: 1, count: 60_000)
-            let requests = (0..<30).map { Request.numbered($0) { $0.userData = data } }
-            // The log is long enough for a checkpoint while no call waits. The descriptor is replaced before.
-            let hostFiles = try store.run { transaction in
-                _ = try transaction.tasks.enqueue(requests.map { ($0, .example) }, in: session, now: 2_000)
-                return replaceDescriptors(of: path + "/store/" + Schema.fileName, by: path + "/host")
-            }
-            #expect(!hostFiles.isEmpty)
-            let limit = Deadline.after(milliseconds: 60_000)
-            var status: Status?
-            while status != .engineFailed, !limit.hasPassed {
-                usleep(useconds_t(StoreThread.idleMilliseconds * 2_000))
-                do { _ = try store.info(session) } catch { status = (error as? Failure)?.status }
-            }
-            #expect(status == .engineFailed)
-            store.close()
-            for file in hostFiles {
-                var status = stat()
-                #expect(stat(file, &status) == 0 && status.st_size == 0)
-            }
-            #expect(try TestStore(path + "/store").info(session)?.liveTasks == 30)
-        }
-    }
-}
-
-/// Gives the numbers of the file's descriptors to new files, as a host would that closes these descriptors. Returns the
-/// paths of the new files.
-private func replaceDescriptors(of path: String, by prefix: String) -> [String] {
-    var wanted = stat()
-    guard stat(path, &wanted) == 0 else { return [] }
-    var paths: [String] = []
-    for number in Int32(3)..<256 {
-        var found = stat()
-        guard fstat(number, &found) == 0, found.st_ino == wanted.st_ino, found.st_dev == wanted.st_dev else { continue }
-        let path = "\(prefix)-\(number)"
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0, dup2(file, number) == number else { continue }
-        close(file)
-        paths.append(path)
-    }
-    return paths
 }
 
 /// A small file system in memory, which is mounted until the object is released.
