@@ -72,11 +72,19 @@ public enum URLParser {
         }
         if isMisreadFragment(location) { return (base, try origin(of: base)) }
         return try read(
-            location, relativeTo: base, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE)
+            encodingFragment(of: location), relativeTo: base, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE)
         ) { (handle, origin) throws(Failure) in
             guard let url = try part(handle, CURLUPART_URL) else { throw invalid("it cannot be written as a URL") }
             return (url, origin)
         }
+    }
+
+    /// Percent-encodes spaces and bytes outside of ASCII in the fragment. libcurl 7.88 does this only for the parts
+    /// before it.
+    private static func encodingFragment(of location: [UInt8]) -> [UInt8] {
+        let fragment = location.drop { $0 != UInt8(ascii: "#") }
+        return location[..<fragment.startIndex]
+            + fragment.flatMap { (0x21...0x7E).contains($0) ? [$0] : Array("%\(String($0, radix: 16))".utf8) }
     }
 
     private static func read<Result>(

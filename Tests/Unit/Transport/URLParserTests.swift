@@ -129,6 +129,7 @@ struct URLParserTests {
             ("https://b:444/c", "http://a/x", "https://b:444/c"),
             ("//B\u{DC}CHER.example/\u{FC}", "http://a/x", "http://xn--bcher-kva.example/%c3%bc"),
             ("https://b%C3%BCcher.example:81/?q", "http://a/x", "https://xn--bcher-kva.example:81/?q"),
+            ("/b?c#\u{FC} d#%20", "http://a/x", "http://a/b?c#%c3%bc%20d#%20"),
         ])
     func resolved(location: String, base: String, url: String) throws {
         #expect(try URLParser.resolve(Array(location.utf8), against: base).url == url)
