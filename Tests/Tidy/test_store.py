@@ -21,7 +21,7 @@ JOINS = {
     "AttemptTable": ({"events"}, "the attempts of all acknowledged events at once"),
     "BodyTable": ({"events", "request_options"}, "the files of all acknowledged or cancelled tasks at once"),
     "CommandTable": ({"clients"}, "all clients without a row at once"),
-    "DeliveredTable": ({"events", "tasks"}, "the keys of all acknowledged events at once"),
+    "DeliveredTable": ({"events", "sessions", "tasks"}, "the keys of all acknowledged events at once"),
     "EventTable": ({"tasks", "requests", "responses", "groups"}, "poll is hot: an event with its task is one row"),
     "HistoryTable": ({"events", "tasks", "requests", "request_options", "groups"},
                      "copies all acknowledged tasks at once"),

@@ -187,8 +187,8 @@ public final class PartFile: Sendable {
 
     /// Renames the sealed file to its final name, and syncs the directory. Also succeeds if the file was renamed before
     /// a crash. If another file has the name and must not be replaced, fails with `destinationExists`. A directory is
-    /// never replaced. After the failure `diskFailed`, a power cut may lose the new name, until a repeated call succeeds:
-    /// ext4, XFS and btrfs refuse all further syncs after an error of their journal.
+    /// never replaced. After the failure `diskFailed`, a power cut may lose the new name, until a repeated call
+    /// succeeds: ext4, XFS and btrfs refuse all further syncs after an error of their journal.
     public func place(_ intent: FinishIntent, then: @escaping @Sendable (Result<FileStamp, Failure>) -> Void) {
         placer.post { [id, location] context in
             context.changing(location) { context.place(id, location, intent, then: then) }

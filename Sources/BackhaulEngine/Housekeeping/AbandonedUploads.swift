@@ -35,7 +35,7 @@ final class AbandonedUploads {
     private var request: AnyObject?
     /// Whether some servers have not removed their resources in the present pass.
     private var hasFailed = false
-    /// The conditions that have held back requests in the present pass.
+    /// The conditions that have delayed requests in the present pass.
     private var needs: ConditionSet = []
     /// Whether some of these conditions were not read yet.
     private var awaitsConditions = false

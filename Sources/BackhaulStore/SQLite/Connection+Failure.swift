@@ -17,7 +17,7 @@ extension Connection {
         case SQLITE_IOERR where systemCode == EDQUOT || systemCode == ENOSPC: return full
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             return (.storeDamaged, Failure.damaged(reason).message)
-        // SQLite makes a sum of integers that is too large a REAL. Only values that nobody has stored are so large.
+        // SQLite makes a sum of integers that is too large a REAL. The library stores no values that are so large.
         case SQLITE_CONSTRAINT where code == datatypeViolation: return (.storeDamaged, Failure.damaged(reason).message)
         case SQLITE_READONLY, SQLITE_PERM:
             return (.storeReadOnly, "the store's database cannot be written (\(reason)); make it writable")
