@@ -27,7 +27,8 @@ final class ClientConnection {
     /// long. Later enqueues wait until it ends. Other commands do not wait.
     var isIngestingBodies = false
     private var queuedEnqueues: ArraySlice<ClientMessage> = []
-    /// The limit on queued messages. A correct client has fewer commands without a reply (`CommandBudget`).
+    /// The limit on queued messages that are no commands. The commands of other processes have a limit of their own
+    /// (`CommandBudget`).
     private static let queueLimit = 16_384
 
     struct AttachedHandle: Sendable {
@@ -63,9 +64,10 @@ final class ClientConnection {
         self.process = process
     }
 
-    /// Queues the message. Drops it if there are too many.
+    /// Queues the message. Drops it if it is no command and too many messages are queued.
     func queue(_ message: ClientMessage) {
-        if queuedMessages.count < Self.queueLimit { queuedMessages.append(message) }
+        if case .command = message {} else if queuedMessages.count >= Self.queueLimit { return }
+        queuedMessages.append(message)
     }
 
     func nextQueuedMessage() -> ClientMessage? { queuedMessages.popFirst() }

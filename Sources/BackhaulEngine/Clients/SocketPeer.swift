@@ -38,7 +38,7 @@ final class SocketPeer {
     private var deferredYields: Set<ByteString> = []
     /// When this object began to wait for bytes of the peer: for its first message (the hello), or for the rest of a
     /// frame. Nil if no bytes are missing.
-    var inputPendingSince: Int64?
+    private(set) var inputPendingSince: Int64?
 
     init?(id: ConnectionID, stream: UnixStream, peer: PeerCredential, server: SocketServer) {
         self.id = id
@@ -50,6 +50,11 @@ final class SocketPeer {
             return nil
         }
         self.watch = watch
+    }
+
+    /// Leaves the time from `start` to `end` out of the wait for bytes, because the peer could send nothing then.
+    func leaveOut(from start: Int64, to end: Int64) {
+        if let since = inputPendingSince { inputPendingSince = since + max(0, end - max(start, since)) }
     }
 
     /// The number of received bytes that are not read as frames yet.

@@ -191,7 +191,7 @@ final class SocketServer {
         let (now, limits) = (loop.now, services.options.timeoutMilliseconds)
         let owing = peers.values.filter { $0.inputPendingSince != nil }
         // While the machine slept, or this process was stopped, no peer could send anything.
-        for peer in owing { peer.inputPendingSince? += max(0, now - inputTimerDue) }
+        for peer in owing { peer.leaveOut(from: inputTimerDue, to: now) }
         let isCrowded = owing.reduce(0) { $0 + $1.bufferedBytes } > Self.partialFrameLimit
         for peer in owing {
             guard let since = peer.inputPendingSince else { continue }

@@ -160,7 +160,7 @@ final class CredentialController {
         let now = runtime.clocks.wallMilliseconds
         let hasExpired = credentials[task.session]?.expire(now: now) ?? false
         if hasExpired {
-            runtime.store(
+            runtime.storeWithRetry(
                 { (transaction) throws(Failure) in try transaction.credentials.clearExpired(now: now) },
                 then: { _ in [] })
         }

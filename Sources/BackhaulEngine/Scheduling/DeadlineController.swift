@@ -9,8 +9,9 @@ internal import BackhaulStore
 final class DeadlineController {
     private static let checkIntervalMilliseconds: Int64 = 5_000
     private static let retryMilliseconds: Int64 = 1_000
-    /// The largest number of tasks that end in one check.
-    private static let overdueLimit = 256
+    /// The largest number of tasks that end in one check. It exceeds the number of tasks that can run
+    /// (`Limits.runningTasks`), because these may not be able to end.
+    private static let overdueLimit = 2_048
 
     private let runtime: any Runtime
     private let sessions: SessionTable

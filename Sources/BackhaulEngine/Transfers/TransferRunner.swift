@@ -188,8 +188,8 @@ extension TransferRunner {
             BodyLayout(body, boundary: BodyLayout.boundary(of: attempt.task.part)), range, continues: continues,
             of: attempt, mayMove: { [weak self] in self?.mayMove() ?? true }, opened: opened,
             failed: { [weak self] failure in
-                // A server does not act on a request whose body is incomplete (RFC 9112, section 8).
-                self?.attempt.exchange.failureContext.isUnprocessed = true
+                // Without a byte of its body and without a response, no server has acted on the request.
+                if let self, head == nil, attempt.bodySent == 0 { attempt.exchange.failureContext.isUnprocessed = true }
                 failed(failure)
             })
     }

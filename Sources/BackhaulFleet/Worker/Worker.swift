@@ -122,8 +122,12 @@ public final class Worker {
     func step() throws(FleetError) {
         let queue = try queue()
         if lease.isDue(at: Clock.bootMilliseconds) { try renew(queue) }
-        // While the disk of the local engine is full, ends can be reported, but controls cannot be applied.
-        try report(local.endedRuns(), queue)
+        do throws(FleetError) {
+            try report(local.endedRuns(), queue)
+        } catch {
+            try? applyControls(queue)
+            throw error
+        }
         try applyControls(queue)
         if !running.isEmpty { try pauses.report(local.pauses, origin: { running[$0]?.origin }, queue.database) }
         if mayClaim, !renewal.isDraining { try claim(queue) }

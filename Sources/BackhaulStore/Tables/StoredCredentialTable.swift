@@ -28,8 +28,8 @@ struct StoredCredentialTable {
             .text(space.realm ?? ""))
     }
 
-    /// Removes the secrets of credentials that have expired. The rows stay, so that a challenge is opened before the
-    /// next request. `now`: Unix milliseconds.
+    /// Removes the secrets of credentials that have expired. The rows stay, and have expired whatever the clock says,
+    /// so that a challenge is opened before the next request. `now`: Unix milliseconds.
     func clearExpired(now: Int64) throws(Failure) { try connection.run(Self.clearExpired, .integer(now)) }
 
     func all() throws(Failure) -> [(session: SessionID, credential: StoredCredential)] {
@@ -79,7 +79,7 @@ struct StoredCredentialTable {
         """)
     private static let clearExpired = Query(
         """
-        UPDATE stored_credentials SET user = NULL, password = NULL, headers = NULL
+        UPDATE stored_credentials SET user = NULL, password = NULL, headers = NULL, expires_ms = 0
         WHERE expires_ms <= ? AND (user IS NOT NULL OR headers IS NOT NULL)
         """)
     private static let selectAll = Query(credential, "FROM stored_credentials")

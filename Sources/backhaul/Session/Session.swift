@@ -113,9 +113,12 @@ final class Session {
     func remove() throws(CommandError) {
         do {
             try run(.invalidate(cancellingTasks: true))
-            for _ in 0..<Session.mostRemovalChecks {
+            var checks = 0
+            while checks < Session.mostRemovalChecks {
+                checks += 1
                 while case let events = try run(.poll(after: nil, maximum: 1000)).events, !events.isEmpty {
                     try run(.acknowledge(events.map(\.id)))
+                    checks = 0
                 }
                 // Throws if the session is gone.
                 _ = try run(.configuration)

@@ -195,7 +195,8 @@ struct HostTests {
             newest.change { $0 = opened?.newest }
         }
         let waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-        while try DatabaseConnection(address).run(waits).isEmpty { usleep(1_000) }
+        let (observer, deadline) = (try DatabaseConnection(address), Deadline.after(milliseconds: 60_000))
+        while try observer.run(waits).isEmpty, !deadline.hasPassed { usleep(1_000) }
         try fleet.database.run("COMMIT")
         host.join()
         #expect(newest.withLock { $0 } == EventID(rawValue: 7))

@@ -224,7 +224,7 @@ struct RefreshTests {
             expiresMilliseconds: 77)
         try store.run { [credential] in try $0.credentials.keep(credential, of: session) }
         try store.run { try $0.credentials.clearExpired(now: 77) }
-        credential.response = .headers([])
+        (credential.response, credential.expiresMilliseconds) = (.headers([]), 0)
         #expect(try store.run { try $0.credentials.kept() }.map(\.credential) == [credential])
     }
 

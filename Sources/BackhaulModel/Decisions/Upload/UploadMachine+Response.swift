@@ -21,7 +21,7 @@ extension UploadMachine {
             resource = nil
             return [.abandon] + conclude(.startOver(failure))
         // A lack of resources, such as descriptors, is temporary, a drive may come back, and a disk may read at the
-        // next attempt. A retry is safe: the request was not sent completely, so the server has not acted on it.
+        // next attempt.
         case .opening, .sending:
             let isTemporary = [.outOfResources, .storageAway, .diskFailed].contains(failure.status)
             return conclude(isTemporary ? .retry(failure) : .failed(failure))

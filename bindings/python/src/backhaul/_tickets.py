@@ -85,8 +85,9 @@ class Ticket(Generic[Result]):
     def _wait(self, wait_ms: int, details: Any = None) -> int:
         """Waits for the reply, and returns its status. Returns OK if another thread has read the reply."""
         status: int = Status.OK
+        handle = self._handle  # Another thread may replace it. This reference keeps it open.
         with suppress(InvalidHandle):  # The thread that has read the reply has closed the handle.
-            status = library.bh_ticket_wait(self._handle.pointer, wait_ms, details)
+            status = library.bh_ticket_wait(handle.pointer, wait_ms, details)
         return Status.OK if self._outcome else status
 
     def _follows(self, failed: TicketHandle) -> bool:
