@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from backhaul import Reason, TaskState
+from backhaul import Reason, Status, TaskState
 from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 from testbed.host import until
@@ -52,6 +52,14 @@ def test_a_task_waits_and_sends_no_further_request_if_its_file_does_not_fit_on_t
     event = one.wait_for()[-2]
     assert event.state is TaskState.SUCCEEDED and event.attempts == 2
     assert sha256_of(disk / "a") == content.sha256
+
+
+def test_a_post_whose_file_does_not_fit_on_the_disk_fails_and_is_not_sent_again(one, misbehaving, disk):
+    (disk / "ballast").write_bytes(b"x" * 5_000_000)
+    one.download(misbehaving.serve("/a", Content(6_000_000, seed=4)), disk / "a", method="POST")
+    event = one.wait_for()[-2]
+    assert event.state is TaskState.FAILED and event.status is Status.DISK_FULL
+    assert len(misbehaving.log("/a")) == 1
 
 
 def test_a_download_continues_by_itself_when_the_disk_has_space_again(one, misbehaving, disk):
