@@ -69,11 +69,12 @@ enum ResponseFields {
         try requireEqual(delay, until > now ? until - now : nil, "the time between two dates")
     }
 
-    /// Reads a date with the two readers of the library. A date that both accept is the same time.
+    /// Reads a date with the two readers of the library. A date since 1970 that both accept is the same time. libcurl
+    /// reads a year below 100, such as 0000, as a year of this century or the last one.
     private static func checkDate(_ bytes: [UInt8]) throws -> Int64? {
         guard let text = ResponseField("", bytes).text, let own = IMFFixdate.seconds(text) else { return nil }
         let seconds = Int64(curl_getdate(text, nil))
-        guard seconds >= 0 else { return nil }
+        guard seconds >= 0, own >= 0 else { return nil }
         try requireEqual(own, seconds, "the date \(text)")
         return own
     }
