@@ -45,7 +45,7 @@
  *   Functions that can fail return a bh_status and fill a bh_error, as the functions of backhaul.h do. BH_TIMEOUT means
  *   that the awaited event has not come. Its message names hosts that have ended with an error that no bht_wait has
  *   returned, unless they were killed with SIGKILL or SIGTERM. BH_INVALID_HANDLE means that the testbed was closed
- *   during the wait. bht_open, bht_start and bht_launch can return BH_OUT_OF_RESOURCES.
+ *   during the wait. bht_open, bht_start, bht_launch and bht_take_launch can return BH_OUT_OF_RESOURCES.
  *
  *   Functions without a result cannot report an error. If an argument is wrong, such as a byte beyond the content or a
  *   status that no response has, they print a message to stderr, and call abort(3).

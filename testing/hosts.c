@@ -235,6 +235,8 @@ static bh_status take_launch(bht_testbed *testbed, int32_t timeout, bht_launch_r
                                       : "the daemon has launched no host",
                                 ended);
         int connection = accept4(testbed->launches, NULL, NULL, SOCK_CLOEXEC);
+        if (connection < 0 && errno != EINTR && errno != ECONNABORTED)
+            return bht_fail(error, BH_OUT_OF_RESOURCES, "a launch cannot be received: %s", strerror(errno));
         uint32_t counts[3];
         char **texts = connection >= 0 ? receive(connection, counts) : NULL;
         if (!texts || !is_alive(connection)) {
@@ -263,7 +265,11 @@ bh_status bht_take_launch(bht_testbed *testbed, int32_t timeout, bht_launch_requ
 
 void bht_drop_launches(bht_testbed *testbed) {
     struct pollfd ready = {.fd = testbed->launches, .events = POLLIN};
-    while (poll(&ready, 1, 0) > 0) close(accept4(testbed->launches, NULL, NULL, SOCK_CLOEXEC));
+    while (poll(&ready, 1, 0) > 0) {
+        int connection = accept4(testbed->launches, NULL, NULL, SOCK_CLOEXEC);
+        if (connection < 0) break;
+        close(connection);
+    }
 }
 
 bh_status bht_launch(bht_testbed *testbed, int32_t timeout, bht_host **host, bh_error *error) {

@@ -16,8 +16,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-extern char **environ;
-
 // ---- The programs of the installation
 
 // Finds a program beside this library, or where `make install` and the packages put it.

@@ -9,7 +9,6 @@
 #include <string.h>
 
 // The arguments of this program are the launch command, so a launch of another program is not mistaken for one.
-extern char **environ;
 static char launcher[PATH_MAX];
 
 static int (*real_execve)(const char *, char *const *, char *const *);

@@ -1,16 +1,18 @@
 """A testbed leaves nothing behind, and reports what went wrong in a host."""
 
 import os
+import resource
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from datetime import timedelta
 
 import pytest
 
-from backhaul import InvalidArgument, InvalidHandle, Timeout
+from backhaul import InvalidArgument, InvalidHandle, ResourceError, Timeout
 from backhaul.testing import HostFailed, Testbed, launch_command
 
 #: A test that starts a daemon, prints its process id, and is killed.
@@ -139,6 +141,20 @@ def test_the_failure_of_a_host_has_its_traceback(backhaul_testbed):
 def test_without_a_launch_the_wait_for_it_times_out(backhaul_testbed):
     with pytest.raises(Timeout, match="has launched no host"):
         backhaul_testbed.launched(timeout=0.01)
+
+
+def test_a_launch_is_an_error_if_the_test_has_no_free_descriptor(backhaul_testbed):
+    with socket.socket(socket.AF_UNIX) as launched:
+        launched.connect(str(backhaul_testbed.directory / "launches"))
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        lowest_free = os.dup(0)
+        os.close(lowest_free)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, limits[1]))
+        try:
+            with pytest.raises(ResourceError, match="a launch cannot be received: Too many open files"):
+                backhaul_testbed.launched()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_a_launch_command_for_a_function_needs_a_host_of_a_testbed():
