@@ -115,7 +115,7 @@ function rates(scale, count) {
   const result = new Float64Array(count);
   const limits = Float64Array.from({length: count + 1}, (_, part) => scale.time(part / count));
   for (let attempt = 0; attempt < attemptCount; attempt++) {
-    const flow = flowOf(attempt), bytes = bytesOf(attempt);
+    const flow = flowOf(attempt), bytes = flowBytesOf(attempt);
     if (!flow || !bytes) continue;
     const begin = startedAt(attempt) + flow.begin / 1000;
     const end = Math.max(begin + 0.1, startedAt(attempt) + flow.end / 1000);
@@ -134,8 +134,7 @@ function bands() {
   const found = new Map();
   for (let i = 0; i < periods.reason.length; i++) {
     const list = found.get(periods.reason[i]) ?? [];
-    list.push({begin: report.base_ms + periods.began[i], end: report.base_ms + periods.ended[i],
-      waits: periods.waits[i]});
+    list.push({begin: report.base_ms + periods.began[i], end: report.base_ms + periods.ended[i]});
     found.set(periods.reason[i], list);
   }
   const length = (list) => list.reduce((sum, one) => sum + one.end - one.begin, 0);

@@ -43,6 +43,7 @@ const REASONS = {
   throughput: "slow origin or network", earliest_start: "earliest start", quiet_hours: "quiet hours",
   budget: "budget of the network used up", sleep: "sleep of the machine", portal: "login page of the network",
   storage: "directory that is away", clock: "clock not set", origin: "pause that the server asked for",
+  dependency: "another transfer",
 };
 /// The colours of reasons in charts, in this order.
 const REASON_COLOURS = ["#c2571a", "#7b61c9", "#0f8b8d", "#b8336a", "#6b7f1d", "#4d7298", "#a0522d", "#5b6770"];
@@ -159,6 +160,8 @@ function attemptDuration(attempt) {
   return steps.length ? steps[steps.length - 1].end / 1000 : null;
 }
 const bytesOf = (attempt) => Math.max(attempts.received[attempt], attempts.sent[attempt]);
+/// The bytes that flow in the time of `flowOf`: the response of an upload does not count.
+const flowBytesOf = (attempt) => (isUpload(attemptTask[attempt]) ? attempts.sent : attempts.received)[attempt];
 
 /// When the bytes of an attempt began and ended to flow, in microseconds after its start. Null if it is not known.
 function flowOf(attempt) {
@@ -176,8 +179,8 @@ function firstByteOf(attempt) {
 /// The rate is measured for attempts with enough bytes, because fewer bytes arrive in one piece.
 const LEAST_BYTES = 16000;
 function rateOf(attempt) {
-  const flow = flowOf(attempt);
-  return flow === null || bytesOf(attempt) < LEAST_BYTES ? null : bytesOf(attempt) / (flow.end - flow.begin) * 1e6;
+  const flow = flowOf(attempt), bytes = flowBytesOf(attempt);
+  return flow === null || bytes < LEAST_BYTES ? null : bytes / (flow.end - flow.begin) * 1e6;
 }
 
 /// Values of each task that the table shows and sorts.
@@ -189,7 +192,7 @@ for (let task = 0; task < taskCount; task++) {
   let bytes = 0, time = 0;
   for (let attempt = attemptStart[task]; attempt < attemptStart[task + 1]; attempt++) {
     const flow = flowOf(attempt);
-    if (flow && bytesOf(attempt) > 0) { bytes += bytesOf(attempt); time += flow.end - flow.begin; }
+    if (flow && flowBytesOf(attempt) > 0) { bytes += flowBytesOf(attempt); time += flow.end - flow.begin; }
     const first = firstByteOf(attempt);
     if (first !== null) taskFirstByte[task] = first;
   }
@@ -278,7 +281,8 @@ function waitSums() {
   return sums.filter((sum) => sum.tasks).sort((a, b) => b.duration - a.duration);
 }
 
-/// The time of all tasks together, in milliseconds, by what they did.
+/// The time of all tasks together, in milliseconds, by what they did. `rest` is the time of which no record says what
+/// they did.
 function timeSums() {
   const steps = STEPS.map(() => 0);
   let whole = 0, waited = 0;

@@ -169,8 +169,9 @@ function fillTime() {
   ].filter((part) => part.time >= 1).sort((a, b) => b.time - a.time);
   const whole = parts.reduce((total, part) => total + part.time, 0);
   if (rest >= 1000) {
-    byID("queue-note").textContent = `Besides, the transfers were in the queue for ${durationText(rest)}, added up. `
-      + "This time is not recorded in detail: a transfer waited for a free slot or for a rate limit.";
+    byID("rest-note").textContent = `Besides, there is no detailed record of ${durationText(rest)}, added up: a `
+      + "transfer waited for a free slot, for a rate limit, or for a response that did not come; or it had been "
+      + "suspended.";
   }
   if (!whole) {
     byID("time-body").append(element("p", {class: "empty"}, "No time was measured."));

@@ -76,7 +76,7 @@ class TransferTable {
 
   fillFilters() {
     const fill = (id, all, options) => byID(id).append(new Option(all, ""),
-      ...options.map(([text, value]) => new Option(text.length > 80 ? text.slice(0, 79) + "…" : text, value)));
+      ...options.map(([text, value]) => TransferTable.option(text, value)));
     const counts = STATES.map(() => 0);
     for (const state of tasks.state) counts[state]++;
     fill("filter-state", "Any state", STATES.map((word, state) => [`${word} (${counts[state]})`, String(state)])
@@ -96,10 +96,17 @@ class TransferTable {
     }));
   }
 
+  static option(text, value) { return new Option(text.length > 80 ? text.slice(0, 79) + "…" : text, value); }
+
   /// Sets the filters, and shows the table.
   show(filters) {
     byID("filters").reset();
     requestAnimationFrame(() => {
+      // The list of origins may be shortened, and a filter without an option would select all transfers.
+      const origin = filters["filter-origin"], options = byID("filter-origin").options;
+      if (origin !== undefined && ![...options].some((option) => option.value === origin)) {
+        options.add(TransferTable.option(report.origins[origin], origin));
+      }
       for (const [id, value] of Object.entries(filters)) byID(id).value = value;
       this.update();
       byID("transfers").scrollIntoView();

@@ -67,7 +67,7 @@ struct ReportData {
             let reason = reasons.position(of: wait.code.word)
             let began = wait.beganMilliseconds
             let ended = max(began, wait.endedMilliseconds ?? task.endedMilliseconds ?? madeMilliseconds)
-            periods.append(ReportPeriod(reason: reason, began: began, ended: ended, waits: 1))
+            periods.append(ReportPeriod(reason: reason, began: began, ended: ended))
             if let known = sums.firstIndex(where: { $0.reason == reason }) {
                 sums[known].ended = ended - task.enqueuedMilliseconds
                 sums[known].duration += ended - began

@@ -99,14 +99,9 @@ struct ReportPeriod: Equatable {
     let reason: Int64
     var began: Int64
     var ended: Int64
-    /// The number of waits in the period.
-    var waits: Int64
 
     static func columns(base: Int64) -> [(name: String, value: (ReportPeriod) -> Int64)] {
-        [
-            ("reason", { $0.reason }), ("began", { $0.began - base }), ("ended", { $0.ended - base }),
-            ("waits", { $0.waits }),
-        ]
+        [("reason", { $0.reason }), ("began", { $0.began - base }), ("ended", { $0.ended - base })]
     }
 
     /// Joins the periods of each reason whose gaps are shorter than `gap`.
@@ -115,7 +110,6 @@ struct ReportPeriod: Equatable {
         for period in periods.sorted(by: { ($0.reason, $0.began) < ($1.reason, $1.began) }) {
             if let last = result.last, last.reason == period.reason, period.began - last.ended <= gap {
                 result[result.count - 1].ended = max(last.ended, period.ended)
-                result[result.count - 1].waits += period.waits
             } else {
                 result.append(period)
             }

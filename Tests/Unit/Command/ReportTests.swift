@@ -65,7 +65,7 @@ struct ReportTests {
         #expect(
             json.contains(
                 "\"periods\":{\"reason\":[0,0,1],\"began\":[0,\(30 * minute),\(20 * minute)],"
-                    + "\"ended\":[\(20 * minute),\(60 * minute),\(30 * minute)],\"waits\":[1,2,1]}"))
+                    + "\"ended\":[\(20 * minute),\(60 * minute),\(30 * minute)]}"))
     }
 
     @Test(
