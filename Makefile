@@ -219,8 +219,10 @@ install: check-prefix all $(MAN3) $(MANUAL) ## install below PREFIX (default /us
 	@packaging/files | packaging/place install '$(PREFIX)' '$(LIBDIR)' $(VERSION) '$(DESTDIR)'
 	$(if $(DESTDIR),,@packaging/reload-ld install '$(LIBDIR)')
 
+# Without DESTDIR, the record of the installation names the files, so `uninstall` does not need their list.
 uninstall: check-prefix ## remove what `make install` has put there, with the same PREFIX and DESTDIR
-	@packaging/files | packaging/place uninstall '$(PREFIX)' '$(LIBDIR)' $(VERSION) '$(DESTDIR)'
+	@$(if $(DESTDIR),files=$$(packaging/files) && printf '%s\n' "$$files" |) \
+	    packaging/place uninstall '$(PREFIX)' '$(LIBDIR)' $(VERSION) '$(DESTDIR)'
 	$(if $(DESTDIR),,@packaging/reload-ld uninstall '$(LIBDIR)')
 
 clean: ## remove everything that was built

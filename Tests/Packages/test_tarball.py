@@ -1,10 +1,13 @@
 """The tarball in bare systems: it brings all libraries that differ between distributions."""
 
+import stat
+
 import pytest
 from conftest import CONTENT
 
 #: The oldest system of Debian whose C library is new enough, and the newest one.
 RELEASES = ["bookworm", "trixie"]
+PREFIXES = ["/usr/local", "/opt/a prefix"]
 
 
 @pytest.fixture(params=RELEASES)
@@ -15,7 +18,7 @@ def unpacked(request, layer, system, tarball):
     return one
 
 
-@pytest.mark.parametrize("prefix", ["/usr/local", "/opt/a prefix"])
+@pytest.mark.parametrize("prefix", PREFIXES)
 def test_an_installation_downloads_a_file_and_is_removed_completely(unpacked, server, prefix):
     before = unpacked.files()
     unpacked.sh(f"/opt/unpacked/install.sh --prefix '{prefix}'", user=0)
@@ -26,6 +29,14 @@ def test_an_installation_downloads_a_file_and_is_removed_completely(unpacked, se
     assert daemons
     unpacked.sh(f"/opt/unpacked/install.sh --uninstall --prefix '{prefix}'", user=0)
     assert unpacked.files() == before
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_the_unit_of_the_worker_names_the_installed_program(unpacked, prefix):
+    unpacked.sh(f"/opt/unpacked/install.sh --prefix '{prefix}'", user=0)
+    unit = unpacked.root / prefix[1:] / "lib/systemd/system/backhaul-worker.service"
+    assert f'ExecStart="{prefix}/bin/backhaul" worker' in unit.read_text()
+    assert stat.S_IMODE(unit.stat().st_mode) == 0o644
 
 
 def test_the_programs_also_run_where_the_tarball_was_unpacked(unpacked, server):

@@ -36,6 +36,13 @@ def test_each_installed_file_is_in_exactly_one_package(installed):
     assert {file: packages for file, packages in owners.items() if len(packages) != 1} == {}
 
 
+def test_each_pattern_matches_an_installed_file(installed):
+    """dh_install fails without a match. `debian/rules` installs the Python package itself."""
+    unused = [expression.pattern for package, expressions in patterns().items() if package != "python3-backhaul"
+              for expression in expressions if not any(expression.match(file) for file in installed)]
+    assert unused == []
+
+
 @pytest.mark.parametrize("file, package", [
     ("usr/lib/some-linux-gnu/libbackhaul.so.1", "libbackhaul1"), ("usr/lib/some-linux-gnu/libbackhaul.so",
                                                                   "libbackhaul-dev"),

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -190,7 +191,7 @@ def test_a_moved_checkout_builds_its_modules_again(tmp_path):
     setup.parent.mkdir(parents=True)
     setup.write_bytes((PROJECT / "scripts" / "setup").read_bytes())
     setup.chmod(0o755)
-    for name in ("swift", "venv", "lib"):
+    for name in ("swift", "planted", "venv", "packages-venv", "lib"):
         (before / "build" / name).mkdir(parents=True)
     for _ in range(2):
         assert "before, so" not in output(setup, "build")
@@ -260,6 +261,30 @@ def test_an_installation_with_destdir_is_below_destdir_and_does_not_change_the_s
     assert "prefix=/usr\n" in described
     make("uninstall", "PREFIX=/usr", f"DESTDIR={place}", env=no_ldconfig)
     assert files_below(place) == set()
+
+
+def test_uninstall_with_destdir_keeps_the_empty_folders_of_other_programs(tmp_path):
+    kept = {tmp_path / "etc", tmp_path / "usr", tmp_path / "usr/share", tmp_path / "usr/share/other"}
+    for folder in sorted(kept):
+        folder.mkdir()
+    for action in ("install", "uninstall"):
+        output(PROJECT / "packaging" / "place", action, "/usr", "/usr/lib", "1.0", tmp_path, cwd=PROJECT,
+               input="file README.md share/doc/backhaul/README.md\nfile LICENSE lib/backhaul/LICENSE\n")
+        assert (tmp_path / "usr/lib/backhaul").exists() == (action == "install")
+    assert set(tmp_path.rglob("*")) == kept
+
+
+def test_uninstall_with_destdir_fails_if_the_names_of_the_manual_pages_are_not_known(tmp_path):
+    for folder in ("packaging", "include"):
+        shutil.copytree(PROJECT / folder, tmp_path / folder)
+    shutil.copy(PROJECT / "Makefile", tmp_path)
+    page = tmp_path / "place/usr/share/man/man1/backhaul.1"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    ended = subprocess.run(["make", "uninstall", "PREFIX=/usr", f"DESTDIR={tmp_path}/place"], cwd=tmp_path,
+                           capture_output=True, text=True, check=False)
+    assert ended.returncode != 0 and page.exists()
+    assert "build/man has no pages, so the list of installed files would not be complete" in ended.stderr
 
 
 def test_the_library_can_be_installed_into_a_folder_for_one_architecture(tmp_path):

@@ -1,15 +1,17 @@
-"""`install.sh` of the tarball, with a table of one file. `make packages-test` installs the complete tarball."""
+"""`install.sh` of the tarball, with a table of two files. `make packages-test` installs the complete tarball."""
 
 import platform
 import shlex
 import shutil
+import stat
 import subprocess
 from pathlib import Path
 
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[3]
-TOOLS = ["place", "describe", "ld-searches", "quote", "reload-ld"]
+TOOLS = ["place", "describe", "ld-searches", "quote", "reload-ld", "backhaul-worker.service.in"]
+UNIT = "lib/systemd/system/backhaul-worker.service"
 
 
 @pytest.fixture
@@ -21,7 +23,8 @@ def unpacked(tmp_path):
     shutil.copy(PROJECT / "packaging" / "install.sh", folder)
     for tool in TOOLS:
         shutil.copy(PROJECT / "packaging" / tool, folder / "packaging")
-    texts = {"table": "executable bin/backhaul bin/backhaul", "version": "1.0",
+    table = f"executable bin/backhaul bin/backhaul\ntext packaging/backhaul-worker.service.in {UNIT}"
+    texts = {"table": table, "version": "1.0",
              "name": f"backhaul-1.0-linux-{platform.machine()}"}
     for name, text in texts.items():
         (folder / "packaging" / name).write_text(text + "\n")
@@ -48,6 +51,14 @@ def test_the_printed_commands_can_be_copied_and_the_last_one_removes_the_files(u
     run("sh", "-c", shown)
     run("sh", "-c", printed.splitlines()[-1])
     assert not (prefix / "bin").exists()
+
+
+def test_the_unit_of_the_worker_names_the_installed_program(unpacked, tmp_path):
+    """In a unit, a percent sign begins a specifier, so it is doubled."""
+    run(unpacked / "install.sh", "--prefix", tmp_path / "100%h tools")
+    unit = tmp_path / "100%h tools" / UNIT
+    assert f'ExecStart="{tmp_path}/100%%h tools/bin/backhaul" worker' in unit.read_text()
+    assert stat.S_IMODE(unit.stat().st_mode) == 0o644
 
 
 def test_the_removal_of_an_installation_that_does_not_exist_is_an_error(unpacked, tmp_path):
