@@ -67,8 +67,9 @@ public struct WaitOperations {
     /// has the task. The result lacks waits that are known only to the engine and not to the store. A call may end the
     /// suspensions of many tasks, their waits for a challenge, (by a reschedule) their waits for an earliest start, or
     /// (by other constraints) all their waits for constraints.
-    /// If it does so for more than `suspensionLimit` tasks, the result lacks these waits as well. The last time that
-    /// was measured for an attempt counts as the attempt's end.
+    /// If it does so for more than `suspensionLimit` tasks, the result lacks these waits as well. The same holds if
+    /// more tasks have waited for the end of one task. The last time that was measured for an attempt counts as the
+    /// attempt's end.
     public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [WaitRecord]? {
         var shared = SharedWaits()
         return try all(of: task, in: session, now: now, &shared)
