@@ -14,11 +14,7 @@ from ._errors import BackhaulError
 from ._handles import ApplicationHandle, BatchHandle, take
 from ._library import library
 from ._values import SessionInfo
-from ._waiting import DEFAULT_SECONDS, Backoff, Deadline, seconds
-
-#: Each poll makes the library search for an engine. By itself, it searches only after pauses of up to a minute, and not
-#: before it has had an engine.
-_RECHECK_SECONDS = 5.0
+from ._waiting import DEFAULT_SECONDS, RECHECK_SECONDS, Backoff, Deadline, seconds
 
 
 def poll_attention(handle: ApplicationHandle, timeout: float | None) -> list[SessionInfo]:
@@ -97,6 +93,6 @@ class AttentionStream(Iterator[SessionInfo], AsyncIterator[SessionInfo]):
             # The descriptor is also readable while there are events or results of commands, which this loop does not
             # read. The pause prevents a busy loop.
             remaining = deadline.remaining
-            wait = _RECHECK_SECONDS if remaining is None else min(_RECHECK_SECONDS, remaining)
+            wait = RECHECK_SECONDS if remaining is None else min(RECHECK_SECONDS, remaining)
             if await self._handle.readable(wait):
                 await backoff.pause()

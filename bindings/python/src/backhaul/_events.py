@@ -12,7 +12,7 @@ from ._library import library
 from ._logging import log
 from ._reading import Events, events
 from ._tickets import Ticket, from_batch
-from ._waiting import Backoff, Deadline, seconds, wait_readable
+from ._waiting import RECHECK_SECONDS, Backoff, Deadline, seconds, wait_readable
 
 
 class EventSource:
@@ -47,15 +47,25 @@ class EventSource:
             if found.items or deadline.is_over:
                 return found
             # Events before ``after`` can make the descriptor readable. The pause prevents a busy loop.
-            if wait_readable(self._handle.descriptor, deadline.slice_ms() / 1000):
+            if self._wait(deadline):
                 backoff.sleep(deadline)
+
+    def _wait(self, deadline: Deadline) -> bool:
+        """Waits for events that no poll has returned. Returns False if there are none after some seconds. The wait has
+        slices, because the close of the handle by another thread does not end a slice."""
+        pause = Deadline(RECHECK_SECONDS)
+        while not deadline.is_over and not pause.is_over:
+            if wait_readable(self._handle.descriptor, deadline.slice_ms() / 1000):
+                return True
+        return False
 
 
 class EventStream(Iterator[Event], AsyncIterator[Event]):
     """An iterator for ``for`` and ``async for``. It yields each event of a session one time.
 
     The events come in the order in which they were stored. The stream acknowledges no event. Until an event is
-    acknowledged, each new stream yields the event again, in this process and in other processes.
+    acknowledged, each new stream yields the event again, in this process and in other processes. Only one thread or
+    coroutine may use a stream at a time.
     """
 
     def __init__(self, source: EventSource, after: int, timeout: float | None, maximum: int) -> None:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 #: C calls.
 SLICE_SECONDS = 0.2
 
+#: The longest time between two polls. Each poll makes the library search for an engine. By itself, it searches only
+#: after pauses of up to a minute, and not before it has had an engine.
+RECHECK_SECONDS = 5.0
+
 #: The time-out for which BH_WAIT_DEFAULT stands, in seconds.
 DEFAULT_SECONDS = 30.0
 
