@@ -64,14 +64,27 @@ pid_t bht_spawn(const char *const *words, char *const *environment, bool own, co
     return code ? -1 : process;
 }
 
+// The exit code of a host is not known if the process of the test ignores SIGCHLD: the kernel throws it away.
+static const int32_t unknown_code = -1;
+
 static bh_status add_host(bht_testbed *testbed, pid_t process, const char *program, bht_host **result,
                           bh_error *error) {
     if (process < 0) return bht_fail(error, BH_OUT_OF_RESOURCES, "%s cannot be started: %s", program, strerror(errno));
+    int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
+    if (descriptor < 0 && errno != ESRCH) {
+        int code = errno;
+        kill(process, SIGKILL);
+        waitpid(process, NULL, 0);
+        return bht_fail(error, BH_OUT_OF_RESOURCES, "%s cannot be watched: %s", program, strerror(code));
+    }
     bht_host *host = calloc(1, sizeof *host);
     if (!host) abort();
-    host->testbed = testbed;
-    host->process = process;
-    host->descriptor = (int)syscall(SYS_pidfd_open, process, 0);
+    // Without a descriptor, the host has ended already, and the kernel has thrown its exit code away.
+    *host = (bht_host){.testbed = testbed,
+                       .process = process,
+                       .descriptor = descriptor,
+                       .has_ended = descriptor < 0,
+                       .exit_code = unknown_code};
     pthread_mutex_lock(&testbed->lock);
     host->next = testbed->hosts;
     testbed->hosts = host;
@@ -95,9 +108,6 @@ bh_status bht_start(bht_testbed *testbed, const char *const *words, size_t count
 
 int32_t bht_process_id(const bht_host *host) { return host->process; }
 
-// The exit code of a host is not known if the process of the test ignores SIGCHLD: the kernel throws it away.
-static const int32_t unknown_code = -1;
-
 // Takes the exit code of a host that has ended. The testbed's lock is held, because only one waitpid(2) gets it.
 static void take_end(bht_host *host) {
     int status = 0;
@@ -111,7 +121,7 @@ static void take_end(bht_host *host) {
 
 void bht_kill(bht_host *host) {
     pthread_mutex_lock(&host->testbed->lock);
-    bool runs = poll(&(struct pollfd){.fd = host->descriptor, .events = POLLIN}, 1, 0) <= 0;
+    bool runs = host->descriptor >= 0 && poll(&(struct pollfd){.fd = host->descriptor, .events = POLLIN}, 1, 0) <= 0;
     if (runs) host->is_reported = !kill(host->process, SIGKILL);
     take_end(host);
     pthread_mutex_unlock(&host->testbed->lock);
@@ -120,7 +130,7 @@ void bht_kill(bht_host *host) {
 // Waits until the host has ended. Returns its exit code in `code`.
 static bh_status await_end(bht_host *host, int32_t timeout, int32_t *code, bh_error *error) {
     struct timespec deadline = bht_deadline(timeout);
-    if (!bht_await_descriptor(host->testbed, host->descriptor, &deadline))
+    if (host->descriptor >= 0 && !bht_await_descriptor(host->testbed, host->descriptor, &deadline))
         return bht_time_out(host->testbed, error, "the host with process id %d still runs", host->process);
     pthread_mutex_lock(&host->testbed->lock);
     take_end(host);

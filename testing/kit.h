@@ -15,7 +15,7 @@ struct bht_host {
     bht_host *next;
     bht_testbed *testbed;
     pid_t process;
-    int descriptor;              // a pidfd
+    int descriptor;              // a pidfd; -1: the host had ended before the pidfd could be opened
     bool has_ended, is_reported; // a killed host counts as reported
     int32_t exit_code;
 };
