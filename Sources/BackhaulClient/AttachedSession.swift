@@ -64,7 +64,11 @@ struct AttachedSession: Sendable {
         isOutageNews = false
     }
 
-    mutating func pollEnded() { pendingPolls -= 1 }
+    /// If the handle ended during the poll, the poll may have got an empty reply in place of the failure.
+    mutating func pollEnded() {
+        pendingPolls -= 1
+        if failure != nil { updateDescriptor() }
+    }
 
     /// Ends the handle, because the engine does not know the handle any more. `isNews`: whether the host must be
     /// notified.

@@ -131,6 +131,18 @@ struct ClientStateTests {
         #expect(waiting.count == commands)
     }
 
+    @Test("if a session is removed during a poll, its descriptor is readable after the poll, whose reply may be empty")
+    mutating func removedDuringPoll() throws {
+        _ = connect()
+        let session = try attach("s")
+        let newest = state.pollBegan(session.handle)
+        state.received(.removed(session.handle))
+        #expect(!isReadable(session.descriptor.number))
+        state.polled(session.handle, after: .zero, [], more: false, newest: newest)
+        state.pollEnded(session.handle)
+        #expect(isReadable(session.descriptor.number))
+    }
+
     @Test("if no other engine can be used, each descriptor is readable until a poll has got the failure")
     mutating func outage() throws {
         _ = connect()
