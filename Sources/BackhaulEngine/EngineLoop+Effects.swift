@@ -59,7 +59,7 @@ extension EngineLoop {
         case .endWaits(let lanes): endWaits(lanes, since: runtime.clocks.wallMilliseconds)
         case .routeNotNeeded(let lanes, let time): routeNotNeeded(lanes, since: time)
         case .metered(let networks): conditionParts.monitor.setMetered(networks)
-        case .activitiesNeed(let needs): conditions.setNeeds(needs, of: .activities)
+        case .activitiesNeed(let needs): conditions.activityNeeds = needs
         case .credentialsChanged(let session): tasks.scheduler.credentialsChanged(of: session)
         case .parkReadyTasks(let session): parkReadyTasks(of: session)
         case .tasksWait(let lanes, let reload): tasks.scheduler.tasksWait(in: lanes, reload: reload)

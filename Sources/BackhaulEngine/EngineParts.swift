@@ -197,7 +197,7 @@ struct HousekeepingParts {
             runtime,
             AbandonedUploads.Surroundings(
                 send: { Self.remove($0, $1, runtime, base, conditions, then: $2) },
-                setNeeds: { conditions.setNeeds($0, of: .removals) }))
+                setNeeds: { conditions.removalNeeds = $0 }))
         (requestBodies, leftovers, abandonedUploads) = (bodies, sweeper, uploads)
         idle = IdleMonitor(
             runtime, lingerMilliseconds: services.options.lingerMilliseconds,

@@ -11,21 +11,16 @@ final class ConditionsController {
         case reconsider, prune
     }
 
-    enum OtherWork {
-        /// Activities with an open window.
-        case activities
-        /// The removal of abandoned uploads.
-        case removals
-    }
-
     private let runtime: any Runtime
     private let sessions: SessionTable
     private let scheduler: TaskScheduler
     private let running: any RunningTasks
     private let parts: ConditionParts
     private let deadlines: DeadlineController
-    /// The conditions on which other work than tasks depends.
-    private var otherNeeds: [OtherWork: ConditionSet] = [:]
+    /// The conditions on which activities with an open window depend.
+    var activityNeeds: ConditionSet = [] { didSet { if activityNeeds != oldValue { schedulePruning() } } }
+    /// The conditions on which the removal of abandoned uploads depends.
+    var removalNeeds: ConditionSet = [] { didSet { if removalNeeds != oldValue { schedulePruning() } } }
     private(set) var holds = Holds()
     /// Nil after `close`: nothing is judged any more.
     private var timer: (any RuntimeTimer)?
@@ -51,12 +46,6 @@ final class ConditionsController {
         timer?.stop()
         timer = nil
         parts.timeZone.close()
-    }
-
-    func setNeeds(_ needs: ConditionSet, of work: OtherWork) {
-        guard needs != otherNeeds[work, default: []] else { return }
-        otherNeeds[work] = needs
-        schedulePruning()
     }
 
     // MARK: Judging
@@ -306,7 +295,7 @@ final class ConditionsController {
         for group in running { holds.noteBusy(group, now: runtime.now) }
         let active = running.union(scheduler.ready.values.map(group(of:)))
         guard let pruned = holds.prune(running: runningLanes, active: active, now: runtime.now) else { return [] }
-        var needs = otherNeeds.values.reduce(pruned.needs) { $0.union($1) }
+        var needs = pruned.needs.union(activityNeeds).union(removalNeeds)
         if parts.budgetDelays.hasDelayed || budgets.readsNetworkUntil != nil { needs.insert(.network) }
         let counted = needs.contains(.network) ? [] : budgets.networkBecameUnknown()
         parts.monitor.setNeeds(needs)

@@ -111,7 +111,8 @@ struct DependencyOperations {
         of rows: [DependencyRow], in state: TaskState, now: Int64
     ) throws(Failure) -> Consequences {
         var found = Consequences()
-        var ended: [SessionID: [(task: TaskID, wait: WaitRecord)]] = [:]
+        var ended: [(task: TaskID, wait: WaitRecord)] = []
+        var session: SessionID?
         for row in rows {
             try tables.dependencies.end(row)
             guard let task = try tables.tasks.live(row.task) else { continue }
@@ -132,12 +133,11 @@ struct DependencyOperations {
             }
             guard let lane = try release(row.task, now: now) else { continue }
             found.lanes.insert(lane)
-            if let wait = try wait(of: row.task, in: task.session, now: now) {
-                ended[task.session, default: []].append((row.task, wait))
-            }
+            session = task.session
+            if let wait = try wait(of: row.task, in: task.session, now: now) { ended.append((row.task, wait)) }
         }
-        // The records of a session are trimmed one time for all tasks.
-        for (session, waits) in ended { try self.waits.record(waits, in: session) }
+        // All tasks are of one session, whose records are trimmed one time.
+        if let session { try waits.record(ended, in: session) }
         return found
     }
 
