@@ -110,8 +110,8 @@ public struct ProgressSequence: AsyncSequence, Sendable {
                     throw BackhaulError(
                         .invalidArgument, message: "the interval is \(interval); give 100 milliseconds to a minute")
                 }
-                try await session.run(.watchProgress(milliseconds: UInt32(clamping: interval.wholeMilliseconds)))
-                watch = Watch(session)
+                let milliseconds = UInt32(clamping: interval.wholeMilliseconds)
+                watch = Watch(session, try await session.startWatch(milliseconds: milliseconds))
             }
             while position == received.count {
                 received = try session.pollProgress()
@@ -126,12 +126,16 @@ public struct ProgressSequence: AsyncSequence, Sendable {
     /// Stops the progress readings when the iterator is deinitialized. This happens after the end of the loop.
     private final class Watch: Sendable {
         private let session: Session
+        private let number: UInt64
 
-        init(_ session: Session) { self.session = session }
+        init(_ session: Session, _ number: UInt64) {
+            self.session = session
+            self.number = number
+        }
 
         deinit {
             // An error is ignored, because the loop has ended, and a closed session gets no readings.
-            Task { [session] in try? await session.run(.watchProgress(milliseconds: 0)) }
+            Task { [session, number] in try? await session.stopWatch(number) }
         }
     }
 }

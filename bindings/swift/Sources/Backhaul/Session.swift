@@ -26,6 +26,8 @@ public final class Session: Sendable {
     private let isClosed = Mutex(false)
     private let polls = Mutex(UInt64(0))
     private let lastReturned = Mutex<EventID?>(nil)
+    /// The number of the newest watch of the session's progress.
+    private let newestWatch = Mutex(UInt64(0))
     let endings = EndingReader()
 
     init(
@@ -230,6 +232,30 @@ public final class Session: Sendable {
     private func countPoll() {
         polls.withLock { $0 += 1 }
         driver.resume(descriptor)
+    }
+
+    /// Starts a watch of the session's progress, which replaces an earlier one. Returns the number of the watch.
+    func startWatch(milliseconds: UInt32) async throws -> UInt64 {
+        try Task.checkCancellation()
+        let (verb, handle) = (Verb<Session, Void>.watchProgress(milliseconds: milliseconds), try open())
+        // The engine gets commands in the order of their starts. Because they start while the mutex is locked, the stop
+        // of an earlier watch cannot follow the start of this one.
+        let started: (number: UInt64, ticket: Handle) = try newestWatch.withLock { newest in
+            let ticket = try verb.ticket(handle)
+            newest += 1
+            return (newest, ticket)
+        }
+        try await driver.result(of: verb, started.ticket)
+        return started.number
+    }
+
+    /// Stops the watch with this number, unless a later watch has replaced it.
+    func stopWatch(_ number: UInt64) async throws {
+        let (verb, handle) = (Verb<Session, Void>.watchProgress(milliseconds: 0), try open())
+        let ticket: Handle? = try newestWatch.withLock { newest in
+            try newest == number ? verb.ticket(handle) : nil
+        }
+        if let ticket { try await driver.result(of: verb, ticket) }
     }
 
     var isOpen: Bool { isClosed.withLock { !$0 } }

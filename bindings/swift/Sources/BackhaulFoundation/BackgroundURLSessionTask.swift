@@ -76,8 +76,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
         set {
             inner.with { $0.earliestBegin = newValue }
             core.performVerb(of: self) { (session, id, inner) throws(BackhaulError) in
-                let start = inner.earliestBegin.flatMap(milliseconds).map { StartChange.at($0) } ?? .removed
-                try session.run(.reschedule(.ids(id), earliestStart: start))
+                try session.run(.reschedule(.ids(id), earliestStart: inner.startChange))
             }
         }
     }
@@ -85,7 +84,8 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     /// An upper bound of the bytes to send. A session or a network can have a budget: a limit of bytes in a day or
     /// month. While such a budget has fewer bytes left than this bound, the task waits.
     ///
-    /// The value is stored at the first `resume`. A later change applies only in this process.
+    /// The value is stored at the first `resume`. A later change applies only in this process, and so does a change of
+    /// a task that was made from resume data.
     public var countOfBytesClientExpectsToSend: Int64 {
         get { inner.with { $0.guessToSend } }
         set { inner.with { $0.guessToSend = newValue } }
@@ -105,7 +105,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     }
 
     /// A text of at most 65,536 bytes, which the program may set. It is stored at the first `resume`. A later change
-    /// applies only in this process.
+    /// applies only in this process, and so does a change of a task that was made from resume data.
     public var taskDescription: String? {
         get { inner.with { $0.label } }
         set { inner.with { $0.label = newValue } }
@@ -224,6 +224,12 @@ struct TaskInner {
     var unusable: URLError?
 
     var publicState: BackgroundURLSessionTask.State { state }
+
+    /// The change that gives the engine's task the time `earliestBegin`.
+    var startChange: StartChange { earliestBegin.flatMap(milliseconds).map { StartChange.at($0) } ?? .removed }
+
+    /// Whether the priority differs from the default priority.
+    var hasOwnPriority: Bool { priority != BackgroundURLSessionTask.defaultPriority }
 
     /// The engine's priority, from -100 to 100. Apple's default priority becomes 0.
     var enginePriority: Int32 { Int32(((priority - 0.5) * 200).rounded()) }

@@ -124,6 +124,98 @@ struct ResumeDataTests {
         #expect(messages.count == 1)
     }
 
+    @Test("a second task from the same resume data fails, and does not change the first task", arguments: [true, false])
+    func usedTwice(cancels: Bool) async throws {
+        let (session, recorder) = session("parked-twice-\(cancels)")
+        let data = try await resumeData(session, recorder)
+        let task = session.downloadTask(withResumeData: data)
+        let other = session.downloadTask(withResumeData: data)
+        #expect(other.taskIdentifier != task.taskIdentifier)
+        if cancels { other.cancel() } else { other.resume() }
+        let ended = try #require(await recorder.untilCompleted())
+        #expect(ended.task === other && ended.error?.code == (cancels ? .cancelled : .unsupportedURL))
+        task.resume()
+        await expectWhole(task, recorder)
+        session.invalidateAndCancel()
+    }
+
+    /// Opens the session as another run of the program. Returns the session and its only task.
+    private func otherRun(_ identifier: String) async throws -> (Application, Session, TaskID) {
+        let application = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        let session = try await application.attachSession(identifier, role: .produce)
+        let task = try #require(try await session.tasks().first { _ in true })
+        return (application, session, task.id)
+    }
+
+    @Test("if another run has used the resume data, the cancellation of a task with these data changes nothing")
+    func usedInOtherRun() async throws {
+        let name = "parked-other-run"
+        let (session, recorder) = session(name)
+        let data = try await resumeData(session, recorder)
+        let (application, other, id) = try await otherRun(name)
+        // The task continues, but does not end before the test removes the earliest start.
+        try await other.reschedule(.ids(id), earliestStart: .at(4_000_000_000_000), latestStart: .removed)
+        try await other.resume(.ids(id))
+        let late = session.downloadTask(withResumeData: data)
+        late.cancel()
+        let refused = try #require(await recorder.untilCompleted())
+        #expect(refused.task === late && refused.error?.code == .cancelled)
+        #expect(try await other.task(id).state == .waiting)
+        try await other.reschedule(.ids(id), earliestStart: .removed)
+        let messages = await recorder.messages { if case .completed = $0 { true } else { false } }
+        guard case .file(_, let content, _) = messages.first, case .completed(let ended, nil) = messages.last else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(content == whole && ended.engineTaskIdentifier == id)
+        await application.close()
+        session.invalidateAndCancel()
+    }
+
+    @Test("properties that are set before the first resume of a task with resume data apply")
+    func properties() async throws {
+        let name = "parked-properties"
+        let (session, recorder) = session(name)
+        let task = session.downloadTask(withResumeData: try await resumeData(session, recorder))
+        task.earliestBeginDate = Date(timeIntervalSince1970: 4_000_000_000)
+        task.priority = BackgroundURLSessionTask.highPriority
+        task.countOfBytesClientExpectsToReceive = 6
+        task.resume()
+        let (application, other, id) = try await otherRun(name)
+        let info = try await other.task(id)
+        #expect(info.earliestStartMilliseconds == 4_000_000_000_000 && info.priority == 50)
+        #expect(task.earliestBeginDate == Date(timeIntervalSince1970: 4_000_000_000))
+        #expect(task.priority == BackgroundURLSessionTask.highPriority)
+        #expect(task.countOfBytesClientExpectsToReceive == 6)
+        await application.close()
+        task.earliestBeginDate = nil
+        await expectWhole(task, recorder)
+        session.invalidateAndCancel()
+    }
+
+    @Test("if the engine has kept a task already, but its reply was lost, a repeated cancellation has resume data")
+    func keptBefore() async throws {
+        let name = "parked-before"
+        let (session, recorder) = session(name)
+        let task = session.downloadTask(with: try World.url("halves/a"))
+        task.taskDescription = "both halves"
+        task.resume()
+        _ = await recorder.messages { if case .wrote(_, 100_000, 200_000) = $0 { true } else { false } }
+        let (application, other, id) = try await otherRun(name)
+        try await other.suspend(.ids(id))
+        // The latest start is the mark of a kept task.
+        try await other.reschedule(.ids(id), latestStart: .at(253_402_300_799_998))
+        try await other.setAside(.ids(id))
+        await application.close()
+        let data = try #require(await task.cancelByProducingResumeData())
+        #expect(await recorder.untilCompleted()?.task === task)
+        let next = session.downloadTask(withResumeData: data)
+        next.resume()
+        await expectWhole(next, recorder)
+        session.invalidateAndCancel()
+    }
+
     @Test("a session finishes without the task that the resume data can continue, and this task can be continued later")
     func finishes() async throws {
         let name = "parked-finishes"

@@ -26,6 +26,18 @@ struct ProgressTests: EmbeddedTests {
         await application.close()
     }
 
+    @Test("if an iteration over the progress begins when another one has just ended, it gets readings")
+    func again() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "s"))
+        let id = try await session.download(server.url("slow"), to: server.path("slow"))
+        for _ in 0..<20 {
+            let reading = try await session.progress(every: .milliseconds(100)).first { _ in true }
+            #expect(reading?.taskID == id)
+        }
+        await application.close()
+    }
+
     @Test("the progress of one task ends with its final state, even if the task never runs")
     func ofTask() async throws {
         let application = try await open()

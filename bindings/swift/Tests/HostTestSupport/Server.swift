@@ -94,7 +94,15 @@ public final class Server: Sendable {
                         # The second half is sent only for a range request.
                         if not asked: self.rfile.read(1)
                         return
-                    if not self.path.startswith("/slow"): return super().do_GET()
+                    if self.path == "/changing" and not self.headers["Range"]:
+                        self.send_response(200)
+                        self.send_header("ETag", '"first"')
+                        self.send_header("Content-Length", "200000")
+                        self.end_headers()
+                        self.wfile.write(b"x" * 100000)
+                        return self.rfile.read(1)
+                    # A range request for "/changing" gets another file from its start.
+                    if not self.path.startswith(("/slow", "/changing")): return super().do_GET()
                     self.send_response(200)
                     self.send_header("Content-Length", "1000000000")
                     self.end_headers()

@@ -92,6 +92,11 @@ extension Driver {
         } else {
             ticket = try verb.ticket(handle ?? application)
         }
+        return try await result(of: verb, ticket)
+    }
+
+    /// Waits until the started verb has ended, and returns its result.
+    func result<Owner, Value>(of verb: Verb<Owner, Value>, _ ticket: Handle) async throws -> Value {
         // If this wait throws, the ticket is released later: when the verb ends, or when the application is closed. The
         // ticket of an unlimited wait is released on the driver's thread soon after the cancellation, which ends the
         // verb.

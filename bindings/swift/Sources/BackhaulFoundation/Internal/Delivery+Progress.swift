@@ -12,12 +12,13 @@ extension Delivery {
     }
 
     func deliverProgress(_ readings: [TaskProgress]) {
+        let readings = readingsOfKnownTasks(readings)
         readResponses(readings)
         let changes = readings.compactMap { reading -> Change? in
             guard let task = core.task(id: reading.taskID) else { return nil }
             let change = task is BackgroundURLSessionUploadTask ? sent(task, reading) : received(task, reading)
             task.showProgress()
-            return change.step > 0 ? change : nil
+            return change.step == 0 ? nil : change
         }
         guard !changes.isEmpty, delegate is any BackgroundURLSessionTaskDelegate else { return }
         onQueue { [session, delegate] in
@@ -33,6 +34,24 @@ extension Delivery {
                 }
             }
         }
+    }
+
+    /// Returns the readings of the tasks that this process knows. For other live tasks, which an earlier run of the
+    /// program enqueued, makes the objects, so that their next readings are delivered. As for other delegate calls, the
+    /// thread first waits until the program can know these tasks.
+    private func readingsOfKnownTasks(_ readings: [TaskProgress]) -> [TaskProgress] {
+        let known = readings.filter { core.task(id: $0.taskID) != nil }
+        guard known.count < readings.count else { return known }
+        let ids = readings.filter { !$0.state.hasEnded && core.task(id: $0.taskID) == nil }.map(\.taskID)
+        guard var infos = try? core.opened().tasks(.ids(ids)) else { return known }
+        let identifiers = infos.filter { !$0.isKeptTask }.map { taskIdentifier(key: $0.idempotencyKey, id: $0.id) }
+        if let delayed = identifiers.first(where: { core.delaysCalls(for: $0) }) {
+            waitForProgram(delayed)
+            // During the wait, the program may have listed tasks, and cancelled some of them with resume data.
+            infos = (try? core.opened().tasks(.ids(ids))) ?? []
+        }
+        _ = core.tasks(infos.filter { !$0.state.hasEnded })
+        return known
     }
 
     /// Reads the responses of running downloads that have no response yet.

@@ -13,6 +13,7 @@ private let keptTaskMark: Int64 = 253_402_300_799_998
 
 extension TaskInfo {
     var isKeptTask: Bool { latestStartMilliseconds == keptTaskMark }
+    var isLiveKeptTask: Bool { isKeptTask && !state.hasEnded }
 }
 
 /// The content of resume data. It identifies the engine's kept task, which can be continued.
@@ -56,7 +57,7 @@ extension SessionCore {
         task.verbs.lock()
         defer { task.verbs.unlock() }
         guard task.state == .running || task.state == .suspended else { return nil }
-        guard let id = task.engineTaskIdentifier, let data = try? park(task, id) else {
+        guard let id = task.engineTaskIdentifier, let data = parkOrRepeat(task, id) else {
             cancelLocked(task)
             return nil
         }
@@ -75,12 +76,27 @@ extension SessionCore {
         }
     }
 
+    /// Does the same as `park`, but returns nil if it fails. After a failed command, repeats all commands once, because
+    /// the caller of this function otherwise cancels the task, which removes what was transferred.
+    private func parkOrRepeat(_ task: BackgroundURLSessionTask, _ id: TaskID) -> Data? {
+        do {
+            return try park(task, id)
+        } catch is BackhaulError {
+            return try? park(task, id)
+        } catch {
+            return nil
+        }
+    }
+
     /// Stops the engine's task, marks it as cancelled with resume data, and returns the resume data. Throws if the task
     /// has already ended. In this case, the last delegate call for the task follows.
     private func park(_ task: BackgroundURLSessionTask, _ id: TaskID) throws -> Data {
         let session = try opened()
         try session.run(.suspend(.ids(id)))
-        guard let info = try session.tasks(.ids(id)).first, info.state == .suspended else { throw SessionCore.unusable }
+        // The task has the mark already if an earlier call has stored it, but has got no reply.
+        guard let info = try session.tasks(.ids(id)).first, info.state == .suspended || info.isLiveKeptTask else {
+            throw SessionCore.unusable
+        }
         // The task gets the mark first. If the program dies between the two calls, a later run does not list the task.
         try session.run(.reschedule(.ids(id), latestStart: .at(keptTaskMark)))
         try session.run(.setAside(.ids(id)))
@@ -108,6 +124,12 @@ extension SessionCore {
             values.unusable = SessionCore.unusable
             return (nextTaskIdentifier(), nil, values)
         }
+        // The data were used already if another object with the identifier has not ended. The object of the cancelled
+        // task may also still exist, but has the state `canceling` or `completed`.
+        if let other = task(token.taskIdentifier), other.state == .running || other.state == .suspended {
+            values.unusable = SessionCore.unusable
+            return (nextTaskIdentifier(), nil, values)
+        }
         values.keptTask = token.task
         return (token.taskIdentifier, URL(string: token.url).map { URLRequest(url: $0) }, values)
     }
@@ -117,17 +139,20 @@ extension SessionCore {
     func continueKept(_ task: BackgroundURLSessionTask, _ keptTask: TaskID) throws {
         guard isKnown(task) else { throw endError }
         let session = try opened()
-        guard let info = try session.tasks(.ids(keptTask)).first, info.isKeptTask, !info.state.hasEnded else {
-            throw SessionCore.unusable
-        }
-        task.inner.with { inner in
-            let label = inner.label
+        guard let info = try keptInfo(keptTask, of: task) else { throw SessionCore.unusable }
+        let own = task.inner.with { inner -> TaskInner in
+            // The properties that the program has set before this call.
+            let own = inner
             inner.fill(info)
             inner.id = keptTask
             inner.keptTask = nil
-            inner.earliestBegin = nil
-            inner.label = label ?? inner.label
+            inner.earliestBegin = own.earliestBegin
+            inner.label = own.label ?? inner.label
+            if own.hasOwnPriority { inner.priority = own.priority }
+            if own.guessToSend > 0 { inner.guessToSend = own.guessToSend }
+            if own.guessToReceive > 0 { inner.guessToReceive = own.guessToReceive }
             (inner.state, inner.suspensions) = (.running, 0)
+            return own
         }
         know(task, as: keptTask)
         let offset = Int64(clamping: info.offset)
@@ -135,8 +160,27 @@ extension SessionCore {
         if let task = task as? BackgroundURLSessionDownloadTask {
             post { $0.deliver(task, resumedAt: offset, expected) }
         }
-        try session.run(.reschedule(.ids(keptTask), earliestStart: .removed, latestStart: .removed))
+        if own.hasOwnPriority { try session.run(.setPriority(own.enginePriority, .ids(keptTask))) }
+        try session.run(.reschedule(.ids(keptTask), earliestStart: own.startChange, latestStart: .removed))
         try session.run(.resume(.ids(keptTask)))
+    }
+
+    /// Returns the engine's kept task of an object that was made from resume data. Returns nil if the resume data were
+    /// used before, or if the engine's store was made again, and its task with this number is another one.
+    func keptInfo(_ id: TaskID, of task: BackgroundURLSessionTask) throws(BackhaulError) -> TaskInfo? {
+        guard let info = try opened().tasks(.ids(id)).first, info.isLiveKeptTask,
+            taskIdentifier(key: info.idempotencyKey, id: id) == task.taskIdentifier
+        else { return nil }
+        return info
+    }
+
+    /// Whether all tasks of the engine's session have ended. Tasks that the program has cancelled with resume data do
+    /// not count.
+    func isWithoutTasks() throws(BackhaulError) -> Bool {
+        guard let count = try info()?.liveTasks, count > 0 else { return true }
+        guard try opened().tasks(.states([.running])).isEmpty else { return false }
+        let stopped = try opened().tasks(.states([.waiting, .suspended]))
+        return stopped.count { $0.isKeptTask } == Int(clamping: count)
     }
 
     /// Whether an ended task was a kept task, whose last delegate call was already made.

@@ -130,7 +130,7 @@ extension SessionCore {
         guard let before else { return }
         guard let id = task.engineTaskIdentifier else {
             // If the task was made from resume data, the engine has a kept task, which must also be cancelled.
-            if let keptTask = task.inner.with({ $0.keptTask }) {
+            if let keptTask = task.inner.with({ $0.keptTask }), (try? keptInfo(keptTask, of: task)) != nil {
                 silence(keptTask)
                 _ = try? opened().run(.cancel(.ids(keptTask)))
             }

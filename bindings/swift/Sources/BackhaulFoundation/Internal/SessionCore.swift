@@ -256,15 +256,6 @@ final class SessionCore: @unchecked Sendable {
         inner.with { $0.isCancelling = false }
     }
 
-    /// Whether all tasks of the engine's session have ended. Tasks that the program has cancelled with resume data do
-    /// not count.
-    func isWithoutTasks() throws(BackhaulError) -> Bool {
-        guard let count = try info()?.liveTasks, count > 0 else { return true }
-        guard try opened().tasks(.states([.running])).isEmpty else { return false }
-        let stopped = try opened().tasks(.states([.waiting, .suspended]))
-        return stopped.count { $0.isKeptTask } == Int(clamping: count)
-    }
-
     /// Removes the engine's session, if it has no tasks and no events, and if no other process waits for it.
     func removeIfEmpty() throws(BackhaulError) {
         guard let info = try info() else { return }
@@ -415,6 +406,19 @@ final class SessionCore: @unchecked Sendable {
         inner.with { inner in inner.identifiers[id].flatMap { inner.tasks[$0] } }
     }
 
+    /// Returns the tasks with this information, except kept tasks and tasks whose end was delivered.
+    func tasks(_ infos: [TaskInfo]) -> [BackgroundURLSessionTask] {
+        let delivered = inner.with { $0.delivered }
+        return infos.filter { !delivered.contains($0.id) && !$0.isKeptTask }.map { info in
+            task(taskIdentifier(key: info.idempotencyKey, id: info.id), id: info.id, kind: info.kind, url: info.url) {
+                $0.fill(info)
+            }
+        }
+    }
+
+    /// Returns the task with this identifier, if this process has it.
+    func task(_ identifier: Int) -> BackgroundURLSessionTask? { inner.with { $0.tasks[identifier] } }
+
     func know(_ task: BackgroundURLSessionTask, as id: TaskID) {
         inner.with { if $0.tasks[task.taskIdentifier] != nil { $0.identifiers[id] = task.taskIdentifier } }
     }
@@ -454,7 +458,7 @@ final class SessionCore: @unchecked Sendable {
 
     /// Whether this process has made the task with this identifier.
     func isOwn(_ taskIdentifier: Int) -> Bool {
-        inner.with { $0.tasks[taskIdentifier] }.map { !$0.inner.with(\.isFromEarlierRun) } ?? false
+        task(taskIdentifier).map { !$0.inner.with(\.isFromEarlierRun) } ?? false
     }
 
     /// Whether the delegate calls for the task with this identifier wait until the program can know the task.
@@ -486,13 +490,7 @@ final class SessionCore: @unchecked Sendable {
     private func allTasks() -> [BackgroundURLSessionTask] {
         // As on Apple's systems, no task is listed after `invalidateAndCancel`.
         if inner.with({ $0.isCancelled }) { return [] }
-        let infos = (try? opened().tasks(.all)) ?? []
-        let delivered = inner.with { $0.delivered }
-        let known = infos.filter { !delivered.contains($0.id) && !$0.isKeptTask }.map { info in
-            task(taskIdentifier(key: info.idempotencyKey, id: info.id), id: info.id, kind: info.kind, url: info.url) {
-                $0.fill(info)
-            }
-        }
+        let known = tasks((try? opened().tasks(.all)) ?? [])
         let new = inner.with { $0.tasks.values.filter { $0.engineTaskIdentifier == nil && $0.state == .suspended } }
         return (known.filter { $0.state != .completed } + new).sorted { $0.taskIdentifier < $1.taskIdentifier }
     }
