@@ -132,15 +132,22 @@ final class DatabaseConnection {
             try runScript(begin)
             do throws(FleetError) {
                 let result = try body()
-                try run("COMMIT")
+                try commit()
                 return result
             } catch {
-                // If the connection has ended, the server has rolled back, or has committed without a reply.
-                if !isLost { _ = try? run("ROLLBACK") }
                 conflicts += 1
-                guard error.isConflict, conflicts < 10 else { throw error }
+                try rollBack(after: error, conflicts)
             }
         }
+    }
+
+    private func commit() throws(FleetError) { try run("COMMIT") }
+
+    /// Throws the error, except if the transaction has lost a conflict and is run again.
+    private func rollBack(after error: FleetError, _ conflicts: Int) throws(FleetError) {
+        // If the connection has ended, the server has rolled back, or has committed without a reply.
+        if !isLost { _ = try? run("ROLLBACK") }
+        guard error.isConflict, conflicts < 10 else { throw error }
     }
 
     private func rows(_ result: OpaquePointer?) throws(FleetError) -> Rows {

@@ -82,9 +82,17 @@ public enum URLParser {
     /// Percent-encodes spaces and bytes outside of ASCII in the fragment. libcurl 7.88 does this only for the parts
     /// before it.
     private static func encodingFragment(of location: [UInt8]) -> [UInt8] {
-        let fragment = location.drop { $0 != UInt8(ascii: "#") }
-        return location[..<fragment.startIndex]
-            + fragment.flatMap { (0x21...0x7E).contains($0) ? [$0] : Array("%\(String($0, radix: 16))".utf8) }
+        var encoded: [UInt8] = []
+        var isFragment = false
+        for byte in location {
+            if byte == UInt8(ascii: "#") { isFragment = true }
+            if isFragment, !(0x21...0x7E).contains(byte) {
+                encoded += "%\(String(byte, radix: 16))".utf8
+            } else {
+                encoded.append(byte)
+            }
+        }
+        return encoded
     }
 
     private static func read<Result>(
