@@ -124,7 +124,8 @@ struct ResumeDataTests {
         #expect(messages.count == 1)
     }
 
-    @Test("a second task from the same resume data fails, and does not change the first task", arguments: [true, false])
+    @Test(
+        "a second task from the same resume data fails, and does not change the first task", arguments: [true, false])
     func usedTwice(cancels: Bool) async throws {
         let (session, recorder) = session("parked-twice-\(cancels)")
         let data = try await resumeData(session, recorder)
