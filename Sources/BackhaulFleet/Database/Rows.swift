@@ -39,18 +39,11 @@ struct Rows: Sendable, RandomAccessCollection {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(text.count / 2)
             for index in stride(from: text.startIndex, to: text.endIndex, by: 2) {
-                guard let high = digit(text[index]), let low = digit(text[index + 1]) else { return nil }
+                guard let high = text[index].hexadecimalValue, let low = text[index + 1].hexadecimalValue
+                else { return nil }
                 bytes.append(high << 4 | low)
             }
             return bytes
-        }
-
-        private static func digit(_ byte: UInt8) -> UInt8? {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-            default: nil
-            }
         }
 
         /// The form of a byte is the byte, two backslashes, or a backslash and three octal digits.

@@ -24,7 +24,7 @@ extension UInt8 {
     var asciiLowercase: UInt8 { isUppercase ? self + 0x20 : self }
 
     /// The value of a hexadecimal digit; nil for every other byte.
-    var hexadecimalValue: UInt8? {
+    public var hexadecimalValue: UInt8? {
         switch self {
         case _ where isDigit: self - UInt8(ascii: "0")
         case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
