@@ -4,17 +4,17 @@ import Glibc
 enum Content {
     static func bytes(_ task: Int, version: UInt64, from start: Int64, count: Int) -> [UInt8] {
         let seed = Random.mix(UInt64(task) &* 1_000_003 &+ version)
-        return [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
-            while filled < count {
-                let position = UInt64(start) &+ UInt64(filled)
-                let word = Random.mix(seed &+ position / 8) >> (position % 8 * 8)
-                let size = min(8 - Int(position % 8), count - filled)
-                withUnsafeBytes(of: word.littleEndian) {
-                    _ = memcpy(bytes.baseAddress! + filled, $0.baseAddress!, size)
-                }
-                filled += size
-            }
-        }
+        let first = UInt64(start) / 8
+        let words = (first...(UInt64(start) + UInt64(count)) / 8).map { Random.mix(seed &+ $0).littleEndian }
+        return words.withUnsafeBytes { Array($0.dropFirst(Int(start % 8)).prefix(count)) }
+    }
+
+    /// How many of the first of these bytes are those of the resource.
+    static func matching(_ bytes: ArraySlice<UInt8>, _ task: Int, version: UInt64, from start: Int64) -> Int {
+        let expected = Self.bytes(task, version: version, from: start, count: bytes.count)
+        // With memcmp, because `elementsEqual` took a tenth of the time of the histories.
+        let isSame = bytes.isEmpty || bytes.withUnsafeBytes { memcmp($0.baseAddress!, expected, $0.count) == 0 }
+        return isSame ? bytes.count : zip(bytes, expected).prefix { $0 == $1 }.count
     }
 
     static func all(_ plan: TaskPlan, version: UInt64) -> [UInt8] {

@@ -15,7 +15,7 @@ enum File {
         if plan.replaces, bytes == Content.replaced { return .missing }
         let right = (0...plan.resource.lastVersion).first { version in
             bytes.count == Content.size(plan, version: version)
-                && bytes == Content.bytes(plan.number, version: version, from: 0, count: bytes.count)
+                && Content.matching(bytes[...], plan.number, version: version, from: 0) == bytes.count
         }
         return right.map { .right(version: $0) } ?? .wrong(size: Int64(bytes.count))
     }

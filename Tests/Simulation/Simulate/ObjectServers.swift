@@ -20,8 +20,7 @@ struct StoredPart {
 
     mutating func append(_ bytes: ArraySlice<UInt8>, of task: Int) {
         if matching == size {
-            let expected = Content.bytes(task, version: 0, from: start + size, count: bytes.count)
-            matching += Int64(bytes.elementsEqual(expected) ? bytes.count : 0)
+            matching += Int64(Content.matching(bytes, task, version: 0, from: start + size))
         }
         size += Int64(bytes.count)
     }

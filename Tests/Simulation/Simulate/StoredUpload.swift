@@ -20,8 +20,7 @@ struct StoredUpload {
 
     mutating func append(_ bytes: ArraySlice<UInt8>) {
         for version in 0...UploadPlan.mostChanges where self[version] == offset {
-            let expected = Content.bytes(task, version: UInt64(version), from: offset, count: bytes.count)
-            self[version] += Int64(zip(bytes, expected).prefix { $0 == $1 }.count)
+            self[version] += Int64(Content.matching(bytes, task, version: UInt64(version), from: offset))
         }
         offset += Int64(bytes.count)
     }
