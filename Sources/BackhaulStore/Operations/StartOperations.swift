@@ -62,7 +62,7 @@ public struct StartOperations {
         terms.hasDelayed = terms.hasDelayed || due != nil
         try tables.delays.setTimes(
             of: task, latest: latest, due: due,
-            end: timeout.map { terms.now.addingReportingOverflow(Int64(clamping: $0)).partialValue })
+            end: timeout.map { terms.now.saturatingAdd(Int64(clamping: $0)) })
     }
 
     // MARK: Rescheduling

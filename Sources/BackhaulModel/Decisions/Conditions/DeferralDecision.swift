@@ -64,8 +64,7 @@ public enum DeferralDecision {
     /// continues in each period until the budget is used up.
     public static func stated(received: UInt64?, sent: UInt64?, offset: UInt64) -> UInt64? {
         guard received != nil || sent != nil, offset == 0 else { return nil }
-        let (sum, overflow) = (received ?? 0).addingReportingOverflow(sent ?? 0)
-        return overflow ? .max : sum
+        return (received ?? 0).saturatingAdd(sent ?? 0)
     }
 
     private static func timed(

@@ -152,21 +152,6 @@ struct HoldMessages {
     }
 }
 
-extension Int64 {
-    /// Returns the sum, or on overflow the smallest or largest number. Times that come from outside may be any number.
-    func saturatingAdd(_ other: Int64) -> Int64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? (other < 0 ? .min : .max) : sum
-    }
-}
-
-extension UInt64 {
-    func saturatingAdd(_ other: UInt64) -> UInt64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
-    }
-}
-
 extension ThermalState {
     /// The state's name, as in include/backhaul.h.
     var name: String {

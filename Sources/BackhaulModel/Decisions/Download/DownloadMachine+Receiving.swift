@@ -11,13 +11,13 @@ extension DownloadMachine {
         state = .exchanging(.receiving(reception), transfer)
         let missing = file.size.map { $0 - min(counters.offset, $0) } ?? .max
         let kept = first..<first + Int(clamping: min(missing, UInt64(clamping: count - first)))
-        counters.bytesReceived = counters.bytesReceived.adding(UInt64(clamping: count - kept.count))
+        counters.bytesReceived = counters.bytesReceived.saturatingAdd(UInt64(clamping: count - kept.count))
         return kept
     }
 
     mutating func received(_ count: Int) -> [Action] {
         let count = UInt64(clamping: count)
-        counters.bytesReceived = counters.bytesReceived.adding(count)
+        counters.bytesReceived = counters.bytesReceived.saturatingAdd(count)
         switch state {
         case .exchanging(.receiving(var reception), let transfer):
             if let actions = take(count, &reception) { return actions }
@@ -46,8 +46,8 @@ extension DownloadMachine {
     /// Counts bytes that were put into the buffer. Returns nil if these bytes can belong to the file. Otherwise,
     /// returns the actions that end the attempt.
     private mutating func take(_ count: UInt64, _ reception: inout Reception) -> [Action]? {
-        counters.offset = counters.offset.adding(count)
-        reception.buffered = reception.buffered.adding(count)
+        counters.offset = counters.offset.saturatingAdd(count)
+        reception.buffered = reception.buffered.saturatingAdd(count)
         if let bodyEnd = reception.bodyEnd, counters.offset > bodyEnd {
             // If this response must have no body, the next attempt would have the same result. So the task fails.
             if bodyEnd == 0, let head, terms.hasNoBody(head.status) {
@@ -261,13 +261,5 @@ extension DownloadMachine {
             : "the response ended after \(offset) of \(size) bytes"
         return saveAndConclude(
             .retry(Failure(.connectionLost, reason), reason: .retry, retryAfterSeconds: nil, fromZero: false))
-    }
-}
-
-extension UInt64 {
-    /// The sum, or on overflow the largest number. Sizes that servers announce must not crash the program.
-    fileprivate func adding(_ other: UInt64) -> UInt64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
     }
 }

@@ -32,12 +32,8 @@ struct MediaRanges: Equatable, Sendable {
         }
         guard parts.count == 2 else { return nil }
         let subtype = parts[1].prefix { $0 != " " && $0 != "\t" }
-        let isClean = [parts[0], subtype].allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(isTokenByte) }
+        let isClean = [parts[0], subtype].allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(RequestCheck.isTokenByte) }
         return isClean && parts[1].dropFirst(subtype.count).allSatisfy(\.isWhitespace) ? (parts[0], subtype) : nil
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        byte.isLetter || byte.isDigit || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
     static func == (left: Self, right: Self) -> Bool { left.ranges.elementsEqual(right.ranges, by: ==) }

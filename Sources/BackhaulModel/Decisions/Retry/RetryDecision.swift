@@ -70,10 +70,10 @@ public struct FailedAttempt: Equatable, Sendable {
     /// The counts for the next attempt.
     public func repeats(after decision: RetryDecision) -> RepeatCounts {
         var counts = RepeatCounts()
-        if decision == .immediately { counts.immediate = repeats.immediate.addingSaturating(1) }
-        if isUnanswered { counts.unanswered = repeats.unanswered.addingSaturating(1) }
+        if decision == .immediately { counts.immediate = repeats.immediate.saturatingAdd(1) }
+        if isUnanswered { counts.unanswered = repeats.unanswered.saturatingAdd(1) }
         if !madeProgress { counts.lost = repeats.lost }
-        if hasLostUpload { counts.lost = counts.lost.addingSaturating(1) }
+        if hasLostUpload { counts.lost = counts.lost.saturatingAdd(1) }
         return counts
     }
 }
@@ -117,7 +117,7 @@ public enum RetryDecision: Equatable, Sendable {
 
     /// `jitter`: a random number of 0..<1. A number outside of this range counts as the nearest number in the range.
     public static func decide(_ attempt: FailedAttempt, _ policy: TransferPolicy, jitter: Double) -> RetryDecision {
-        let consecutiveFailures = attempt.madeProgress ? 0 : attempt.consecutiveFailures.addingSaturating(1)
+        let consecutiveFailures = attempt.madeProgress ? 0 : attempt.consecutiveFailures.saturatingAdd(1)
         let delay = policy.delay(
             consecutiveFailures: consecutiveFailures, retryAfterSeconds: attempt.retryAfterSeconds, jitter: jitter)
         // The task fails at the end of its resource time-out, so no delay is longer than the rest of this time-out.
@@ -279,12 +279,4 @@ public enum HTTPMethod {
     /// Whether a request that is sent twice has the same effect as one request (RFC 9110, section 9.2.2). An unknown
     /// method counts as not idempotent.
     public static func isIdempotent(_ method: String) -> Bool { idempotent.contains(method) }
-}
-
-extension UInt32 {
-    /// The sum; on overflow, the largest number.
-    fileprivate func addingSaturating(_ other: UInt32) -> UInt32 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
-    }
 }

@@ -72,8 +72,7 @@ public struct BodyLayout: Equatable, Sendable {
     private mutating func add(text: String) { add(.bytes(Array(text.utf8))) }
 
     private mutating func add(_ segment: Segment) {
-        let (sum, overflow) = size.addingReportingOverflow(segment.size)
-        size = overflow ? .max : sum
+        size = size.saturatingAdd(segment.size)
         if case .bytes(let bytes) = segment, case .bytes(let last)? = segments.last {
             segments[segments.count - 1] = .bytes(last + bytes)
         } else {

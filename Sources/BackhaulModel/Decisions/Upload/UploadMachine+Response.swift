@@ -61,9 +61,8 @@ extension UploadMachine {
     }
 
     mutating func received(_ count: Int, _ wasBodySent: Bool) -> [Action] {
-        let (sum, overflow) = bytesReceived.addingReportingOverflow(UInt64(clamping: count))
-        bytesReceived = overflow ? .max : sum
-        bodyBytes = bodyBytes.addingReportingOverflow(UInt64(clamping: count)).partialValue
+        bytesReceived = bytesReceived.saturatingAdd(UInt64(clamping: count))
+        bodyBytes = bodyBytes.saturatingAdd(UInt64(clamping: count))
         switch state {
         case .reading(let step, _) where bodyBytes > S3Document.sizeLimit: return judgeBody(after: step, wasBodySent)
         case .receiving where bodyBytes >= limits.body: return conclude(success(wasBodySent))

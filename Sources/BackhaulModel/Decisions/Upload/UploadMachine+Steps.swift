@@ -133,7 +133,7 @@ extension UploadMachine {
 
     /// Takes the end of the machine of an extra part.
     public mutating func ended(_ extra: UploadMachine, _ conclusion: Conclusion) -> [Action] {
-        bytesReceived = bytesReceived.addingReportingOverflow(extra.bytesReceived).partialValue
+        bytesReceived = bytesReceived.saturatingAdd(extra.bytesReceived)
         guard let part = extra.ownPart else { return [] }
         switch conclusion {
         case .sentPart: finish(part)
