@@ -36,6 +36,7 @@ struct Checks {
         }
         expect(!own.contains { $0.kind == .fileIsWrong }, "has succeeded, and its file has wrong bytes")
         expect(!own.contains { $0.kind == .fileIsMissing }, "has succeeded, and its file is missing")
+        expect(plan.upload != nil || !own.contains { $0.kind == .upload && $0.first < 0 }, "has sent wrong bytes")
         expect(!own.contains { $0.kind == .secretIsRevealed }, "has revealed its secret header")
         expect(!own.contains { $0.kind == .secretIsMissing }, "lacked its secret header")
         found += violationsOfUpload(plan, own)
@@ -114,6 +115,30 @@ struct Checks {
             let missing = accepted.subtracting(ended)
             if !missing.isEmpty { found.append("round \(round.second) finished before tasks \(missing.sorted())") }
         }
+        for program in 1...history.programs { found += violationsOfFinishes(rounds.filter { $0.program == program }) }
+        return found
+    }
+
+    /// Each round of a session finishes once, after the rounds before it, and not again after its event is acknowledged.
+    private func violationsOfFinishes(_ rounds: [Observation]) -> [String] {
+        var found: [String] = []
+        for (round, events) in Dictionary(grouping: rounds, by: \.second) {
+            let ids = Set(events.map(\.first)).sorted()
+            if ids.count > 1 { found.append("round \(round) has several events: \(ids)") }
+        }
+        if zip(rounds, rounds.dropFirst()).contains(where: { $0.second < $1.second && $0.first > $1.first }) {
+            found.append("the rounds finish in another order: \(rounds.map(\.second))")
+        }
+        for round in rounds {
+            let acknowledged = observations.firstIndex {
+                $0.kind == .isAcknowledged && $0.program == round.program && $0.first == round.first
+            }
+            if let acknowledged, observations[acknowledged...].contains(where: {
+                $0.kind == .sessionFinishes && $0.program == round.program && $0.first == round.first
+            }) {
+                found.append("round \(round.second) finishes again after its event was acknowledged")
+            }
+        }
         return found
     }
 
@@ -135,9 +160,22 @@ struct Checks {
         return (limits.count > 1 ? ["the stored configuration has changed: \(limits.sorted())"] : [])
             + (contradictions.isEmpty ? [] : ["a listing is wrong: \(contradictions.sorted())"])
             + (wrongLaunches.isEmpty ? [] : ["a launch is wrong: \(wrongLaunches.sorted())"])
+            + observations.filter { $0.kind == .eventIsLost }.map { "event \($0.first) was lost" }
+            + leftovers.map { "the file \($0) is left, and belongs to no task" }
             + (observations.contains { $0.kind == .hasSecondConsumer } ? ["a session had two consumers"] : [])
             + (observations.contains { $0.kind == .hiddenDirectoryIsAccepted }
                 ? ["a download was accepted into a directory that the daemon does not see"] : [])
+    }
+
+    private var leftovers: ArraySlice<String> {
+        // A download that fails because of 403, 404 or the like retains its bytes for a later task with its key.
+        let retained = history.tasks.count { plan in
+            !plan.isUpload && observations.contains {
+                $0.kind == .taskFails && $0.task == plan.number && $0.second == Int64(BH_HTTP_STATUS)
+            }
+        }
+        let names = observations.filter { $0.kind == .fileIsLeft }.map(\.text)
+        return names.filter { !$0.hasPrefix(".backhaul-") } + names.filter { $0.hasPrefix(".backhaul-") }.dropFirst(retained)
     }
 
     private var wrongLaunches: Set<String> {
@@ -153,7 +191,10 @@ struct Checks {
         return observations.indices.compactMap { index in
             let start = observations[index]
             guard start.kind == .processStarts, let away = timeAway(before: index),
-                away.allSatisfy({ ![.programIsLaunched, .daemonIsKilled, .powerFails].contains($0.kind) })
+                !away.contains(where: {
+                    [.daemonIsKilled, .powerFails].contains($0.kind)
+                        || $0.kind == .programIsLaunched && $0.program == start.program
+                })
             else { return nil }
             let own = observations[index...].filter { $0.program == start.program && $0.time < start.time + second }
             // The event of a round that the program finds at its start.

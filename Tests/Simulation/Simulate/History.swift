@@ -24,6 +24,10 @@ struct History {
     var hasCursor: Bool
     /// Whether the program sometimes enqueues a download into a directory that the daemon does not see.
     var usesHiddenDirectory = false
+    /// Whether each process of a program first receives the events again that are not acknowledged.
+    var receivesAgain = false
+    /// Whether the programs are started once more when all tasks have ended, to find what is left.
+    var isInspected = false
     /// When a newer library is installed; nil: never. Processes that start later use it.
     var upgrade: Int64?
 
@@ -191,6 +195,8 @@ extension History {
             addRareEvents(Random(seed: Random.mix(choice.seed)), hasUpgrade: choice.hasUpgrade)
             addUploads(Random(seed: Random.mix(choice.seed ^ 0x5eed)))
             addChains(Random(seed: Random.mix(choice.seed ^ 0xc4a1)))
+            var random = Random(seed: Random.mix(choice.seed ^ 0xa9a1))
+            (receivesAgain, isInspected) = (random.chance(50), random.chance(50))
         }
         tasks = tasks.filter { choice.leftOutTasks >> UInt64($0.number) & 1 == 0 }
         leaveOutBrokenChains()

@@ -18,6 +18,7 @@ struct Observation: Equatable {
         case bodyChangeBegins, bodyIsChanged, partIsSentAgain, chainIsBroken
         case fileIsRight, fileIsWrong, fileIsMissing
         case allIsDone
+        case acknowledges, eventIsLost, fileIsLeft, inspectionEnds
 
         /// The kinds that are events of the library.
         static let events: Set<Kind> = [.taskSucceeds, .taskFails, .taskWasCancelled, .sessionFinishes]
@@ -39,6 +40,8 @@ struct Journal {
     private struct Header {
         var choice: Choice
         var count: Int
+        /// The number of observations of the kinds that the first histories had.
+        var progress: UInt64
         /// The simulated time at which the last process of the run has ended.
         var time: Int64
         /// Milliseconds by which the calendar was set.
@@ -76,7 +79,7 @@ struct Journal {
     func begin(_ choice: Choice) {
         header.initialize(
             to: Header(
-                choice: choice, count: 0, time: 0, calendar: 0, bootTime: -100 * second, boots: 1, nextFault: 0,
+                choice: choice, count: 0, progress: 0, time: 0, calendar: 0, bootTime: -100 * second, boots: 1, nextFault: 0,
                 uploadCount: 0, partCount: 0))
     }
 
@@ -106,7 +109,11 @@ struct Journal {
         guard header.pointee.count < Self.room else { return }
         observations[header.pointee.count] = observation
         header.pointee.count += 1
+        if observation.kind.rawValue <= Observation.Kind.allIsDone.rawValue { header.pointee.progress += 1 }
     }
+
+    /// A number that grows with the run. The random numbers of a process follow from it.
+    var progress: UInt64 { header.pointee.progress }
 
     var all: UnsafeBufferPointer<Observation> {
         UnsafeBufferPointer(start: observations, count: header.pointee.count)

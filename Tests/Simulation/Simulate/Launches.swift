@@ -10,6 +10,8 @@ enum WrongLaunch: Int64 {
     case hasNoReason
     /// The launched process does not find the launch, or no session that needs it.
     case namesNoSession
+    /// Tasks of the session are running, and no event says that they have ended.
+    case roundIsOpen
     /// The last launch has failed, and the delay after it is not over.
     case isTooEarly
 }

@@ -17,6 +17,7 @@ final class Machine {
         if let upgrade = history.upgrade {
             sim_after(max(0, upgrade - journal.time), { _ in world.machine.installNewerLibrary() }, nil)
         }
+        if world.programs.isInspection { return }
         for index in journal.nextFault..<history.faults.count {
             // No engine can know how long a machine was off, so the calendar is set while the machine runs.
             let delay = history.faults[index].kind == .calendar ? 10 * second : 0
@@ -45,6 +46,7 @@ final class Machine {
 
     /// The time of the next fault that the program performs itself.
     func nextRequest(_ program: Int) -> Int64? {
+        if world.programs.isInspection { return nil }
         if world.programs.hasRequest(program) { return 0 }
         return history.faults[journal.nextFault...]
             .first { [.exit, .pause].contains($0.kind) && $0.program == program }?.time
@@ -91,6 +93,9 @@ final class Machine {
         sim_power_cut(sim_random(), -1)
         sim_end_run(ProcessEnd.done)
     }
+
+    /// The power fails. When the machine starts again, nothing fails any more, and the programs inspect what is left.
+    func beginInspection() -> Never { cutPower(for: max(second, History.lastFault - world.servers.now)) }
 
     private func cutPower(for duration: Int64) -> Never {
         record(.powerFails)

@@ -5,6 +5,8 @@ import Glibc
 /// The request for a task, with the memory to which it points.
 final class PreparedRequest {
     private(set) var request = bh_request()
+    /// A body from memory has fewer bytes.
+    static let memoryLimit = 500_000
     private var memory: [UnsafeMutableRawPointer] = []
 
     /// - path: the file that the task makes or sends.
@@ -24,7 +26,7 @@ final class PreparedRequest {
         if let upload = plan.upload {
             prepare(upload, plan, path: path, library)
         } else if plan.isUpload {
-            let body = Content.bytes(plan.number, version: 0, from: 0, count: Int(plan.size) % 500_000)
+            let body = Content.bytes(plan.number, version: 0, from: 0, count: Int(plan.size) % Self.memoryLimit)
             request.body = body.withUnsafeBytes { put($0) }
             request.body_size = body.count
         } else {

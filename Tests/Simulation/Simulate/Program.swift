@@ -56,6 +56,8 @@ struct Program {
     let isLaunched: Bool
     /// The events that were handled and not acknowledged.
     private var unacknowledged: Set<Int64> = []
+    /// The event of the last round. A task that is accepted later withdraws it.
+    private var finish: Int64?
     var random: Random
 
     init(
@@ -64,21 +66,23 @@ struct Program {
         (self.number, self.history, self.journal, self.folder) = (number, history, journal, folder)
         (self.library, self.isLaunched) = (library, isLaunched)
         tasks = history.tasks.filter { $0.program == number }
-        random = Random(seed: journal.choice.seed &+ UInt64(journal.all.count))
+        random = Random(seed: journal.choice.seed &+ journal.progress)
         library.`init`(&error, MemoryLayout<bh_error>.size)
         for one in journal.all where one.program == number {
             switch one.kind {
-            case .taskIsAccepted: (accepted[one.task], isFinished) = (UInt64(one.first), false)
+            case .taskIsAccepted:
+                (accepted[one.task], isFinished) = (UInt64(one.first), false)
+                if let finish { unacknowledged.remove(finish) }
             case .taskIsCancelled: cancelled.insert(one.task)
             case .taskIsSuspended: suspended.insert(one.task)
             case .taskIsResumed: resumed.insert(one.task)
             case .bodyIsChanged: bodyChanges[one.task, default: 0] += 1
             case .taskSucceeds, .taskFails, .taskWasCancelled: ended.insert(one.task)
-            case .sessionFinishes: isFinished = true
+            case .sessionFinishes: (isFinished, finish) = (true, one.first)
             case .configurationIs: storedLimit = one.first
             default: break
             }
-            if one.kind == .isAcknowledged { unacknowledged.remove(one.first) }
+            if [.isAcknowledged, .acknowledges].contains(one.kind) { unacknowledged.remove(one.first) }
             guard Observation.Kind.events.contains(one.kind) else { continue }
             unacknowledged.insert(one.first)
             cursor = max(cursor, UInt64(one.first))
@@ -92,6 +96,7 @@ struct Program {
         open()
         inspectSession()
         listTasks()
+        if history.receivesAgain { receiveAgain() }
         if history.repeatsEnqueues { repeatEnqueues() }
         while now < History.lastEnd {
             changeDueBodies()
@@ -99,7 +104,7 @@ struct Program {
             cancelDueTasks()
             suspendDueTasks()
             if isDone { break }
-            poll()
+            poll(after: history.hasCursor ? cursor : 0)
             if isDone { break }
             completeIfAllHasEnded()
             exitUntilLaunch()
@@ -120,6 +125,19 @@ struct Program {
         completeIfAllHasEnded()
         close()
         record(.allIsDone)
+        world.programs.exit(number, for: nil)
+    }
+
+    /// When all tasks of all programs have ended, and the power has failed once more: receives and acknowledges the
+    /// events that are left, and gives the engine time to remove the files that are left.
+    mutating func inspect() -> Never {
+        open()
+        receiveAgain()
+        let end = now + hour
+        while !unacknowledged.isEmpty, now < end { poll(after: 0) }
+        usleep(UInt32(600 * second))
+        close()
+        record(.inspectionEnds)
         world.programs.exit(number, for: nil)
     }
 
@@ -321,10 +339,9 @@ struct Program {
 
     // MARK: Events
 
-    private mutating func poll() {
+    private mutating func poll(after: UInt64) {
         var events: OpaquePointer?
         let wait = max(1, (nextAction - now) / millisecond + 1)
-        let after = history.hasCursor ? cursor : 0
         let start = now
         let status = library.session_poll(session, after, 10, Int32(min(wait, 600_000)), &events, &error)
         defer { library.batch_release(events) }
@@ -334,6 +351,28 @@ struct Program {
         for index in 0..<library.batch_count(events) {
             guard let event = item(events, index, BH_ITEM_EVENT, bh_event.self) else { continue }
             handle(event, acknowledges: !forgets)
+        }
+    }
+
+    /// Polls from the first event on: each event comes again until it is acknowledged. If the process is launched, the
+    /// round of its session has ended.
+    private mutating func receiveAgain() {
+        var events: OpaquePointer?
+        let start = now
+        let status = library.session_poll(session, 0, 1_000, 0, &events, &error)
+        defer { library.batch_release(events) }
+        if status == BH_ENGINE_UNRESPONSIVE, isEngineStopped(since: start) { return }
+        guard status == BH_OK else { return check(status) }
+        let found = (0..<library.batch_count(events)).compactMap {
+            item(events, $0, BH_ITEM_EVENT, bh_event.self)
+        }
+        for id in unacknowledged.subtracting(found.map { Int64($0.id) }).sorted() {
+            // A task may have been accepted by a process that was killed before it knew this.
+            if id == finish, accepted.count < tasks.count { continue }
+            record(.eventIsLost, first: id)
+        }
+        if isLaunched, !isFinished, !found.contains(where: { $0.kind == BH_EVENT_SESSION_FINISHED }) {
+            record(.launchIsWrong, first: WrongLaunch.roundIsOpen.rawValue)
         }
     }
 
@@ -364,6 +403,7 @@ struct Program {
         }
         if kind == .taskSucceeds, let plan = history.plan(number), !plan.isUpload { checkFile(plan) }
         guard acknowledges else { return }
+        record(.acknowledges, number, first: Int64(event.id))
         var id = event.id
         let status = library.session_acknowledge(session, &id, 1, BH_WAIT_DEFAULT, nil, &error)
         guard status == BH_OK else { return check(status) }

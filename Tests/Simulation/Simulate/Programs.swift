@@ -40,8 +40,13 @@ final class Programs {
 
     private var numbers: ClosedRange<Int> { 1...history.programs }
 
-    private func isDone(_ program: Int) -> Bool {
-        journal.all.contains { $0.kind == .allIsDone && $0.program == program }
+    /// Whether all tasks had ended before this process of the run.
+    private(set) lazy var isInspection = numbers.allSatisfy { has(.allIsDone, $0) }
+
+    private func isDone(_ program: Int) -> Bool { has(isInspection ? .inspectionEnds : .allIsDone, program) }
+
+    private func has(_ kind: Observation.Kind, _ program: Int) -> Bool {
+        journal.all.contains { $0.kind == kind && $0.program == program }
     }
 
     /// Starts all programs that are not done, at about the same time.
@@ -122,7 +127,7 @@ final class Programs {
         var program = Program(
             number, history, journal, folder: folder, library: libraries[Int(running[number] ?? 0)],
             isLaunched: launched.contains(running[number] ?? 0))
-        program.run()
+        isInspection ? program.inspect() : program.run()
     }
 
     /// Ends the process of a program. It starts again after the duration.
@@ -188,7 +193,10 @@ final class Programs {
     func pauses(_ program: Int, until time: Int64) { pauses[program] = time }
 
     private func endIfAllAreDone() {
-        if numbers.allSatisfy(isDone) { world.machine.endRun() }
+        guard numbers.allSatisfy(isDone) else { return }
+        if isInspection { Leftovers(history, folder).record(in: journal) }
+        if history.isInspected, !isInspection { world.machine.beginInspection() }
+        world.machine.endRun()
     }
 
     func add(_ request: Request, for program: Int) { requests[program, default: []].append(request) }

@@ -220,6 +220,8 @@ final class Peer {
     private var received: [UInt8] = []
     /// The bytes of a body that have not arrived yet.
     private var bodyLeft = 0
+    /// How many of the first bytes of a body from memory are those of the task.
+    private var matching = 0
     private var request: Request?
     /// The request, if it belongs to an upload that can be continued.
     private var exchange: (any Exchange)?
@@ -277,11 +279,13 @@ final class Peer {
             request = Request(Substring(String(decoding: received[..<end], as: UTF8.self)))
             received.removeFirst(end)
             bodyLeft = request?.body ?? 0
+            matching = 0
             exchange = request.flatMap { servers.uploads.begin($0, at: server) }
             send(exchange?.interim ?? "")
             if request?.fields["expect"] != nil { send("HTTP/1.1 100 Continue\r\n\r\n") }
         }
         let taken = min(bodyLeft, received.count)
+        compare(received.prefix(taken))
         guard takeForUpload(received.prefix(taken)) else { return false }
         received.removeFirst(taken)
         bodyLeft -= taken
@@ -292,6 +296,13 @@ final class Peer {
         exchange = nil
         perform(answer)
         return true
+    }
+
+    /// Compares bytes of a body from memory with those of the task.
+    private func compare(_ bytes: ArraySlice<UInt8>) {
+        guard exchange == nil, let request, let plan = servers.plan(request) else { return }
+        let start = request.body - bodyLeft
+        if matching == start { matching += Content.matching(bytes, plan.number, version: 0, from: Int64(start)) }
     }
 
     /// Returns false if the connection is cut.
@@ -324,7 +335,7 @@ final class Peer {
             servers.record(.pauseIsDemanded, task, servers.now + seconds * second)
             perform(.status(503, fields: "Retry-After: \(seconds)\r\n"))
         case .stored(let plan):
-            servers.record(.upload, plan.number)
+            servers.record(.upload, plan.number, matching == Int(plan.size) % PreparedRequest.memoryLimit ? 0 : -1)
             answering = nil
             send("HTTP/1.1 201 Created\r\n\(servers.followers(of: plan))Content-Length: 0\r\n\r\n")
         case .content(let plan, let version, let request): sendContent(plan, version, request)

@@ -90,6 +90,10 @@ struct Story {
         case .fileIsWrong: "the file of \(task) has \(one.first) wrong bytes"
         case .fileIsMissing: "the file of \(task) is missing"
         case .allIsDone: "it is done"
+        case .acknowledges: "it acknowledges event \(one.first)"
+        case .eventIsLost: "event \(one.first) was received and not acknowledged, and does not come again"
+        case .fileIsLeft: "a file that belongs to no task is left: \(one.text)"
+        case .inspectionEnds: "it has inspected what is left"
         }
     }
 }

@@ -55,7 +55,7 @@ struct Zygote {
         let history = History(journal.choice)
         world = World(history, journal, folder: disk)
         sim_begin(
-            journal.choice.seed &* 31 &+ UInt64(journal.all.count), History.calendar + journal.time + journal.calendar,
+            journal.choice.seed &* 31 &+ journal.progress, History.calendar + journal.time + journal.calendar,
             journal.time - journal.bootTime)
         world.machine.loadFiles(below: disk)
         if journal.all.isEmpty { world.machine.endAtStep() }
