@@ -179,14 +179,14 @@ extension ResponseField {
 }
 
 extension HeadCollector {
-    /// Returns the delay from the Retry-After field, in seconds; nil if there is no delay. The field has a date or a
+    /// Returns the delay from the Retry-After field, in seconds; nil without the field. The field has a date or a
     /// number (RFC 9110, section 10.2.3). A date is compared with the server's own Date, because the clocks of the
-    /// server and of this machine may differ.
+    /// server and of this machine may differ. A past date or an invalid value demands no delay, but it still shows that
+    /// the server expects another request.
     var retryAfterSeconds: Int64? {
         guard let text = value("Retry-After"), !text.isEmpty else { return nil }
-        if text.utf8.allSatisfy(\.isDigit) { return Int64(text).map { $0 > 0 ? $0 : nil } ?? .max }
+        if text.utf8.allSatisfy(\.isDigit) { return Int64(text) ?? .max }
         let date = value("Date").map { Int64(curl_getdate($0, nil)) } ?? -1
-        let seconds = Int64(curl_getdate(text, nil)) - (date >= 0 ? date : Clock.wallMilliseconds / 1_000)
-        return seconds > 0 ? seconds : nil
+        return max(0, Int64(curl_getdate(text, nil)) - (date >= 0 ? date : Clock.wallMilliseconds / 1_000))
     }
 }

@@ -55,7 +55,8 @@ extension TransferRunner {
         case .later(let milliseconds, let consecutiveFailures):
             record.attemptsWithoutProgress = consecutiveFailures
             wait = milliseconds
-            record.wait(until: boot + milliseconds, for: failed.isDeferredByServer ? .origin : .retry)
+            let isOriginPaused = failed.isDeferredByServer && failed.retryAfterSeconds != 0
+            record.wait(until: boot + milliseconds, for: isOriginPaused ? .origin : .retry)
         case .whenSpaceIsFree(let milliseconds):
             wait = milliseconds
             record.wait(until: boot + milliseconds, for: .diskFull)

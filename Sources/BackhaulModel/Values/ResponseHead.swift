@@ -9,8 +9,8 @@ public struct ResponseHead: Equatable, Sendable {
     /// The fields in order of arrival, with the names as sent. The transport, which receives responses, bounds their
     /// number and size.
     public var fields: [ResponseField]
-    /// The delay that Retry-After demands, in seconds. The field may have either of its two forms (RFC 9110, section
-    /// 10.2.3).
+    /// The delay that Retry-After demands, in seconds; nil if the response does not have the field, and 0 if the field
+    /// demands no delay. The field may have either of its two forms (RFC 9110, section 10.2.3).
     public var retryAfterSeconds: Int64?
     /// The origin of the server that responded, such as "https://example.org:443".
     public var origin: String

@@ -63,10 +63,10 @@ enum ResponseFields {
             if case .broken = head.add(line + [0x0D, 0x0A]) { return }
         }
         let delay = head.retryAfterSeconds
-        if let delay { try require(delay > 0, "a delay of \(delay)") }
+        if let delay { try require(delay >= 0, "a delay of \(delay)") }
         let dates = try parts.map(checkDate)
         guard dates.count == 2, let until = dates[0], let now = dates[1] else { return }
-        try requireEqual(delay, until > now ? until - now : nil, "the time between two dates")
+        try requireEqual(delay, max(0, until - now), "the time between two dates")
     }
 
     /// Reads a date with the two readers of the library. A date since 1970 that both accept is the same time. libcurl

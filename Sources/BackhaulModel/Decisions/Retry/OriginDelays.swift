@@ -116,10 +116,11 @@ extension ResponseHead {
     public var originResponse: OriginResponse? {
         guard status != 511 else { return nil }
         guard Self.mayDemandPause(status) else { return .other }
-        return retryAfterSeconds.map { .pause(seconds: $0) } ?? .refusal
+        guard let retryAfterSeconds, retryAfterSeconds > 0 else { return .refusal }
+        return .pause(seconds: retryAfterSeconds)
     }
 
-    /// The pause that the server demands, in seconds; nil if it demands none.
+    /// The least delay, in seconds, after which the server expects the request again; nil if it does not expect it.
     public var pauseSeconds: Int64? { Self.mayDemandPause(status) ? retryAfterSeconds : nil }
 
     /// Whether Retry-After in a response with this status is a demand to send fewer requests. A portal sends the status

@@ -56,7 +56,8 @@ public struct FailedAttempt: Equatable, Sendable {
     /// Whether the server had the whole body of the request, and sent no response before the request time-out.
     public var isUnanswered = false
     public var repeats = RepeatCounts()
-    /// The least delay that the server demanded, in seconds. A delay of more than one day counts as one day.
+    /// The least delay that the server demanded, in seconds; nil if the response had no Retry-After. A delay of more
+    /// than one day counts as one day.
     public var retryAfterSeconds: Int64?
     /// Set if the attempt did not follow a redirect, because the target's origin is paused (`OriginDelays`): the
     /// milliseconds until the next attempt.
@@ -170,7 +171,7 @@ extension FailedAttempt {
             && connectionWasClosed && (isUnprocessed || HTTPMethod.isIdempotent(method))
     }
 
-    /// Whether the server demands that the client sends the request again after a pause.
+    /// Whether the server expects that the client sends the request again later.
     public var isDeferredByServer: Bool {
         failure.status == .httpStatus && retryAfterSeconds != nil
             && ResponseHead.mayDemandPause(Int32(clamping: failure.detail))

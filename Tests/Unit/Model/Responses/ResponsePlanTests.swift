@@ -300,6 +300,14 @@ struct ResponsePlanTests {
         #expect(decide(head(202, "Content-Length: 9")) == .startsOver(size: 9))
     }
 
+    @Test(
+        "a Retry-After without a delay still shows that the server expects another request",
+        arguments: [202, 403] as [Int32])
+    func retryAfterWithoutDelay(_ status: Int32) {
+        #expect(decide(head(status, "Content-Length: 9", retryAfter: 0)) == .triesAgain)
+        #expect(decide(head(status, "Content-Length: 9", retryAfter: 0), .tagged) == .triesAgain)
+    }
+
     @Test("if the status is an error, the message of the failure contains the status")
     func failureNamesTheStatus() {
         guard case .fail(let failure) = ResponsePlan.decide(head(404), offset: 0, known: nil) else {

@@ -161,7 +161,8 @@ struct OriginDelaysTests {
         "a response demands a pause, refuses, or widens the origin; a portal's 511 says nothing about the origin",
         arguments: [
             (429, 30, .pause(seconds: 30)), (503, 30, .pause(seconds: 30)), (429, nil, .refusal), (403, nil, .refusal),
-            (500, nil, .refusal), (200, nil, .other), (404, 30, .other), (302, nil, .other), (511, nil, nil),
+            (500, nil, .refusal), (503, 0, .refusal), (200, nil, .other), (404, 30, .other), (302, nil, .other),
+            (511, nil, nil),
             (511, 30, nil),
         ] as [(Int32, Int64?, OriginResponse?)])
     func responses(_ status: Int32, _ retryAfter: Int64?, _ response: OriginResponse?) {

@@ -33,6 +33,11 @@ struct StatusAndSilenceTests {
             RetryRow("GET", status(202), becomes: .later(milliseconds: 5_000, consecutiveFailures: 1)) {
                 $0.retryAfterSeconds = 5
             },
+            RetryRow(
+                "GET with a delay of 0", status(202), becomes: .later(milliseconds: 1_000, consecutiveFailures: 1)
+            ) {
+                $0.retryAfterSeconds = 0
+            },
             RetryRow("GET without Retry-After", status(202), becomes: .end),
             RetryRow("PUT", status(202), becomes: .end) { ($0.method, $0.retryAfterSeconds) = ("PUT", 5) },
             RetryRow("without the bit `status`", status(202), becomes: .end) {
