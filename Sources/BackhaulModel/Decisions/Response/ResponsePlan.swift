@@ -209,7 +209,10 @@ public enum ResponsePlan: Equatable, Sendable {
         {
             return startAgain("with another digest than before")
         }
-        if let failure = terms.refusal(ofType: head, known) { return .retry(failure, fromZero: false) }
+        // Such a response may also omit Content-Type. The response with the first bytes had an accepted type.
+        if head.bytes("Content-Type") != nil, let failure = terms.refusal(ofType: head, known) {
+            return .retry(failure, fromZero: false)
+        }
         if let failure = terms.refusal(ofSize: size) { return refused(failure, terms) }
         return .append(size: size, through: through)
     }

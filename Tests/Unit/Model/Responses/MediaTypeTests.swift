@@ -127,4 +127,13 @@ struct MediaTypeTests {
         let empty = ResponsePlan.decide(head(204), offset: 0, known: nil, terms: terms)
         #expect(ExpectedPlan(empty) == .startsOver(size: 0))
     }
+
+    @Test("the rest of a file of an accepted type may come without Content-Type")
+    func restWithoutType() {
+        var terms = DownloadTerms()
+        terms.acceptedTypes = MediaRanges("image/*")
+        let (rest, part) = (head(206, "Content-Range: bytes 500-999/1000", "ETag: \"a\""), ExistingPart.tagged)
+        let plan = ResponsePlan.decide(rest, offset: part.offset, known: part.checkpoint, terms: terms)
+        #expect(ExpectedPlan(plan) == .appends(of: 1000, through: 1000))
+    }
 }
