@@ -240,7 +240,7 @@ public enum ResponsePlan: Equatable, Sendable {
         if let known, let range, range.range == nil, range.size == first, known.size == nil || known.size == offset,
             terms.continuesByDigest || difference(of: head, to: known, bodyIsPart: false) == nil
         {
-            return .whole
+            return terms.refusal(ofSize: offset).map { refused($0, terms) } ?? .whole
         }
         return .retry(unexpected(416, "to a range that starts at \(first)"), fromZero: true)
     }

@@ -373,6 +373,17 @@ struct ResponsePlanTests {
         #expect(decide(head(206, range), .unvalidated) == .triesAgainFromZero)
     }
 
+    @Test("a part file that a 416 response shows to be complete must have the size that the request expects")
+    func completeOfWrongSize() {
+        let end = head(416, "Content-Range: bytes */500")
+        #expect(decide(end, .taggedOfUnknownSize) { $0.expectedSize = 500 } == .isWhole)
+        #expect(decide(end, .taggedOfUnknownSize) { $0.expectedSize = 900 } == .triesAgainFromZero)
+        #expect(
+            decide(end, .taggedOfUnknownSize) { ($0.expectedSize, $0.hadMismatch) = (900, true) }
+                == .fails(.sizeMismatch))
+        #expect(decide(end, .taggedOfUnknownSize) { $0.maximumSize = 499 } == .fails(.tooLarge))
+    }
+
     @Test("a response without a body makes an empty file, even if the response has a Content-Length")
     func bodiless() {
         #expect(decide(head(200, "Content-Length: 1000")) { $0.method = "HEAD" } == .startsOver(size: 0))
