@@ -16,10 +16,11 @@ public enum PageSuspicion {
 
     /// Whether a redirect to another origin has probably led to a page in place of the file. A page from the origin of
     /// the URL is never suspicious. A page from another origin is suspicious in two cases: a part of the file came from
-    /// elsewhere, or the name in the URL ends like the name of a file that is no page.
+    /// elsewhere, or the name in the URL ends like the name of a file that is no page. After a refresh of the URL, the
+    /// origin of the part is not known.
     static func isSuspicious(_ head: ResponseHead, of url: String, _ known: Checkpoint?) -> Bool {
         guard head.finalURL != url, head.isPage, !head.finalURL.hasAuthority(of: url) else { return false }
-        if let known, !known.finalURL.hasAuthority(of: head.finalURL) { return true }
+        if let known, !known.finalURL.isEmpty, !known.finalURL.hasAuthority(of: head.finalURL) { return true }
         return isFile(url)
     }
 

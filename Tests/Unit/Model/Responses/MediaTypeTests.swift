@@ -35,10 +35,11 @@ struct MediaTypeTests {
             ("https://a.org/f.ZIP?x=1.html", "https://b.org/", "Content-Type: application/xhtml+xml", nil, true),
             ("https://a.org/page", "https://b.org/login", html, "https://a.org/page", true),
             ("https://a.org/page", "https://b.org/login", html, "https://c.org/page", true),
-            ("https://a.org/page", "https://b.org/login", html, "", true),
             // The part came from the origin of the page.
             ("https://a.org/page", "https://b.org/login", html, "https://b.org/page", false),
             ("https://a.org/page", "https://b.org/login", html, nil, false),
+            // The task has got another URL since.
+            ("https://a.org/page", "https://b.org/login", html, "", false),
             ("https://a.org/zip", "https://b.org/", html, nil, false),
             ("https://a.zip", "https://b.org/", html, nil, false),
             // The page comes from the origin of the URL.
