@@ -179,7 +179,8 @@ public struct SentCredentials {
     /// Records which credentials a response accepts. A response over https is always from the server, because a proxy
     /// only forwards the bytes of the tunnel.
     mutating func noteAccepted(by status: Int32, isTunnelled: Bool) {
-        if status != 401, status != 407, let server { accepted.append(server) }
-        if status != 407 || isTunnelled, let proxy { accepted.append(proxy) }
+        let isChecked = status != 407 && ResponseHead.showsCheckedCredential(status)
+        if isChecked, status != 401, let server { accepted.append(server) }
+        if isChecked || isTunnelled, let proxy { accepted.append(proxy) }
     }
 }

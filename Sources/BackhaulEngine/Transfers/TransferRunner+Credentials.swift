@@ -17,7 +17,9 @@ extension TransferRunner {
             // The body may still open a challenge (`collectErrorBody`).
             if !mayBeRefreshed || !RefreshPolicy.mayBeRequested(byBodyOf: head, attempt.task.request.options) {
                 attempt.emit(.notChallenged)
-                if attempt.authentication.authChallenge == nil, let refreshed = attempt.task.refreshed {
+                if attempt.authentication.authChallenge == nil, ResponseHead.showsCheckedCredential(head.status),
+                    let refreshed = attempt.task.refreshed
+                {
                     attempt.emit(.credentialsAccepted([refreshed.challenge.rawValue]))
                 }
             }

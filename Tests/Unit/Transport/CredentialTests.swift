@@ -79,4 +79,18 @@ struct CredentialTests {
         let hop = HopCredentials(server: nil, proxy: given, through: route)
         #expect(hop.proxyUser == "new" && hop.proxyPassword == "n")
     }
+
+    @Test(
+        "a response accepts the sent credentials, unless it may come before they were checked",
+        arguments: [
+            (200, false, [1, 2]), (404, false, [1, 2]), (401, false, [2]), (407, false, []), (407, true, [2]),
+            (408, false, []), (421, false, []), (425, false, []), (429, false, []), (500, false, []),
+            (503, false, []), (511, false, []), (503, true, [2]),
+        ] as [(Int32, Bool, [UInt64])])
+    func acceptance(_ status: Int32, _ isTunnelled: Bool, _ accepted: [UInt64]) {
+        var sent = SentCredentials()
+        (sent.server, sent.proxy) = (1, 2)
+        sent.noteAccepted(by: status, isTunnelled: isTunnelled)
+        #expect(sent.accepted == accepted)
+    }
 }

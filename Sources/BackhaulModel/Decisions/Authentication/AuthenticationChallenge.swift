@@ -65,6 +65,14 @@ extension [OfferedScheme] {
     }
 }
 
+extension ResponseHead {
+    /// Whether a response with this status shows that the sender has checked the request's credential. A portal, or a
+    /// server that has no time for the request, may respond before the check.
+    public static func showsCheckedCredential(_ status: Int32) -> Bool {
+        ![408, 421, 425, 429].contains(status) && status < 500
+    }
+}
+
 extension AuthenticationChallenge {
     /// The failure of a task that has no accepted credential.
     public var failure: Failure { credentialWasRejected ? space.refusal : space.failure }
