@@ -118,7 +118,9 @@ extension EngineLoop {
         let task = attempt.task
         guard failed.redirectDelay == nil else { return queue(runner.decideRetry(failed, checkpoint)) }
         var failed = failed
-        failed.hasNoRoute = tasks.reachability.isUnreachable(task, failed.failure, attempt.exchange.failureContext)
+        failed.hasNoRoute =
+            !attempt.hasLeftOrigin
+            && tasks.reachability.isUnreachable(task, failed.failure, attempt.exchange.failureContext)
         failed.waitsForClock = tasks.reachability.waitsForClock(attempt.exchange.failureContext)
         // If the kernel has no route, or the clock is not set, the cause of the failure is known, and it shows nothing
         // about the uplink. The kernel reports when there is a route again.

@@ -277,11 +277,18 @@ final class RunningAttempt {
 
     /// The origin that sent the response after redirects; nil if this is the task's own origin. A portal may have sent
     /// the redirects.
-    func redirectTarget(_ head: ResponseHead) -> Origin? {
-        guard head.finalURL != task.request.url, let last = try? URLParser.origin(of: head.finalURL),
-            last != task.origin
-        else { return nil }
-        return last
+    func redirectTarget(_ head: ResponseHead) -> Origin? { foreignOrigin(of: head.finalURL) }
+
+    /// Whether the last request followed a redirect to another origin. Then the task's own origin has responded, and a
+    /// failure to reach the other origin shows nothing about it.
+    var hasLeftOrigin: Bool { exchange.metrics.redirects > 0 && foreignOrigin(of: exchange.metrics.url) != nil }
+
+    /// The origin of the URL; nil if this is the task's own origin.
+    private func foreignOrigin(of url: String) -> Origin? {
+        guard url != task.request.url, let origin = try? URLParser.origin(of: url), origin != task.origin else {
+            return nil
+        }
+        return origin
     }
 
     // MARK: Commits

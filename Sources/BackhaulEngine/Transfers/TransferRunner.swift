@@ -227,7 +227,7 @@ extension TransferRunner {
         return UplinkWatch.Ending(
             failure, redirectedTo: head.flatMap(attempt.redirectTarget), hasResponse: head != nil,
             wasRefused: Routes.isRefused(attempt.exchange.failureContext.systemError),
-            isLocal: attempt.exchange.failureContext.isLocal)
+            hasLeftOrigin: attempt.hasLeftOrigin, isLocal: attempt.exchange.failureContext.isLocal)
     }
 
     func judgeUplink(_ failure: Failure?) {

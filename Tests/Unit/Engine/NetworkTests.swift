@@ -80,6 +80,19 @@ struct NetworkTests {
         #expect(origin.requests.count == 2)
     }
 
+    @Test("if a redirect leads to a server without a route, the other tasks of the first server run")
+    func redirectedNowhere() throws {
+        // A multicast address: the kernel cannot connect to it, and reports no route.
+        origin.serve("/a", .init(bytes: [], location: "http://224.0.0.1/a"))
+        origin.serve("/b", .init(bytes: pattern(1_000)))
+        let engine = try FakeConditionsEngine(store)
+        defer { engine.stop() }
+        let host = try engine.session(SessionConfiguration(identifier: "s"))
+        _ = try host.waits(try fetch(host), for: .retry)
+        let other = try host.enqueue(store.request(origin.url("/b"), "b"))[0]
+        #expect(waitUntil { (try? host.info(other).state) == .succeeded })
+    }
+
     @Test("behind a portal, no task fails; one task tests the network, and all tasks resume when the test succeeds")
     func portal() throws {
         for path in ["/a", "/b"] { origin.serve(path, .init(bytes: pattern(10), status: 511)) }

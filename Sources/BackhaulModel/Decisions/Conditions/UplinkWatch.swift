@@ -28,11 +28,11 @@ public struct UplinkWatch: Sendable {
 
         /// Classifies the end of an attempt. `redirectedTo`: the origin at the end of the redirects, if it differs from
         /// the origin of the task. `hasResponse`: whether a response with any status came. `wasRefused`: whether the
-        /// origin, or another machine on the route, refused the connection. `isLocal`: whether no machine was
-        /// contacted.
+        /// origin, or another machine on the route, refused the connection. `hasLeftOrigin`: whether the failed request
+        /// had followed a redirect to another origin. `isLocal`: whether no machine was contacted.
         public init(
             _ failure: Failure?, redirectedTo target: Origin? = nil, hasResponse: Bool = false,
-            wasRefused: Bool = false, isLocal: Bool = false
+            wasRefused: Bool = false, hasLeftOrigin: Bool = false, isLocal: Bool = false
         ) {
             guard let failure else {
                 self = .responded
@@ -42,9 +42,9 @@ public struct UplinkWatch: Sendable {
             case .httpStatus where failure.domain == .http && failure.detail == 511: self = .portal
             case .tlsFailed: self = .untrusted
             // A time-out counts even if a response had begun, because no further byte came before the time-out.
-            case .requestTimeout: self = .unreachable
+            case .requestTimeout: self = hasLeftOrigin ? .unknown : .unreachable
             case .nameNotResolved, .connectionFailed, .connectionLost:
-                self = hasResponse || wasRefused || isLocal ? .unknown : .unreachable
+                self = hasResponse || wasRefused || hasLeftOrigin || isLocal ? .unknown : .unreachable
             case .httpStatus, .redirectRefused, .checksumMismatch, .sizeMismatch, .tooLarge:
                 self = target.map(Ending.redirected) ?? .responded
             case .authenticationRequired: self = .responded

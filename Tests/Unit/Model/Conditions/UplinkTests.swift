@@ -72,6 +72,15 @@ struct UplinkTests {
         }
     }
 
+    @Test("the target of a redirect that cannot be reached does not count against the uplink")
+    func redirectedNowhere() {
+        for status in [Status.connectionFailed, .nameNotResolved, .connectionLost, .requestTimeout] {
+            let ending = UplinkWatch.Ending(Failure(status, "silent"), hasLeftOrigin: true)
+            #expect(ending == .unknown)
+            #expect(dead(ending).state == .open)
+        }
+    }
+
     @Test("the first uplink probe goes to an origin that has not failed")
     func likeliest() {
         var watch = dead()
