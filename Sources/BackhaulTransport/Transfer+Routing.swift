@@ -73,11 +73,15 @@ extension Transfer {
         if outgoing.wasExpectationIgnored(exchange.head) { transport?.noteIgnoredExpectation(of: origin) }
     }
 
-    /// Returns the header lines for libcurl's list. These are the fields of the credential, and the fields that the
-    /// transport adds. If no redirect has left the request's origin, the lines also contain the request's own fields.
+    /// The fields of the credential, and the fields of the protocol. If no redirect has left the request's origin, also
+    /// the request's own fields.
+    private func fields(with credentials: HopCredentials) -> [HeaderField] {
+        credentials.merged(into: (target.keepsHeaders ? request.headers : []) + request.protocolHeaders)
+    }
+
+    /// Returns the header lines for libcurl's list: the fields of the hop, and the fields that the transport adds.
     func headerLines(with credentials: HopCredentials) throws(Failure) -> [String] {
-        let own = target.keepsHeaders ? request.headers : []
-        var headers = credentials.merged(into: own + request.protocolHeaders)
+        var headers = fields(with: credentials)
         if jar != nil { headers = headers.filter { $0.name.lowercased() != "cookie" } }
         if request.s3 != nil { headers = headers.filter { $0.name.lowercased() != "authorization" } }
         if request.method != outgoing.method {
@@ -106,11 +110,12 @@ extension Transfer {
     /// Whether the response sets a cookie, and there is no jar for it.
     var dropsCookies: Bool { jar == nil && exchange.head.fields.contains { $0.isNamed("Set-Cookie") } }
 
-    /// The values of the request's own Cookie fields; nil if the transfer has no cookie jar. These values and the jar's
-    /// cookies are sent in one field.
-    var ownCookies: String? {
-        guard jar != nil, target.keepsHeaders else { return nil }
-        let values = request.headers.filter { $0.name.lowercased() == "cookie" && !$0.value.isEmpty }.map(\.value)
+    /// The values of the Cookie fields of the request and its credential; nil if the transfer has no cookie jar. These
+    /// values and the jar's cookies are sent in one field.
+    func ownCookies(with credentials: HopCredentials) -> String? {
+        guard jar != nil else { return nil }
+        let cookies = fields(with: credentials).filter { $0.name.lowercased() == "cookie" }
+        let values = cookies.map(\.value).filter { !$0.isEmpty }
         return values.isEmpty ? nil : values.joined(separator: "; ")
     }
 }

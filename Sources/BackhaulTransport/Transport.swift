@@ -177,7 +177,7 @@ public final class Transport {
                 needsNewConnection: transfer.exchange.needsNewConnection,
                 headers: try transfer.headerLines(with: credentials), credentials: credentials, nonceOwner: nonceOwner,
                 receiver: receiver)
-            try easy.prepare(transfer.jar, own: transfer.ownCookies)
+            try easy.prepare(transfer.jar, own: transfer.ownCookies(with: credentials))
             transfer.rewind()
             try easy.prepare(transfer.outgoing, canBeRepeated: request.canBeRepeated, receiver: receiver)
             stack.multi.expect(transfers: stack.count + 1)

@@ -55,6 +55,23 @@ struct CookieTests {
         }
     }
 
+    @Test("a cookie that the host has given as a credential is sent together with the cookies of the jar")
+    func ofCredential() async throws {
+        try await withServer(Self.server(["/set": ["a=1"]])) { server, transferClient in
+            let jar = CookieBox()
+            _ = await Self.fetch(transferClient, server.url + "/set", jar)
+            var credentials = SessionCredentials()
+            let space = ProtectionSpace(kind: .server, origin: server.url, realm: nil)
+            credentials.storeResponse(
+                Challenge(
+                    id: ChallengeID(rawValue: 7), space: space, schemes: .other, failures: 0, timeMilliseconds: 0,
+                    waitingTasks: 1), .headers([HeaderField("Cookie", "sid=1")]))
+            var one = request(server.url + "/x")
+            (one.credentials, one.headers) = (credentials, [HeaderField("Cookie", "z=9")])
+            #expect(await transferClient.fetch(one, cookies: jar).text == "Cookie: a=1; sid=1")
+        }
+    }
+
     @Test(
         "cookies for other domains and cookies that break the rules of their name prefix are refused",
         arguments: [
