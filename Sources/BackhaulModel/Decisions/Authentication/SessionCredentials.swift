@@ -56,8 +56,8 @@ public struct SessionCredentials: Sendable {
         var pending = 0
         var isRefused = false
         var lanes: Set<String> = []
-        /// Directories of URLs. For all URLs in these directories, the server probably demands the same credential (RFC
-        /// 7617, section 2.2).
+        /// Directories of URLs, the oldest first. For all URLs in these directories, the server probably demands the
+        /// same credential (RFC 7617, section 2.2).
         var scopes: [String] = []
         /// For a proxy: lanes that got a 407 although the proxy's credential has worked. While there are such lanes,
         /// only these lanes and the lanes in `contrary` wait.
@@ -124,7 +124,8 @@ public struct SessionCredentials: Sendable {
         for other in spaces.keys where other != authChallenge.space && other.server == authChallenge.space.server {
             spaces[other]?.scopes.removeAll { $0 == authChallenge.scope }
         }
-        if !space.scopes.contains(authChallenge.scope), space.scopes.count < Self.scopeLimit {
+        if !space.scopes.contains(authChallenge.scope) {
+            if space.scopes.count >= Self.scopeLimit { space.scopes.removeFirst() }
             space.scopes.append(authChallenge.scope)
         }
         spaces[authChallenge.space] = space

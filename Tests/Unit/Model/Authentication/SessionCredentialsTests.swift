@@ -151,6 +151,20 @@ struct SessionCredentialsTests {
         #expect(credentials.credential(proxy: Self.origin) == nil)
     }
 
+    @Test("if a realm of two has too many directories, the oldest one is forgotten")
+    mutating func manyDirectories() throws {
+        let board = try authChallenge("board", url: "https://example.org/board/1")
+        credentials.noteChallenge(board, in: Self.origin)
+        credentials.storeResponse(challenge(1, board), secret)
+        for number in 0...64 {
+            let staff = try authChallenge(url: "https://example.org/\(number)/1")
+            credentials.noteChallenge(staff, in: Self.origin)
+            credentials.storeResponse(challenge(2, staff), secret)
+        }
+        #expect(credentials.credential(server: Self.origin, url: "https://example.org/0/2") == nil)
+        #expect(credentials.credential(server: Self.origin, url: "https://example.org/64/2")?.number == 2)
+    }
+
     @Test("a proxy's credential is sent only to this proxy, and a proxy's challenge applies only to lanes that got it")
     mutating func proxies() throws {
         let asked = try authChallenge(proxy: "http://proxy:3128")
