@@ -13,10 +13,11 @@ extension SessionCredentials {
             ? current.credential : nil
     }
 
+    /// The credential that a request may carry to this proxy. If several realms of the proxy are known, the credential
+    /// of the newest challenge is returned.
     public func credential(proxy origin: String) -> Credential? {
         let known = spaces.filter { $0.key.kind == .proxy && $0.key.origin == origin }
-        return known.count == 1
-            ? known.first?.value.current?.credential : known.values.compactMap(\.current).last?.credential
+        return known.values.compactMap(\.current).max { $0.challenge < $1.challenge }?.credential
     }
 
     /// Whether a proxy has demanded a credential from a task of this session.

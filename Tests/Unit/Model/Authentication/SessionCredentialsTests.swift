@@ -178,6 +178,14 @@ struct SessionCredentialsTests {
         #expect(credentials.credential(server: Self.origin, url: "https://example.org/") == nil)
     }
 
+    @Test("if a proxy has several realms, the credential of the newest challenge is sent")
+    mutating func realmsOfProxy() throws {
+        for number in UInt64(1)...9 {
+            credentials.storeResponse(challenge(number, try authChallenge("realm \(number)", proxy: proxy)), secret)
+            #expect(credentials.credential(proxy: proxy)?.number == number)
+        }
+    }
+
     private let proxy = "http://proxy:3128"
     private let other = "http://other.org:80"
 
