@@ -1,4 +1,5 @@
 internal import BackhaulModel
+internal import CCurl
 internal import Glibc
 
 /// An address of IPv4 or IPv6.
@@ -21,6 +22,14 @@ struct NetworkAddress: Equatable {
             }
         }
         return nil
+    }
+
+    /// Reads an address of IPv4 in the other forms of inet_aton(3), such as "10.1" or "0xa000001".
+    private init?(otherForm text: String) {
+        var address = in_addr()
+        guard inet_aton(text, &address) != 0 else { return nil }
+        let number = UInt32(bigEndian: address.s_addr)
+        bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
     }
 
     /// Whether the text is this address, or a network that contains it, such as "10.0.0.0/8".
@@ -68,7 +77,9 @@ extension NetworkAddress {
     /// (RFC 6761, section 6.3). Other names are not resolved.
     /// - server: a server in lower case, with an IPv6 address in brackets.
     static func isPrivate(server: String) -> Bool {
-        if let address = NetworkAddress(server) { return address.isPrivate }
-        return Connectivity.isLoopback(server.last == "." ? String(server.dropLast()) : server)
+        // A final dot marks a complete name (RFC 1034, section 3.1). Many resolvers also accept it after an address.
+        let server = server.last == "." ? String(server.dropLast()) : server
+        if let address = NetworkAddress(server) ?? NetworkAddress(otherForm: server) { return address.isPrivate }
+        return Connectivity.isLoopback(server)
     }
 }

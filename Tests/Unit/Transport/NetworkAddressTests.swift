@@ -24,12 +24,17 @@ import Testing
         ])
     func publicAddress(text: String) throws { #expect(try !#require(NetworkAddress(text)).isPrivate) }
 
+    @Test(
+        "an address in the name of a server is private in each form that a resolver accepts",
+        arguments: ["169.254.169.254.", "10.1", "10.1.", "127.1", "0x7f.1", "2130706433", "0177.0.0.1"])
+    func otherForm(server: String) { #expect(NetworkAddress.isPrivate(server: server)) }
+
     @Test("a name is private only if it always means this machine")
     func names() {
         for name in ["localhost", "localhost.", "a.localhost", "127.0.0.1", "[::1]"] {
             #expect(NetworkAddress.isPrivate(server: name), "\(name)")
         }
-        for name in ["example.org", "notlocalhost", "localhost.example.org", "1.1.1.1"] {
+        for name in ["example.org", "notlocalhost", "localhost.example.org", "1.1.1.1", "1.1.1.1.", "1.1"] {
             #expect(!NetworkAddress.isPrivate(server: name), "\(name)")
         }
     }
