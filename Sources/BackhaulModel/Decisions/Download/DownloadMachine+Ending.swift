@@ -104,7 +104,8 @@ extension DownloadMachine {
         guard case .concluding(let concluding) = state, let failure = concluding.conclusion.retriedFailure else {
             return []
         }
-        return discard(concluding.isCancelled ? .stopped : .failed(failure))
+        if concluding.isCancelled { return discard(.stopped) }
+        return mayContinueLater ? conclude(.failed(failure)) : discard(.failed(failure))
     }
 
     private mutating func close() -> [Action] {

@@ -37,6 +37,17 @@ struct DownloadCredentialTests {
         attempt.expect(.discarded, .conclude(.failed(authChallenge.failure), nil))
     }
 
+    @Test("If the host refuses the challenge, the bytes stay for a later task with the same key")
+    func refusedForNow() throws {
+        let authChallenge = try #require(authChallenge)
+        var terms = DownloadTerms()
+        terms.isContinuable = true
+        var attempt = DownloadScript(from: .kept(500), asks: true, terms: terms)
+        attempt.after(.start, .opened(length: 500), .head(challenge), .transferComplete)
+        attempt.expect(.retryRefused, .conclude(.failed(authChallenge.failure), .kept(500)))
+        attempt.expect(.concluded, .closePart)
+    }
+
     @Test("If the session passes no challenges to the host, a download that gets a challenge fails at once")
     func off() {
         var attempt = DownloadScript()
