@@ -950,9 +950,10 @@ typedef struct bh_session_configuration {
     bh_tolerances tolerances;
     bh_choice sends_launch_events;       /* BH_YES, the default: when this session needs a host, the engine launches the
                                             host (Apple: sessionSendsLaunchEvents) */
-    bh_choice asks_for_credentials;      /* BH_YES: the statuses 401 and 407 open a challenge, and the tasks wait until
-                                            the host responds to the challenge. BH_NO, the default: these statuses are
-                                            failures, like all statuses that are not accepted */
+    bh_choice asks_for_credentials;      /* BH_YES: the statuses 401 and 407 open a challenge, even if they are
+                                            accepted, and the tasks wait until the host responds to the challenge.
+                                            BH_NO, the default: these statuses are failures, like all statuses that are
+                                            not accepted */
     bh_choice discretionary_if_launched; /* BH_YES: tasks that a launched host enqueues get BH_PRESET_DISCRETIONARY.
                                             Apple does the same with tasks of an app in the background. Default BH_NO */
     uint32_t launch_if_stopped_ms;       /* if the consumer's process has been stopped for this long (by SIGSTOP, a

@@ -43,9 +43,7 @@ extension DownloadMachine {
 
     private func authChallenge(of head: ResponseHead) -> AuthenticationChallenge? {
         switch challenge {
-        case .head:
-            terms.opensChallenges && !terms.acceptedStatuses.contains(head.status)
-                ? AuthenticationChallenge(head) : nil
+        case .head: terms.opensChallenges ? AuthenticationChallenge(head) : nil
         case .nothing: nil
         case .authChallenge(let authChallenge): authChallenge
         }

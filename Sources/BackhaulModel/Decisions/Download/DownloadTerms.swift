@@ -3,8 +3,8 @@
 public struct DownloadTerms: Equatable, Sendable {
     public var url = ""
     public var method = "GET"
-    /// Whether a 401 or 407 response opens a challenge, for which the task waits until the host gives a credential. If
-    /// the host accepts the status, the response opens no challenge.
+    /// Whether a 401 or 407 response opens a challenge, for which the task waits until the host gives a credential.
+    /// Such a response opens a challenge even if `acceptedStatuses` has its status.
     public var opensChallenges = false
     public var acceptedStatuses = StatusList.successful
     public var retriedStatuses = StatusList.transient

@@ -48,6 +48,16 @@ struct DownloadCredentialTests {
         attempt.expect(.concluded, .closePart)
     }
 
+    @Test("A response that demands a credential opens a challenge even if the request accepts its status")
+    func accepted() throws {
+        let authChallenge = try #require(authChallenge)
+        var terms = DownloadTerms()
+        terms.acceptedStatuses = try #require(StatusList("200-599"))
+        var attempt = DownloadScript(asks: true, terms: terms)
+        attempt.after(.start, .head(challenge))
+        attempt.expect(.transferComplete, .releaseSlot, .conclude(.credential(authChallenge), nil))
+    }
+
     @Test("If the session passes no challenges to the host, a download that gets a challenge fails at once")
     func off() {
         var attempt = DownloadScript()

@@ -49,8 +49,9 @@ class SessionConfiguration:
     #: True, the default: when this session needs a host, the engine launches the host (Apple:
     #: sessionSendsLaunchEvents).
     sends_launch_events: bool | None = None
-    #: True: the statuses 401 and 407 open a challenge, and the tasks wait until the host responds to the challenge.
-    #: False, the default: these statuses are failures, like all statuses that are not accepted.
+    #: True: the statuses 401 and 407 open a challenge, even if they are accepted, and the tasks wait until the host
+    #: responds to the challenge. False, the default: these statuses are failures, like all statuses that are not
+    #: accepted.
     asks_for_credentials: bool | None = None
     #: True: tasks that a launched host enqueues get Preset.DISCRETIONARY. Apple does the same with tasks of an app in
     #: the background. Default False.

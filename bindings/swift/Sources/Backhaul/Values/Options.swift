@@ -285,8 +285,9 @@ public struct SessionConfiguration: Hashable, Sendable {
     /// `true`, the default: when this session needs a host, the engine launches the host (Apple:
     /// sessionSendsLaunchEvents).
     public var sendsLaunchEvents: Bool?
-    /// `true`: the statuses 401 and 407 open a challenge, and the tasks wait until the host responds to the challenge.
-    /// `false`, the default: these statuses are failures, like all statuses that are not accepted.
+    /// `true`: the statuses 401 and 407 open a challenge, even if they are accepted, and the tasks wait until the host
+    /// responds to the challenge. `false`, the default: these statuses are failures, like all statuses that are not
+    /// accepted.
     public var asksForCredentials: Bool?
     /// `true`: tasks that a launched host enqueues get `Preset.discretionary`. Apple does the same with tasks of an app
     /// in the background. Default `false`.
