@@ -189,7 +189,8 @@ class _Handler(Handler):
             return self.error(404, "NoSuchUpload")
         marker = int(self.query.get("part-number-marker", "0"))
         numbers = sorted(number for number in upload if number > marker)
-        shown = numbers[:self.owner.page]
+        # As MinIO: without a limit, a list has all parts.
+        shown = numbers[:min(self.owner.page, int(self.query.get("max-parts", "10000")))]
         parts = "".join(
             f"<Part><PartNumber>{number}</PartNumber>"
             f"<ETag>{escape(chr(34) + hashlib.md5(upload[number]).hexdigest() + chr(34))}</ETag>"
@@ -215,7 +216,7 @@ class S3Server(HandlingServer):
     - `times`: when each request came.
     - `tokens`: the session tokens that are accepted; None: requests have no token.
     - `region`: the region for which requests must be signed.
-    - `page`: how many parts a list has.
+    - `page`: the most parts that a list has.
     - `held`: the numbers of parts, as texts, whose bodies are not read for now (`release`).
     - `in_flight`: how many requests for parts have no response yet. `most_in_flight`: the most at the same time.
     - `stalls_in`: the number of the next request for a part that gets no response. The server reads the part, and drops
@@ -226,7 +227,7 @@ class S3Server(HandlingServer):
 
     def __init__(self):
         self.drop_after, self.errors, self.tokens = [], [], None
-        self.region, self.page = "us-east-1", 1_000
+        self.region, self.page = "us-east-1", 10_000
         self.stalls_in, self.stalled = 0, 0
         self.held, self.in_flight, self.most_in_flight = set(), 0, 0
         self.objects, self.uploads, self.requests, self.times, self.aborted = {}, {}, [], [], []

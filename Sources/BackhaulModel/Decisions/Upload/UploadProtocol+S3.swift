@@ -24,7 +24,9 @@ extension UploadProtocol {
         case .create: return url + "?uploads="
         case .probe(let resource), .complete(let resource, _), .append(let resource, _): return resource.url
         case .list(let resource, let listing):
-            return resource.url + (listing.marker == 0 ? "" : "&part-number-marker=\(listing.marker)")
+            // Without the limit, some servers send 10,000 parts: more than an `S3Document` may have.
+            return resource.url + "&max-parts=1000"
+                + (listing.marker == 0 ? "" : "&part-number-marker=\(listing.marker)")
         case .part(let resource, let part): return resource.url + "&partNumber=\(part.number)"
         }
     }
@@ -133,7 +135,7 @@ public struct S3Part: Equatable, Sendable {
     public var entityTag: String
 }
 
-/// The list of the parts of an upload, of which a server sends 1,000 at a time.
+/// The list of the parts of an upload, of which a server sends up to 1,000 at a time.
 public struct PartListing: Equatable, Sendable {
     public private(set) var parts: [S3Part] = []
     /// The number of the last part that the server has sent.
