@@ -17,8 +17,10 @@ extension TransferRunner {
             // The body may still open a challenge (`collectErrorBody`).
             if !mayBeRefreshed || !RefreshPolicy.mayBeRequested(byBodyOf: head, attempt.task.request.options) {
                 attempt.emit(.notChallenged)
-                if attempt.authentication.authChallenge == nil, ResponseHead.showsCheckedCredential(head.status),
-                    let refreshed = attempt.task.refreshed
+                // A refusal by another origin, or by an upload's resource, does not show that new headers work.
+                if attempt.authentication.authChallenge == nil, let refreshed = attempt.task.refreshed,
+                    refreshed.isDeclined
+                        || ![401, 403].contains(head.status) && ResponseHead.showsCheckedCredential(head.status)
                 {
                     attempt.emit(.credentialsAccepted([refreshed.challenge.rawValue]))
                 }

@@ -40,8 +40,8 @@ final class UploadRunner: TransferRunner {
     var furthest: UInt64 { machine.greatestOffset }
     var madeProgress: Bool { machine.madeProgress }
     var continuesUpload: Bool { machine.mayContinue }
-    // The URL of an upload resource is the server's, not the host's.
-    var mayBeRefreshed: Bool { machine.step?.resource == nil }
+    // The URL of an upload resource is the server's, not the host's. Its requests have the host's header fields.
+    var mayBeRefreshed: Bool { machine.step?.resource == nil || attempt.task.request.options.refresh == .headers }
     var bytesLostByStop: UInt64 { continuesUpload ? 0 : attempt.bodySent }
     var file: (offset: UInt64, size: UInt64?)? { nil }
     var body: (sent: UInt64, size: UInt64?)? { (min(sent, size), size) }

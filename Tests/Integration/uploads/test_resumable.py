@@ -7,6 +7,7 @@ import pytest
 from backhaul import PRIORITY_NOW, ResumableUploads, Status, TaskState
 from servers.content import Content
 from servers.resumable import ResumableServer
+from testbed.challenges import challenge, task_events
 from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
@@ -70,6 +71,18 @@ def test_an_upload_continues_after_the_engine_was_killed(server, upload, host):
     succeeded(again)
     assert server.whole == [CONTENT.data]
     assert server.methods().count("PUT") == 1
+
+
+def test_an_upload_whose_token_expires_between_two_attempts_continues_with_new_headers(server, host, sources):
+    server.drop_after, server.token = [2_000_000], "new"
+    (sources / "a").write_bytes(CONTENT.data)
+    one = host()
+    one.session(first_delay_ms=10)
+    one.upload(server.url + "/files/a", sources / "a", headers={"Authorization": "Bearer old"}, refresh="headers")
+    one.respond(challenge(one).id, headers={"Authorization": "Bearer new"})
+    [event] = task_events(one.wait_for())
+    assert event.state is TaskState.SUCCEEDED and server.whole == [CONTENT.data]
+    assert server.methods() == ["PUT", "HEAD", "HEAD", "PATCH"]
 
 
 def test_a_server_that_has_forgotten_the_upload_gets_the_whole_body_once_more(server, upload):

@@ -108,6 +108,8 @@ class _Handler(Handler):
 
     def do_HEAD(self):
         self.note()
+        if self.owner.token and self.headers["Authorization"] != f"Bearer {self.owner.token}":
+            return self.reply(401)
         upload = self.owner.uploads.get(self.path)
         if upload is None:
             return self.reply(404)
@@ -167,13 +169,14 @@ class ResumableServer(HandlingServer):
     - `received`: how many bytes of bodies the server has received.
     - `redirects_to`: a URL: POST gets the status 308 and the same path there.
     - `refuses_removal`: True: DELETE gets the status 503.
+    - `token`: the token that HEAD must have; None: any.
     """
 
     handler = _Handler
 
     def __init__(self):
         self.drop_after, self.limits, self.knows_draft, self.refuses_removal = [], None, True, False
-        self.progress_every = self.refused = self.redirects_to = None
+        self.progress_every = self.refused = self.redirects_to = self.token = None
         self.pauses, self.is_paused, self.is_finishing, self.received = [], False, False, 0
         self.uploads, self.requests, self.whole = {}, [], []
         self.changed, self.receiving = threading.Condition(), 0

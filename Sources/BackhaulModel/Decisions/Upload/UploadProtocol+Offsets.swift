@@ -24,12 +24,13 @@ extension UploadProtocol {
         return .append(resource, count: min(rest, resource.longestAppend ?? rest))
     }
 
-    /// The verdict on an error in response to HEAD. Only some statuses of errors may pass.
+    /// The verdict on an error in response to HEAD. Only some statuses say that the resource is lost. Others are about
+    /// the client, such as an expired credential.
     private func unusable(_ head: ResponseHead, _ resource: UploadResource) -> UploadVerdict {
         switch head.status {
+        case 403, 404, 410: .startOver(.lostUpload("responded with status \(head.status)", resource, head))
         // 409 and 423: the server has not noticed yet that an earlier connection has ended.
-        case 408, 409, 423, 425, 429, 500...: .later(.status(of: head, opensChallenges: true))
-        default: .startOver(.lostUpload("responded with status \(head.status)", resource, head))
+        default: .later(.status(of: head, opensChallenges: true))
         }
     }
 
