@@ -232,7 +232,14 @@ struct HousekeepingParts {
         guard
             let request = try? TransferRequest(
                 removing: upload, configuration, credentials: base.credentials[upload.session]),
-            let removal = try? UploadRemoval(request, runtime, base.transport, cookies: cookies, then: then)
+            let removal = try? UploadRemoval(
+                request, runtime, base.transport, cookies: cookies,
+                then: { [transport = base.transport] status in
+                    if let s3 = request.s3?.settings, status == 400 || status == 403 {
+                        transport.expireS3Credentials(s3)
+                    }
+                    return then(status)
+                })
         else { return .failed }
         return .sent(removal)
     }

@@ -65,9 +65,11 @@ public struct AbandonedUpload: Equatable, Sendable {
     /// `now`: Unix milliseconds.
     public func isOver(after status: Int32?, now: Int64) -> Bool {
         if now - abandonedMilliseconds >= Self.longestMilliseconds { return true }
+        guard let status else { return false }
+        // Parts that stay cost money. Credentials that have expired cause the status 400 or 403.
+        if uploadProtocol == .s3 { return 200..<300 ~= status || status == 404 }
         // 401 and 407: a later run of the host may give a credential. 409 and 423: another connection still has the
         // lock.
-        guard let status else { return false }
         return ![401, 407, 408, 409, 423, 425, 429].contains(status) && status < 500
     }
 }

@@ -212,10 +212,11 @@ def test_an_upload_that_is_cancelled_is_aborted_at_the_server(server, engine, so
     assert server.uploads == {} and server.objects == {}
 
 
-def test_an_upload_that_is_cancelled_is_aborted_by_the_next_engine_if_the_server_did_not_respond(
-        server, engine, host, sources, profiles):
+@pytest.mark.parametrize(("status", "code"), [(503, "SlowDown"), (400, "ExpiredToken"), (403, "AccessDenied")])
+def test_an_upload_that_is_cancelled_is_aborted_by_the_next_engine_if_the_server_refused_to(
+        server, engine, host, sources, profiles, status, code):
     server.stalls_in = 1
-    server.fail("DELETE", "uploadId", 503, "SlowDown")
+    server.fail("DELETE", "uploadId", status, code)
     one = engine()
     one.upload("s3://bucket/a", source(sources, LARGE))
     until(lambda: server.stalled, lambda count: count == 1)

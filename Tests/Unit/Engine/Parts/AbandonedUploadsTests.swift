@@ -80,6 +80,15 @@ struct AbandonedUploadsTests {
         #expect(server.requested == ["http://a/1", "http://a/1"])
     }
 
+    @Test("an upload to S3 is forgotten only when the server has removed its parts, or does not know it")
+    func partsOfS3() {
+        let upload = AbandonedUpload(
+            session: SessionID(rawValue: 1), .s3, url: "s3://bucket/key?uploadId=1", requestURL: "s3://bucket/key",
+            headers: [], abandonedMilliseconds: 0)
+        for status in [204, 404] as [Int32] { #expect(upload.isOver(after: status, now: 1)) }
+        for status in [400, 403, 503] as [Int32] { #expect(!upload.isOver(after: status, now: 1)) }
+    }
+
     @Test("after a week, a server that does not respond is not asked again")
     func forgotten() throws {
         uploads.remove()
