@@ -31,7 +31,7 @@ public enum UploadStep: Equatable, Sendable {
     public var continuesBody: Bool {
         switch self {
         case .append(let resource, _): resource.offset > 0
-        case .part(_, let part): part.number > 1
+        case .part(let resource, let part): part.number > 1 || resource.offset > 0
         case .whole, .create, .probe, .list, .complete: false
         }
     }

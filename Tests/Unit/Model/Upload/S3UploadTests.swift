@@ -171,6 +171,13 @@ struct S3UploadTests {
         #expect(s3.firstStep(Self.known, size: 1) == .list(Self.known, PartListing()))
     }
 
+    @Test("the first part continues the body of an earlier attempt, if the server has other parts")
+    func firstPart() {
+        let part = UploadPart(number: 1, range: 0..<8 * Self.mebibyte)
+        let fresh = UploadResource(.s3, url: Self.known.url, longestAppend: 8 * Self.mebibyte)
+        #expect(UploadStep.part(Self.known, part).continuesBody && !UploadStep.part(fresh, part).continuesBody)
+    }
+
     @Test("the URLs of the steps")
     func urls() {
         let url = { UploadProtocol.s3.url(of: $0, "s3://bucket/key") }
