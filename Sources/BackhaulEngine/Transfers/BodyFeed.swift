@@ -167,7 +167,9 @@ final class BodyFeed: TransferBody {
             fill()
             open()
             if !blocks.isEmpty { transfer?.resumeSending() }
-        case .failure(let failure): failed(failure)
+        case .failure(let failure):
+            // The disk thread reads ahead, perhaps beyond the range. Only bytes that are sent can fail the request.
+            if taken < size || opened != nil { failed(failure) }
         }
     }
 

@@ -63,7 +63,7 @@ final class UploadRunner: TransferRunner {
         case .retryRefused: handle(.retryRefused)
         case .cancel: handle(.cancel)
         case .stop: handle(.stop)
-        case .expire(let failure): handle(.expire(failure))
+        case .expire(let failure): handle(.expire(failure, wasBodySent: attempt.transfer?.isBodySent ?? true))
         case .tick: tick()
         case .transferComplete: handle(.transferComplete(wasBodySent: wasBodySent))
         case .transferFailed(let failure, let isTransient): handle(.transferFailed(failure, isTransient: isTransient))

@@ -14,20 +14,21 @@ extension UploadMachine {
 
     mutating func bodyFailed(_ failure: Failure) -> [Action] {
         switch state {
+        // The response came before the request's body was sent.
+        case .receiving where policy.tolerances.contains(.earlyResponse): return conclude(.succeeded)
+        case .opening, .sending, .reading, .settling, .receiving: break
+        case .ready, .recording, .awaitingParts, .refusing, .concluding, .over: return []
+        }
         // Perhaps the file is another one of the same size and time. The next attempt begins with its first byte, or
         // fails if the file was changed.
-        case .opening(let step) where failure.status == .bodyChanged && step.continuesBody,
-            .sending(let step) where failure.status == .bodyChanged && step.continuesBody:
+        if failure.status == .bodyChanged, step?.continuesBody == true {
             resource = nil
             return [.abandon] + conclude(.startOver(failure))
+        }
         // A lack of resources, such as descriptors, is temporary, a drive may come back, and a disk may read at the
         // next attempt.
-        case .opening, .sending:
-            let isTemporary = [.outOfResources, .storageAway, .diskFailed].contains(failure.status)
-            return conclude(isTemporary ? .retry(failure) : .failed(failure))
-        case .ready, .recording, .reading, .settling, .awaitingParts, .receiving, .refusing, .concluding, .over:
-            return []
-        }
+        let isTemporary = [.outOfResources, .storageAway, .diskFailed].contains(failure.status)
+        return conclude(isTemporary ? .retry(failure) : .failed(failure))
     }
 
     mutating func received(
@@ -177,11 +178,13 @@ extension UploadMachine {
         }
     }
 
-    mutating func expire(_ failure: Failure) -> [Action] {
+    mutating func expire(_ failure: Failure, _ wasBodySent: Bool) -> [Action] {
         switch state {
-        // After an accepted response, the upload may still succeed. So the end of its time-out is ignored.
-        case .receiving, .concluding, .over: []
-        case .ready, .opening, .recording, .sending, .reading, .settling, .awaitingParts, .refusing:
+        // After an accepted response to the whole body, the upload still succeeds. This event replaces a tick.
+        case .receiving where wasBodySent: tick(wasBodySent)
+        case .receiving where policy.tolerances.contains(.earlyResponse): conclude(.succeeded)
+        case .concluding, .over: []
+        case .ready, .opening, .recording, .sending, .reading, .settling, .awaitingParts, .receiving, .refusing:
             conclude(.failed(failure))
         }
     }

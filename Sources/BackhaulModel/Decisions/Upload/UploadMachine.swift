@@ -75,7 +75,7 @@ public struct UploadMachine: Sendable {
         case .concluded: concluded()
         case .retryRefused: retryRefused()
         case .cancel, .stop: stop()
-        case .expire(let failure): expire(failure)
+        case .expire(let failure, let wasBodySent): expire(failure, wasBodySent)
         case .tick(let wasBodySent): tick(wasBodySent)
         }
     }
@@ -206,7 +206,8 @@ extension UploadMachine {
         case retryRefused
         case cancel
         case stop
-        case expire(Failure)
+        /// The task's resource time-out is over. The event is sent once a second, in place of `tick`.
+        case expire(Failure, wasBodySent: Bool = true)
         /// The event is sent once a second.
         case tick(wasBodySent: Bool = true)
     }

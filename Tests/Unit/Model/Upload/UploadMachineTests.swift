@@ -167,6 +167,27 @@ struct UploadMachineTests {
             machine.handle(.bodyFailed(failure)) == [.releaseSlot, .conclude(.retry(failure))])
     }
 
+    @Test("after an early response, a body that cannot be read any more, or a time-out, ends the upload")
+    func unreadableAfterEarlyResponse() {
+        for isTolerated in [false, true] {
+            for event in [Machine.Event.bodyFailed(Self.late), .expire(Self.late, wasBodySent: false)] {
+                var machine = Self.machine { if isTolerated { $0.tolerances = .earlyResponse } }
+                _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil, wasBodySent: false)])
+                let end = Machine.Conclusion.failed(Self.late)
+                #expect(
+                    machine.handle(event) == [.stopTransfer, .releaseSlot, .conclude(isTolerated ? .succeeded : end)])
+            }
+        }
+    }
+
+    @Test("after its time-out, an upload receives the body of an accepted response only for a limited time")
+    func endlessAfterTimeout() {
+        var machine = Self.machine()
+        _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil)])
+        let actions = (0..<UploadMachine.ResponseLimits().bodyTicks).map { _ in machine.handle(.expire(Self.late)) }
+        #expect(actions.last == [.stopTransfer, .releaseSlot, .conclude(.succeeded)])
+    }
+
     @Test("an upload with an endless response succeeds after it has read a limited part of the response")
     func endless() {
         var machine = Self.machine()
