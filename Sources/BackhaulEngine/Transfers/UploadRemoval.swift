@@ -34,6 +34,15 @@ final class UploadRemoval: TransferDelegate {
     }
 }
 
+extension AbandonedUpload {
+    /// The policy of the session, with the option of the request.
+    fileprivate func policy(in session: SessionConfiguration) -> TransferPolicy {
+        var policy = TransferPolicy(session)
+        if let refusesPrivateAddresses { policy.refusesPrivateAddresses = refusesPrivateAddresses }
+        return policy
+    }
+}
+
 extension TransferRequest {
     /// The request that removes what a server has of the upload. Header fields of the upload's request are for the
     /// request's origin only.
@@ -50,7 +59,7 @@ extension TransferRequest {
         if !isSameOrigin { session.headers = [] }
         self.init(
             url: upload.url, headers: isSameOrigin ? upload.headers.filter { !$0.describesBody } : [],
-            origin: origin, session: session, policy: TransferPolicy(configuration), credentials: credentials)
+            origin: origin, session: session, policy: upload.policy(in: configuration), credentials: credentials)
         protocolHeaders = upload.uploadProtocol.versionFields
         method = "DELETE"
     }
@@ -66,7 +75,7 @@ extension TransferRequest {
         var request = TransferRequest(
             url: upload.url, headers: UploadProtocol.s3Fields(of: .list(resource, PartListing()), fields),
             origin: try URLParser.origin(of: upload.requestURL, settings), session: session,
-            policy: TransferPolicy(configuration), credentials: nil)
+            policy: upload.policy(in: configuration), credentials: nil)
         request.s3 = S3Request(settings)
         request.redirects = .none
         request.method = "DELETE"

@@ -42,12 +42,15 @@ public struct AbandonedUpload: Equatable, Sendable {
     public let headers: [HeaderField]
     /// The settings of the request for S3, without those of its session.
     public let s3: S3Settings
+    /// The option of the request; nil: the session decides.
+    public let refusesPrivateAddresses: Bool?
     /// When the upload ended, in Unix milliseconds.
     public let abandonedMilliseconds: Int64
 
     public init(
         session: SessionID, _ uploadProtocol: UploadProtocol, url: String, requestURL: String,
-        headers: [HeaderField], s3: S3Settings = S3Settings(), abandonedMilliseconds: Int64
+        headers: [HeaderField], s3: S3Settings = S3Settings(), refusesPrivateAddresses: Bool? = nil,
+        abandonedMilliseconds: Int64
     ) {
         self.session = session
         self.uploadProtocol = uploadProtocol
@@ -55,6 +58,7 @@ public struct AbandonedUpload: Equatable, Sendable {
         self.requestURL = requestURL
         self.headers = headers
         self.s3 = s3
+        self.refusesPrivateAddresses = refusesPrivateAddresses
         self.abandonedMilliseconds = abandonedMilliseconds
     }
 

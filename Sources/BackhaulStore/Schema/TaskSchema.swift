@@ -192,6 +192,8 @@ extension Schema {
             s3_profile TEXT,
             s3_credential_command TEXT,
             s3_path_style INTEGER,
+            -- NULL: as the session.
+            refuses_private_addresses INTEGER,
             abandoned_ms INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 

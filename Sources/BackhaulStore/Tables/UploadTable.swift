@@ -58,9 +58,11 @@ struct UploadTable {
     private static func insertAbandoned(_ now: String) -> String {
         """
         INSERT OR REPLACE INTO abandoned_uploads (url, session_id, upload_protocol, request_url, headers,
-            s3_endpoint, s3_region, s3_profile, s3_credential_command, s3_path_style, abandoned_ms)
+            s3_endpoint, s3_region, s3_profile, s3_credential_command, s3_path_style, refuses_private_addresses,
+            abandoned_ms)
         SELECT resources.url, session_id, upload_protocol, requests.url, requests.headers, rules_s3_endpoint,
-            rules_s3_region, rules_s3_profile, rules_s3_credential_command, rules_s3_path_style, \(now)
+            rules_s3_region, rules_s3_profile, rules_s3_credential_command, rules_s3_path_style,
+            rules_refuses_private_addresses, \(now)
         FROM upload_resources AS resources JOIN tasks ON tasks.id = task_id JOIN requests USING (task_id)
             LEFT JOIN request_options USING (task_id)
         """
@@ -97,10 +99,11 @@ extension AbandonedUpload {
             row.optionalText("s3_profile"), row.optionalText("s3_credential_command")
         )
         s3.usesPathStyle = row.optionalInteger("s3_path_style").map { $0 != 0 }
+        let refusesPrivateAddresses = row.optionalFlag("refuses_private_addresses")
         let abandoned = row.integer("abandoned_ms")
         guard let uploadProtocol else { return nil }
         self.init(
             session: session, uploadProtocol, url: url, requestURL: requestURL, headers: headers, s3: s3,
-            abandonedMilliseconds: abandoned)
+            refusesPrivateAddresses: refusesPrivateAddresses, abandonedMilliseconds: abandoned)
     }
 }

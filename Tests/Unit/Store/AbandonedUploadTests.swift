@@ -19,6 +19,7 @@ struct AbandonedUploadTests {
             [
                 .numbered(1) {
                     $0.headers = [field]; $0.options.body = .bytes([1, 2, 3])
+                    $0.options.policy.refusesPrivateAddresses = true
                 }
             ], in: session)
         task = ids[0]
@@ -52,6 +53,7 @@ struct AbandonedUploadTests {
         let upload = try #require(try abandoned().first)
         #expect(upload.uploadProtocol == .tus && upload.session == session)
         #expect(upload.requestURL.hasSuffix("/1") && upload.headers.map(\.name) == ["Upload-Metadata"])
+        #expect(upload.refusesPrivateAddresses == true)
         try store.run { try $0.uploads.forget(upload) }
         #expect(try abandoned() == [])
     }
@@ -73,7 +75,8 @@ struct AbandonedUploadTests {
                     Query(
                         """
                         INSERT INTO abandoned_uploads SELECT '\(url)', 99, upload_protocol, request_url, headers,
-                            s3_endpoint, s3_region, s3_profile, s3_credential_command, s3_path_style, abandoned_ms
+                            s3_endpoint, s3_region, s3_profile, s3_credential_command, s3_path_style,
+                            refuses_private_addresses, abandoned_ms
                         FROM abandoned_uploads LIMIT 1
                         """))
             }

@@ -1,4 +1,5 @@
 import BackhaulModel
+import BackhaulTransport
 import Testing
 
 @testable import BackhaulEngine
@@ -87,6 +88,18 @@ struct AbandonedUploadsTests {
             headers: [], abandonedMilliseconds: 0)
         for status in [204, 404] as [Int32] { #expect(upload.isOver(after: status, now: 1)) }
         for status in [400, 403, 503] as [Int32] { #expect(!upload.isOver(after: status, now: 1)) }
+    }
+
+    @Test("the request for the removal refuses private addresses if the request of the upload did")
+    func privateAddresses() throws {
+        for (uploadProtocol, url) in [(UploadProtocol.tus, "http://a/f"), (.s3, "s3://bucket/key")] {
+            let upload = AbandonedUpload(
+                session: SessionID(rawValue: 1), uploadProtocol, url: url + "?uploadId=1", requestURL: url,
+                headers: [], refusesPrivateAddresses: true, abandonedMilliseconds: 0)
+            let request = try TransferRequest(
+                removing: upload, SessionConfiguration(identifier: "s"), credentials: nil)
+            #expect(request.refusesPrivateAddresses)
+        }
     }
 
     @Test("after a week, a server that does not respond is not asked again")
