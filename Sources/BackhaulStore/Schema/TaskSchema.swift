@@ -186,6 +186,8 @@ extension Schema {
             upload_protocol INTEGER NOT NULL,
             request_url TEXT NOT NULL,
             headers BLOB,
+            -- The headers that the host gave in place of expired ones.
+            refreshed_headers BLOB,
             -- The settings of the request for S3.
             s3_endpoint TEXT,
             s3_region TEXT,

@@ -58,13 +58,15 @@ struct UploadTable {
     private static func insertAbandoned(_ now: String) -> String {
         """
         INSERT OR REPLACE INTO abandoned_uploads (url, session_id, upload_protocol, request_url, headers,
-            s3_endpoint, s3_region, s3_profile, s3_credential_command, s3_path_style, refuses_private_addresses,
-            abandoned_ms)
-        SELECT resources.url, session_id, upload_protocol, requests.url, requests.headers, rules_s3_endpoint,
-            rules_s3_region, rules_s3_profile, rules_s3_credential_command, rules_s3_path_style,
-            rules_refuses_private_addresses, \(now)
+            refreshed_headers, s3_endpoint, s3_region, s3_profile, s3_credential_command, s3_path_style,
+            refuses_private_addresses, abandoned_ms)
+        SELECT resources.url, session_id, upload_protocol, requests.url, requests.headers,
+            refreshed_headers.headers, rules_s3_endpoint, rules_s3_region, rules_s3_profile,
+            rules_s3_credential_command, rules_s3_path_style, rules_refuses_private_addresses, \(now)
         FROM upload_resources AS resources JOIN tasks ON tasks.id = task_id JOIN requests USING (task_id)
             LEFT JOIN request_options USING (task_id)
+            LEFT JOIN refreshed_headers ON refreshed_headers.lane_id = tasks.lane_id
+                AND tasks.id <= through_task_id AND refresh = \(RefreshKind.headers.sql)
         """
     }
     /// A later version of the library may have recorded other protocols.
@@ -92,7 +94,8 @@ extension AbandonedUpload {
             row.sessionID("session_id"), UploadProtocol(rawValue: row.number("upload_protocol"))
         )
         let (url, requestURL) = (row.text("url"), row.text("request_url"))
-        let headers = try HeaderBlob.unpack(row.optionalBlob("headers"))
+        var headers = try HeaderBlob.unpack(row.optionalBlob("headers"))
+        headers = headers.replacing(try HeaderBlob.unpack(row.optionalBlob("refreshed_headers")))
         var s3 = S3Settings()
         (s3.endpoint, s3.region) = (row.optionalText("s3_endpoint"), row.optionalText("s3_region"))
         (s3.profile, s3.credentialCommand) = (

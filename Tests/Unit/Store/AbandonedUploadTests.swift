@@ -58,6 +58,28 @@ struct AbandonedUploadTests {
         #expect(try abandoned() == [])
     }
 
+    @Test("an abandoned upload has the headers that the host gave in place of expired ones")
+    func refreshed() throws {
+        let id = try store.enqueue(
+            [
+                .numbered(2) {
+                    $0.headers = [HeaderField("Authorization", "old"), HeaderField("Accept", "x")]
+                    $0.options.body = .bytes([1])
+                    $0.options.refresh = .headers
+                }
+            ], in: session)[0]
+        try store.run { [id] transaction in
+            guard let lane = try transaction.tables.tasks.lane(of: id) else { return }
+            let challenge = ChallengeID(rawValue: 1)
+            let refreshed = RefreshedRequest(challenge: challenge, headers: [HeaderField("authorization", "new")])
+            try transaction.tables.refreshes.writeHeaders(refreshed, challenge: challenge, of: lane, through: id)
+            try transaction.uploads.record(UploadResource(.tus, url: "http://a/u/2"), of: id)
+        }
+        try store.control(session, .cancel)
+        let upload = try #require(try abandoned().first { $0.url == "http://a/u/2" })
+        #expect(upload.headers.map(\.value) == ["x", "new"])
+    }
+
     @Test("abandoned uploads of a session that does not exist any more are forgotten")
     func withoutSession() throws {
         try store.control(session, .cancel)
@@ -75,7 +97,7 @@ struct AbandonedUploadTests {
                     Query(
                         """
                         INSERT INTO abandoned_uploads SELECT '\(url)', 99, upload_protocol, request_url, headers,
-                            s3_endpoint, s3_region, s3_profile, s3_credential_command, s3_path_style,
+                            refreshed_headers, s3_endpoint, s3_region, s3_profile, s3_credential_command, s3_path_style,
                             refuses_private_addresses, abandoned_ms
                         FROM abandoned_uploads LIMIT 1
                         """))
