@@ -30,7 +30,7 @@ JOINS = {
     "PartTable": ({"tasks", "request_options"}, "a checkpoint or an intent is written only while its task lives; "
                   "progress is hot; with a checksum, a checkpoint is kept for a new URL"),
     "UploadTable": ({"tasks", "requests", "request_options", "refreshed_headers"},
-                    "an upload resource is written only while its task lives, and keeps what its removal needs"),
+                    "an upload resource is not written after a success, and keeps what its removal needs"),
     "RequestTable": ({"tasks"}, "a request is found in its session only"),
     "Selection": ({"tasks", "events"}, "selects rows of them"),
     "SessionTable": ({"clients", "consumers"}, "a session is listed with its consumer"),

@@ -215,18 +215,24 @@ final class UploadRunner: TransferRunner {
     }
 
     private func record(_ resource: UploadResource?) {
-        let id = attempt.task.id
-        attempt.store(
-            { (transaction) throws(Failure) in try transaction.uploads.record(resource, of: id) },
+        let (id, now) = (attempt.task.id, attempt.services.runtime.clocks.wallMilliseconds)
+        attempt.services.runtime.store(
+            { (transaction) throws(Failure) in try transaction.uploads.record(resource, of: id, now: now) },
             then: { [self] result in
-                switch result {
-                case .success:
-                    attempt.commitSucceeded()
-                    handle(.recorded)
-                case .failure(let failure):
-                    attempt.retryCommit(after: failure) { [unowned self] in record(machine.resource) }
-                }
+                // The attempt may be over already.
+                if case .success(true) = result { attempt.emit(.uploadAbandoned) }
+                return attempt.afterwards { recorded(result) }
             })
+    }
+
+    private func recorded(_ result: Result<Bool, Failure>) {
+        switch result {
+        case .success:
+            attempt.commitSucceeded()
+            handle(.recorded)
+        case .failure(let failure):
+            attempt.retryCommit(after: failure) { [unowned self] in record(machine.resource) }
+        }
     }
 
     private func abandon() {

@@ -4,9 +4,13 @@ public import BackhaulModel
 public struct UploadOperations {
     let tables: Tables
 
-    /// Records where the rest of a task's upload is sent; nil: the next attempt begins at the first byte.
-    public func record(_ resource: UploadResource?, of task: TaskID) throws(Failure) {
+    /// Records where the rest of a task's upload is sent; nil: the next attempt begins at the first byte. If the task
+    /// was cancelled meanwhile, the resource is abandoned. Returns whether this is so. `now`: Unix milliseconds.
+    public func record(_ resource: UploadResource?, of task: TaskID, now: Int64) throws(Failure) -> Bool {
         if let resource { try tables.uploads.write(resource, of: task) } else { try tables.uploads.remove(of: task) }
+        guard resource != nil, try tables.uploads.abandon(ofEnded: task, now: now) else { return false }
+        try tables.uploads.remove(of: task)
+        return true
     }
 
     /// Moves the task's resource to the uploads whose servers are asked to remove what they have. `now`: Unix

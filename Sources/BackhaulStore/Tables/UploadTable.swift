@@ -9,7 +9,7 @@ struct UploadTable {
         try connection.first(Self.select, .id(task), read: UploadResource.init(row:)) ?? nil
     }
 
-    /// Does nothing when the task has ended.
+    /// Does nothing when the task has succeeded.
     func write(_ resource: UploadResource, of task: TaskID) throws(Failure) {
         try connection.run(
             Self.write, .id(task), .number(resource.uploadProtocol.rawValue), .text(resource.url),
@@ -26,6 +26,12 @@ struct UploadTable {
     /// Copies the task's row to the abandoned uploads. Returns whether there is one. `now`: Unix milliseconds.
     func abandon(of task: TaskID, now: Int64) throws(Failure) -> Bool {
         try connection.run(Self.abandon, .id(task), .integer(now))
+        return connection.changes > 0
+    }
+
+    /// Does the same as `abandon(of:now:)` if the task has ended.
+    func abandon(ofEnded task: TaskID, now: Int64) throws(Failure) -> Bool {
+        try connection.run(Self.abandonEnded, .id(task), .integer(now))
         return connection.changes > 0
     }
 
@@ -48,12 +54,13 @@ struct UploadTable {
     private static let write = Query(
         """
         INSERT OR REPLACE INTO upload_resources (task_id, upload_protocol, url, upload_offset, longest_append)
-        SELECT id, ?2, ?3, ?4, ?5 FROM tasks WHERE id = ?1 AND ended_ms IS NULL
+        SELECT id, ?2, ?3, ?4, ?5 FROM tasks WHERE id = ?1 AND state <> \(TaskState.succeeded.sql)
         """)
     private static let remove = Query("DELETE FROM upload_resources WHERE task_id = ?")
     private static let removeSelected = Query("DELETE FROM upload_resources WHERE task_id IN selected")
     private static let removeAcknowledged = Query("DELETE FROM upload_resources WHERE task_id IN acknowledged")
     private static let abandon = Query("\(insertAbandoned("?2")) WHERE task_id = ?1")
+    private static let abandonEnded = Query("\(insertAbandoned("?2")) WHERE task_id = ?1 AND ended_ms IS NOT NULL")
     private static let abandonSelected = Query("\(insertAbandoned("?1")) WHERE task_id IN selected")
     private static func insertAbandoned(_ now: String) -> String {
         """

@@ -23,7 +23,7 @@ struct AbandonedUploadTests {
                 }
             ], in: session)
         task = ids[0]
-        try store.run { [resource, task] in try $0.uploads.record(resource, of: task) }
+        _ = try store.run { [resource, task] in try $0.uploads.record(resource, of: task, now: 1) }
     }
 
     private func abandoned() throws -> [AbandonedUpload] {
@@ -44,6 +44,19 @@ struct AbandonedUploadTests {
         #expect(change?.abandonsUploads == (state != .succeeded))
         let urls = try abandoned().map(\.url)
         #expect(urls == (state == .succeeded ? [] : ["http://a/u/1"]))
+    }
+
+    @Test(
+        "a resource that becomes known after the end of its upload is abandoned, except if the upload has succeeded",
+        arguments: [TaskState.succeeded, .failed, .cancelled])
+    func late(state: TaskState) throws {
+        try store.end(task, Outcome(state: state))
+        let late = UploadResource(.tus, url: "http://a/u/2")
+        let isAbandoned = try store.run { [task] in try $0.uploads.record(late, of: task, now: 1) }
+        #expect(isAbandoned == (state != .succeeded))
+        #expect(try abandoned().map(\.url).contains("http://a/u/2") == isAbandoned)
+        let resource = try store.run { [task] transaction in try transaction.tables.uploads.resource(of: task) }
+        #expect(resource == nil)
     }
 
     @Test("an abandoned upload keeps what a request for its removal needs, also after its task was acknowledged")
@@ -73,7 +86,7 @@ struct AbandonedUploadTests {
             let challenge = ChallengeID(rawValue: 1)
             let refreshed = RefreshedRequest(challenge: challenge, headers: [HeaderField("authorization", "new")])
             try transaction.tables.refreshes.writeHeaders(refreshed, challenge: challenge, of: lane, through: id)
-            try transaction.uploads.record(UploadResource(.tus, url: "http://a/u/2"), of: id)
+            _ = try transaction.uploads.record(UploadResource(.tus, url: "http://a/u/2"), of: id, now: 1)
         }
         try store.control(session, .cancel)
         let upload = try #require(try abandoned().first { $0.url == "http://a/u/2" })

@@ -166,13 +166,13 @@ struct QueryPlanTests {
             _ = try transaction.bodies.storedFile(of: ids[0])
             try transaction.attempts.recordUnderWay(ids[0], attempts: 1)
             try transaction.attempts.renewPart(of: ids[0])
-            try transaction.uploads.record(UploadResource(.tus, url: "u"), of: ids[0])
+            _ = try transaction.uploads.record(UploadResource(.tus, url: "u"), of: ids[0], now: 1)
             _ = try transaction.tables.uploads.resource(of: ids[0])
             try transaction.uploads.abandon(ids[0], now: 1)
             for (upload, _) in try transaction.uploads.abandoned(after: "", limit: 9) {
                 try transaction.uploads.forget(upload)
             }
-            try transaction.uploads.record(nil, of: ids[0])
+            _ = try transaction.uploads.record(nil, of: ids[0], now: 1)
             try transaction.leftovers.addUnremovedPart(of: ids[0])
             try transaction.leftovers.retainPart(of: ids[0], until: 1)
             let tables = transaction.leftovers.tables
