@@ -216,8 +216,13 @@ final class UploadRunner: TransferRunner {
 
     private func record(_ resource: UploadResource?) {
         let (id, now) = (attempt.task.id, attempt.services.runtime.clocks.wallMilliseconds)
+        // The server may have acted on a request before it lost the resource, so after a crash it is not sent again.
+        let attempts = resource == nil && !attempt.mayRepeat ? attempt.task.attempts &+ 1 : nil
         attempt.services.runtime.store(
-            { (transaction) throws(Failure) in try transaction.uploads.record(resource, of: id, now: now) },
+            { (transaction) throws(Failure) -> Bool in
+                if let attempts { try transaction.attempts.recordUnderWay(id, attempts: attempts) }
+                return try transaction.uploads.record(resource, of: id, now: now)
+            },
             then: { [self] result in
                 // The attempt may be over already.
                 if case .success(true) = result { attempt.emit(.uploadAbandoned) }

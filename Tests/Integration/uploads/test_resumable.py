@@ -8,6 +8,7 @@ from backhaul import PRIORITY_NOW, ResumableUploads, Status, TaskState
 from servers.content import Content
 from servers.resumable import ResumableServer
 from testbed.challenges import challenge, task_events
+from testbed.checkpoints import numbers
 from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
@@ -71,6 +72,22 @@ def test_an_upload_continues_after_the_engine_was_killed(server, upload, host):
     succeeded(again)
     assert server.whole == [CONTENT.data]
     assert server.methods().count("PUT") == 1
+
+
+def test_a_post_is_not_sent_again_if_its_engine_is_killed_after_the_server_has_lost_it(server, host, sources, store):
+    server.drop_after, server.refused, server.stalls_refusal = [2_000_000], 404, True
+    (sources / "a").write_bytes(CONTENT.data)
+    one = host()
+    one.session(first_delay_ms=10)
+    one.upload(server.url + "/files/a", sources / "a", method="POST")
+    until(server.methods, lambda methods: "PATCH" in methods)
+    until(lambda: numbers(store, "SELECT count(*) FROM upload_resources"), lambda found: found == [0])
+    one.kill_with_engine()
+    again = host()
+    again.attach()
+    [event, _] = again.wait_for()
+    assert event.status is Status.CONNECTION_LOST
+    assert server.methods().count("POST") == 1
 
 
 def test_an_upload_whose_token_expires_between_two_attempts_continues_with_new_headers(server, host, sources):

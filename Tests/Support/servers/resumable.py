@@ -131,7 +131,8 @@ class _Handler(Handler):
         expected = "application/offset+octet-stream" if is_tus else "application/partial-upload"
         if self.owner.refused:
             self.receive(bytearray())
-            return self.reply(self.owner.refused)
+            # The body of a stalled response never comes.
+            return self.reply(self.owner.refused, {"Content-Length": 10} if self.owner.stalls_refusal else {})
         if upload is None or self.headers.get("Content-Type") != expected:
             self.close_connection = True
             return self.reply(404 if upload is None else 415)
@@ -163,7 +164,8 @@ class ResumableServer(HandlingServer):
     - `limits`: the value of Upload-Limit.
     - `knows_draft`: False: the server ignores the fields of the draft.
     - `progress_every`: after each such number of bytes, an interim response has the offset; None: no such responses.
-    - `refused`: the status of each response to PATCH; None: the requests are served.
+    - `refused`: the status of each response to PATCH; None: the requests are served. `stalls_refusal`: True: the body
+      of this response never comes.
     - `pauses`: offsets, in order. When the server has received so much of an upload, it stops reading until
       `finish_paused`.
     - `received`: how many bytes of bodies the server has received.
@@ -178,7 +180,7 @@ class ResumableServer(HandlingServer):
         self.drop_after, self.limits, self.knows_draft, self.refuses_removal = [], None, True, False
         self.progress_every = self.refused = self.redirects_to = self.token = None
         self.pauses, self.is_paused, self.is_finishing, self.received = [], False, False, 0
-        self.uploads, self.requests, self.whole = {}, [], []
+        self.uploads, self.requests, self.whole, self.stalls_refusal = {}, [], [], False
         self.changed, self.receiving = threading.Condition(), 0
 
     def forget(self):

@@ -1,5 +1,5 @@
-"""Reads checkpoints from the database of a store while an engine runs. A checkpoint states how many bytes of an
-unfinished download are synced."""
+"""Reads rows from the database of a store while an engine runs. A checkpoint states how many bytes of an unfinished
+download are synced."""
 
 import shutil
 import sqlite3
@@ -12,20 +12,25 @@ from testbed.host import until
 DATABASE = "backhaul.sqlite3"
 
 
-def synced_offsets(store):
-    """Returns the number of synced bytes of each checkpoint.
+def numbers(store, query):
+    """Returns the numbers in the only column of the query's result.
 
     The engine locks its database, so this function reads a copy. If the copy was made during a write, it may be
-    damaged. Then the function returns no checkpoint.
+    damaged. Then the function returns no number.
     """
     with tempfile.TemporaryDirectory() as folder:
         try:
             for name in (DATABASE, f"{DATABASE}-wal"):
                 shutil.copy(Path(store) / name, folder)
             with closing(sqlite3.connect(Path(folder) / DATABASE)) as database:
-                return [offset for offset, in database.execute("SELECT synced_offset FROM checkpoints")]
+                return [number for number, in database.execute(query)]
         except (FileNotFoundError, sqlite3.DatabaseError):
             return []
+
+
+def synced_offsets(store):
+    """Returns the number of synced bytes of each checkpoint."""
+    return numbers(store, "SELECT synced_offset FROM checkpoints")
 
 
 def wait_for_checkpoint(store, synced=0):
