@@ -55,7 +55,9 @@ extension UploadMachine {
             let failure = Failure(
                 .badResponse, "\(ShownURL(resource.url).withoutQuery) does not take the rest of the body",
                 domain: .http, detail: Int64(head.status))
-            state = .refusing(.retry(failure), ticks: 0)
+            // 409: perhaps another connection still has the lock.
+            let isLocked = head.status == 409
+            state = .refusing(.retry(isLocked ? .status(of: head, opensChallenges: true) : failure), ticks: 0)
         case .next(let step, let records):
             pause = nil
             if case .probe = step { fruitlessProbes += 1 }
