@@ -105,8 +105,10 @@ extension UploadProtocol {
     }
 
     private func s3Refused(_ head: ResponseHead, _ body: [UInt8], _ step: UploadStep) -> UploadVerdict {
+        let error = S3Error(body)
+        if let error, error.isTemporary { return .later(.temporary(error, head)) }
         guard let resource = step.resource else { return .answer(forgets: false) }
-        if let error = S3Error(body) { return s3Failed(head, error, resource) }
+        if let error { return s3Failed(head, error, resource) }
         switch head.status {
         case 404: return .startOver(.lostUpload("does not exist any more", resource, head))
         case 408, 425, 429, 500...: return .later(.status(of: head, opensChallenges: true))
@@ -119,8 +121,7 @@ extension UploadProtocol {
         case "NoSuchUpload": .startOver(.lostUpload("does not know the upload any more", resource, head))
         // The body of a response with the status 200 may be an error, because the status was sent before the result was
         // known.
-        case _ where head.isSuccess || error.isTemporary:
-            .later(.temporary(error, head))
+        case _ where head.isSuccess: .later(.temporary(error, head))
         case _ where head.status >= 500 || [408, 425, 429].contains(head.status):
             .later(.status(of: head, opensChallenges: true))
         default: .answer(forgets: false)

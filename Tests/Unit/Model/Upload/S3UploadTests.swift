@@ -196,10 +196,17 @@ struct S3UploadTests {
                 "0 sent, then 0..<8388608, 8388608..<16777216, 16777216..<20971520"
             ),
             (200, "<InitiateMultipartUploadResult/>", "later"), (200, "<html></html>", "later"), (200, "", "later"),
-            (503, "<Error><Code>SlowDown</Code></Error>", "answer"), (403, "", "answer"),
+            (503, "<Error><Code>SlowDown</Code></Error>", "later"), (403, "", "answer"),
+            (400, "<Error><Code>RequestTimeout</Code></Error>", "later"),
         ])
     func created(_ status: Int32, _ body: String, _ expected: String) {
         #expect(word(status, body, after: .create) == expected)
+    }
+
+    @Test("a temporary error of an upload in one request is retried, whatever its status is")
+    func temporary() {
+        #expect(word(400, "<Error><Code>RequestTimeout</Code></Error>", after: .whole) == "later")
+        #expect(word(400, "<Error><Code>InvalidDigest</Code></Error>", after: .whole) == "answer")
     }
 
     @Test(
