@@ -76,7 +76,7 @@ extension Transfer {
     /// The fields of the credential, and the fields of the protocol. If no redirect has left the request's origin, also
     /// the request's own fields.
     private func fields(with credentials: HopCredentials) -> [HeaderField] {
-        credentials.merged(into: (target.keepsHeaders ? request.headers : []) + request.protocolHeaders)
+        credentials.merged(into: (target.keepsHeaders ? request.headers : []).replacing(request.protocolHeaders))
     }
 
     /// Returns the header lines for libcurl's list: the fields of the hop, and the fields that the transport adds.

@@ -6,8 +6,8 @@ public struct TransferRequest: Sendable {
     public var url: String
     /// The header fields that are sent only to `origin`. After a redirect to another origin they are not sent any more.
     public var headers: [HeaderField]
-    /// The header fields of a protocol over HTTP. They are sent to each origin, also after redirects, because the
-    /// request means something else without them.
+    /// The header fields of a protocol over HTTP, and the type of a form. They are sent to each origin, also after
+    /// redirects, because the request means something else without them. They replace fields of the same names.
     public var protocolHeaders: [HeaderField] = []
     /// The first and the last byte to request (RFC 9110, section 14.2). Nil: all bytes, without a range. `last`: nil if
     /// all bytes from the first one on are requested.

@@ -178,13 +178,12 @@ final class RunningAttempt {
     var mayRepeat: Bool { terms.policy.mayRepeat(task.request.method) }
 
     func request(ifRange: String? = nil) -> TransferRequest {
-        var headers = task.request.headers
-        if let type = feed?.layout.contentType { headers.append(HeaderField("Content-Type", type)) }
         var session = terms.configuration
         if task.request.isCrossOrigin { session.headers = [] }
         var request = TransferRequest(
-            url: task.request.url, headers: headers, origin: task.origin, session: session, policy: terms.policy,
-            credentials: services.credentials[task.session])
+            url: task.request.url, headers: task.request.headers, origin: task.origin, session: session,
+            policy: terms.policy, credentials: services.credentials[task.session])
+        if let type = feed?.layout.contentType { request.protocolHeaders = [HeaderField("Content-Type", type)] }
         if isS3 {
             request.s3 = S3Request(terms.policy.s3)
             // A redirect needs another signature. The transport itself handles the redirects to another region.
@@ -217,7 +216,8 @@ final class RunningAttempt {
             request.headers = origin == task.origin ? request.headers.filter { !$0.describesBody } : []
             (request.url, request.origin) = (resource.url, origin)
         }
-        request.protocolHeaders = uploadProtocol.fields(of: step, size: size)
+        if step != .whole { request.protocolHeaders = [] }
+        request.protocolHeaders += uploadProtocol.fields(of: step, size: size)
         request.method = uploadProtocol.method(of: step) ?? request.method
         switch step {
         case .whole: break

@@ -4,6 +4,7 @@ import pytest
 
 from backhaul import Part, Request, Status, TaskState
 from servers.content import Content
+from servers.resumable import ResumableServer
 from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
@@ -32,6 +33,18 @@ def test_pythons_parser_reads_a_form_with_files_and_values(host, forms, sources)
         ("empty", "nothing.txt", "application/octet-stream"), ("data", None, "application/octet-stream")]
     assert [part.content for part in sent.parts] == [
         "Ein schöner Tag".encode(), b"", photo.data, b"", b"\x00\r\n--\xff"]
+
+
+def test_a_form_keeps_its_type_after_a_redirect_to_another_origin(host, forms):
+    with ResumableServer() as redirecting:
+        redirecting.redirects_to = forms.url("")
+        one = host()
+        one.session()
+        one.upload(redirecting.url + "/form", parts=[Part("title", "Sea")])
+        [event, _] = one.wait_for()
+    assert event.state is TaskState.SUCCEEDED, event.error_message
+    [sent] = forms.sent
+    assert [(part.name, part.content) for part in sent.parts] == [("title", b"Sea")]
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "PATCH"])
