@@ -275,13 +275,14 @@ private struct EnqueuedGroups {
 extension Request {
     /// Returns the name that the first differing field has in include/backhaul.h, or nil if no field differs. The
     /// device of the destination's directory is ignored, because it may change with each boot. The first state is
-    /// ignored, because the program may have suspended or resumed the task since.
+    /// ignored, because the program may have suspended or resumed the task since. Two default modes are not compared,
+    /// because they differ only in the umask of the host.
     fileprivate func firstDifferingField(from request: Request) -> String? {
         if !url.utf8.elementsEqual(request.url.utf8) { return "url" }
         let (path, other) = (destination?.path ?? "", request.destination?.path ?? "")
         if !path.utf8.elementsEqual(other.utf8) { return "destination" }
         if ifExists != request.ifExists { return "if_exists" }
-        if mode != request.mode { return "mode" }
+        if mode != request.mode, !(mode.isDefault && request.mode.isDefault) { return "mode" }
         if headers != request.headers { return "headers" }
         if userData != request.userData { return "user_data" }
         return nil

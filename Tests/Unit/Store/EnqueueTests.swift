@@ -127,6 +127,17 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 1)
     }
 
+    @Test("a request without a mode finds the task of its idempotency key under another umask")
+    func keyUnderAnotherUmask() throws {
+        var request = everything()
+        request.mode = .default(umask: 0o022)
+        let ids = try store.enqueue([request], in: session)
+        request.mode = .default(umask: 0o077)
+        #expect(try store.enqueue([request], in: session) == ids)
+        request.mode = 0o600
+        #expect(throws: Failure.self) { try store.enqueue([request], in: session) }
+    }
+
     @Test("until a task's end is acknowledged, its key finds it, even with another priority or another start state")
     func keyOfEnded() throws {
         let id = try store.enqueue([everything()], in: session)[0]
