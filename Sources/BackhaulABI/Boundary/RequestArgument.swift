@@ -2,6 +2,7 @@ internal import BackhaulDisk
 internal import BackhaulEngine
 internal import BackhaulModel
 internal import CBackhaul
+internal import Glibc
 
 // Unsafe: the host guarantees that its requests, and all data that they point to, can be read until the call returns.
 // All of it is copied here.
@@ -113,11 +114,16 @@ private struct RequestReader {
         if let path {
             // If a file exists at the destination, a request with an idempotency key (a text that marks repeated
             // requests) is not refused here. The file may belong to an earlier task with the same key. The engine,
-            // which runs the tasks, checks later whether such a task exists.
+            // which runs the tasks, checks later whether such a task exists. The same holds for a missing directory.
             let policy = request.idempotencyKey == nil ? request.ifExists : .replace
-            request.destination =
-                isDirectory
-                ? try destinations.check(directory: path) : try destinations.check(path: path, ifExists: policy)
+            do throws(Failure) {
+                request.destination =
+                    isDirectory
+                    ? try destinations.check(directory: path) : try destinations.check(path: path, ifExists: policy)
+            } catch {
+                let isMissing = error.status == .destinationUnavailable && error.detail == Int64(ENOENT)
+                guard isMissing, request.idempotencyKey != nil else { throw error }
+            }
         }
         return request
     }

@@ -122,13 +122,13 @@ final class CommandCall {
     }
 
     /// Returns the positions of requests whose downloads are to be placed in directories that must be inspected, one
-    /// position for each directory. A directory is not inspected if it was found usable within the last second.
+    /// position for each directory. A directory is not inspected if it was found usable within the last second, or if
+    /// the client found no directory.
     func uninspected(_ requests: [Request]) -> [Int] {
         var seen: Set<InspectedDirectories.Identity> = []
         return requests.indices.filter { index in
-            guard let directory = requests[index].destination.map(InspectedDirectories.Identity.init) else {
-                return false
-            }
+            guard let destination = requests[index].destination, !destination.isDirectoryAbsent else { return false }
+            let directory = InspectedDirectories.Identity(destination)
             return !connection.inspectedDirectories.contains(directory, at: engine.runtime.now)
                 && seen.insert(directory).inserted
         }

@@ -40,6 +40,9 @@ public struct Destination: Equatable, Sendable {
 
     public var directory: String { Destination.directory(of: path) }
 
+    /// Whether the host found no directory. This is allowed if a task with the request's idempotency key exists.
+    public var isDirectoryAbsent: Bool { directoryDevice == 0 && directoryInode == 0 }
+
     /// The path of a directory with one slash at its end.
     public static func directoryPath(_ path: String) -> String {
         let end = path.utf8.lastIndex { $0 != UInt8(ascii: "/") }

@@ -1,4 +1,5 @@
 public import BackhaulModel
+internal import Glibc
 
 /// Enqueues requests: stores each request as a task. Also reads tasks for the engine, which runs them.
 public struct TaskOperations {
@@ -125,9 +126,15 @@ public struct TaskOperations {
         return round
     }
 
-    /// Throws when a file exists at the destination of a new task, and the request does not permit this. The caller
-    /// skips this check if a task with the idempotency key exists, because the file may belong to that task.
+    /// Throws when the directory of a new task does not exist, or when a file exists at its destination and the request
+    /// does not permit this. The caller skips this check if a task with the idempotency key exists, because the file
+    /// may belong to that task.
     private func checkDestinationIsFree(_ request: Request, index: UInt64) throws(Failure) {
+        if let destination = request.destination, destination.isDirectoryAbsent {
+            throw Failure(
+                .destinationUnavailable, "the directory \(destination.directory) does not exist; make it",
+                domain: .system, detail: Int64(ENOENT), index: index)
+        }
         guard request.ifExists == .fail, let destination = request.destination, destination.fileExists else { return }
         throw Failure(
             .destinationExists,

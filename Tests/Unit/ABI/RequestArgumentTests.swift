@@ -95,4 +95,13 @@ final class RequestArgumentTests {
         let failure = failure { () throws(Failure) in try read { $0.destination = text("/no/such/folder/file") } }
         #expect(failure?.status == .destinationUnavailable && failure?.index == 0)
     }
+
+    @Test("a request with an idempotency key is accepted even if its destination folder does not exist")
+    func noFolderWithKey() throws {
+        let request = try read {
+            $0.destination = text("/no/such/folder/file")
+            $0.idempotency_key = text("key")
+        }
+        #expect(request.destination?.isDirectoryAbsent == true)
+    }
 }

@@ -57,6 +57,23 @@ struct EnqueueTests {
         #expect(try store.enqueue([other], in: session).count == 1)
     }
 
+    @Test("if the destination directory is absent, a new task is refused, but a known idempotency key is accepted")
+    func absentDirectory() throws {
+        let request = Request.numbered(1) { $0.idempotencyKey = "1" }
+        let ids = try store.enqueue([request], in: session)
+        func absent(_ request: Request) -> Request {
+            var request = request
+            request.destination?.directoryDevice = 0
+            request.destination?.directoryInode = 0
+            return request
+        }
+        #expect(try store.enqueue([absent(request)], in: session) == ids)
+        let failure = #expect(throws: Failure.self) {
+            try store.enqueue([.numbered(3), absent(.numbered(2))], in: session)
+        }
+        #expect(failure?.status == .destinationUnavailable && failure?.index == 1)
+    }
+
     @Test("tasks survive closing and reopening the store")
     func reopened() throws {
         let scratch = Scratch()
