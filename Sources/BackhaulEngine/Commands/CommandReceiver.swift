@@ -137,7 +137,7 @@ final class CommandReceiver {
         connection.introduce(hello, process: process)
         connection.deliver(.welcome(engine.services.welcome))
         engine.hosts.launches.hostConnected(connection)
-        // Notifies the client about events that were in the store before the client connected.
+        // Notifies the client about events and challenges that were in the store before the client connected.
         let clients = engine.clients
         let id = connection.id
         let application = hello.application
@@ -146,13 +146,13 @@ final class CommandReceiver {
         engine.runtime.storeWithRetry(
             { (transaction) throws(Failure) in
                 try transaction.clients.releaseClosed(closedClients, of: process)
-                return try transaction.sessions.withEvents(application: application)
+                return try transaction.sessions.needingAttention(application: application)
             },
-            then: { waitingEvents in
+            then: { sessions in
                 if !closedClients.isEmpty { clients.claims.released(in: application) }
-                for waiting in waitingEvents {
+                for session in sessions {
                     clients.registry[id]?.deliver(
-                        .notice(.event(identifier: waiting.identifier, newest: waiting.newestEvent)))
+                        .notice(.event(identifier: session.identifier, newest: session.newestEvent)))
                 }
                 return []
             })

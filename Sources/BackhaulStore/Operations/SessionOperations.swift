@@ -92,11 +92,11 @@ public struct SessionOperations {
         try tables.sessions.active()
     }
 
-    /// Returns the application's sessions with unacknowledged events, and the newest event of each.
-    public func withEvents(application: String) throws(Failure) -> [(
+    /// Returns the application's sessions with unacknowledged events or open challenges, and the newest event of each.
+    public func needingAttention(application: String) throws(Failure) -> [(
         identifier: String, session: SessionID, newestEvent: EventID
     )] {
-        try tables.sessions.withEvents(of: application)
+        try tables.sessions.needingAttention(of: application)
     }
 
     /// Returns the application's sessions, sorted by identifier.

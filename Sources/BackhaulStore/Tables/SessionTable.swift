@@ -70,11 +70,11 @@ struct SessionTable {
         try connection.all(Self.selectActive, read: Self.active)
     }
 
-    /// Returns the application's sessions with unacknowledged events, sorted by identifier.
-    func withEvents(
+    /// Returns the application's sessions with unacknowledged events or open challenges, sorted by identifier.
+    func needingAttention(
         of application: String
     ) throws(Failure) -> [(identifier: String, session: SessionID, newestEvent: EventID)] {
-        try connection.all(Self.selectWithEvents, .text(application), read: Self.withEvents)
+        try connection.all(Self.selectNeedingAttention, .text(application), read: Self.needingAttention)
     }
 
     /// Returns the counters of all sessions together.
@@ -217,7 +217,7 @@ struct SessionTable {
         (row.sessionID("id"), row.text("application"), try SessionConfiguration(row: &row))
     }
 
-    private static func withEvents(
+    private static func needingAttention(
         _ row: inout Row
     ) -> (identifier: String, session: SessionID, newestEvent: EventID) {
         (row.text("identifier"), row.sessionID("id"), row.eventID("newest_event"))
@@ -252,8 +252,12 @@ struct SessionTable {
     private static let selectActive = Query(
         active,
         "FROM sessions WHERE live_tasks > 0 OR events_waiting > 0 OR \(ActivityTable.isInSession) ORDER BY id")
-    private static let selectWithEvents = Query(
-        withEvents, "FROM sessions WHERE application = ? AND events_waiting > 0 ORDER BY identifier")
+    private static let selectNeedingAttention = Query(
+        needingAttention,
+        """
+        FROM sessions WHERE application = ? AND (events_waiting > 0 OR \(ChallengeTable.countInSession) > 0)
+        ORDER BY identifier
+        """)
     // The statement searches one session after the other for a task that can start. So SQLite can use an index on
     // `tasks` whose first column is the session.
     private static let sumCounters = Query(SessionCounters.init(row:), "FROM sessions")

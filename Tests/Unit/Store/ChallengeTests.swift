@@ -86,6 +86,21 @@ struct ChallengeTests {
         #expect(info.nextAttemptMilliseconds == 0)
     }
 
+    @Test("a session whose only open matter is a challenge needs attention until the host responds")
+    func attention() throws {
+        let ids = try store.enqueue([.numbered(1)], in: session)
+        try park(store, ids[0])
+        let newest = try store.events(of: session)[0].id
+        try store.acknowledge(session, .through(newest))
+        func needing() throws -> [EventID] {
+            try store.run { try $0.sessions.needingAttention(application: "org.example") }.map(\.newestEvent)
+        }
+        #expect(try needing() == [newest])
+        let open = try challenges(store, session)[0]
+        _ = try store.run { try $0.challenges.releaseTasks(of: open, in: session) }
+        #expect(try needing().isEmpty)
+    }
+
     @Test("when the host responds to a challenge, the challenge's event is removed, and its waiting tasks become ready")
     func answered() throws {
         let ids = try store.enqueue((0..<2).map { .numbered($0) }, in: session)

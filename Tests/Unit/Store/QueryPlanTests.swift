@@ -36,7 +36,7 @@ struct QueryPlanTests {
             _ = try transaction.sessions.infos(application: "org.example")
             _ = try transaction.sessions.info(of: session)
             _ = try transaction.applications.all(running: [session: 1])
-            _ = try transaction.sessions.withEvents(application: "org.example")
+            _ = try transaction.sessions.needingAttention(application: "org.example")
             for lane in try transaction.lanes.ready() {
                 _ = try transaction.lanes.find(lane.id)
                 _ = try transaction.lanes.waitingTasks(of: lane.id, limit: 3)

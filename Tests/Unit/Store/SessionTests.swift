@@ -202,7 +202,7 @@ struct SessionTests {
         let active = try store.run { try $0.sessions.active() }
         #expect(active.map(\.id) == [id])
         #expect(active.first?.configuration == configuration)
-        let waiting = try store.run { try $0.sessions.withEvents(application: "org.example") }
+        let waiting = try store.run { try $0.sessions.needingAttention(application: "org.example") }
         #expect(waiting.map(\.session) == [id])
         #expect(waiting.map(\.newestEvent) == [newest])
         try store.end(tasks[1])
