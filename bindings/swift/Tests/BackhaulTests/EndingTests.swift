@@ -193,6 +193,23 @@ struct EndingTests: EmbeddedTests {
         }
     }
 
+    @Test("waits for ended tasks end although another Swift task acknowledges the events at the same time")
+    func acknowledgedMeanwhile() async throws {
+        try await withSession { session in
+            for round in 0..<50 {
+                let task = try await session.upload(.bytes([1]), to: server.url("in/\(round)"))
+                var events: [Event] = []
+                for try await event in session.events {
+                    events.append(event)
+                    if case .sessionFinished = event { break }
+                }
+                let ending = Task { try await session.ending(of: task) }
+                try await session.acknowledge(events)
+                #expect(try await ending.value.taskID == task)
+            }
+        }
+    }
+
     @Test("a wait for a task that does not run ends when the task is cancelled")
     func cancelledTask() async throws {
         try await withSession { session in

@@ -7,6 +7,8 @@ final class EndingReader: Sendable {
 
     private struct State {
         var waits: [TaskID: [UInt64: Endings.Continuation]] = [:]
+        /// The tasks that had ended when their waits began.
+        var ended: Set<TaskID> = []
         var lastNumber: UInt64 = 0
         var reader: Task<Void, Never>?
         var wereUsed = false
@@ -32,11 +34,9 @@ final class EndingReader: Sendable {
         let number = add(continuation, id)
         defer { remove(number, id) }
         if let task = try await session.listed(id) {
-            read(session, fromStart: task.state.hasEnded)
-        } else if let task = try await session.inHistory(id) {
-            continuation.yield(TaskEnding(task))
+            read(session, ended: task.state.hasEnded ? id : nil)
         } else {
-            continuation.finish(throwing: BackhaulError.unknownTask(id))
+            finishUnlisted(id, try await session.inHistory(id))
         }
         for try await ending in endings { return ending }
         throw CancellationError()
@@ -61,18 +61,22 @@ final class EndingReader: Sendable {
     private func remove(_ number: UInt64, _ id: TaskID) {
         state.withLock { state in
             state.waits[id]?[number] = nil
-            if state.waits[id]?.isEmpty == true { state.waits[id] = nil }
+            if state.waits[id]?.isEmpty == true {
+                state.waits[id] = nil
+                state.ended.remove(id)
+            }
             guard state.waits.isEmpty else { return }
             state.reader?.cancel()
             state.reader = nil
         }
     }
 
-    /// Starts the reader. If a reader runs, and `fromStart` is true, a new reader replaces it, because the present one
-    /// may have read the event of an ended task before this wait began.
-    private func read(_ session: Session, fromStart: Bool) {
+    /// Starts the reader. If a reader runs, and the task `ended` has ended before its wait, a new reader replaces it,
+    /// because the present one may have read the event of this task before the wait began.
+    private func read(_ session: Session, ended: TaskID?) {
         state.withLock { state in
-            guard state.reader == nil || fromStart else { return }
+            if let ended { state.ended.insert(ended) }
+            guard state.reader == nil || ended != nil else { return }
             state.reader?.cancel()
             state.reader = Task { await self.read(session) }
         }
@@ -87,12 +91,32 @@ final class EndingReader: Sendable {
                 let events = try await session.receive(after: cursor, maximum: 1000).events
                 cursor = events.last?.id ?? cursor
                 state.withLock { $0.readEnds.formUnion(events.filter(\.isEndOfTasks).map(\.id)) }
-                if events.isEmpty { try await session.eventsReady(since: polls) }
+                if events.isEmpty {
+                    try await finishAcknowledged(session)
+                    try await session.eventsReady(since: polls)
+                }
             }
         } catch {
             // A reader is cancelled if another one replaces it, or if there are no waits.
             if Task.isCancelled { return }
             fail(error)
+        }
+    }
+
+    /// Ends the waits for tasks whose events the reader does not find, because the host acknowledged them after the
+    /// wait had found the task in the list.
+    private func finishAcknowledged(_ session: Session) async throws {
+        for id in state.withLock({ $0.ended }) {
+            if try await session.listed(id) == nil { finishUnlisted(id, try await session.inHistory(id)) }
+        }
+    }
+
+    /// Ends the waits for a task that is not in the list. `task` is the task in the history; nil if it is not there.
+    private func finishUnlisted(_ id: TaskID, _ task: TaskInfo?) {
+        let waits = state.withLock { $0.waits[id] }
+        for continuation in (waits ?? [:]).values {
+            if let task { continuation.yield(TaskEnding(task)) }
+            continuation.finish(throwing: task == nil ? BackhaulError.unknownTask(id) : nil)
         }
     }
 
