@@ -85,7 +85,7 @@ public func bh_application_sessions(
     _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(try ApplicationHandle(application), timeout_ms, batch: sessions, "sessions", error) {
-        $0.submit(.sessions)
+        $0.sessions()
     }
 }
 

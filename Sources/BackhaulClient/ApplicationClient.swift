@@ -105,6 +105,22 @@ public final class ApplicationClient: Sendable {
         return ticket
     }
 
+    /// Lists the sessions of the application.
+    public func sessions() -> Ticket {
+        let ticket = makeTicket()
+        listSessions { ticket.complete(with: .reply($0)) }
+        return ticket
+    }
+
+    /// Joins the pages of the engine's listing of the sessions. `found`: the sessions of the earlier pages.
+    private func listSessions(_ found: [SessionInfo] = [], then: @escaping @Sendable (Reply) -> Void) {
+        send(.sessions(after: found.last?.identifier ?? "")) { [weak self] reply in
+            guard case .sessions(let page, let more) = reply else { return then(reply) }
+            guard more, let self else { return then(.sessions(found + page, more: false)) }
+            listSessions(found + page, then: then)
+        }
+    }
+
     /// Waits until there are sessions that need attention and have not been reported yet. Returns these sessions; none
     /// if the deadline has passed. If the engine does not list its sessions in time, throws a failure, and a later poll
     /// uses the listing. If no engine can be used, throws the failure, and makes the client search for an engine again.
@@ -121,7 +137,7 @@ public final class ApplicationClient: Sendable {
             }
             guard let listing = state.change({ $0.takeListing(requested.ticket) }) else { continue }
             switch outcome {
-            case .reply(.sessions(let infos)):
+            case .reply(.sessions(let infos, _)):
                 let found = infos.filter { listing.unreported.contains($0.identifier) && $0.needsAttention }
                 state.change { $0.reported(listing.unreported, infos) }
                 if !found.isEmpty { return found }
@@ -140,7 +156,7 @@ public final class ApplicationClient: Sendable {
         let new = makeTicket()
         let listing = state.withLock { $0.currentListing(orNew: new) }
         if listing?.ticket === new {
-            send(.sessions) { [state] reply in
+            listSessions { [state] reply in
                 new.complete(with: .reply(reply))
                 state.change { $0.listingArrived(new) }
             }

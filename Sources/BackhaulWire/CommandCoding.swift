@@ -52,7 +52,7 @@ extension Command: WireValue {
         case .claim(let handle, let task, let destination, let ifExists):
             coder.put(Form.claim, handle, task, destination, ifExists)
         case .invalidate(let handle, let cancels): coder.put(Form.invalidate, handle, cancels)
-        case .sessions: coder.put(Form.sessions)
+        case .sessions(let after): coder.put(Form.sessions, after)
         case .stopWaiting(let handle): coder.put(Form.stopWaiting, handle)
         case .engine: coder.put(Form.engine)
         case .setLaunch(let command): coder.put(Form.setLaunch, command)
@@ -99,7 +99,7 @@ extension Command: WireValue {
         case .control: .control(try coder.next(), try coder.next(), try coder.next())
         case .claim: .claim(try coder.next(), try coder.next(), try coder.next(), try coder.next())
         case .invalidate: .invalidate(try coder.next(), cancelTasks: try coder.next())
-        case .sessions: .sessions
+        case .sessions: .sessions(after: try coder.next())
         case .stopWaiting: .stopWaiting(try coder.next())
         case .engine: .engine
         case .setLaunch: .setLaunch(try coder.next())

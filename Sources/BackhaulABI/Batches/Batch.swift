@@ -71,7 +71,7 @@ extension Batch {
         switch reply {
         case .events(let events, let more): self.init(events, more: more, bh_event.init(_:in:))
         case .tasks(let tasks, let more): self.init(tasks, more: more, bh_task_info.init(_:in:))
-        case .sessions(let sessions): self.init(sessions, bh_session_info.init(_:in:))
+        case .sessions(let sessions, let more): self.init(sessions, more: more, bh_session_info.init(_:in:))
         case .configuration(let configuration): self.init([configuration], bh_session_configuration.init(_:in:))
         case .challenges(let challenges): self.init(challenges, bh_challenge.init(_:in:))
         case .attempts(let attempts, let more): self.init(attempts, more: more, bh_attempt.init(_:in:))

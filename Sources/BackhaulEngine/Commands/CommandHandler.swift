@@ -24,7 +24,7 @@ struct CommandHandler {
             sessions.update(configuration, of: try call.changing(handle))
         case .invalidate(let handle, let cancelTasks):
             sessions.invalidate(try call.changing(handle), cancelTasks: cancelTasks)
-        case .sessions: sessions.list()
+        case .sessions(let after): sessions.list(after: after)
         case .stopWaiting(let handle): sessions.stopWaiting(handle)
         case .watchProgress(let handle, let milliseconds): try sessions.watchProgress(handle, milliseconds)
         case .poll(let handle, let after, let maximum):

@@ -191,19 +191,21 @@ struct SessionCommands {
 
     // MARK: Listing
 
-    func list() {
+    func list(after: String) {
         let application = call.connection.application ?? ""
+        let isLaunched = engine.hosts.launches.isLaunched(application)
         call.read(
             { (transaction) throws(Failure) in
                 (
-                    infos: try transaction.sessions.infos(application: application),
-                    storedFacts: try transaction.storedFacts(application)
+                    infos: try transaction.sessions.infos(
+                        application: application, after: after, maximum: Limits.batchCount),
+                    storedFacts: isLaunched ? try transaction.storedFacts(application) : .empty
                 )
             },
             reply: { listing in
                 var infos = engine.clients.withWaiting(listing.infos, of: application)
                 engine.hosts.launches.describe(&infos, of: application, listing.storedFacts)
-                return .sessions(infos)
+                return .sessions(infos, more: infos.count == Limits.batchCount)
             })
     }
 }

@@ -296,6 +296,9 @@ final class LaunchController {
 
     // MARK: Listings
 
+    /// Whether the application has or had a launch command.
+    func isLaunched(_ name: String) -> Bool { applications[name] != nil }
+
     /// The state of an application's launches.
     func info(_ launch: StoredLaunch, _ storedFacts: LaunchedApplication.StoredFacts) -> LaunchInfo {
         var info = LaunchInfo(application: launch.application, command: launch.command)

@@ -7,6 +7,8 @@ internal import BackhaulStore
 final class LaunchedApplication {
     /// The facts that are read from the store before each decision.
     struct StoredFacts: Sendable {
+        static let empty = StoredFacts(waiting: [], isOutstanding: false)
+
         var waiting: [WaitingSession]
         var isOutstanding: Bool
     }

@@ -114,7 +114,7 @@ final class FleetCommands {
 
     private func performForStore(_ command: Command) throws(FleetError) -> Reply {
         switch command {
-        case .sessions: return .sessions(try queue.sessions(of: application))
+        case .sessions: return .sessions(try queue.sessions(of: application), more: false)
         case .applications: return .applications(try queue.applications())
         case .limits:
             var limits = EngineLimits()

@@ -35,7 +35,7 @@ final class LocalEngine {
             try ApplicationClient.open(
                 ApplicationOptions(application: "backhaul.fleet.worker", storePath: store, hosting: .embedded),
                 until: .after(milliseconds: Self.commandMilliseconds)))
-        guard case .sessions(let infos) = try reply(to: client.submit(.sessions)) else { return }
+        guard case .sessions(let infos, _) = try reply(to: client.sessions()) else { return }
         for info in infos where !info.isInvalidating {
             guard let number = FleetConfiguration.session(ofLocal: info.identifier) else { continue }
             sessions[number] = (try session(client.attachSession(info.identifier, .consume)), [])

@@ -23,8 +23,8 @@ public enum Command: Equatable, Sendable {
     case control(HandleID, TaskControl, TaskSelection)
     case claim(HandleID, TaskID, Destination, ExistsPolicy)
     case invalidate(HandleID, cancelTasks: Bool)
-    /// Lists all sessions of the client's application.
-    case sessions
+    /// Lists the sessions of the client's application with identifiers greater than `after`, in pages.
+    case sessions(after: String)
     case engine
     /// Registers the command with which the engine starts the application's program; nil removes the command.
     case setLaunch(LaunchCommand?)
@@ -94,7 +94,7 @@ public enum Reply: Equatable, Sendable {
     case enqueued([Enqueued])
     case events([Event], more: Bool)
     case tasks([TaskInfo], more: Bool)
-    case sessions([SessionInfo])
+    case sessions([SessionInfo], more: Bool)
     /// The reply to `complete`. `endsHandle`: whether the engine has closed the handle. The engine closes the handle if
     /// it has launched (started) the host for this session.
     case completed(endsHandle: Bool)

@@ -99,9 +99,12 @@ public struct SessionOperations {
         try tables.sessions.needingAttention(of: application)
     }
 
-    /// Returns the application's sessions, sorted by identifier.
-    public func infos(application: String) throws(Failure) -> [SessionInfo] {
-        try tables.sessions.infos(of: application)
+    /// Returns up to `maximum` of the application's sessions with identifiers greater than `after`, sorted by
+    /// identifier.
+    public func infos(
+        application: String, after: String = "", maximum: Int = Limits.batchCount
+    ) throws(Failure) -> [SessionInfo] {
+        try tables.sessions.infos(of: application, after: after, limit: maximum)
     }
 
     /// Returns the session and its application, or nil when there is no session with this id.

@@ -161,9 +161,10 @@ struct SessionTable {
 
     // MARK: Listing
 
-    /// Returns the application's sessions, sorted by identifier.
-    func infos(of application: String) throws(Failure) -> [SessionInfo] {
-        try connection.all(Self.selectInfos, .text(application), read: SessionInfo.init(row:))
+    /// Returns up to `limit` of the application's sessions with identifiers greater than `after`, sorted by identifier.
+    func infos(of application: String, after: String, limit: Int) throws(Failure) -> [SessionInfo] {
+        try connection.all(
+            Self.selectInfos, .text(application), .text(after), .number(limit), read: SessionInfo.init(row:))
     }
 
     func info(of session: SessionID) throws(Failure) -> (application: String, info: SessionInfo)? {
@@ -292,7 +293,8 @@ struct SessionTable {
             LEFT JOIN clients ON clients.id = client_id
         """
     private static let selectInfos = Query(
-        SessionInfo.init(row:), "\(withConsumer) WHERE application = ? ORDER BY identifier")
+        SessionInfo.init(row:),
+        "\(withConsumer) WHERE application = ? AND identifier > ? ORDER BY identifier LIMIT ?")
     private static let selectInfo = Query(info, "\(withConsumer) WHERE sessions.id = ?")
     private static let selectApplications = Query(ApplicationInfo.init(row:), "FROM sessions GROUP BY application")
     private static let selectLaunched = Query(

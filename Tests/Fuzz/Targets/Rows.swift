@@ -54,7 +54,7 @@ enum Rows {
             try checkReply(.tasks(history.tasks, more: history.more))
         },
         { transaction in
-            try checkReply(.sessions(try transaction.sessions.infos(application: "org.example")))
+            try checkReply(.sessions(try transaction.sessions.infos(application: "org.example"), more: false))
         },
         { transaction in
             try checkReply(.configuration(try transaction.sessions.configuration(of: session)))

@@ -155,7 +155,7 @@ struct BatchTests {
         let busy = SessionInfo(
             identifier: "b\u{FC}sy", round: 5, liveTasks: 6, events: 7, hasFinishedRound: true, isInvalidating: true,
             consumer: 8, createdMilliseconds: 9, newestEvent: EventID(rawValue: 10))
-        let batch = try Batch(.sessions([quiet, busy]))
+        let batch = try Batch(.sessions([quiet, busy], more: false))
         // The structs have pointers into the batch.
         defer { withExtendedLifetime(batch) {} }
         let first = try #require(batch.session(at: 0)).pointee
@@ -182,7 +182,7 @@ struct BatchTests {
 
     @Test("a batch returns nothing for a wrong kind of item or an index out of range", arguments: [-1, 1, .max, .min])
     func nothing(index: Int) throws {
-        let batch = try Batch(.sessions([]))
+        let batch = try Batch(.sessions([], more: false))
         #expect(batch.count == 0 && !batch.more)
         #expect(batch.session(at: 0) == nil && batch.session(at: index) == nil)
         #expect(batch.event(at: 0) == nil && batch.task(at: 0) == nil && batch.configuration(at: 0) == nil)

@@ -26,7 +26,7 @@ struct HandleTests {
 
     @Test("a handle stands for its object until the object is removed, and no later object gets the same handle")
     func life() throws {
-        let batch = try Batch(.sessions([]))
+        let batch = try Batch(.sessions([], more: false))
         let pointer = try batch.handle()
         #expect(Batch.of(pointer) === batch)
         let kind: (HandleTarget) -> Batch? = { if case .batch(let batch) = $0 { batch } else { nil } }
@@ -34,7 +34,7 @@ struct HandleTests {
         #expect(Batch.of(pointer) == nil)
         #expect(HandleTable.current.remove(pointer, kind) == nil)
         for _ in 0..<1_000 {
-            let next = try Batch(.sessions([])).handle()
+            let next = try Batch(.sessions([], more: false)).handle()
             #expect(next != pointer)
             _ = HandleTable.current.remove(next, kind)
         }
@@ -43,7 +43,7 @@ struct HandleTests {
 
     @Test("a function refuses a handle of the wrong kind, names the kind in the message, and leaves the handle valid")
     func otherKind() throws {
-        let pointer = try Batch(.sessions([])).handle()
+        let pointer = try Batch(.sessions([], more: false)).handle()
         defer { bh_batch_release(pointer) }
         let failure = failure { () throws(Failure) in try SessionHandle(pointer) }
         #expect(failure?.status == .invalidHandle)

@@ -54,7 +54,7 @@ struct StartedVerbTests {
     @Test("if the engine's reply does not fit the command, the outcome of a verb is an internal error")
     func confused() {
         #expect(thrown(.done, .count)?.status == .internal)
-        #expect(thrown(.sessions([]), .session)?.status == .internal)
+        #expect(thrown(.sessions([], more: false), .session)?.status == .internal)
         #expect(thrown(.count(1), .batch)?.status == .internal)
         #expect(thrown(.events([], more: false), .enqueue)?.status == .internal)
     }

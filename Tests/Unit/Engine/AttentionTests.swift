@@ -33,6 +33,20 @@ struct AttentionTests {
         #expect(reported.map { Array($0.identifier.utf8) } == [Array(names[0].utf8)])
     }
 
+    @Test("a listing has all sessions, also if they do not fit in one reply")
+    func pages() throws {
+        defer { application.close() }
+        let names = (0...Limits.batchCount).map { "session \($0)" }
+        for start in stride(from: 0, to: names.count, by: 200) {
+            let tickets = names[start..<min(start + 200, names.count)].map {
+                application.createSession(SessionConfiguration(identifier: $0), .observe)
+            }
+            for ticket in tickets { try session(ticket).close() }
+        }
+        guard case .sessions(let infos, false) = try reply(application.sessions()) else { throw Unexpected() }
+        #expect(infos.map(\.identifier) == names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+    }
+
     @Test(
         "a poll returns if a session was removed and created again, and only the removed session had new events",
         .timeLimit(.minutes(5)))

@@ -72,7 +72,8 @@ struct ClientStateTests {
             // A command that waits until a session is free does not hold the number back.
             let waits = sequence.isMultiple(of: 7)
             let command: Command =
-                waits ? .attachSession(identifier: "s", .consume, HandleID(rawValue: 1), waits: true) : .sessions
+                waits
+                ? .attachSession(identifier: "s", .consume, HandleID(rawValue: 1), waits: true) : .sessions(after: "")
             send(command)
             if !waits { open.insert(sequence) }
             #expect(transport.commands.last?.sequence == sequence)
@@ -90,13 +91,13 @@ struct ClientStateTests {
     mutating func many() {
         let count = 100_000
         _ = connect()
-        for _ in 0..<count { send(.sessions) }
+        for _ in 0..<count { send(.sessions(after: "")) }
         state.disconnected()
         let next = connect()
         #expect(next.commands.count == count)
         #expect(next.commands.allSatisfy { $0.repliedThrough == 0 })
         for sequence in 1...UInt64(count) { reply(sequence) }
-        send(.sessions)
+        send(.sessions(after: ""))
         #expect(next.commands.last?.repliedThrough == UInt64(count))
     }
 
@@ -232,7 +233,7 @@ struct ClientStateTests {
         let (closed, attached, unsent) = (state.nextHandle(), state.nextHandle(), state.nextHandle())
         send(.closeSession(closed))
         send(.attachSession(identifier: "s", .consume, attached, waits: false))
-        send(.sessions)
+        send(.sessions(after: ""))
         state.disconnected()
         fail(commands: 3)
         // No engine gets this command, so no engine knows the handle.
@@ -287,7 +288,7 @@ struct SocketClientTransportTests {
         transport.send(
             .command(
                 sequence: 1, repliedThrough: 0, .control(HandleID(rawValue: 1), .cancel, TaskSelection(ids: ids))))
-        transport.send(.command(sequence: 2, repliedThrough: 0, .sessions))
+        transport.send(.command(sequence: 2, repliedThrough: 0, .sessions(after: "")))
         var reader = FrameReader()
         var replies: [UInt64: Reply] = [:]
         _ = transport.run(until: .ofTests, &reader) { message in
@@ -296,6 +297,6 @@ struct SocketClientTransportTests {
         }
         guard case .failed(let failure) = replies[1] else { throw Unexpected() }
         #expect(failure.status == .tooMany && failure.message.contains("more than"))
-        #expect(replies[2] == .sessions([]))
+        #expect(replies[2] == .sessions([], more: false))
     }
 }

@@ -20,7 +20,7 @@ struct HostilePeerTests {
     }
 
     private func isServed() -> Bool {
-        if case .sessions = try? reply(application.submit(.sessions)) { true } else { false }
+        if case .sessions = try? reply(application.sessions()) { true } else { false }
     }
 
     @Test("a peer that sends invalid frames is disconnected")
@@ -39,7 +39,7 @@ struct HostilePeerTests {
     func invalidHello() throws {
         defer { application.close() }
         let peer = try Peer(store.store)
-        try peer.send(.command(sequence: 1, repliedThrough: 0, .sessions))
+        try peer.send(.command(sequence: 1, repliedThrough: 0, .sessions(after: "")))
         #expect(try peer.isEnded())
         let long = try Peer(store.store)
         let name = String(repeating: "a", count: 3_000_000)
@@ -120,7 +120,7 @@ struct HostilePeerTests {
         #expect(waitUntil { slow.send([2]) == 0 })
         #expect(try silent.isEnded())
         #expect(try half.isEnded())
-        try correct.send(.command(sequence: 1, repliedThrough: 0, .sessions))
+        try correct.send(.command(sequence: 1, repliedThrough: 0, .sessions(after: "")))
         guard case .reply(1, .sessions) = try correct.next() else { throw Unexpected() }
     }
 }

@@ -68,7 +68,7 @@ struct PollTicketTests {
         // engine. This poll has no reply yet when its ticket is released.
         session.poll(after: .zero, maximum: 10).release()
         // The engine replies in order, so the reply to the poll arrives before the reply to `sessions`.
-        _ = try reply(application.submit(.sessions))
+        _ = try reply(application.sessions())
         #expect(isReadable(session.eventDescriptor))
         #expect(try events(session.poll(after: .zero, maximum: 10)).count == 2)
     }

@@ -40,7 +40,7 @@ struct SlowPeerTests {
     }
 
     private func newestEvent() throws -> EventID {
-        guard case .sessions(let infos) = try reply(application.submit(.sessions)) else { throw Unexpected() }
+        guard case .sessions(let infos, _) = try reply(application.sessions()) else { throw Unexpected() }
         return try #require(infos.first).newestEvent
     }
 

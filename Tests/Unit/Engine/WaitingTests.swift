@@ -16,7 +16,7 @@ struct WaitingTests {
     }
 
     private func waiting() throws -> UInt32 {
-        guard case .sessions(let infos) = try reply(holder.submit(.sessions)) else { throw Unexpected() }
+        guard case .sessions(let infos, _) = try reply(holder.sessions()) else { throw Unexpected() }
         return try #require(infos.first).waitingConsumers
     }
 

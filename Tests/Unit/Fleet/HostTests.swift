@@ -288,7 +288,7 @@ struct HostTests {
         #expect(try reply(session.submit { .invalidate($0, cancelTasks: true) }) == .done)
         let events = try events(session, count: 2)
         #expect(try reply(session.acknowledge(.through(events[1].id))) == .count(2))
-        #expect(try reply(client.submit(.sessions)) == .sessions([]))
+        #expect(try reply(client.sessions()) == .sessions([], more: false))
     }
 
     @Test("what a fleet does not have is refused with a sentence")

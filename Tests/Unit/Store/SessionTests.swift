@@ -211,6 +211,19 @@ struct SessionTests {
             try store.run { try $0.sessions.info(of: SessionID(rawValue: 77)) == nil })
     }
 
+    @Test("a page of the sessions begins after the given identifier, and has at most the given number of sessions")
+    func pages() throws {
+        let store = try TestStore(scratch.path)
+        for name in ["c", "a", "d", "b"] { _ = try store.session(name) }
+        func page(after: String) throws -> [String] {
+            try store.run { try $0.sessions.infos(application: "org.example", after: after, maximum: 2) }
+                .map(\.identifier)
+        }
+        #expect(try page(after: "") == ["a", "b"])
+        #expect(try page(after: "b") == ["c", "d"])
+        #expect(try page(after: "d").isEmpty)
+    }
+
     @Test("a handle can attach to an invalidated session, but cannot create the session again")
     func invalidated() throws {
         let store = try TestStore(scratch.path)

@@ -264,7 +264,8 @@ extension Generator {
             .complete(id(), deliveredThrough: id()), .tasks(id(), selection(), after: id(), maximum: integer()),
             .control(id(), .cancel, selection()), .control(id(), .suspend, selection()),
             .control(id(), .resume, selection()), .control(id(), .setPriority(integer()), selection()),
-            .claim(id(), id(), destination(), any()), .invalidate(id(), cancelTasks: bool()), .sessions,
+            .claim(id(), id(), destination(), any()), .invalidate(id(), cancelTasks: bool()),
+            .sessions(after: "text"),
         ]
             + responses().map {
                 .respond(
@@ -285,7 +286,7 @@ extension Generator {
             .configuration(configuration()),
             .enqueued(list { $0.enqueued() }),
             .events(list { $0.event() }, more: bool()), .tasks(list { $0.task() }, more: bool()),
-            .sessions(list { $0.session() }), .completed(endsHandle: bool()), .engine(engine()),
+            .sessions(list { $0.session() }, more: bool()), .completed(endsHandle: bool()), .engine(engine()),
             .launches(list { $0.launch() }),
             .currentLaunch(
                 optional { CurrentLaunch(id: $0.id(), launches: $0.integer(), sessions: $0.list { $0.session() }) }),

@@ -131,7 +131,7 @@ import Testing
         var reader = FrameReader()
         reader.append(frame([99]))
         let first = #expect(throws: Failure.self) { try reader.nextClientMessage() }
-        reader.append(try Wire.encode(.command(sequence: 1, repliedThrough: 0, .sessions)))
+        reader.append(try Wire.encode(.command(sequence: 1, repliedThrough: 0, .sessions(after: ""))))
         let second = #expect(throws: Failure.self) { try reader.nextClientMessage() }
         #expect(first == second)
     }

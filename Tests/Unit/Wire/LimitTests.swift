@@ -49,6 +49,19 @@ import Testing
         #expect(Wire.countThatFits(Array(events[..<3])) == 3)
     }
 
+    @Test("a page of sessions with the longest identifiers fits in a frame")
+    func largestPage() throws {
+        let session = SessionInfo(
+            identifier: String(repeating: "i", count: Limits.identifierSize), round: 1, liveTasks: 1, events: 1,
+            hasFinishedRound: true, isInvalidating: true, consumer: 1, createdMilliseconds: 1,
+            newestEvent: EventID(rawValue: 1))
+        let page = EngineMessage.reply(
+            sequence: 9, .sessions(.init(repeating: session, count: Limits.batchCount), more: true))
+        var reader = FrameReader()
+        reader.append(Wire.encode(page))
+        #expect(try reader.nextEngineMessage() == page)
+    }
+
     @Test("an enqueue of 20 requests of the largest size fits in a frame")
     func largestChunk() throws {
         var request = Request(url: String(repeating: "u", count: Limits.urlSize))

@@ -42,7 +42,7 @@ struct BoundsTests {
     @Test("if several commands have the same sequence number, each reply releases one command's part of the budget")
     func repeatedSequence() {
         var budget = CommandBudget()
-        for _ in 0..<3 { budget.take(7, .sessions, size: 10) }
+        for _ in 0..<3 { budget.take(7, .sessions(after: ""), size: 10) }
         let used = budget.used
         budget.release(7)
         #expect(budget.used == used / 3 * 2)
