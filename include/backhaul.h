@@ -1451,7 +1451,8 @@ BH_API bh_status bh_session_acknowledge(bh_session *session, const uint64_t *ids
 BH_API bh_status bh_session_acknowledge_through(bh_session *session, uint64_t id, int32_t timeout_ms,
                                                 uint64_t *acknowledged, bh_error *error);
 
-/* The session's open challenges: a batch of bh_challenge. */
+/* The session's open challenges: a batch of bh_challenge. The batch has at most 1,000 challenges. If
+ * bh_session_info.open_challenges is greater, call again after the responses. */
 BH_API BH_CHECK_RESULT bh_status bh_session_challenges(bh_session *session, int32_t timeout_ms, bh_batch **challenges,
                                                        bh_error *error);
 

@@ -169,8 +169,10 @@ class Session(SessionTasks):
     # Credentials
 
     def challenges(self, *, timeout: float | None = None) -> list[Challenge]:
-        """Returns the open challenges. A challenge is a demand to the host for a credential, for new headers or for a
-        new URL. A task that waits for a challenge has Reason.CREDENTIAL."""
+        """Returns the open challenges, at most 1,000. If there are more, call again after the responses.
+
+        A challenge is a demand to the host for a credential, for new headers or for a new URL. A task that waits for a
+        challenge has Reason.CREDENTIAL."""
         return self.start.challenges().result(timeout)
 
     def respond(

@@ -142,7 +142,7 @@ class SessionVerbs:
         return self._start(wait_only, library.bh_session_complete)
 
     def challenges(self) -> Ticket[list[Challenge]]:
-        """Returns the open challenges."""
+        """Returns the open challenges, as ``Session.challenges`` does."""
         return self._start(from_batch(_reading.challenges), library.bh_session_challenges)
 
     def respond(self, challenge: Challenge | int, **response: Unpack[ResponseOptions]) -> Ticket[None]:

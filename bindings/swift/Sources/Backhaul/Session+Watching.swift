@@ -7,7 +7,7 @@ internal import Synchronization
 extension Session {
     // MARK: Challenges
 
-    /// Returns the open challenges.
+    /// Returns the open challenges, at most 1,000. If there are more, call the method again after the responses.
     public func challenges() async throws -> [Challenge] { try await run(.challenges) }
 
     /// Responds to an open challenge, and acknowledges its event.
