@@ -1190,7 +1190,8 @@ typedef struct bh_dependency {
 #define BH_PART_COUNT_MAXIMUM 1000        /* parts of a form */
 #define BH_GROUP_SIZE_MAXIMUM 255         /* bytes of bh_request.group */
 #define BH_AFTER_COUNT_MAXIMUM 16         /* tasks in bh_request.after */
-#define BH_ENQUEUE_COUNT_MAXIMUM 10000000 /* requests, event ids or task ids in one call */
+#define BH_ENQUEUE_COUNT_MAXIMUM 10000000 /* requests in one call */
+#define BH_ID_COUNT_MAXIMUM 100000        /* event ids or task ids in one call */
 
 /* A download or an upload. A request with a body and without a destination is an upload, and the event of its task has
  * the response's body. A request with a body and a destination is a download that sends the body. A download with a

@@ -43,7 +43,7 @@ public func bh_session_acknowledge(
     _ acknowledged: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(try SessionHandle(session), timeout_ms, count: acknowledged, error) { client throws(Failure) in
-        let ids = try NumberArgument.array(ids, "ids", count: count, "count", limit: Limits.enqueueCount)
+        let ids = try NumberArgument.array(ids, "ids", count: count, "count", limit: Limits.idCount)
         return client.acknowledge(.ids(ids.map(EventID.init(hostValue:))))
     }
 }

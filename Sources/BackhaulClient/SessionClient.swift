@@ -59,7 +59,6 @@ public final class SessionClient: Sendable {
     }
 
     public func acknowledge(_ acknowledgement: Acknowledgement) -> Ticket {
-        if case .ids(let ids) = acknowledgement, let failure = tooMany(ids.count) { return failure }
         if let failure { return application.completedTicket(.failed(failure)) }
         application.state.withLock { $0.acknowledging(handle, acknowledgement) }
         let ticket = application.makeTicket()
@@ -71,11 +70,11 @@ public final class SessionClient: Sendable {
     }
 
     public func tasks(_ selection: TaskSelection, after: TaskID, maximum: UInt32) -> Ticket {
-        tooMany(selection.ids.count) ?? submit { .tasks($0, selection, after: after, maximum: maximum) }
+        submit { .tasks($0, selection, after: after, maximum: maximum) }
     }
 
     public func control(_ control: TaskControl, _ selection: TaskSelection) -> Ticket {
-        tooMany(selection.ids.count) ?? submit { .control($0, control, selection) }
+        submit { .control($0, control, selection) }
     }
 
     /// Returns the events that exist now, without waiting for new ones.
@@ -124,12 +123,6 @@ public final class SessionClient: Sendable {
             }
             if hasNewEvents == nil { return ticket }
         }
-    }
-
-    private func tooMany(_ count: Int) -> Ticket? {
-        guard count > Limits.idCount else { return nil }
-        let failure = Failure(.tooMany, "the call names \(count) ids; at most \(Limits.idCount) are allowed at a time")
-        return application.completedTicket(.failed(failure))
     }
 
     static let closedFailure = Failure(.invalidHandle, "the session was closed")

@@ -13,7 +13,7 @@ enum SelectionArgument {
         let given = try StructArgument.read(pointer, "selection", into: bh_task_selection(), minimumSize: minimumSize)
         try StructArgument.checkReserved(UInt64(given.reserved), in: "selection")
         let ids = try NumberArgument.array(
-            given.ids, "selection.ids", count: given.id_count, "selection.id_count", limit: Limits.enqueueCount)
+            given.ids, "selection.ids", count: given.id_count, "selection.id_count", limit: Limits.idCount)
         let unknown = given.states & ~TaskStates.all.rawValue
         guard unknown == 0 else {
             throw Failure(

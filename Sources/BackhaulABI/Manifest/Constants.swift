@@ -310,6 +310,7 @@ enum HeaderConstants {
         ("BH_GROUP_SIZE_MAXIMUM", "255"),
         ("BH_AFTER_COUNT_MAXIMUM", "16"),
         ("BH_ENQUEUE_COUNT_MAXIMUM", "10000000"),
+        ("BH_ID_COUNT_MAXIMUM", "100000"),
         ("BH_SIZE_UNKNOWN", "18446744073709551615"),
         ("BH_TIME_UNCHANGED", "-1"),
     ]

@@ -129,6 +129,7 @@ struct HeaderNamesTests {
         #expect(constants["BH_HEADER_COUNT_MAXIMUM"] == Limits.headerCount)
         #expect(constants["BH_HEADERS_SIZE_MAXIMUM"] == Limits.headersSize)
         #expect(constants["BH_ENQUEUE_COUNT_MAXIMUM"] == Limits.enqueueCount)
+        #expect(constants["BH_ID_COUNT_MAXIMUM"] == Limits.idCount)
         #expect(constants["BH_BODY_SIZE_MAXIMUM"] == Limits.bodySize)
         #expect(constants["BH_PART_COUNT_MAXIMUM"] == Limits.partCount)
         #expect(constants["BH_GROUP_SIZE_MAXIMUM"] == Limits.groupSize)

@@ -37,8 +37,10 @@ PART_COUNT_MAXIMUM = 1_000
 GROUP_SIZE_MAXIMUM = 255
 #: Tasks in ``Request.after``.
 AFTER_COUNT_MAXIMUM = 16
-#: Requests, event ids or task ids in one call.
+#: Requests in one call.
 ENQUEUE_COUNT_MAXIMUM = 10_000_000
+#: Event ids or task ids in one call.
+ID_COUNT_MAXIMUM = 100_000
 #: The value of ``size`` while no response has stated the file's size.
 SIZE_UNKNOWN = 2**64 - 1
 #: For ``reschedule``: the time stays as it is.
