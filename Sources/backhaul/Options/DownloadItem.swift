@@ -28,7 +28,7 @@ extension DownloadItem {
             case ("output", .string(let text)): output = try OutputTemplate(text, option: "output")
             case ("directory", .string(let text)): directory = text
             case ("checksum", .string(let text)): checksum = try Checksum(text, option: "checksum")
-            case ("size", .unsigned(let number)): size = number
+            case ("size", .unsigned(let number)) where number > 0: size = number
             case ("headers", .object(let fields)): headers = try DownloadItem.headers(fields)
             default:
                 guard DownloadItem.keys.contains(name) else {
@@ -37,7 +37,7 @@ extension DownloadItem {
                 }
                 throw .usage(
                     "\"\(name)\" takes "
-                        + (name == "size" ? "a whole number" : name == "headers" ? "an object" : "a text"))
+                        + (name == "size" ? "a positive number" : name == "headers" ? "an object" : "a text"))
             }
         }
         if url.isEmpty { throw .usage("the line has no \"url\"") }

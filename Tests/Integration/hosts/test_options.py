@@ -150,7 +150,8 @@ def test_the_error_for_options_that_contradict_each_other_names_both_options(opt
         ({"policy": Policy(rules=TransferRules(http_version=9))}, "http_version"),
         ({"policy": Policy(retry=RetryPolicy(jitter_percent=101))}, "jitter_percent"),
         ({"policy": Policy(rules=TransferRules(maximum_redirects=101))}, "maximum_redirects"),
-        ({"refresh": 7}, "refresh"),
+        ({"refresh": 7}, "refresh"), ({"mode": 0}, "mode is 0"), ({"expected_size": 0}, "expected size is 0"),
+        ({"range_size": 0}, "size of the range is 0"),
     ],
     ids=lambda value: str(value)[:50],
 )

@@ -54,7 +54,9 @@ def _converted(name: str, what: str, convert: Callable[[str, Any, int | None], A
     return write
 
 
-def _numeric(name: str, what: str, kind: range) -> Writing:
+def numeric(name: str, what: str, kind: range) -> Writing:
+    """Returns the conversion of a number in the range ``kind``. None becomes 0."""
+
     def write(slot: Any, value: Any, index: int | None) -> None:
         setattr(slot, name, number(what, 0 if value is None else value, kind, index))
 
@@ -158,7 +160,7 @@ def _writing(name: str, annotation: str, types: Mapping[str, Any], words: Mappin
     if annotation in ("bytes", "bytes | None"):
         return _sized(name, what)
     if choices is None:
-        return _numeric(name, what, _RANGES[types[name]])
+        return numeric(name, what, _RANGES[types[name]])
     return _chosen(name, annotation, what, choices)
 
 

@@ -12,8 +12,8 @@ from ._ctypes import bh_constraints, bh_dependency, bh_limits, bh_part, bh_polic
 from ._errors import invalid
 from ._requests import Dependency, Part, Request
 from ._rules import Constraints, Policy
-from ._writers import Writer, flag
-from ._writing import copied, path, several, text
+from ._writers import Writer, flag, numeric
+from ._writing import UINT32, UINT64, copied, path, several, text
 
 #: For messages: maps the Python names of some fields of policies and sessions to the words for these fields.
 _WORDS = {
@@ -78,14 +78,12 @@ _request = Writer(
         "url": "URL",
         "key": "idempotency key",
         "if_exists": "policy for existing files",
-        "expected_size": "expected size",
         "body_file": "body file",
         "body_source": "source of the body",
         "expires": "expiry",
         "earliest_start": "earliest start",
         "latest_start": "latest start",
         "range_start": "start of the range",
-        "range_size": "size of the range",
     },
     special={
         "suspended": flag("suspended", RequestFlags.STARTS_SUSPENDED),
@@ -94,6 +92,10 @@ _request = Writer(
         "ignores_digests": flag("ignores_digests", RequestFlags.IGNORES_DIGESTS),
         "parts": _fill_parts,
         "after": _fill_after,
+        # In C, 0 means that no value is given.
+        "mode": numeric("mode", "mode", UINT32[1:]),
+        "expected_size": numeric("expected_size", "expected size", UINT64[1:]),
+        "range_size": numeric("range_size", "size of the range", UINT64[1:]),
     },
     # Thousands of requests often share one policy, so the function `requests` writes each policy only one time.
     omitted={"policy"},

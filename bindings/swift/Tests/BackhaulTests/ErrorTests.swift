@@ -84,6 +84,23 @@ struct ErrorTests: EmbeddedTests {
         await application.close()
     }
 
+    /// In C, 0 means that the size is not checked, or that the mode or the end of the range is not given.
+    @Test("a size, a range or a mode of 0 is refused", arguments: ["expectedSize", "rangeSize", "mode"])
+    func zero(field: String) async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "s"))
+        var request = Request(url: server.url("a"), destination: server.path("a"))
+        switch field {
+        case "expectedSize": request.expectedSize = 0
+        case "rangeSize": request.rangeSize = 0
+        default: request.mode = 0
+        }
+        let error = await #expect(throws: BackhaulError.self) { try await session.enqueue([request]) }
+        #expect(error?.status == .invalidArgument && error?.index == 0)
+        #expect(error?.message.contains("\(field) is 0") == true)
+        await application.close()
+    }
+
     /// Settings that the library refuses.
     private static let wrong: [@Sendable (inout SessionConfiguration) -> Void] = [
         { $0.retry.firstDelay = .seconds(100_000) },

@@ -6,7 +6,7 @@ internal import CBackhaul
 /// Converts a positive number to C, and nil to 0. Throws if the number is 0, because 0 means the default in C. Also
 /// throws if the number is negative or too large.
 func positive<Number: FixedWidthInteger>(
-    _ value: Int?, _ name: String
+    _ value: (some BinaryInteger)?, _ name: String
 ) throws(BackhaulError) -> Number {
     guard let value else { return 0 }
     guard value > 0, let number = Number(exactly: value) else {

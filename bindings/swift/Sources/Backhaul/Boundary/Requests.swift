@@ -35,12 +35,12 @@ extension Request {
         value.if_exists = ifExists.rawValue
         value.priority = priority
         value.flags = flags
-        value.mode = mode ?? 0
+        value.mode = try positive(mode, "mode")
         value.method = try arena.optionalString(method, "the method")
         value.group = try arena.optionalString(group, "the group")
         value.checksum = try arena.optionalString(
             checksum.map { (checksum) throws(BackhaulError) in try checksum.checkedText() }, "the checksum")
-        value.expected_size = expectedSize ?? 0
+        value.expected_size = try positive(expectedSize, "expectedSize")
         value.refresh = refresh?.rawValue ?? 0
         value.expires_ms = expiresMilliseconds ?? 0
         value.earliest_start_ms = earliestStartMilliseconds ?? 0
@@ -48,7 +48,7 @@ extension Request {
         value.expected_bytes_received = expectedBytesReceived ?? 0
         value.expected_bytes_sent = expectedBytesSent ?? 0
         value.range_start = rangeStart ?? 0
-        value.range_size = rangeSize ?? 0
+        value.range_size = try positive(rangeSize, "rangeSize")
         if !after.isEmpty {
             var dependencies: [bh_dependency] = []
             for dependency in after { dependencies.append(try dependency.value(arena)) }
