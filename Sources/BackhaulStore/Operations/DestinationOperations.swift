@@ -65,7 +65,12 @@ public struct DestinationOperations {
         guard row.state == .succeeded || row.path != nil else {
             throw Failure(.wrongState, "task \(task.rawValue) has not succeeded, so it has no file to claim")
         }
-        guard let place = row.path ?? row.destination else { return false }
+        guard let place = row.path ?? row.destination else {
+            guard row.kind == .download else {
+                throw Failure(.wrongState, "task \(task.rawValue) is an upload, so it has no file to claim")
+            }
+            return false
+        }
         guard place.utf8.elementsEqual(path.utf8) else {
             throw Failure(
                 .wrongState, "the file of task \(task.rawValue) is not kept in the store; its path is \(place)")

@@ -80,4 +80,19 @@ struct BodyReturnTests {
         let change = try store.acknowledge(session, .through(try store.events(of: session).last?.id ?? .zero))
         #expect(try !change.returnsBodies && listed(store) == [])
     }
+
+    @Test("nothing of a successful upload can be claimed, and the refusal says that it has no file")
+    func uploaded() throws {
+        let session = try store.session()
+        let upload = Request.numbered(1) {
+            $0.destination = nil
+            $0.options.body = .bytes([1])
+        }
+        let task = try store.enqueue([upload], in: session)[0]
+        try store.end(task)
+        let failure = #expect(throws: Failure.self) {
+            try store.run { try $0.destinations.checkClaim(task, session: session, path: "/home/someone/b") }
+        }
+        #expect(failure?.status == .wrongState && failure?.message.contains("is an upload") == true)
+    }
 }

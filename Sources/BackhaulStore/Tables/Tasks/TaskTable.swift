@@ -304,12 +304,14 @@ struct PredecessorRow {
 /// The columns of a task that show where its file is.
 struct ClaimRow {
     let session: SessionID
+    let kind: TaskKind
     let state: TaskState
     let path: String?
     let destination: String?
 
     fileprivate init(row: inout Row) {
         session = row.sessionID("session_id")
+        kind = TaskKind(rawValue: row.number("task_kind")) ?? .download
         state = row.state("state")
         path = row.optionalText("path")
         destination = row.optionalText("destination")
