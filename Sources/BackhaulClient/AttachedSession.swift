@@ -78,7 +78,9 @@ struct AttachedSession: Sendable {
         isAttached = false
         returnedThrough = newest
         updateDescriptor()
-        if isNews { progressDescriptor?.set() }
+        // No poll of an ended handle returns readings.
+        progress = ProgressTable()
+        progressDescriptor?.set(isNews)
     }
 
     /// Ends the handle, because its session was invalidated and removed.

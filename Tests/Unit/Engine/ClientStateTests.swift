@@ -144,6 +144,19 @@ struct ClientStateTests {
         #expect(isReadable(session.descriptor.number))
     }
 
+    @Test("after a host has completed a session, the descriptor of the progress is not readable")
+    mutating func completedWithProgress() throws {
+        let handle = try attach("s").handle
+        let progress = try EventFD()
+        state.sessions[handle]?.progressDescriptor = progress
+        let reading = Progress(
+            task: TaskID(rawValue: 1), state: .running, reason: .none, offset: 1, size: nil, bytesPerSecond: 1)
+        state.received(.progress(handle, [reading]))
+        #expect(isReadable(progress.number))
+        state.completed(handle)
+        #expect(!isReadable(progress.number))
+    }
+
     @Test("if no other engine can be used, each descriptor is readable until a poll has got the failure")
     mutating func outage() throws {
         _ = connect()
