@@ -449,11 +449,12 @@ typedef struct bh_launch_command {
     uint32_t attach_timeout_ms;     /* default 60,000: how long a launched host may take to attach a session. If the
                                        host takes longer, the engine sends it SIGTERM, and ten seconds later SIGKILL.
                                        Then the launch has failed, and the engine launches the host again after a
-                                       delay */
+                                       delay. This time and the two delays are at most 86,400,000 (a day) */
     uint32_t first_delay_ms;        /* default 60,000: delay after a failed launch. A launch has failed if its host
                                        ended and had completed no session of the launch, or if its host attached no
                                        session in time. The delay doubles with each failed launch */
-    uint32_t longest_delay_ms;      /* default 3,600,000: the longest delay after a failed launch */
+    uint32_t longest_delay_ms;      /* default 3,600,000: the longest delay after a failed launch; not less than
+                                       first_delay_ms */
     uint32_t maximum_launches;      /* default 8: after this many failed launches in a row, the engine stops launching
                                        the host. If a host then connects without a launch (for example, the user starts
                                        it), launches are possible again. Until then, events are kept */
@@ -601,8 +602,8 @@ typedef struct bh_limits {
     uint64_t bytes_per_second;       /* limit of sent and received bytes together; default: no limit */
     uint32_t maximum_running_tasks;  /* default 256; at most 1,024 */
     uint32_t maximum_connections;    /* default 256; at most 1,024 */
-    uint32_t connections_per_origin; /* limit of the connections of all sessions together to one origin; default: only
-                                        each session's own limit */
+    uint32_t connections_per_origin; /* limit of the connections of all sessions together to one origin; at most 256.
+                                        Default: only each session's own limit */
     uint32_t reserved;
 } bh_limits;
 
@@ -670,7 +671,8 @@ typedef struct bh_retry_policy {
                                    no limit; the attempts end with the resource time-out */
     uint32_t first_delay_ms;    /* default 1,000: delay after the first failed attempt. The delay doubles with each
                                    further failed attempt. At most 86,400,000 (a day) */
-    uint32_t longest_delay_ms;  /* default 600,000: the longest delay after a failed attempt; at most 86,400,000 */
+    uint32_t longest_delay_ms;  /* default 600,000: the longest delay after a failed attempt; at most 86,400,000, and
+                                   not less than first_delay_ms */
     uint32_t jitter_percent;    /* default 50: the random part of each delay; 1 to 100 */
     bh_retry_errors errors;     /* default: all errors except BH_RETRY_BAD_RESPONSE */
     bh_choice unsafe_methods;   /* BH_YES: requests whose method is not idempotent (POST, PATCH; RFC 9110, section
@@ -977,14 +979,14 @@ BH_ENUM(bh_session_disposition) {
 };
 
 /* Creates the session, or attaches it if it exists. `disposition` is optional.
- * Errors: those of bh_session_attach, and BH_INVALID_ARGUMENT for the configuration. */
+ * Errors: those of bh_session_attach, BH_INVALIDATED, and BH_INVALID_ARGUMENT for the configuration. */
 BH_API BH_CHECK_RESULT bh_status bh_session_create(bh_application *application,
                                                    const bh_session_configuration *configuration, bh_role role,
                                                    int32_t timeout_ms, bh_session **session,
                                                    bh_session_disposition *disposition, bh_error *error);
 
-/* Attaches a session by its identifier. Errors: BH_NOT_FOUND; BH_IN_USE when the session has another consumer (`detail`
- * is the id of the consumer's process); BH_INVALIDATED. */
+/* Attaches a session by its identifier. The session may be invalidated: its events can still be read. Errors:
+ * BH_NOT_FOUND; BH_IN_USE when the session has another consumer (`detail` is the id of the consumer's process). */
 BH_API BH_CHECK_RESULT bh_status bh_session_attach(bh_application *application, const char *identifier, bh_role role,
                                                    int32_t timeout_ms, bh_session **session, bh_error *error);
 
@@ -1655,13 +1657,13 @@ BH_API bh_status bh_tasks_set_priority(bh_session *session, const bh_task_select
                                        bh_error *error);
 
 /* Limits the rate of each task, for sent and received bytes together. 0: only the limits of the session and the store
- * apply. */
+ * apply. `affected` also counts tasks that have this limit already. */
 BH_API bh_status bh_tasks_set_rate(bh_session *session, const bh_task_selection *selection,
                                    uint64_t bytes_per_second, int32_t timeout_ms, uint64_t *affected,
                                    bh_error *error);
 
 /* Replaces the tasks' own constraints; NULL removes them. The session's constraints stay (see
- * bh_session_set_configuration). */
+ * bh_session_set_configuration). `affected` also counts tasks that have these constraints already. */
 BH_API bh_status bh_tasks_set_constraints(bh_session *session, const bh_task_selection *selection,
                                           const bh_constraints *constraints, int32_t timeout_ms,
                                           uint64_t *affected, bh_error *error);

@@ -78,7 +78,8 @@ class Limits:
     maximum_running_tasks: int = 0
     #: Default 256; at most 1,024.
     maximum_connections: int = 0
-    #: Limit of the connections of all sessions together to one origin; default: only each session's own limit.
+    #: Limit of the connections of all sessions together to one origin; at most 256. Default: only each session's own
+    #: limit.
     connections_per_origin: int = 0
 
 

@@ -30,7 +30,8 @@ class RetryPolicy:
     #: Default 1,000: delay after the first failed attempt. The delay doubles with each further failed attempt. At most
     #: 86,400,000 (a day).
     first_delay_ms: int = 0
-    #: Default 600,000: the longest delay after a failed attempt; at most 86,400,000.
+    #: Default 600,000: the longest delay after a failed attempt; at most 86,400,000, and not less than
+    #: ``first_delay_ms``.
     longest_delay_ms: int = 0
     #: Default 50: the random part of each delay; 1 to 100.
     jitter_percent: int = 0

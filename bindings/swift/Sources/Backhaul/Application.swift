@@ -92,11 +92,10 @@ public final class Application: Sendable {
         try await session(configuration.identifier, role, .createSession(configuration, role))
     }
 
-    /// Attaches to the session with this identifier.
+    /// Attaches to the session with this identifier. The session may be invalidated: its events can still be read.
     ///
-    /// - Throws: `BackhaulError` with `.notFound`, `.invalidated` or `.inUse`. `.inUse` means that the session already
-    ///   has a consumer: another handle reads the session's events. Then `detail` is the id of the process that has
-    ///   this handle.
+    /// - Throws: `BackhaulError` with `.notFound` or `.inUse`. `.inUse` means that the session already has a consumer:
+    ///   another handle reads the session's events. Then `detail` is the id of the process that has this handle.
     public func attachSession(_ identifier: String, role: Role = .consume) async throws -> Session {
         try await session(identifier, role, .attachSession(identifier, role))
     }

@@ -9,7 +9,8 @@ public struct RetryPolicy: Hashable, Sendable {
     /// Default 1,000 ms: delay after the first failed attempt. The delay doubles with each further failed attempt. At
     /// most 86,400,000 (a day).
     public var firstDelay: Duration?
-    /// Default 600,000 ms: the longest delay after a failed attempt; at most 86,400,000.
+    /// Default 600,000 ms: the longest delay after a failed attempt; at most 86,400,000, and not less than
+    /// `firstDelay`.
     public var longestDelay: Duration?
     /// Default 50: the random part of each delay; 1 to 100.
     public var jitterPercent: Int?
