@@ -38,7 +38,7 @@ class Session(SessionTasks):
     transfers continue, and its events are kept.
 
     Each method waits up to ``timeout`` seconds (30 by default) for the engine, the process that runs the transfers.
-    ``session.start`` has the same methods, and each one returns a Ticket immediately, as in
+    ``session.start`` has the same methods, and each one returns a Ticket instead, as in
     ``await session.start.cancel([task])``.
     """
 
@@ -62,8 +62,11 @@ class Session(SessionTasks):
 
     @property
     def start(self) -> SessionVerbs:
-        """The methods of this session, in a form that does not block: each one immediately returns a ``Ticket``, which
-        gives the result later. In asyncio, await the ticket: ``await session.start.cancel([task])``."""
+        """The methods of this session, in a form that does not wait for the engine: each one returns a ``Ticket``,
+        which gives the result later. In asyncio, await the ticket: ``await session.start.cancel([task])``.
+
+        The methods that enqueue or claim check files and directories before they return. If the file system does not
+        respond, this check blocks the thread."""
         return SessionVerbs(self, self._application, self._handle)
 
     def _source(self) -> EventSource:

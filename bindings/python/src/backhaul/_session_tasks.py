@@ -45,8 +45,8 @@ class SessionTasks:
 
     @property
     def start(self) -> SessionVerbs:
-        """The methods of this session, in a form that does not block: each one immediately returns a ``Ticket``, which
-        gives the result later. In asyncio, await the ticket: ``await session.start.cancel([task])``."""
+        """The methods of this session, in a form that does not wait for the engine: each one returns a ``Ticket``,
+        which gives the result later. In asyncio, await the ticket: ``await session.start.cancel([task])``."""
         raise NotImplementedError
 
     def tasks(

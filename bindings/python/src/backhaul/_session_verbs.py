@@ -52,8 +52,8 @@ class Host(Acknowledging, Controlling, Protocol):
 
 
 class SessionVerbs:
-    """Methods of a session. Each one returns a Ticket immediately. To get the result, ``await`` the Ticket, or call its
-    ``result()``."""
+    """Methods of a session. Each one returns a Ticket, and does not wait for the engine. To get the result, ``await``
+    the Ticket, or call its ``result()``."""
 
     def __init__(self, session: Host, application: ApplicationHandle, handle: SessionHandle) -> None:
         self._session = session

@@ -46,7 +46,7 @@ public final class Application: Sendable {
     ///     as a connected host, so it does not prevent launches.
     ///   - timeout: The longest wait for an engine, at most a day. It is also the longest wait of each later call. For
     ///     later calls, a time-out below one second counts as one second. The registration of `launch` is such a call.
-    ///     A negative time-out is refused.
+    ///     The check of files and directories in an enqueue or a claim has no limit. A negative time-out is refused.
     /// - Throws: `BackhaulError` with `.invalidArgument`, `.timeout`, `.outOfResources`, `.daemonUnavailable`, or a
     ///   status that concerns the store or the engine.
     public static func open(

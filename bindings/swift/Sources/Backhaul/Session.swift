@@ -9,7 +9,9 @@ internal import Synchronization
 /// then continue, and unacknowledged events stay stored.
 ///
 /// All methods may be called from any Swift task. No method blocks the calling thread. If the calling Swift task is
-/// cancelled, the method throws `CancellationError` immediately. The operation in the engine continues.
+/// cancelled, the method throws `CancellationError` immediately. The operation in the engine continues. Enqueues and
+/// claims first check files and directories. A cancellation does not end this check. If the file system does not
+/// respond, the other methods of the application wait as well.
 public final class Session: Sendable {
     /// The session's identifier, which is unique in its application.
     public let identifier: String
