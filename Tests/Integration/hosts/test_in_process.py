@@ -7,6 +7,7 @@ import select
 import signal
 import threading
 import time
+import warnings
 
 import pytest
 
@@ -123,6 +124,16 @@ def test_an_object_that_the_program_does_not_close_is_closed_with_a_resource_war
             application.session("s")
             gc.collect()
         application.attach("s").close()
+
+
+def test_a_session_whose_application_was_closed_is_dropped_without_a_warning(store):
+    with backhaul.Application("org.example.dropped", store, hosting=Hosting.EMBEDDED) as application:
+        session = application.session("s")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        del session
+        gc.collect()
+    assert [str(one.message) for one in caught if "session" in str(one.message)] == []
 
 
 def test_a_wait_without_an_event_lasts_for_its_timeout(store):

@@ -126,6 +126,11 @@ class SessionHandle(Handle[bh_session]):
         self._event_waiters = Waiters(application.all_waiters)
         self._progress_waiters = Waiters(application.all_waiters)
 
+    def __del__(self) -> None:
+        # The close of the application has closed the session.
+        self.warns = not self._application.closed
+        super().__del__()
+
     @property
     def pointer(self) -> bh_session:
         _ = self._application.pointer  # raises an exception if the application is closed
