@@ -357,6 +357,7 @@ extension Schema {
             round INTEGER NOT NULL,
             PRIMARY KEY (session_id, idempotency_key)
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX delivered_by_round ON delivered (session_id, round);
 
         CREATE TABLE groups (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -30,12 +30,14 @@ struct DeliveredTable {
         FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = task_id
         WHERE state = \(TaskState.succeeded.sql) AND idempotency_key IS NOT NULL
         """)
+    // No key is of a later round than the last round of its session.
     private static let removeFinishedRounds = Query(
         """
-        DELETE FROM delivered WHERE session_id = ?1 AND (round <= \(EventTable.lastSelectedRound)
-            OR EXISTS (SELECT 1 FROM sessions WHERE id = ?1 AND round_open = 0)
+        DELETE FROM delivered WHERE session_id = ?1 AND round <= coalesce(
+            (SELECT round FROM sessions WHERE id = ?1 AND round_open = 0
                 AND NOT EXISTS (SELECT 1 FROM events WHERE session_id = ?1
-                    AND kind = \(EventTable.Kind.sessionFinished.sql) AND id NOT IN (SELECT id FROM selected)))
+                    AND kind = \(EventTable.Kind.sessionFinished.sql) AND id NOT IN (SELECT id FROM selected))),
+            \(EventTable.lastSelectedRound))
         """)
     private static let hasAny = Query("SELECT EXISTS (SELECT 1 FROM delivered WHERE session_id = ?)")
     private static let find = Query("SELECT task_id FROM delivered WHERE session_id = ? AND idempotency_key = ?")

@@ -413,12 +413,7 @@ struct QueryPlanTests {
             let texts = transaction.connection.preparedTexts.sorted()
             var plans: [String] = []
             for text in texts where !["BEGIN", "COMMIT", "SAVEPOINT", "RELEASE"].contains(where: text.hasPrefix) {
-                let steps = try transaction.connection.all(Query("EXPLAIN QUERY PLAN \(text)")) {
-                    row throws(Failure) in
-                    _ = (row.integer(), row.integer(), row.integer())
-                    return row.text()
-                }
-                for step in steps { plans.append("\(step)  <-  \(text)") }
+                for step in try transaction.connection.plan(of: text) { plans.append("\(step)  <-  \(text)") }
             }
             return (texts.count, plans)
         }
@@ -444,6 +439,28 @@ struct QueryPlanTests {
             let isWalk = plan.contains(/^SEARCH (tasks|events) .*\(\w+[<>]/) && !isMeant
             #expect(!isWalk, "\(plan)")
             #expect(!plan.hasPrefix("USE TEMP B-TREE FOR ORDER BY"), "\(plan)")
+        }
+    }
+
+    @Test("an acknowledgement finds the keys of finished rounds by an index")
+    func keysOfFinishedRounds() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let plan = try store.run { transaction in
+            try transaction.tables.delivered.removeFinishedRounds(of: session)
+            let text = transaction.connection.preparedTexts.first { $0.hasPrefix("DELETE FROM delivered") }
+            return try transaction.connection.plan(of: try #require(text))
+        }
+        #expect(plan.contains { $0.hasPrefix("SEARCH delivered") && $0.hasSuffix("(session_id=? AND round<?)") })
+    }
+}
+
+extension Connection {
+    /// The steps in which SQLite performs a statement.
+    func plan(of text: String) throws(Failure) -> [String] {
+        try all(Query("EXPLAIN QUERY PLAN \(text)")) { row throws(Failure) in
+            _ = (row.integer(), row.integer(), row.integer())
+            return row.text()
         }
     }
 }
