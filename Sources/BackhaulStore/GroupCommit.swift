@@ -40,6 +40,9 @@ final class GroupCommit {
     /// Whether the transaction must be repeated with savepoints. True if a body without a savepoint has failed after it
     /// changed a row.
     private var mustRetry = false
+    /// After a failed checkpoint, the size of the log at which the next one is due. An earlier one would probably copy
+    /// the whole log and fail again.
+    private var nextCheckpointSize = 0
     private var completions: [(Failure?) -> Void] = []
     private var afterTransactionActions: [(GroupCommit) -> Void] = []
 
@@ -203,16 +206,23 @@ final class GroupCommit {
     }
 
     private func checkpointIfLong() {
-        guard end == nil else { return }
-        let size = connection.walSize
-        guard size >= Self.checkpointSize else { return }
-        connection.checkpoint(truncating: size >= Self.truncatingSize)
+        if end == nil, connection.walSize >= max(Self.checkpointSize, nextCheckpointSize) { checkpoint() }
     }
 
-    var needsIdleCheckpoint: Bool { end == nil && connection.walSize >= Self.idleCheckpointSize }
+    var needsIdleCheckpoint: Bool {
+        end == nil && connection.walSize >= max(Self.idleCheckpointSize, nextCheckpointSize)
+    }
 
     func checkpointWhileIdle() {
-        if needsIdleCheckpoint { connection.checkpoint(truncating: false) }
+        if needsIdleCheckpoint { checkpoint() }
+    }
+
+    private func checkpoint() {
+        let size = connection.walSize
+        nextCheckpointSize = 0
+        guard let failure = connection.checkpoint(truncating: size >= Self.truncatingSize) else { return }
+        nextCheckpointSize = size + Self.checkpointSize
+        if failure.endsStore { end = failure }
     }
 
     private static let begin = Query("BEGIN")

@@ -307,14 +307,17 @@ final class Connection {
     /// The size of the database's pages, in bytes. It does not change after the first transaction.
     private lazy var pageSize = (try? pragma("PRAGMA page_size")).flatMap { $0 }.flatMap { Int($0) } ?? Schema.pageSize
 
-    /// Runs a checkpoint: copies the pages in the log to the database file. After a failure, no page is lost: the log
-    /// keeps the pages that are not in the file.
-    func checkpoint(truncating: Bool) {
+    /// Runs a checkpoint: copies the pages in the log to the database file. Returns the failure. After a failure, no
+    /// page is lost: the log keeps the pages that are not in the file. It is no failure if another connection prevents
+    /// the checkpoint now.
+    @discardableResult
+    func checkpoint(truncating: Bool) -> Failure? {
         let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
-        if sqlite3_wal_checkpoint_v2(database, "main", mode, nil, nil) == SQLITE_OK {
-            frames.pointee = 0
-            isWALNew = true
-        }
+        let code = sqlite3_wal_checkpoint_v2(database, "main", mode, nil, nil)
+        guard code == SQLITE_OK else { return code & 0xFF == SQLITE_BUSY ? nil : failure(code) }
+        frames.pointee = 0
+        isWALNew = true
+        return nil
     }
 
     /// The texts of all prepared statements.

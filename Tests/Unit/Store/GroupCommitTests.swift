@@ -1,5 +1,6 @@
 import BackhaulModel
 import BackhaulPlatform
+import CSQLite
 import Glibc
 import Testing
 
@@ -237,6 +238,77 @@ struct GroupCommitTests {
         while databaseSize() < 1 << 20, !limit.hasPassed { usleep(10_000) }
         #expect(databaseSize() > 1 << 20)
         #expect(try store.info(session)?.liveTasks == 30)
+    }
+
+    @Test("if the disk fails while the log is moved into the database, the next call fails and ends the store's use")
+    func failedCheckpoint() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let writes = FailingWrites(to: scratch.path + "/" + Schema.fileName, EIO)
+        let failure = #expect(throws: Failure.self) {
+            for part in 0..<20 { try enqueueLarge(part * 20..<(part + 1) * 20, in: session, store) }
+        }
+        #expect(writes.count == 1)
+        #expect(failure?.status == .engineFailed)
+        #expect(failure?.endsStore == true)
+    }
+
+    @Test("if the disk is too full to move the log into the database, the log must grow before the next try")
+    func checkpointOnFullDisk() throws {
+        let store = try TestStore(scratch.path)
+        let session = try store.session()
+        let writes = FailingWrites(to: scratch.path + "/" + Schema.fileName, ENOSPC)
+        var part = 0
+        func enqueuePart() throws {
+            try enqueueLarge(part * 20..<(part + 1) * 20, in: session, store)
+            part += 1
+            // This call waits for the move.
+            _ = try store.info(session)
+        }
+        while writes.count == 0, part < 20 { try enqueuePart() }
+        #expect(writes.count == 1)
+        for _ in 0..<5 { try enqueuePart() }
+        #expect(writes.count == 1)
+        for _ in 0..<5 { try enqueuePart() }
+        #expect(writes.count == 2)
+    }
+}
+
+/// Lets each write of SQLite to one file fail, as long as this object lives (see `FailingReads`).
+private final class FailingWrites {
+    private typealias Call = @convention(c) (Int32, UnsafeRawPointer?, Int, off_t) -> Int
+    private static let state = Lock((inode: ino_t(0), code: Int32(0), count: 0))
+
+    /// The number of failed writes.
+    var count: Int { Self.state.withLock { $0.count } }
+
+    init(to path: String, _ code: Int32) {
+        var status = stat()
+        stat(path, &status)
+        let inode = status.st_ino
+        Self.state.change { $0 = (inode, code, 0) }
+        let call: Call = { file, bytes, count, place in
+            var status = stat()
+            fstat(file, &status)
+            let inode = status.st_ino
+            let code = FailingWrites.state.withLock { state -> Int32? in
+                guard state.inode == inode else { return nil }
+                state.count += 1
+                return state.code
+            }
+            guard let code else { return pwrite(file, bytes, count, place) }
+            errno = code
+            return -1
+        }
+        set(unsafeBitCast(call, to: sqlite3_syscall_ptr.self))
+    }
+
+    deinit { set(nil) }
+
+    /// Replaces the call; nil: SQLite uses its own again.
+    private func set(_ call: sqlite3_syscall_ptr?) {
+        guard let vfs = sqlite3_vfs_find("unix") else { return }
+        for function in ["pwrite", "pwrite64"] { _ = vfs.pointee.xSetSystemCall(vfs, function, call) }
     }
 }
 
