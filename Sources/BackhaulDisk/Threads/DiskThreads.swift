@@ -74,23 +74,38 @@ public final class DiskThreads: Sendable {
     }
 
     /// Removes several files, like `remove(path:)`. `then` gets the positions of the files that could not be removed.
-    public func remove(_ paths: [String], then: @escaping @Sendable (_ failed: Set<Int>) -> Void) {
+    /// The returned function ends the wait for slow disks: the files without a result then count as not removed.
+    @discardableResult
+    public func remove(
+        _ paths: [String], then: @escaping @Sendable (_ failed: Set<Int>) -> Void
+    ) -> @Sendable () -> Void {
         remove(paths.map { RemovedFile(path: $0) }, then: then)
     }
 
-    public func remove(_ paths: [RemovedFile], then: @escaping @Sendable (_ failed: Set<Int>) -> Void) {
-        guard !paths.isEmpty else { return then([]) }
-        let state = Lock((remaining: paths.count, failed: Set<Int>()))
+    @discardableResult
+    public func remove(
+        _ paths: [RemovedFile], then: @escaping @Sendable (_ failed: Set<Int>) -> Void
+    ) -> @Sendable () -> Void {
+        let state = Lock((waiting: Set(paths.indices), failed: Set<Int>(), isOver: false))
+        let end: @Sendable (_ mustWait: Bool) -> Void = { mustWait in
+            let failed = state.withLock { state -> Set<Int>? in
+                guard !state.isOver, state.waiting.isEmpty || !mustWait else { return nil }
+                state.isOver = true
+                return state.failed.union(state.waiting)
+            }
+            if let failed { then(failed) }
+        }
         for (position, path) in paths.enumerated() {
             remove(path: path.path, on: path.fileSystem) { result in
-                let failed = state.withLock { state -> Set<Int>? in
+                state.withLock { state in
+                    state.waiting.remove(position)
                     if case .failure = result { state.failed.insert(position) }
-                    state.remaining -= 1
-                    return state.remaining == 0 ? state.failed : nil
                 }
-                if let failed { then(failed) }
+                end(true)
             }
         }
+        if paths.isEmpty { end(true) }
+        return { end(false) }
     }
 
     /// Records the identity of the file that gets a new name. Calls the closure when the record is durable.

@@ -18,13 +18,17 @@ final class LeftoverSweeper {
         /// Whether a running download still uses the file. If so, the download removes the file itself, and a sweep
         /// follows.
         var isInUse: (Leftover) -> Bool
-        /// Removes files, and returns the positions of those that could not be removed.
-        var remove: ([RemovedFile], _ then: @escaping (Set<Int>) -> [EngineEffect]) -> Void
+        /// Removes files. `then` gets the positions of those that could not be removed. The returned function ends the
+        /// wait for slow disks: the files without a result then count as not removed.
+        var remove: ([RemovedFile], _ then: @escaping (Set<Int>) -> [EngineEffect]) -> () -> Void
         /// Watches the mounts until the result is released; nil if that is not possible.
         var watchMounts: (_ changed: @escaping () -> [EngineEffect]) -> AnyObject?
     }
 
     private static let batchSize = 256
+    /// The longest wait for the disks to remove a batch, in milliseconds. A file system that does not respond does not
+    /// delay the removal of other files longer.
+    private static let batchMilliseconds: Int64 = 10_000
 
     private let runtime: any Runtime
     private let surroundings: Surroundings
@@ -33,6 +37,11 @@ final class LeftoverSweeper {
     private var mountWatch: AnyObject?
     private lazy var timer = runtime.timer { [unowned self] in
         sweep()
+        return []
+    }
+    private var endWait: (() -> Void)?
+    private lazy var batchTimer = runtime.timer { [unowned self] in
+        endWait?()
         return []
     }
     /// Whether the present sweep must be followed by another one, because more leftovers may be in the list.
@@ -46,6 +55,7 @@ final class LeftoverSweeper {
     func close() {
         mountWatch = nil
         timer.stop()
+        batchTimer.stop()
     }
 
     func sweep() {
@@ -81,7 +91,9 @@ final class LeftoverSweeper {
             readNext(after: last)
             return []
         }
-        surroundings.remove(removable.map(surroundings.path)) { [unowned self] failedPositions in
+        batchTimer.start(milliseconds: Self.batchMilliseconds)
+        endWait = surroundings.remove(removable.map(surroundings.path)) { [unowned self] failedPositions in
+            batchTimer.stop()
             for position in failedPositions { failed.insert(removable[position]) }
             forget(removable.filter { !failed.contains($0) }, then: last)
             return []

@@ -7,9 +7,10 @@ import Testing
 
 @Suite("The removal of leftovers")
 struct LeftoverSweeperTests {
-    /// A fake disk, which removes no file whose number is in `stuck`.
+    /// A fake disk, which removes no file whose number is in `stuck`, and has no result for a file in `hung`.
     final class Disk {
         var stuck: Set<UInt64> = []
+        var hung: Set<UInt64> = []
         var inUse: Set<UInt64> = []
         var removed: [UInt64] = []
         var mountsChanged: (() -> [EngineEffect])?
@@ -28,8 +29,11 @@ struct LeftoverSweeperTests {
                 isInUse: { [disk] in disk.inUse.contains($0.task.rawValue) },
                 remove: { [disk] paths, then in
                     let numbers = paths.compactMap { UInt64($0.path) }
-                    disk.removed += numbers.filter { !disk.stuck.contains($0) }
-                    disk.effects += then(Set(numbers.indices.filter { disk.stuck.contains(numbers[$0]) }))
+                    let kept = disk.stuck.union(disk.hung)
+                    disk.removed += numbers.filter { !kept.contains($0) }
+                    let end = { disk.effects += then(Set(numbers.indices.filter { kept.contains(numbers[$0]) })) }
+                    if disk.hung.isDisjoint(with: numbers) { end() }
+                    return end
                 },
                 watchMounts: { [disk] changed in
                     disk.mountsChanged = changed
@@ -74,6 +78,21 @@ struct LeftoverSweeperTests {
         try runtime.storeReturns(())
         try runtime.storeReturns(leftovers())
         #expect(disk.removed == [1, 3, 4, 2])
+        #expect(!sweeper.isSweeping)
+    }
+
+    @Test("a file system that does not respond delays the removal of other files for ten seconds at most")
+    func hung() throws {
+        disk.hung = [1]
+        sweeper.sweep()
+        try runtime.storeReturns(leftovers(1, 2))
+        #expect(runtime.pendingStoreCalls == 0)
+        runtime.advance(milliseconds: 10_000)
+        try runtime.storeReturns(())
+        try runtime.storeReturns(leftovers(3))
+        #expect(disk.removed == [2, 3])
+        try runtime.storeReturns(())
+        try runtime.storeReturns(leftovers())
         #expect(!sweeper.isSweeping)
     }
 
