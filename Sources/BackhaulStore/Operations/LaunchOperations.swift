@@ -84,9 +84,11 @@ public struct LaunchOperations {
     public func complete(_ session: SessionID, in application: String) throws(Failure) -> LaunchCompletion {
         try tables.challenges.markSeen(of: session)
         let wasRepeated = try tables.launches.removeListed(session)
-        if wasRepeated != nil { try listWaiting(of: application) }
+        let isRepeated = try tables.sessions.isRepeated(session, of: application)
+        if wasRepeated != nil, let isRepeated {
+            _ = try tables.launches.list(session, of: application, isRepeated: isRepeated)
+        }
         return LaunchCompletion(
-            wasLaunched: wasRepeated != nil, wasRepeated: wasRepeated ?? false,
-            isWaiting: try tables.sessions.needsHost(session, of: application))
+            wasLaunched: wasRepeated != nil, wasRepeated: wasRepeated ?? false, isWaiting: isRepeated != nil)
     }
 }

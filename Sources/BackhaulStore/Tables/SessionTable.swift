@@ -194,10 +194,10 @@ struct SessionTable {
         try connection.all(Self.selectToLaunch, .text(application), read: Self.toLaunch)
     }
 
-    func needsHost(_ session: SessionID, of application: String) throws(Failure) -> Bool {
-        try connection.first(Self.selectNeedsHost, .text(application), .id(session)) { row throws(Failure) in
-            row.flag()
-        } ?? false
+    /// Whether a launch for the session would be repeated (see `LaunchTable.list`). Returns nil if the session does not
+    /// need its host.
+    func isRepeated(_ session: SessionID, of application: String) throws(Failure) -> Bool? {
+        try connection.first(Self.selectOneToLaunch, .text(application), .id(session), read: Self.toLaunch)?.isRepeated
     }
 
     // MARK: -
@@ -311,8 +311,7 @@ struct SessionTable {
     private static let selectNeedingHost = Query(
         WaitingSession.init(row:), "\(withConsumer) WHERE \(needsHost) ORDER BY identifier")
     private static let selectToLaunch = Query(toLaunch, "FROM sessions WHERE \(needsHost)")
-    private static let selectNeedsHost = Query(
-        "SELECT EXISTS (SELECT 1 FROM sessions WHERE \(needsHost) AND sessions.id = ?2)")
+    private static let selectOneToLaunch = Query(toLaunch, "FROM sessions WHERE \(needsHost) AND sessions.id = ?2")
 }
 
 /// The names of a session, and the part of its state that a `Change` needs.

@@ -109,6 +109,20 @@ struct LaunchTests {
         #expect(try complete() == [false, false, false])
     }
 
+    @Test("the completion of a session adds no other session to the launch")
+    func completesOne() throws {
+        let store = try TestStore(scratch.path)
+        try register(store, command)
+        let session = try finishRound(store, "gallery", number: 1)
+        _ = try begin(store)
+        _ = try finishRound(store, "later", number: 2)
+        let listed = try store.run { [application] transaction in
+            _ = try transaction.launches.complete(session, in: application)
+            return try transaction.launches.sessions(of: application).map(\.identifier)
+        }
+        #expect(listed == ["gallery"])
+    }
+
     @Test("after a reboot, a launch has no process, is due immediately, and keeps its count of launches")
     func anotherBoot() throws {
         let saved = try beforeAnotherBoot()
