@@ -10,8 +10,9 @@ internal import Synchronization
 /// process uses it.
 public final class Inotify: Sendable {
     private static let spares = Lock<[Descriptor]>([])
-    /// An engine has at most one descriptor for each of the store, the time zone and the bus.
-    private static let spareLimit = 3
+    /// An engine has at most one descriptor for each of the store, the time zone and the bus, and 16 for missing
+    /// directories. It frees the latter just after a change of the mounts, when a close may wait for an unmount.
+    private static let spareLimit = 3 + 16
 
     private let descriptor: Descriptor
     private let watched = Atomic<Int32>(-1)

@@ -50,4 +50,20 @@ import Testing
             #expect(Self.isReadable(next))
         }
     }
+
+    @Test("the descriptors of all watches that an engine may have stay open when the watches are freed")
+    func limit() async throws {
+        await #expect(processExitsWith: .success) {
+            let before = try Self.descriptors(withWatches: 19)
+            #expect(openDescriptors() == before)
+            _ = try Self.descriptors(withWatches: 20)
+            #expect(openDescriptors().count == before.count)
+        }
+    }
+
+    /// Returns the descriptors that are open while this many watches exist.
+    private static func descriptors(withWatches count: Int) throws -> Set<Int32> {
+        let watches = try (0..<count).map { _ in try Inotify("cannot watch") }
+        return withExtendedLifetime(watches) { openDescriptors() }
+    }
 }
