@@ -34,8 +34,7 @@ public final class Inotify: Sendable {
     deinit {
         stopWatching()
         // The reports of the removed watch must not reach the next object.
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while read(number, &buffer, buffer.count) > 0 {}
+        takeNames()
         Self.spares.withLock { [descriptor] spares in
             if spares.count < Self.spareLimit { spares.append(descriptor) }
         }
@@ -48,7 +47,9 @@ public final class Inotify: Sendable {
         return isWatching
     }
 
-    /// Reads the reports. Returns the names in the watched directory that they are about.
+    /// Reads the reports. Returns the names in the watched directory that they are about. The name is empty if a report
+    /// has none.
+    @discardableResult
     public func takeNames() -> [String] {
         var names: [String] = []
         var buffer = [UInt8](repeating: 0, count: 16_384)

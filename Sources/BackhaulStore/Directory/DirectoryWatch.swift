@@ -26,8 +26,7 @@ public final class DirectoryWatch: Sendable {
 
     /// Reads the pending notifications. Returns why the store cannot be used any more, or nil if it can be used.
     public func readReplacementFailure() -> Failure? {
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while read(number, &buffer, buffer.count) > 0 {}
+        inotify.takeNames()
         return directory.replacementFailure
     }
 }
