@@ -57,7 +57,7 @@ public enum ForkGuard {
 }
 
 /// The identity of the file to which a descriptor refers.
-struct FileIdentity: Equatable, Sendable {
+public struct FileIdentity: Equatable, Sendable {
     var device: UInt64
     var inode: UInt64
 
@@ -67,7 +67,7 @@ struct FileIdentity: Equatable, Sendable {
     }
 
     /// Returns nil for a closed descriptor.
-    init?(of number: Int32) {
+    public init?(of number: Int32) {
         var status = stat()
         guard fstat(number, &status) == 0 else { return nil }
         self.init(device: bhl_device(&status), inode: UInt64(status.st_ino))
@@ -75,7 +75,7 @@ struct FileIdentity: Equatable, Sendable {
 
     /// The identity of the file with this name in a directory. For a symbolic link, it is the identity of the link
     /// itself. Nil if the name does not exist.
-    init?(of name: String, in directory: Descriptor) {
+    public init?(of name: String, in directory: Descriptor) {
         var status = stat()
         guard fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }
         self.init(device: bhl_device(&status), inode: UInt64(status.st_ino))

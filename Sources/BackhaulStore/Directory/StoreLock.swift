@@ -62,11 +62,8 @@ extension StoreDirectory {
     }
 
     private func isLockFile(_ file: Descriptor) -> Bool {
-        var ours = stat()
-        var named = stat()
-        return fstat(file.number, &ours) == 0
-            && fstatat(descriptor.number, Self.lockName, &named, Int32(AT_SYMLINK_NOFOLLOW)) == 0
-            && ours.st_ino == named.st_ino
+        let ours = FileIdentity(of: file.number)
+        return ours != nil && ours == FileIdentity(of: Self.lockName, in: descriptor)
     }
 
     /// Writes the process's identity into the lock file. A failure is ignored, because the lock does not depend on the
