@@ -424,6 +424,16 @@ struct FileSystem: Sendable {
         }
     }
 
+    /// Copies at most `size` bytes to the same place of another file, and starts to write them to the disk. Returns the
+    /// number of copied bytes; 0 at the end of the file.
+    func copySlice(_ from: Int32, to: Int32, at offset: UInt64, size: Int) throws(SystemError) -> Int {
+        let bytes = try read(from, count: size, at: offset)
+        guard !bytes.isEmpty else { return 0 }
+        try write(to, bytes[...], at: offset)
+        startWriteBack(to)
+        return bytes.count
+    }
+
     /// Removes the file. It is not an error if the file is missing.
     func remove(_ name: String, in directory: Int32) throws(SystemError) {
         do {

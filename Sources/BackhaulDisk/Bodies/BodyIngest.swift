@@ -106,13 +106,13 @@ final class BodyIngest {
         guard let source, let copy else { return true }
         guard copied < body.file.size else { return try endCopy(source, copy) }
         var count = try files.copyRange(source.number, to: copy.number, at: copied, size: Self.sliceSize)
-        if count == 0 {
-            var buffer = [UInt8](repeating: 0, count: Int(min(UInt64(Self.sliceSize), body.file.size - copied)))
-            count = try files.read(source.number, into: &buffer, at: copied)
+        if count > 0 {
+            files.startWriteBack(copy.number)
+        } else {
+            let size = Int(min(UInt64(Self.sliceSize), body.file.size - copied))
+            count = try files.copySlice(source.number, to: copy.number, at: copied, size: size)
             guard count > 0 else { throw .changed }
-            try files.write(copy.number, buffer[..<count], at: copied)
         }
-        files.startWriteBack(copy.number)
         copied += UInt64(count)
         return copied >= body.file.size ? try endCopy(source, copy) : false
     }

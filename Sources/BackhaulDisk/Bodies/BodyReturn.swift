@@ -17,7 +17,6 @@ final class BodyReturn {
     private var source: Descriptor?
     private var copy: Descriptor?
     private var copied: UInt64 = 0
-    private var buffer: [UInt8] = []
     /// The temporary name of the copy, in the directory of the old path. No other file has this name.
     private var copyName: String { ".\(body.name).backhaul" }
 
@@ -83,18 +82,14 @@ final class BodyReturn {
         source = try files.openToSend(folder + "/" + body.name)
         try files.remove(copyName, in: to.number)
         copy = try files.create(in: to.number, copyName)
-        buffer = [UInt8](repeating: 0, count: Self.sliceSize)
         return false
     }
 
     /// Copies the next slice. Returns true when all bytes are copied.
     private func continueCopy(_ source: Descriptor, _ copy: Descriptor) throws(SystemError) -> Bool {
-        let count = try files.read(source.number, into: &buffer, at: copied)
-        guard count > 0 else { return true }
-        try files.write(copy.number, buffer[..<count], at: copied)
-        files.startWriteBack(copy.number)
+        let count = try files.copySlice(source.number, to: copy.number, at: copied, size: Self.sliceSize)
         copied += UInt64(count)
-        return false
+        return count == 0
     }
 
     private func place(

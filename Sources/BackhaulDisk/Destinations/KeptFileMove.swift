@@ -41,7 +41,6 @@ final class KeptFileMove {
     private var source: Descriptor?
     private var copy: Descriptor?
     private var copied: UInt64 = 0
-    private var buffer: [UInt8] = []
 
     init(from path: String, to target: PartLocation, intent: FinishIntent?, files: FileSystem) {
         kept = SplitPath(path)
@@ -115,7 +114,6 @@ final class KeptFileMove {
             }
             try files.remove(target.partName, in: to.number)
             copy = try files.create(in: to.number, target.partName)
-            buffer = [UInt8](repeating: 0, count: KeptFileMove.sliceSize)
             return .step(.more)
         }
         try files.syncDirectory(to.number)
@@ -158,10 +156,8 @@ final class KeptFileMove {
     private func continueCopy(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
         guard let source, let copy else { return .gone }
         do {
-            let count = try files.read(source.number, into: &buffer, at: copied)
+            let count = try files.copySlice(source.number, to: copy.number, at: copied, size: Self.sliceSize)
             if count > 0 {
-                try files.write(copy.number, buffer[..<count], at: copied)
-                files.startWriteBack(copy.number)
                 copied += UInt64(count)
                 return .step(.more)
             }
