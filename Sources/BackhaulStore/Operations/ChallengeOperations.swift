@@ -20,7 +20,7 @@ public struct ChallengeOperations {
         _ task: TaskID, _ record: AttemptRecord, for authChallenge: AuthenticationChallenge, failures: UInt32 = 0,
         known: ChallengeID? = nil, replacing: ChallengeID? = nil, bootMilliseconds: Int64, now: Int64
     ) throws(Failure) -> Parking {
-        if let known, try find(known) == nil { return .superseded(known) }
+        if let known, try !tables.challenges.exists(known) { return .superseded(known) }
         try attempts.record(task, record)
         guard let place = try tables.delays.waitingPlace(of: task) else { return .notWaiting }
         let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
@@ -84,7 +84,7 @@ public struct ChallengeOperations {
     public func parkWithoutAttempt(
         _ tasks: [TaskID], for challenge: ChallengeID, bootMilliseconds: Int64, now: Int64
     ) throws(Failure) -> Int64? {
-        guard try find(challenge) != nil else { return nil }
+        guard try tables.challenges.exists(challenge) else { return nil }
         let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
         for task in tasks { try tables.delays.parkReady(task, for: challenge, moment) }
         return try tables.delays.nextDue()
@@ -144,19 +144,18 @@ public struct ChallengeOperations {
         return change
     }
 
-    /// Removes the session's challenges for which no task waits, and their events. Returns the removed challenges.
-    func closeUnused(of session: SessionID) throws(Failure) -> [ChallengeID] {
-        let unused = try tables.challenges.unused(of: session)
-        for challenge in unused { try close(challenge, of: session) }
-        return unused
-    }
-
-    /// Removes the challenge if no task waits for it. This function is used for the challenge of an ended task. A check
-    /// of all challenges would be slow, because a session may have as many challenges as tasks.
-    func closeIfUnused(_ challenge: ChallengeID, of session: SessionID) throws(Failure) -> Bool {
-        guard try tables.challenges.isUnused(challenge) else { return false }
-        try close(challenge, of: session)
-        return true
+    /// Removes those of the challenges for which no task waits, and their events. Returns the removed challenges. The
+    /// caller passes the challenges for which changed tasks waited. A check of all challenges would be slow, because a
+    /// session may have as many challenges as tasks.
+    func closeUnused(
+        among challenges: some Sequence<ChallengeID>, of session: SessionID
+    ) throws(Failure) -> [ChallengeID] {
+        var closed: [ChallengeID] = []
+        for challenge in challenges where try tables.challenges.isUnused(challenge) {
+            try close(challenge, of: session)
+            closed.append(challenge)
+        }
+        return closed
     }
 
     func close(_ challenge: ChallengeID, of session: SessionID) throws(Failure) {

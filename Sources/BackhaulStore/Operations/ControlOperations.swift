@@ -51,6 +51,9 @@ public struct ControlOperations {
                 try waits.recordSharedOfSelected(session, count: change.tasks.count, now: clock.calendar)
                 change.restated = try constraints.restateSelected(stated, of: session)
             }
+            // After other commands, the same tasks wait for the challenges.
+            let waitedFor =
+                [.cancel, .suspend, .setAside].contains(control) ? try tables.selectedTasks.challenges() : []
             try write(control, to: &change, now: now, clock)
             if control == .setAside { change.nextDue = try tables.delays.nextDue() }
             if control == .resume {
@@ -58,7 +61,7 @@ public struct ControlOperations {
                 try tables.delays.delaySelectedDependents(DelayMoment(boot: clock.boot, calendar: clock.calendar))
                 change.nextDue = try tables.delays.nextDue()
             }
-            change.closedChallenges = try challenges.closeUnused(of: session)
+            change.closedChallenges += try challenges.closeUnused(among: waitedFor, of: session)
             let after = try tables.sessions.change(in: session)
             change.newestEvent = after.newestEvent
             change.needsHost = after.needsHost

@@ -49,9 +49,7 @@ struct TaskEndOperations {
         if aside > 0 { try tables.sessions.count(aside: -aside, in: session) }
         (change.newestEvent, change.needsHost) = try rounds.settle(
             session, ended: count, newest: newest, groups: groups, now: now)
-        for challenge in waitedFor where try challenges.closeIfUnused(challenge, of: session) {
-            change.closedChallenges.append(challenge)
-        }
+        change.closedChallenges = try challenges.closeUnused(among: waitedFor, of: session)
         change.count = UInt64(change.tasks.count)
         return change
     }

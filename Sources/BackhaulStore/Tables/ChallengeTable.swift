@@ -40,9 +40,8 @@ struct ChallengeTable {
         try connection.all(Self.selectAll, read: Self.ofSession)
     }
 
-    /// Returns the session's challenges for which no task waits.
-    func unused(of session: SessionID) throws(Failure) -> [ChallengeID] {
-        try connection.all(Self.selectUnused, .id(session)) { row throws(Failure) in row.challengeID() }
+    func exists(_ id: ChallengeID) throws(Failure) -> Bool {
+        try connection.first(Self.exists, .id(id)) { row throws(Failure) in row.flag() } ?? false
     }
 
     /// Whether the challenge is open and no task waits for it.
@@ -88,8 +87,7 @@ struct ChallengeTable {
     private static let selectInSession = Query(
         Challenge.init(row:), "FROM challenges WHERE challenges.id = ? AND challenges.session_id = ?")
     private static let selectAll = Query(ofSession, "FROM challenges ORDER BY id")
-    private static let selectUnused = Query(
-        "SELECT id FROM challenges WHERE session_id = ? AND NOT \(TaskTable.waitsForChallenge)")
+    private static let exists = Query("SELECT 1 FROM challenges WHERE id = ?")
     private static let isUnused = Query(
         "SELECT 1 FROM challenges WHERE id = ?1 AND NOT \(TaskTable.waitsForChallenge)")
     private static let remove = Query("DELETE FROM challenges WHERE id = ?")

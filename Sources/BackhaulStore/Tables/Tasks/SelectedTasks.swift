@@ -37,6 +37,11 @@ struct SelectedTasks {
         try connection.all(Self.selectConstraints) { row throws(Failure) in row.constraintsID() }
     }
 
+    /// Returns the challenges for which selected tasks wait, or have last waited, without duplicates.
+    func challenges() throws(Failure) -> [ChallengeID] {
+        try connection.all(Self.selectChallenges) { row throws(Failure) in row.challengeID() }
+    }
+
     func withConstraints() throws(Failure) -> [(task: TaskID, constraints: ConstraintsID)] {
         try connection.all(Self.selectWithConstraints, read: Self.withConstraints)
     }
@@ -105,6 +110,8 @@ struct SelectedTasks {
     private static let countPlaces = Query(
         place, "\(tasks) WHERE \(TaskTable.isReady) GROUP BY lane_id, constraints_id")
     private static let selectConstraints = Query("SELECT DISTINCT constraints_id \(tasks)")
+    private static let selectChallenges = Query(
+        "SELECT DISTINCT challenge_id \(tasks) WHERE challenge_id IS NOT NULL")
     private static let selectWithConstraints = Query(withConstraints, "\(tasks)")
     private static let selectScheduled = Query(
         ScheduledRow.init(row:), "\(tasks) LEFT JOIN request_options ON request_options.task_id = tasks.id")
