@@ -5,9 +5,7 @@ public struct ControlOperations {
     let tables: Tables
     private var challenges: ChallengeOperations { ChallengeOperations(tables: tables) }
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
-    private var dependencies: DependencyOperations { DependencyOperations(tables: tables) }
     private var taskEnds: TaskEndOperations { TaskEndOperations(tables: tables) }
-    private var leftovers: LeftoverOperations { LeftoverOperations(tables: tables) }
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
     private var starts: StartOperations { StartOperations(tables: tables) }
@@ -105,17 +103,7 @@ public struct ControlOperations {
             try options.makeOfSelected()
             try tables.options.setRateOfSelected(rate)
         case .setConstraints, .reschedule: break
-        case .cancel:
-            let groups = try tables.selectedTasks.groups(endingAs: .cancelled)
-            try tables.sessions.count(aside: -(try tables.selectedTasks.countAside()), in: session)
-            try tables.selectedTasks.cancel(now: now)
-            try leftovers.addFilesOfSelected()
-            try tables.parts.removeCheckpointsOfSelected()
-            change.abandonsUploads = try tables.uploads.abandonSelected(now: now)
-            let newest = try tables.events.insertEndedOfSelected(now: now)
-            let consequences = try dependencies.selectedEnded(in: .cancelled, now: now)
-            try rounds.settle(session, ended: Int64(count), newest: newest, groups: groups, now: now)
-            try taskEnds.record(consequences, into: &change, now: now)
+        case .cancel: try taskEnds.endSelected(nil, &change, now: now)
         }
     }
 }

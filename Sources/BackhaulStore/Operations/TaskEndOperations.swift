@@ -70,28 +70,32 @@ struct TaskEndOperations {
 
     /// Closes the challenge, and ends its tasks as failed.
     func failTasks(of challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) -> Change {
-        let tasks = try tables.selection.selectTasks(waitingFor: challenge.id)
-        let lanes = try tables.selectedTasks.lanes()
-        try tables.selectedTasks.fail(challenge.space.failure, now: now)
-        try leftovers.addFilesOfSelected()
-        try tables.parts.removeCheckpointsOfSelected()
         var change = try tables.sessions.change(in: session)
-        change.abandonsUploads = try tables.uploads.abandonSelected(now: now)
+        change.tasks = try tables.selection.selectTasks(waitingFor: challenge.id)
+        change.count = UInt64(change.tasks.count)
+        change.lanes = try tables.selectedTasks.lanes()
+        if !change.tasks.isEmpty { try endSelected(challenge.space.failure, &change, now: now) }
         try challenges.close(challenge.id, of: session)
-        if !tasks.isEmpty {
-            let groups = try tables.selectedTasks.groups(endingAs: .failed)
-            let newest = try tables.events.insertEndedOfSelected(now: now)
-            let consequences = try dependencies.selectedEnded(in: .failed, now: now)
-            try rounds.settle(session, ended: Int64(tasks.count), newest: newest, groups: groups, now: now)
-            try record(consequences, into: &change, now: now)
-        }
         try tables.selection.clear()
         let after = try tables.sessions.change(in: session)
         (change.newestEvent, change.needsHost) = (after.newestEvent, after.needsHost)
-        change.tasks = tasks
-        change.lanes = lanes
-        change.count = UInt64(tasks.count)
         return change
+    }
+
+    /// Ends the selected tasks, which are the tasks of the change: as failed, or as cancelled if `failure` is nil.
+    func endSelected(_ failure: Failure?, _ change: inout Change, now: Int64) throws(Failure) {
+        let (session, count) = (change.session, Int64(change.tasks.count))
+        let state = failure == nil ? TaskState.cancelled : .failed
+        let groups = try tables.selectedTasks.groups(endingAs: state)
+        try tables.sessions.count(aside: -(try tables.selectedTasks.countAside()), in: session)
+        try tables.selectedTasks.end(failure, now: now)
+        try leftovers.addFilesOfSelected()
+        try tables.parts.removeCheckpointsOfSelected()
+        change.abandonsUploads = try tables.uploads.abandonSelected(now: now)
+        let newest = try tables.events.insertEndedOfSelected(now: now)
+        let consequences = try dependencies.selectedEnded(in: state, now: now)
+        try rounds.settle(session, ended: count, newest: newest, groups: groups, now: now)
+        try record(consequences, into: &change, now: now)
     }
 
     private struct RecordedEnd {

@@ -77,14 +77,13 @@ struct SelectedTasks {
         return connection.changes > 0
     }
 
-    func cancel(now: Int64) throws(Failure) {
-        try connection.run(Self.cancel, .integer(now), .number(Status.cancelled.rawValue))
-    }
-
-    func fail(_ failure: Failure, now: Int64) throws(Failure) {
+    /// Ends the selected tasks as failed, or as cancelled if `failure` is nil.
+    func end(_ failure: Failure?, now: Int64) throws(Failure) {
+        let state = failure == nil ? TaskState.cancelled : .failed
         try connection.run(
-            Self.fail, .integer(now), .number(failure.status.rawValue), .number(failure.domain.rawValue),
-            .integer(failure.detail), .text(failure.message))
+            Self.end, .integer(now), .number(state.rawValue), .number((failure?.status ?? .cancelled).rawValue),
+            .number((failure?.domain ?? FailureDomain.none).rawValue), .integer(failure?.detail ?? 0),
+            .optional(failure?.message))
     }
 
     // MARK: -
@@ -147,17 +146,10 @@ struct SelectedTasks {
         UPDATE tasks SET due_reason = \(WaitReason.earliestStart.sql), \(TaskDelays.dueAtStart)
         WHERE \(TaskTable.isWaiting) AND id IN \(OptionTable.selectedEarly)
         """)
-    private static let cancel = Query(
+    private static let end = Query(
         """
-        UPDATE tasks SET state = \(TaskState.cancelled.sql), ended_ms = ?1, \(TaskDelays.clearDelay),
-            challenge_id = NULL,
-            status = ?2, error_domain = \(FailureDomain.none.sql), error_detail = 0, error_message = NULL
-        WHERE id IN selected
-        """)
-    private static let fail = Query(
-        """
-        UPDATE tasks SET state = \(TaskState.failed.sql), ended_ms = ?1, \(TaskDelays.clearDelay), challenge_id = NULL,
-            status = ?2, error_domain = ?3, error_detail = ?4, error_message = ?5
+        UPDATE tasks SET state = ?2, ended_ms = ?1, \(TaskDelays.clearDelay), challenge_id = NULL,
+            status = ?3, error_domain = ?4, error_detail = ?5, error_message = ?6
         WHERE id IN selected
         """)
 }
