@@ -122,6 +122,7 @@ extension Schema {
             -- The only reason is that responses to challenges were not accepted.
             is_repeated INTEGER NOT NULL
         ) STRICT;
+        CREATE INDEX launched_sessions_by_application ON launched_sessions (application);
 
         CREATE TABLE challenges (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

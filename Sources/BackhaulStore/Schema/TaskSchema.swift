@@ -394,8 +394,7 @@ extension Schema {
             -- NULL: the wait has not ended.
             ended_ms INTEGER
         ) STRICT;
-        CREATE INDEX waits_of_sessions ON waits (session_id) WHERE task_id IS NULL;
-        CREATE INDEX waits_of_sessions_tasks ON waits (session_id) WHERE task_id IS NOT NULL;
+        CREATE INDEX waits_of_sessions ON waits (session_id, task_id IS NULL);
         CREATE INDEX waits_by_task ON waits (task_id) WHERE task_id IS NOT NULL;
         CREATE INDEX waits_that_last ON waits (id) WHERE ended_ms IS NULL;
 

@@ -82,6 +82,10 @@ struct WaitTable {
         (row.sessionID("waits.session_id"), row.integer("began_ms"))
     }
 
+    // The index of a session's waits has the value of `task_id IS NULL`, so a statement compares this value.
+    private static let isShared = "(waits.task_id IS NULL) = 1"
+    private static let isSingle = "(waits.task_id IS NULL) = 0"
+
     private static let insert = Query(
         """
         INSERT INTO waits (session_id, constraints_id, lane_id, task_id, reason, sentence, began_ms, ended_ms)
@@ -101,7 +105,7 @@ struct WaitTable {
         SELECT waits.session_id, tasks.id, reason, sentence, max(began_ms, enqueued_ms),
             min(ifnull(waits.ended_ms, ?1), ?1)
         FROM selected CROSS JOIN tasks ON tasks.id = selected.id CROSS JOIN waits ON waits.session_id = tasks.session_id
-            AND waits.task_id IS NULL AND waits.constraints_id = tasks.constraints_id
+            AND \(isShared) AND waits.constraints_id = tasks.constraints_id
             AND (waits.lane_id IS NULL OR waits.lane_id = tasks.lane_id)
         WHERE began_ms < ?1 AND ifnull(waits.ended_ms, ?1) > enqueued_ms
         """)
@@ -117,7 +121,7 @@ struct WaitTable {
     private static let selectShared = Query(
         shared,
         """
-        FROM waits WHERE session_id = ?1 AND task_id IS NULL AND (lane_id IS NULL OR lane_id = ?2) ORDER BY id
+        FROM waits WHERE session_id = ?1 AND \(isShared) AND (lane_id IS NULL OR lane_id = ?2) ORDER BY id
         """)
     private static let selectBegan = Query(
         began,
@@ -132,13 +136,13 @@ struct WaitTable {
         """)
     private static let trimShared = Query(
         """
-        DELETE FROM waits WHERE session_id = ?1 AND task_id IS NULL AND ended_ms IS NOT NULL AND id <=
-            (SELECT id FROM waits WHERE session_id = ?1 AND task_id IS NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)
+        DELETE FROM waits WHERE session_id = ?1 AND \(isShared) AND ended_ms IS NOT NULL AND id <=
+            (SELECT id FROM waits WHERE session_id = ?1 AND \(isShared) ORDER BY id DESC LIMIT 1 OFFSET ?2)
         """)
     private static let trimSingle = Query(
         """
-        DELETE FROM waits WHERE session_id = ?1 AND task_id IS NOT NULL AND ended_ms IS NOT NULL AND id <=
-            (SELECT id FROM waits WHERE session_id = ?1 AND task_id IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)
+        DELETE FROM waits WHERE session_id = ?1 AND \(isSingle) AND ended_ms IS NOT NULL AND id <=
+            (SELECT id FROM waits WHERE session_id = ?1 AND \(isSingle) ORDER BY id DESC LIMIT 1 OFFSET ?2)
         """)
 }
 

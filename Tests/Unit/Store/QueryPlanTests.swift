@@ -453,6 +453,25 @@ struct QueryPlanTests {
         }
         #expect(plan.contains { $0.hasPrefix("SEARCH delivered") && $0.hasSuffix("(session_id=? AND round<?)") })
     }
+
+    @Test("a removed row finds the rows of other tables that refer to it by an index")
+    func foreignKeys() throws {
+        let store = try TestStore(scratch.path)
+        let plans = try store.run { transaction in
+            let keys = Query(
+                """
+                SELECT tables.name, keys."from"
+                FROM sqlite_schema AS tables CROSS JOIN pragma_foreign_key_list(tables.name) AS keys
+                WHERE tables.type = 'table' AND keys.on_delete IN ('CASCADE', 'SET NULL')
+                """)
+            let statements = try transaction.connection.all(keys) { row throws(Failure) in
+                "DELETE FROM \"\(row.text())\" WHERE \"\(row.text())\" = ?"
+            }
+            return try statements.flatMap { try transaction.connection.plan(of: $0) }
+        }
+        #expect(plans.count >= 16)
+        #expect(plans.filter { $0.hasPrefix("SCAN") } == [])
+    }
 }
 
 extension Connection {
