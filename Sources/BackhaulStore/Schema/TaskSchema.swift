@@ -427,6 +427,7 @@ extension Schema {
             PRIMARY KEY (task_id, part)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX leftovers_by_key ON leftovers (session_id, idempotency_key) WHERE session_id IS NOT NULL;
+        CREATE INDEX leftovers_by_end ON leftovers (retained_until_ms) WHERE retained_until_ms IS NOT NULL;
 
         -- A host claims the file of an ended task: the file is moved to a path of the host. The row has the file's
         -- identity. It is written before the move, and removed when the claim is recorded. device: 0 if not known.

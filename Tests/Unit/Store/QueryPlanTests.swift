@@ -454,6 +454,17 @@ struct QueryPlanTests {
         #expect(plan.contains { $0.hasPrefix("SEARCH delivered") && $0.hasSuffix("(session_id=? AND round<?)") })
     }
 
+    @Test("the next end of a retained part is found by an index")
+    func nextRemoval() throws {
+        let store = try TestStore(scratch.path)
+        let plan = try store.run { transaction in
+            _ = try transaction.tables.leftovers.nextRemoval(now: 0)
+            let text = transaction.connection.preparedTexts.first { $0.hasPrefix("SELECT min(retained_until_ms)") }
+            return try transaction.connection.plan(of: try #require(text))
+        }
+        #expect(plan.contains { $0.hasPrefix("SEARCH leftovers") })
+    }
+
     @Test("a removed row finds the rows of other tables that refer to it by an index")
     func foreignKeys() throws {
         let store = try TestStore(scratch.path)

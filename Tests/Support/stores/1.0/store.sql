@@ -71,6 +71,7 @@ CREATE INDEX waits_that_last ON waits (id) WHERE ended_ms IS NULL;
 CREATE TABLE validators ( session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE, destination TEXT NOT NULL, url TEXT NOT NULL, final_url TEXT NOT NULL, entity_tag TEXT, last_modified TEXT, inode INTEGER NOT NULL, size INTEGER NOT NULL, modified_ns INTEGER NOT NULL, PRIMARY KEY (session_id, destination) ) STRICT, WITHOUT ROWID;
 CREATE TABLE leftovers ( task_id INTEGER NOT NULL, kind INTEGER NOT NULL, destination TEXT, part INTEGER NOT NULL, file_system TEXT, session_id INTEGER, idempotency_key TEXT, retained_until_ms INTEGER, PRIMARY KEY (task_id, part) ) STRICT, WITHOUT ROWID;
 CREATE INDEX leftovers_by_key ON leftovers (session_id, idempotency_key) WHERE session_id IS NOT NULL;
+CREATE INDEX leftovers_by_end ON leftovers (retained_until_ms) WHERE retained_until_ms IS NOT NULL;
 CREATE TABLE claims ( task_id INTEGER PRIMARY KEY, device INTEGER NOT NULL, inode INTEGER NOT NULL, size INTEGER NOT NULL ) STRICT;
 INSERT INTO checkpoints ("task_id", "entity_tag", "last_modified", "final_url", "size", "synced_offset", "boot_id", "digest", "content_encoding", "file_name", "part_device", "part_inode", "part_length", "part_checksum", "synced_checksum") VALUES (1, '"v1"', NULL, 'https://example.org/files/1', 900, 700, 'boot', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO clients ("id", "high", "low", "process_id", "start_time", "boot_id") VALUES (1, 1, 7, 1, 2, '00000000-0000-4000-8000-000000000000');
