@@ -13,11 +13,13 @@ public struct WaitOperations {
     ) throws(Failure) -> WaitID {
         let wait = WaitRecord(reason, sentence, beganMilliseconds: now, endedMilliseconds: nil)
         let id = try tables.waits.insert(wait, of: scope)
-        // Each trim reads all rows that stay, so one record of 16 causes a trim. A hash chooses it: the ids of sessions
-        // that record in turn have a fixed step.
-        if (id.rawValue &* 0x9E37_79B9_7F4A_7C15) >> 60 == 0 { try trim(of: scope.session) }
+        if Self.causesTrim(id) { try trim(of: scope.session) }
         return id
     }
+
+    /// Each trim reads all rows that stay, so one record of 16 causes a trim. A hash chooses it: the ids of sessions
+    /// that record in turn have a fixed step.
+    private static func causesTrim(_ id: WaitID) -> Bool { (id.rawValue &* 0x9E37_79B9_7F4A_7C15) >> 60 == 0 }
 
     /// Records that the wait ends at `now`. Does nothing if the record has an end or was removed.
     public func end(_ id: WaitID, now: Int64) throws(Failure) { try tables.waits.end(id, now: now) }
@@ -49,8 +51,11 @@ public struct WaitOperations {
     /// Records finished waits of single tasks. For more than `suspensionLimit` tasks, nothing is recorded.
     func record(_ waits: [(task: TaskID, wait: WaitRecord)], in session: SessionID) throws(Failure) {
         guard !waits.isEmpty, waits.count <= Self.suspensionLimit else { return }
-        for (task, wait) in waits { _ = try tables.waits.insert(wait, of: WaitScope(session, task: task)) }
-        try trim(of: session)
+        var mustTrim = false
+        for (task, wait) in waits {
+            if Self.causesTrim(try tables.waits.insert(wait, of: WaitScope(session, task: task))) { mustTrim = true }
+        }
+        if mustTrim { try trim(of: session) }
     }
 
     private func trim(of session: SessionID) throws(Failure) {

@@ -240,4 +240,17 @@ struct WaitTests {
             #expect((count ?? 0) < 1_200)
         }
     }
+
+    @Test("the records of single tasks have a limit, also if one finished wait is recorded at a time")
+    func limitOfSingle() throws {
+        let task = try store.enqueue([.numbered(1)], in: session)[0]
+        let record = WaitRecord(.dependency, "it waits", beganMilliseconds: 1, endedMilliseconds: 2)
+        let count = try store.run { transaction in
+            for _ in 0..<10_500 { try transaction.waits.record([(task, record)], in: session) }
+            return try transaction.connection.first(Query("SELECT count(*) FROM waits")) { row throws(Failure) in
+                row.integer()
+            }
+        }
+        #expect(try #require(count) <= 10_040)
+    }
 }
