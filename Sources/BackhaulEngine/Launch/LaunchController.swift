@@ -47,9 +47,10 @@ final class LaunchController {
     /// Whether a launched host is watched, or a host has to be launched now or after a delay.
     var isBusy: Bool { applications.values.contains(where: \.isBusy) }
 
-    /// Takes over the launches of an earlier engine.
+    /// Takes over the launches of an earlier engine. A host that started this engine may have connected before.
     func restore(_ stored: [StoredLaunch]) {
         for launch in stored { add(launch) }
+        for connection in clients.all { hostConnected(connection) }
     }
 
     func close() {

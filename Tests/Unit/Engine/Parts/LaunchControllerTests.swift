@@ -154,6 +154,18 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
+    @Test("a host that connects before a restarted engine has read the store resets the count of failed launches")
+    func connectedEarly() throws {
+        let host = try fixture.connect()
+        var launch = fixture.launch
+        launch.backoff.launched(now: fixture.runtime.now, LaunchPolicy(launch.command))
+        fixture.waiting = [fixture.session()]
+        fixture.launches.restore([launch])
+        try fixture.replyFromStore()
+        #expect(fixture.info.launches == 0)
+        try fixture.disconnect(host)
+    }
+
     // MARK: The launched host
 
     @Test("a program that attaches no session in time gets SIGTERM, and ten seconds later SIGKILL")
