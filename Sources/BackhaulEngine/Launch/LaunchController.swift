@@ -23,6 +23,8 @@ final class LaunchController {
     private var applications: [String: LaunchedApplication] = [:]
     private var stopped: StoppedProcesses
     private var timer: (any RuntimeTimer)?
+    /// When the timer is due.
+    private var timerDue: Int64 = 0
     private let startedAt: Int64
 
     /// - findProcess: returns the process, or nil if it has ended.
@@ -194,10 +196,15 @@ final class LaunchController {
 
     private func startTimer() {
         guard let next = applications.values.compactMap(\.wakeAt).min() else { return }
-        timer?.start(milliseconds: next - runtime.now)
+        timerDue = max(next, runtime.now)
+        timer?.start(milliseconds: timerDue - runtime.now)
     }
 
     private func wake() {
+        // While the machine slept, no launched host could attach a session or end.
+        if runtime.now - timerDue > Self.pauseMilliseconds {
+            for application in applications.values { application.restartTimes(now: runtime.now) }
+        }
         for application in applications.values.sorted(by: { $0.name < $1.name }) {
             guard let time = application.wakeAt, time <= runtime.now else { continue }
             application.wakeAt = nil

@@ -158,6 +158,12 @@ final class LaunchedApplication {
         updateRunning { $0.attachBy = attachBy }
     }
 
+    /// Gives the launched host the whole time again to attach a session, or to end.
+    func restartTimes(now: Int64) {
+        extendAttachTime(now: now)
+        updateRunning { if $0.terminatedAt != nil { $0.terminatedAt = now } }
+    }
+
     /// Removes the launch, which is over.
     func end() {
         forgetRun()

@@ -184,6 +184,17 @@ struct LaunchControllerTests {
             fixture.info.errorMessage == "the launched program attached no session within 60000 ms and was ended")
     }
 
+    @Test("if the machine sleeps when the time to attach a session ends, the program gets the whole time again")
+    func sleep() throws {
+        try fixture.begin()
+        _ = try fixture.connect(isLaunched: true)
+        fixture.runtime.fakeClocks.bootMilliseconds += 3_600_000
+        try fixture.advance(milliseconds: 59_000)
+        #expect(fixture.process.signals.isEmpty)
+        try fixture.advance(milliseconds: 2_000)
+        #expect(fixture.process.signals == ["TERM"])
+    }
+
     @Test("after the program has attached a session, the launch lasts while the program runs, even if it disconnects")
     func attached() throws {
         try fixture.begin()
