@@ -20,7 +20,7 @@ enum DaemonProcess {
     /// What the daemon, or the loader of its libraries, has written to stderr. A service writes to the journal instead.
     var errorText: String { if case .detached(let process) = self { process.errorText } else { "" } }
 
-    var isService: Bool { if case .service = self { true } else { false } }
+    var service: StartedService? { if case .service(let service) = self { service } else { nil } }
 
     var hasEnded: Bool {
         switch self {

@@ -75,7 +75,9 @@ struct DaemonStarter {
             let cause =
                 logError.read(directory) ?? directory.writeFailure()
                 ?? DaemonStartError.failure(stderr: process.errorText, program: program)
-            mayBeService = cause != nil || !process.isService
+            // A unit that already existed may be of an earlier daemon, which was ending.
+            let isOther = process.service.map { $0.alreadyExisted && self.logError == nil } ?? true
+            mayBeService = cause != nil || isOther
             let reason = cause.map { ": \($0.message)" } ?? ", and its log has no error"
             let failure = Failure(
                 cause?.status ?? .daemonUnavailable, "the daemon \(program) ended at once\(reason)",

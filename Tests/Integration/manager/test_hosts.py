@@ -68,6 +68,17 @@ def test_a_transfer_continues_when_the_service_of_its_host_is_stopped(
     until(lambda: backhaul.json("service", "status", code=3)["state"] in (None, "inactive"), "the daemon's leaving")
 
 
+def test_a_daemon_that_is_started_while_an_earlier_one_ends_is_a_service_too(
+        manager, host, backhaul, server, tmp_path):
+    daemon = backhaul.json("service", "status", code=3)["unit"]
+    # Like a daemon that is ending, this program has the name of the daemon's unit, and does not lock the store.
+    manager("systemd-run", "--user", "--quiet", f"--unit={daemon}", "--property=CollectMode=inactive-or-failed",
+            "sleep", "2")
+    host()
+    assert backhaul.json("service", "status", code=3)["state"] == "active"
+    until(lambda: is_whole(tmp_path, server), "the end of the transfer")
+
+
 def test_the_manager_restarts_a_killed_daemon_while_no_host_runs(manager, host, backhaul, server, tmp_path):
     unit = host()
     manager("systemctl", "--user", "stop", unit)
