@@ -212,7 +212,9 @@ let package = Package(
 
         // The inputs of the fuzzers are also tests. Only the build of scripts/fuzz uses CFuzzer.
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
-        .target(name: "FuzzCalls", dependencies: ["CBackhaul"], path: "Tests/Fuzz/Calls"),
+        .target(
+            name: "FuzzCalls", dependencies: ["CBackhaul"], path: "Tests/Fuzz/Calls",
+            cSettings: [.unsafeFlags(["-Wshadow", "-Werror"])]),
         .testTarget(
             name: "FuzzTests",
             dependencies: [

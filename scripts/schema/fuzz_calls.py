@@ -9,7 +9,7 @@ from .model import Field, Header, Struct
 from .swift_source import NOTE
 
 #: The values of fields for which no other value is safe: the fuzzer must not start a daemon or use another store.
-_FIXED = {"hosting": "BH_HOSTING_EMBEDDED", "store": "choices->folder", "daemon": "NULL"}
+_FIXED = {"hosting": "BH_HOSTING_EMBEDDED", "store": "choices->store", "daemon": "NULL"}
 #: Functions that the fuzzer calls only by itself: the memory to clear must exist.
 _LEFT_OUT = {"bh_init"}
 
@@ -59,6 +59,8 @@ def _fill(struct: Struct, header: Header) -> str:
             lines.append(f"    {place} = {size};")
         elif field.name in _FIXED:
             lines.append(f"    {place} = {_FIXED[field.name]};")
+        elif (struct.name, field.name) == ("bh_request", "url"):
+            lines.append(f"    {place} = choose(choices, 8) ? \"http://127.0.0.1:9/a\" : choose_text(choices);")
         elif field.name.startswith("reserved") or "[" in field.type:
             lines.append(f"    if (!choose(choices, 64)) memset(&{place}, 1, sizeof {place});")
         elif next_field and next_field.type == "size_t" and field.type.endswith("*") and "char *" != field.type[-6:]:
@@ -68,7 +70,9 @@ def _fill(struct: Struct, header: Header) -> str:
             lines += _list(field, place, f"value->{next_field.name}", header)
             next(fields)
         else:
-            lines.append(f"    if (!choose(choices, 4)) {_assign(field, place, header)}")
+            # A request with values in many fields is nearly always refused.
+            most = 16 if struct.name == "bh_request" else 4
+            lines.append(f"    if (!choose(choices, {most})) {_assign(field, place, header)}")
     return "\n".join([*lines, "}", "", ""])
 
 
@@ -84,10 +88,10 @@ def _list(field: Field, place: str, count: str, header: Header) -> list[str]:
             else f"list[i] = ({kind})choose_number(choices)")
     # The struct_size of the first element is the distance between the elements.
     most = 2 if struct else 4
-    return [f"    if (!choose(choices, 3)) {{ size_t count = choose(choices, {most});",
-            f"        {kind}{'' if kind.endswith('*') else ' '}*list = take_memory(choices, count * sizeof *list);",
-            f"        for (size_t i = 0; list && i < count; i++) {fill};",
-            f"        {place} = ({_cast(field)})list; {count} = list ? count : 0; }}"]
+    return [f"    if (!choose(choices, 3)) {{ size_t length = choose(choices, {most});",
+            f"        {kind}{'' if kind.endswith('*') else ' '}*list = take_memory(choices, length * sizeof *list);",
+            f"        for (size_t i = 0; list && i < length; i++) {fill};",
+            f"        {place} = ({_cast(field)})list; {count} = list ? length : 0; }}"]
 
 
 def _cast(field: Field) -> str:
@@ -122,8 +126,8 @@ def _call(function, header: Header) -> str:
                       "    begin_error(choices, &error_value);"]
         elif base in header.opaque and type_.endswith("**"):
             lines += [f"    {base} *{name}_value = UNTOUCHED, **{name} = &{name}_value;"]
-            if function.name != "bh_session_enqueue":
-                after.append(f'    check_untouched("{function.name}", status, {name}_value);')
+            after.append("    count_enqueued(status, count);" if function.name == "bh_session_enqueue"
+                         else f'    check_untouched("{function.name}", status, {name}_value);')
             if function.name != "bh_application_next_ticket":
                 after.append(f"    if ({name}_value != UNTOUCHED) "
                              f"keep_handle(choices, {base.removeprefix('bh_').upper()}, {name}_value);")

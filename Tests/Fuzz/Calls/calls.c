@@ -16,6 +16,8 @@ enum { THREADS = 3, PLACES = 6, TEXT_SIZE = 400 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static void *kept[KINDS][PLACES], *freed[KINDS];
 static char *violation;
+// The tasks that the calls of this process have enqueued. Most calls do little in a session without tasks.
+static _Atomic size_t enqueued;
 
 static void violate(const char *format, ...) {
     va_list arguments;
@@ -75,7 +77,7 @@ const char *choose_text(struct choices *choices) {
         "http://127.0.0.1:9/a",
         "http://127.0.0.1:9/b",
         "/a",
-        "/files/b",
+        "/b",
         "22:00-06:30",
         "200-299,404",
         "image/*, application/zip",
@@ -95,7 +97,7 @@ const char *choose_text(struct choices *choices) {
     if (!text) return NULL;
     char *copy = take_memory(choices, TEXT_SIZE);
     if (!copy) return NULL;
-    snprintf(copy, TEXT_SIZE, "%s%s", text[0] == '/' ? choices->folder : "", text);
+    snprintf(copy, TEXT_SIZE, "%s%s", text[0] == '/' ? choices->files : "", text);
     return copy;
 }
 
@@ -157,6 +159,13 @@ void check_untouched(const char *function, bh_status status, const void *output)
     if (status != BH_OK && output != UNTOUCHED) violate("%s changes its output with the status %d", function, status);
 }
 
+void count_enqueued(bh_status status, size_t count) {
+    if (status == BH_OK) enqueued += count;
+}
+
+// scripts/fuzz reads this line.
+static void print_enqueued(void) { fprintf(stderr, "tasks enqueued: %zu\n", enqueued); }
+
 static void make_call(struct choices *choices) {
     size_t used = 16;
     memcpy(choices->memory, &used, sizeof used);
@@ -191,12 +200,12 @@ static void *make_calls(void *argument) {
     return NULL;
 }
 
-bh_application *fuzz_open(const char *folder) {
+bh_application *fuzz_open(const char *store) {
     bh_application_options options = BH_INIT(bh_application_options);
     bh_error error = BH_INIT(bh_error);
     bh_application *application = NULL;
     options.identifier = "org.example.fuzz";
-    options.store = folder;
+    options.store = store;
     options.hosting = BH_HOSTING_EMBEDDED;
     if (bh_application_open(&options, BH_WAIT_DEFAULT, &application, &error)) {
         violate("the application cannot be opened: %s", error.message);
@@ -206,10 +215,10 @@ bh_application *fuzz_open(const char *folder) {
 
 void fuzz_close(bh_application *application) { bh_application_close(application); }
 
-static void open_all(const char *folder) {
+static void open_all(const char *store) {
     bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_error error = BH_INIT(bh_error);
-    bh_application *application = fuzz_open(folder);
+    bh_application *application = fuzz_open(store);
     bh_session *session = NULL;
     configuration.identifier = "gallery";
     if (application &&
@@ -220,16 +229,18 @@ static void open_all(const char *folder) {
     kept[SESSION][0] = session;
 }
 
-char *fuzz_calls(const uint8_t *bytes, size_t size, const char *folder) {
+char *fuzz_calls(const uint8_t *bytes, size_t size, const char *store, const char *files) {
     static struct choices all[THREADS];
+    static bool prints_enqueued;
     pthread_t threads[THREADS];
+    if (!prints_enqueued) prints_enqueued = !atexit(print_enqueued);
     violation = NULL;
     memset(kept, 0, sizeof kept);
     memset(freed, 0, sizeof freed);
-    open_all(folder);
+    open_all(store);
     for (size_t i = 0; i < THREADS; i++) {
         size_t begin = size * i / THREADS, end = size * (i + 1) / THREADS;
-        all[i] = (struct choices){.bytes = bytes + begin, .size = end - begin, .folder = folder};
+        all[i] = (struct choices){.bytes = bytes + begin, .size = end - begin, .store = store, .files = files};
         if (pthread_create(&threads[i], NULL, make_calls, &all[i])) abort();
     }
     for (size_t i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);

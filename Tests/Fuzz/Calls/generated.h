@@ -5,14 +5,14 @@ static void fill_bh_launch_command(struct choices *choices, bh_launch_command *v
     memset(value, 0, sizeof *value);
     value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
     if (!choose(choices, 4)) value->program = choose_text(choices);
-    if (!choose(choices, 3)) { size_t count = choose(choices, 4);
-        const char **list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) list[i] = choose_text(choices);
-        value->arguments = (const char *const *)list; value->argument_count = list ? count : 0; }
-    if (!choose(choices, 3)) { size_t count = choose(choices, 4);
-        const char **list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) list[i] = choose_text(choices);
-        value->environment = (const char *const *)list; value->environment_count = list ? count : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+        const char **list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) list[i] = choose_text(choices);
+        value->arguments = (const char *const *)list; value->argument_count = list ? length : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+        const char **list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) list[i] = choose_text(choices);
+        value->environment = (const char *const *)list; value->environment_count = list ? length : 0; }
     if (!choose(choices, 4)) value->working_directory = choose_text(choices);
     if (!choose(choices, 4)) value->attach_timeout_ms = (uint32_t)choose_number(choices);
     if (!choose(choices, 4)) value->first_delay_ms = (uint32_t)choose_number(choices);
@@ -24,7 +24,7 @@ static void fill_bh_application_options(struct choices *choices, bh_application_
     memset(value, 0, sizeof *value);
     value->struct_size = sizeof *value;
     if (!choose(choices, 4)) value->identifier = choose_text(choices);
-    value->store = choices->folder;
+    value->store = choices->store;
     value->hosting = BH_HOSTING_EMBEDDED;
     if (!choose(choices, 4)) value->flags = (bh_application_flags)choose_number(choices);
     value->daemon = NULL;
@@ -137,10 +137,10 @@ static void fill_bh_session_configuration(struct choices *choices, bh_session_co
     if (!choose(choices, 4)) fill_bh_proxy_settings(choices, &value->proxy);
     if (!choose(choices, 4)) fill_bh_budget(choices, &value->budget);
     if (!choose(choices, 4)) value->bytes_per_second = (uint64_t)choose_number(choices);
-    if (!choose(choices, 3)) { size_t count = choose(choices, 2);
-        bh_header *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) fill_bh_header(choices, &list[i]);
-        value->headers = (const bh_header *)list; value->header_count = list ? count : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+        bh_header *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) fill_bh_header(choices, &list[i]);
+        value->headers = (const bh_header *)list; value->header_count = list ? length : 0; }
     if (!choose(choices, 4)) value->connections_per_origin = (uint32_t)choose_number(choices);
     if (!choose(choices, 4)) value->maximum_running_tasks = (uint32_t)choose_number(choices);
     if (!choose(choices, 4)) value->history_limit = (uint32_t)choose_number(choices);
@@ -160,10 +160,10 @@ static void fill_bh_part(struct choices *choices, bh_part *value) {
     value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
     if (!choose(choices, 4)) value->name = choose_text(choices);
     if (!choose(choices, 4)) value->file = choose_text(choices);
-    if (!choose(choices, 3)) { size_t count = choose(choices, 4);
-        char *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) list[i] = (char)choose_number(choices);
-        value->value = (const void *)list; value->value_size = list ? count : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+        char *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) list[i] = (char)choose_number(choices);
+        value->value = (const void *)list; value->value_size = list ? length : 0; }
     if (!choose(choices, 4)) value->file_name = choose_text(choices);
     if (!choose(choices, 4)) value->media_type = choose_text(choices);
 }
@@ -184,10 +184,10 @@ static void fill_bh_dependency(struct choices *choices, bh_dependency *value) {
     if (!choose(choices, 4)) value->idempotency_key = choose_text(choices);
     if (!choose(choices, 4)) value->url = choose_text(choices);
     if (!choose(choices, 4)) value->body = choose_text(choices);
-    if (!choose(choices, 3)) { size_t count = choose(choices, 2);
-        bh_header *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) fill_bh_header(choices, &list[i]);
-        value->headers = (const bh_header *)list; value->header_count = list ? count : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+        bh_header *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) fill_bh_header(choices, &list[i]);
+        value->headers = (const bh_header *)list; value->header_count = list ? length : 0; }
     if (!choose(choices, 4)) value->if_fails = (bh_dependency_failure)choose_number(choices);
     if (!choose(choices, 64)) memset(&value->reserved, 1, sizeof value->reserved);
 }
@@ -195,52 +195,52 @@ static void fill_bh_dependency(struct choices *choices, bh_dependency *value) {
 static void fill_bh_request(struct choices *choices, bh_request *value) {
     memset(value, 0, sizeof *value);
     value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    if (!choose(choices, 4)) value->url = choose_text(choices);
-    if (!choose(choices, 4)) value->destination = choose_text(choices);
-    if (!choose(choices, 4)) value->idempotency_key = choose_text(choices);
-    if (!choose(choices, 3)) { size_t count = choose(choices, 2);
-        bh_header *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) fill_bh_header(choices, &list[i]);
-        value->headers = (const bh_header *)list; value->header_count = list ? count : 0; }
-    if (!choose(choices, 3)) { size_t count = choose(choices, 4);
-        char *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) list[i] = (char)choose_number(choices);
-        value->user_data = (const void *)list; value->user_data_size = list ? count : 0; }
-    if (!choose(choices, 4)) value->method = choose_text(choices);
-    if (!choose(choices, 4)) value->group = choose_text(choices);
-    if (!choose(choices, 4)) value->checksum = choose_text(choices);
-    if (!choose(choices, 4)) value->expected_size = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->body_file = choose_text(choices);
-    if (!choose(choices, 3)) { size_t count = choose(choices, 4);
-        char *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) list[i] = (char)choose_number(choices);
-        value->body = (const void *)list; value->body_size = list ? count : 0; }
-    if (!choose(choices, 3)) { size_t count = choose(choices, 2);
-        bh_part *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) fill_bh_part(choices, &list[i]);
-        value->parts = (const bh_part *)list; value->part_count = list ? count : 0; }
-    if (!choose(choices, 4)) {
+    value->url = choose(choices, 8) ? "http://127.0.0.1:9/a" : choose_text(choices);
+    if (!choose(choices, 16)) value->destination = choose_text(choices);
+    if (!choose(choices, 16)) value->idempotency_key = choose_text(choices);
+    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+        bh_header *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) fill_bh_header(choices, &list[i]);
+        value->headers = (const bh_header *)list; value->header_count = list ? length : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+        char *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) list[i] = (char)choose_number(choices);
+        value->user_data = (const void *)list; value->user_data_size = list ? length : 0; }
+    if (!choose(choices, 16)) value->method = choose_text(choices);
+    if (!choose(choices, 16)) value->group = choose_text(choices);
+    if (!choose(choices, 16)) value->checksum = choose_text(choices);
+    if (!choose(choices, 16)) value->expected_size = (uint64_t)choose_number(choices);
+    if (!choose(choices, 16)) value->body_file = choose_text(choices);
+    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+        char *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) list[i] = (char)choose_number(choices);
+        value->body = (const void *)list; value->body_size = list ? length : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+        bh_part *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) fill_bh_part(choices, &list[i]);
+        value->parts = (const bh_part *)list; value->part_count = list ? length : 0; }
+    if (!choose(choices, 16)) {
         bh_policy *part = take_memory(choices, sizeof *part);
         if (part) fill_bh_policy(choices, part);
         value->policy = part;
     }
-    if (!choose(choices, 4)) value->expires_ms = (int64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->earliest_start_ms = (int64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->latest_start_ms = (int64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->expected_bytes_received = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->expected_bytes_sent = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->flags = (bh_request_flags)choose_number(choices);
-    if (!choose(choices, 4)) value->if_exists = (bh_if_exists)choose_number(choices);
-    if (!choose(choices, 4)) value->body_source = (bh_body_source)choose_number(choices);
-    if (!choose(choices, 4)) value->refresh = (bh_refresh)choose_number(choices);
-    if (!choose(choices, 4)) value->priority = (int32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->mode = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->range_start = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->range_size = (uint64_t)choose_number(choices);
-    if (!choose(choices, 3)) { size_t count = choose(choices, 2);
-        bh_dependency *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) fill_bh_dependency(choices, &list[i]);
-        value->after = (const bh_dependency *)list; value->after_count = list ? count : 0; }
+    if (!choose(choices, 16)) value->expires_ms = (int64_t)choose_number(choices);
+    if (!choose(choices, 16)) value->earliest_start_ms = (int64_t)choose_number(choices);
+    if (!choose(choices, 16)) value->latest_start_ms = (int64_t)choose_number(choices);
+    if (!choose(choices, 16)) value->expected_bytes_received = (uint64_t)choose_number(choices);
+    if (!choose(choices, 16)) value->expected_bytes_sent = (uint64_t)choose_number(choices);
+    if (!choose(choices, 16)) value->flags = (bh_request_flags)choose_number(choices);
+    if (!choose(choices, 16)) value->if_exists = (bh_if_exists)choose_number(choices);
+    if (!choose(choices, 16)) value->body_source = (bh_body_source)choose_number(choices);
+    if (!choose(choices, 16)) value->refresh = (bh_refresh)choose_number(choices);
+    if (!choose(choices, 16)) value->priority = (int32_t)choose_number(choices);
+    if (!choose(choices, 16)) value->mode = (uint32_t)choose_number(choices);
+    if (!choose(choices, 16)) value->range_start = (uint64_t)choose_number(choices);
+    if (!choose(choices, 16)) value->range_size = (uint64_t)choose_number(choices);
+    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+        bh_dependency *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) fill_bh_dependency(choices, &list[i]);
+        value->after = (const bh_dependency *)list; value->after_count = list ? length : 0; }
 }
 
 static void fill_bh_challenge_response(struct choices *choices, bh_challenge_response *value) {
@@ -250,10 +250,10 @@ static void fill_bh_challenge_response(struct choices *choices, bh_challenge_res
     if (!choose(choices, 4)) value->flags = (bh_challenge_response_flags)choose_number(choices);
     if (!choose(choices, 4)) value->user = choose_text(choices);
     if (!choose(choices, 4)) value->password = choose_text(choices);
-    if (!choose(choices, 3)) { size_t count = choose(choices, 2);
-        bh_header *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) fill_bh_header(choices, &list[i]);
-        value->headers = (const bh_header *)list; value->header_count = list ? count : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+        bh_header *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) fill_bh_header(choices, &list[i]);
+        value->headers = (const bh_header *)list; value->header_count = list ? length : 0; }
     if (!choose(choices, 4)) value->url = choose_text(choices);
     if (!choose(choices, 4)) value->expires_ms = (int64_t)choose_number(choices);
 }
@@ -261,10 +261,10 @@ static void fill_bh_challenge_response(struct choices *choices, bh_challenge_res
 static void fill_bh_task_selection(struct choices *choices, bh_task_selection *value) {
     memset(value, 0, sizeof *value);
     value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    if (!choose(choices, 3)) { size_t count = choose(choices, 4);
-        uint64_t *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) list[i] = (uint64_t)choose_number(choices);
-        value->ids = (const uint64_t *)list; value->id_count = list ? count : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+        uint64_t *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) list[i] = (uint64_t)choose_number(choices);
+        value->ids = (const uint64_t *)list; value->id_count = list ? length : 0; }
     if (!choose(choices, 4)) value->group = choose_text(choices);
     if (!choose(choices, 4)) value->states = (uint32_t)choose_number(choices);
     if (!choose(choices, 64)) memset(&value->reserved, 1, sizeof value->reserved);
@@ -643,16 +643,17 @@ static bh_status make_bh_session_enqueue(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
     const bh_request *requests = NULL; size_t count = 0;
-    if (!choose(choices, 3)) { size_t count = choose(choices, 2);
-        bh_request *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) fill_bh_request(choices, &list[i]);
-        requests = (const bh_request *)list; count = list ? count : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+        bh_request *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) fill_bh_request(choices, &list[i]);
+        requests = (const bh_request *)list; count = list ? length : 0; }
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *results_value = UNTOUCHED, **results = &results_value;
     bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_enqueue(session, requests, count, timeout_ms, results, error);
+    count_enqueued(status, count);
     if (results_value != UNTOUCHED) keep_handle(choices, BATCH, results_value);
     check_status(choices, "bh_session_enqueue", status, error);
     return status;
@@ -679,10 +680,10 @@ static bh_status make_bh_session_acknowledge(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
     const uint64_t *ids = NULL; size_t count = 0;
-    if (!choose(choices, 3)) { size_t count = choose(choices, 4);
-        uint64_t *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) list[i] = (uint64_t)choose_number(choices);
-        ids = (const uint64_t *)list; count = list ? count : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+        uint64_t *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) list[i] = (uint64_t)choose_number(choices);
+        ids = (const uint64_t *)list; count = list ? length : 0; }
     int32_t timeout_ms = choose_timeout(choices);
     uint64_t acknowledged_value = 7, *acknowledged = choose(choices, 8) ? &acknowledged_value : NULL;
     bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
@@ -950,10 +951,10 @@ static bh_status make_bh_tasks_attempts(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
     const uint64_t *task_ids = NULL; size_t count = 0;
-    if (!choose(choices, 3)) { size_t count = choose(choices, 4);
-        uint64_t *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) list[i] = (uint64_t)choose_number(choices);
-        task_ids = (const uint64_t *)list; count = list ? count : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+        uint64_t *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) list[i] = (uint64_t)choose_number(choices);
+        task_ids = (const uint64_t *)list; count = list ? length : 0; }
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *attempts_value = UNTOUCHED, **attempts = &attempts_value;
     bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
@@ -986,10 +987,10 @@ static bh_status make_bh_tasks_waits(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
     const uint64_t *task_ids = NULL; size_t count = 0;
-    if (!choose(choices, 3)) { size_t count = choose(choices, 4);
-        uint64_t *list = take_memory(choices, count * sizeof *list);
-        for (size_t i = 0; list && i < count; i++) list[i] = (uint64_t)choose_number(choices);
-        task_ids = (const uint64_t *)list; count = list ? count : 0; }
+    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+        uint64_t *list = take_memory(choices, length * sizeof *list);
+        for (size_t i = 0; list && i < length; i++) list[i] = (uint64_t)choose_number(choices);
+        task_ids = (const uint64_t *)list; count = list ? length : 0; }
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *waits_value = UNTOUCHED, **waits = &waits_value;
     bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;

@@ -14,7 +14,9 @@ struct choices {
     const uint8_t *bytes;
     size_t size;
     size_t used;
-    const char *folder;
+    const char *store;
+    // The folder of the paths.
+    const char *files;
     _Alignas(16) char memory[16384];
 };
 
@@ -31,6 +33,7 @@ void *take_memory(struct choices *choices, size_t size);
 void keep_handle(struct choices *choices, enum kind kind, void *handle);
 void begin_error(struct choices *choices, bh_error *error);
 void check_status(struct choices *choices, const char *function, bh_status status, bh_error *error);
+void count_enqueued(bh_status status, size_t count);
 void check_untouched(const char *function, bh_status status, const void *output);
 
 struct call {

@@ -24,9 +24,20 @@ enum Calls {
     }()
 
     private static func makeCalls(_ bytes: [UInt8], in scratch: Scratch) throws {
-        guard let text = fuzz_calls(bytes, bytes.count, scratch.path + "/store") else { return }
+        let files = scratch.path + "/files"
+        try makeFile(in: files)
+        guard let text = fuzz_calls(bytes, bytes.count, scratch.path + "/store", files) else { return }
         defer { free(text) }
         throw Violation(description: String(cString: text))
+    }
+
+    /// The paths `a`, which exists before the calls of each input, and `b` are arguments of calls. They are outside of
+    /// the store, because a destination in the store is refused.
+    private static func makeFile(in folder: String) throws(Violation) {
+        mkdir(folder, 0o700)
+        let file = open(folder + "/a", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(file) }
+        try require(write(file, "a", 1) == 1, "/dev/shm has no room for a file")
     }
 }
 

@@ -5,10 +5,10 @@
 
 typedef struct bh_application bh_application;
 
-// Opens the library on a store in `folder`, so that its engine runs until fuzz_close.
-bh_application *fuzz_open(const char *folder);
+// Opens the library on a store, so that its engine runs until fuzz_close.
+bh_application *fuzz_open(const char *store);
 void fuzz_close(bh_application *application);
 
-// Opens the library on a store in `folder`, makes the calls in three threads, and closes everything. Returns NULL, or
-// what was wrong. The caller frees the text.
-char *fuzz_calls(const uint8_t *bytes, size_t size, const char *folder);
+// Opens the library on a store, makes the calls in three threads, and closes everything. Paths are in the folder
+// `files`. Returns NULL, or what was wrong. The caller frees the text.
+char *fuzz_calls(const uint8_t *bytes, size_t size, const char *store, const char *files);
