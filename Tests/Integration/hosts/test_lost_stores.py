@@ -280,6 +280,7 @@ def test_the_error_for_a_damaged_store_names_the_damaged_page(host, store, store
     with pytest.raises(StoreError, match=r"its page \d+ does not match its checksum") as raised:
         host()
     assert raised.value.status is Status.STORE_DAMAGED
+    assert (store / DATABASE).read_bytes() == content
 
 
 @NEEDS_STRACE
