@@ -11,6 +11,7 @@ import backhaul
 from backhaul import ChallengeKind, EventKind, Reason, Scheme, Status, TaskState
 from servers.behaviour import Behaviour, redirect
 from servers.content import Content, sha256_of
+from servers.misbehaving import MisbehavingServer
 from testbed.challenges import ASK_FOR_CREDENTIALS, challenge, task_events
 from testbed.host import until
 
@@ -135,10 +136,9 @@ def test_a_401_fails_a_task_if_its_session_never_asks_the_host_for_a_credential(
     assert (event.status, event.http_status) == (Status.HTTP_STATUS, 401)
 
 
-def test_a_token_is_sent_only_to_its_own_server(host, misbehaving, nginx, served, downloads):
+def test_a_token_is_sent_only_to_its_own_server(host, misbehaving, downloads):
     content = Content(10_000)
     url = misbehaving.serve("/api", content, authorization="Bearer token", challenge='Bearer realm="api"')
-    away = misbehaving.serve("/away", content, [redirect(f"{nginx.url}/{served.names[7]}")] * 2)
     one = host()
     one.session(**ASK_FOR_CREDENTIALS)
     one.download(url, downloads / "api")
@@ -148,10 +148,13 @@ def test_a_token_is_sent_only_to_its_own_server(host, misbehaving, nginx, served
         one.respond(asked.id, **CREDENTIAL)
     one.respond(asked.id, headers={"Authorization": "Bearer token"})
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
-    one.download(away, downloads / "away")
-    until(lambda: (downloads / "away").exists(), bool)
-    # The origin that accepts the token gets the token without another challenge.
-    assert misbehaving.log("/away")[0].headers["authorization"] == "Bearer token"
+    with MisbehavingServer() as other:
+        away = misbehaving.serve("/away", content, [redirect(other.serve("/target", content))] * 2)
+        one.download(away, downloads / "away")
+        until(lambda: (downloads / "away").exists(), bool)
+        # The origin that accepts the token gets the token without another challenge.
+        assert misbehaving.log("/away")[0].headers["authorization"] == "Bearer token"
+        assert other.log("/target") and all("authorization" not in asked.headers for asked in other.log())
 
 
 def test_a_download_resumes_after_a_kill_when_the_host_gives_the_credential_again(host, misbehaving, downloads):
