@@ -166,6 +166,46 @@ def test_a_socket_of_another_user_is_not_used(host, store):
             (store / "engine.socket").unlink(missing_ok=True)
 
 
+def answer_to_user(user, store):
+    """Returns b"connected:" and what a daemon sends to a process of the user until it closes the connection."""
+    # Each engine answers a hello of another version (docs/wire.md).
+    hello = b"\x01bhul" + struct.pack("<HI", 0, 0x00_09_00) + b"unknown fields"
+    reader, writer = os.pipe()
+    child_process = os.fork()
+    if child_process == 0:
+        try:
+            # Other users may be unable to enter the directories above the store.
+            os.chdir(store)
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(60)
+                client.connect("engine.socket")
+                os.write(writer, b"connected")
+                answer = b""
+                with suppress(ConnectionError):
+                    client.sendall(struct.pack("<I", len(hello)) + hello)
+                    answer = client.recv(100)
+                os.write(writer, b":" + answer)
+        finally:
+            os._exit(0)
+    os.close(writer)
+    os.waitpid(child_process, 0)
+    with os.fdopen(reader, "rb") as pipe:
+        return pipe.read()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_the_daemon_closes_the_connection_of_another_user_without_an_answer(host, store):
+    host()
+    store.chmod(0o711)
+    (store / "engine.socket").chmod(0o666)
+    assert answer_to_user(65_534, store) == b"connected:"
+    assert b"bhul" in answer_to_user(0, store)
+    store.chmod(0o700)
+
+
 def hostile(store, payload):
     """Returns a connection that has sent the payload and stays open."""
     peer = socket.socket(socket.AF_UNIX)
