@@ -1,5 +1,6 @@
 """Clients that are slow, silent or send other bytes than a request do not disturb the daemon."""
 
+import os
 import socket
 import threading
 
@@ -57,6 +58,24 @@ def test_many_silent_connections_disturb_neither_scrapes_nor_transfers(served_me
                       for number in range(20)])
         assert [event.state for event in host.wait_for()[:-1]] == [TaskState.SUCCEEDED] * 20
         assert served_metrics.get().status == 200
+    finally:
+        for client in clients:
+            client.close()
+
+
+def test_at_most_16_silent_connections_stay_open(served_metrics):
+    def count_descriptors():
+        assert served_metrics.get().status == 200
+        return len(os.listdir(f"/proc/{served_metrics.process.pid}/fd"))
+
+    before = count_descriptors()
+    clients = []
+    try:
+        for _ in range(CONNECTIONS):
+            clients.append(connected(served_metrics))
+            clients[-1].sendall(b"GET")
+        # Other threads of the daemon may open a few files.
+        assert 0 < count_descriptors() - before <= 20
     finally:
         for client in clients:
             client.close()
