@@ -15,6 +15,7 @@ static bh_session_configuration everything(void) {
     given.retry.unsafe_methods = BH_YES;
     given.retry.statuses = "503,520-529";
     given.rules.accepted_statuses = "200,404";
+    given.rules.accepted_types = "image/*,application/zip";
     given.rules.http_version = BH_HTTP_1_1;
     given.rules.redirects = BH_REDIRECTS_SAME_ORIGIN;
     given.rules.maximum_redirects = 3;
@@ -46,6 +47,7 @@ static void a_configuration_is_read_back_unchanged(void) {
     CHECK(got->retry.unsafe_methods == BH_YES && got->rules.http_version == BH_HTTP_1_1);
     CHECK_TEXT("503,520-529", got->retry.statuses);
     CHECK_TEXT("200,404", got->rules.accepted_statuses);
+    CHECK_TEXT("image/*,application/zip", got->rules.accepted_types);
     CHECK(got->rules.redirects == BH_REDIRECTS_SAME_ORIGIN && got->rules.maximum_redirects == 3);
     CHECK(got->rules.maximum_size == 4);
     CHECK(got->header_count == 2 && got->bytes_per_second == 5);
@@ -104,6 +106,7 @@ static void the_error_for_an_invalid_setting_names_the_field(void) {
     CHECK_BAD("retry.unsafe_methods", given.retry.unsafe_methods = 3);
     CHECK_BAD("retry.statuses", given.retry.statuses = "5xx");
     CHECK_BAD("accepted_statuses", given.rules.accepted_statuses = "200-");
+    CHECK_BAD("accepted_types", given.rules.accepted_types = "a");
     CHECK_BAD("http_version", given.rules.http_version = 4);
     CHECK_BAD("redirects", given.rules.redirects = 4);
     CHECK_BAD("maximum_redirects", given.rules.maximum_redirects = 101);

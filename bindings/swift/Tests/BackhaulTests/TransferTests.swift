@@ -21,6 +21,18 @@ struct TransferTests: EmbeddedTests {
         return events
     }
 
+    /// Returns the names of the properties that are nil, in the value and in the structs in it.
+    private func unset(_ value: Any) -> [String] {
+        Mirror(reflecting: value).children.flatMap { name, property -> [String] in
+            let mirror = Mirror(reflecting: property)
+            switch mirror.displayStyle {
+            case .optional: return mirror.children.isEmpty ? [name ?? ""] : []
+            case .struct: return unset(property)
+            default: return []
+            }
+        }
+    }
+
     @Test("every setting of a session is stored as given")
     func configuration() async throws {
         var given = SessionConfiguration(identifier: "gallery")
@@ -34,6 +46,7 @@ struct TransferTests: EmbeddedTests {
         given.retry.unsafeMethods = true
         given.retry.statuses = "503"
         given.rules.acceptedStatuses = "200,404"
+        given.rules.acceptedTypes = "image/*,application/zip"
         given.rules.requestTimeout = .seconds(7)
         given.rules.resourceTimeout = .seconds(8)
         given.rules.httpVersion = .http1_1
@@ -76,6 +89,7 @@ struct TransferTests: EmbeddedTests {
         given.slowPause = .seconds(15)
         given.isDiscretionaryIfLaunched = false
         given.tolerances = [.missingCloseNotify, .earlyResponse]
+        #expect(unset(given) == [], "the test gives no value for these properties")
         let application = try await open()
         let session = try await application.createSession(given, role: .produce)
         #expect(try await session.configuration() == given)
