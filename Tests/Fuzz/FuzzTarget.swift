@@ -24,12 +24,16 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         FuzzTarget(name: "cookies", run: ResponseFields.cookies),
         FuzzTarget(name: "s3-document", run: ObjectStores.document),
         FuzzTarget(name: "s3-credentials", run: ObjectStores.credentials),
-        // From the other side of the engine's socket, and from a damaged store.
+        FuzzTarget(name: "upload-response", run: Uploads.responses),
+        // From clients of the engine's socket and of the metrics, from the engine, and from a damaged store or fleet.
         FuzzTarget(name: "wire-client", run: Wires.client),
         FuzzTarget(name: "wire-engine", run: Wires.engine),
+        FuzzTarget(name: "scrape", run: Scrapes.request),
         FuzzTarget(name: "stored-reply", run: Wires.storedReply),
+        FuzzTarget(name: "fleet-value", run: Wires.fleetValue),
         FuzzTarget(name: "store-blob", run: Rows.blob),
         FuzzTarget(name: "store-rows", run: Rows.check),
+        FuzzTarget(name: "part-journal", run: Journals.parts),
         // From files and arguments of the user.
         FuzzTarget(name: "quiet-hours", run: UserTexts.quietHours),
         FuzzTarget(name: "status-list", run: UserTexts.statusList),
@@ -37,6 +41,7 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
         FuzzTarget(name: "json", run: UserTexts.json),
         FuzzTarget(name: "checksums", run: UserTexts.checksums),
         FuzzTarget(name: "netrc", run: UserTexts.netrc),
+        FuzzTarget(name: "aws-profiles", run: UserTexts.awsProfiles),
         FuzzTarget(name: "configuration", run: UserTexts.configuration),
         // From the system.
         FuzzTarget(name: "device-event", run: SystemMessages.deviceEvent),

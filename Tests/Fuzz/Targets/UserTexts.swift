@@ -79,6 +79,31 @@ enum UserTexts {
         return "\"" + value.unicodeScalars.map { escapes[$0] ?? String($0) }.joined() + "\""
     }
 
+    /// The texts of AWS's files config and credentials are separated by NUL.
+    @Sendable static func awsProfiles(_ bytes: [UInt8]) throws {
+        let texts = FuzzInput(bytes).parts().map { String(decoding: $0, as: UTF8.self) }
+        let (config, credentials) = (texts[0], texts.count > 1 ? texts[1] : "")
+        let profiles = AWSProfiles(config: config, credentials: credentials)
+        let secrets = AWSProfiles(config: "", credentials: credentials)
+        for name in ["default", "a"] {
+            guard let settings = profiles.profile(name) else { continue }
+            let text = "[\(name)]\n" + settings.map { awsLine($0, $1) }.joined(separator: "\n")
+            let again = AWSProfiles(config: "", credentials: text).profile(name)
+            try requireEqual(again, settings, "the profile \(name), written and read")
+            // A section `services` has priority for the settings of S3.
+            for (key, value) in secrets.profile(name) ?? [:] where !key.hasPrefix("s3.") {
+                try requireEqual(settings[key], value, "the setting \(key), which the file of credentials has")
+            }
+        }
+    }
+
+    /// A tab keeps a combining mark at the start of a value apart from the sign. A value that begins with the sign of a
+    /// comment is only a value if no blank precedes it.
+    private static func awsLine(_ key: String, _ value: String) -> String {
+        let gap = value.first == "#" || value.first == ";" ? "" : "\t"
+        return key + (key.isEmpty ? "" : "\t") + "=" + gap + value
+    }
+
     @Sendable static func configuration(_ bytes: [UInt8]) throws {
         let text = String(decoding: bytes, as: UTF8.self)
         do throws(CommandError) {

@@ -55,13 +55,26 @@ enum Wires {
 
     /// The reply to a command, as the database has it.
     @Sendable static func storedReply(_ bytes: [UInt8]) throws {
-        let reply: Reply
-        do throws(Failure) { reply = try Wire.decodeReply(bytes) } catch {
+        try checkStored(bytes, Wire.decodeReply, Wire.encodeReply)
+    }
+
+    /// A value, as the database of a fleet has it. The type of the value is not in the bytes.
+    @Sendable static func fleetValue(_ bytes: [UInt8]) throws {
+        try checkStored(bytes, Wire.decodeRequest, Wire.encodeRequest)
+        try checkStored(bytes, Wire.decodeOutcome, Wire.encodeOutcome)
+        try checkStored(bytes, Wire.decodeConfiguration, Wire.encodeConfiguration)
+    }
+
+    private static func checkStored<Value>(
+        _ bytes: [UInt8], _ decode: ([UInt8]) throws(Failure) -> Value, _ encode: (Value) -> [UInt8]
+    ) throws {
+        let value: Value
+        do throws(Failure) { value = try decode(bytes) } catch {
             try require([.storeDamaged, .engineIncompatible].contains(error.status), "the failure \(error)")
             return
         }
-        let written = Wire.encodeReply(reply)
-        try require(written.count <= bytes.count, "a reply of \(written.count) bytes from \(bytes.count) bytes")
-        try requireEqual(Wire.encodeReply(try Wire.decodeReply(written)), written, "a reply, written and read")
+        let written = encode(value)
+        try require(written.count <= bytes.count, "a value of \(written.count) bytes from \(bytes.count) bytes")
+        try requireEqual(encode(try decode(written)), written, "a \(Value.self), written and read")
     }
 }
