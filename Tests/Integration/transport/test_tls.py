@@ -4,6 +4,7 @@ import base64
 import ctypes
 import datetime
 import hashlib
+import socket
 import ssl
 import subprocess
 
@@ -80,6 +81,27 @@ def test_the_minimum_tls_version_is_enforced(fetch, serve, authority, newest, mi
         assert event.state is TaskState.SUCCEEDED
     else:
         fails(event, "does not speak TLS 1.3", "tls.minimum_version")
+
+
+def limit_to_tls_1_1(context):
+    # OpenSSL uses the hash algorithms of TLS 1.1 only at this security level.
+    context.set_ciphers("DEFAULT:@SECLEVEL=0")
+    context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
+    return context
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_server_that_speaks_only_tls_1_1_is_refused(fetch, serve, authority):
+    server = serve(limit_to_tls_1_1(authority.context()))
+    client = limit_to_tls_1_1(ssl.create_default_context(cafile=authority.file))
+    with socket.create_connection(("127.0.0.1", server.port)) as plain:
+        try:
+            with client.wrap_socket(plain, server_hostname="127.0.0.1") as connection:
+                assert connection.version() == "TLSv1.1"
+        except ssl.SSLError as error:
+            pytest.skip(f"this OpenSSL has no TLS 1.1: {error}")
+    fails(fetch(server.url + "/a", ca_file=authority.file), "does not speak TLS 1.2", "tls.minimum_version")
+    assert server.log() == []
 
 
 def test_pinned_public_keys_are_enforced(fetch, serve, authority):
