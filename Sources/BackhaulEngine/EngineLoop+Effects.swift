@@ -62,7 +62,8 @@ extension EngineLoop {
         case .activitiesNeed(let needs): conditions.activityNeeds = needs
         case .credentialsChanged(let session): tasks.scheduler.credentialsChanged(of: session)
         case .parkReadyTasks(let session): parkReadyTasks(of: session)
-        case .tasksWait(let lanes, let reload): tasks.scheduler.tasksWait(in: lanes, reload: reload)
+        case .tasksWait(let lanes, let reload, let priority):
+            tasks.scheduler.tasksWait(in: lanes, reload: reload, priority: priority)
         case .due(let time): tasks.scheduler.due(at: time)
         case .hold(let action): apply(action)
         case .waitBegan(let subject, let scopes, let hold): base.journal.begin(subject, scopes, hold)
@@ -183,7 +184,7 @@ extension EngineLoop {
             housekeeping.requestBodies.sweep()
         }
         queue(base.credentials.closed(change.closedChallenges, of: change.session))
-        tasks.scheduler.tasksWait(in: change.lanes, reload: false)
+        tasks.scheduler.tasksWait(in: change.lanes, reload: false, priority: change.priority)
         announce(change)
         if change.sessionRemoved { removed(change) }
     }
@@ -209,7 +210,7 @@ extension EngineLoop {
         hosts.activities.tasksEnded(change.tasks)
         if change.abandonsUploads { housekeeping.abandonedUploads.remove() }
         for state in change.endedDependents { base.counters.tasksEnded(1, as: state) }
-        tasks.scheduler.tasksWait(in: change.released, reload: false)
+        tasks.scheduler.tasksWait(in: change.released, reload: false, priority: change.priority)
         if change.withdrawsEnd { queue(clients.events.endWithdrawn(in: change.session)) }
         guard change.newestEvent > .zero else { return }
         if change.needsHost { hosts.launches.check(at: change.application) }

@@ -183,7 +183,7 @@ final class ActivityController {
         CrashPoint.afterActivity.reach()
         guard let enqueued = start.enqueued else { return [.announce(start.change), .workDone] }
         return [
-            .announce(start.change), .tasksWait(in: enqueued.lanes, reload: false), .due(at: enqueued.nextDue),
+            .announce(start.change), .tasksWait(in: enqueued.lanes, reload: true), .due(at: enqueued.nextDue),
             .latestStart(at: enqueued.nextLatestStart), .workDone,
         ]
     }

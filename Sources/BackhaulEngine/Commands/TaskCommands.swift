@@ -47,7 +47,7 @@ struct TaskCommands {
         with: @escaping @Sendable (Transaction, [Enqueued]) throws(Failure) -> Void = { _, _ in },
         beforeReply: @escaping CommandCall.ReplyBarrier = { reply in reply() }
     ) {
-        let hasPriority = items.contains { $0.0.priority > 0 }
+        let priority = items.lazy.map { $0.0.priority }.max() ?? .min
         engine.base.calendar.check()
         let (now, clocks) = (engine.base.calendar.milliseconds, engine.runtime.clocks)
         let clock = clocks.reading
@@ -69,7 +69,7 @@ struct TaskCommands {
             then: { _ in
                 CrashPoint.afterEnqueue.reach()
                 let enqueued = enqueued.withLock { $0 }
-                engine.tasks.scheduler.tasksWait(in: enqueued.lanes, reload: hasPriority)
+                engine.tasks.scheduler.tasksWait(in: enqueued.lanes, reload: false, priority: priority)
                 engine.tasks.scheduler.due(at: enqueued.nextDue)
                 engine.queue(engine.tasks.deadlines.latestStart(at: enqueued.nextLatestStart))
                 if enqueued.withdrawsEnd { engine.queue(engine.clients.events.endWithdrawn(in: session)) }

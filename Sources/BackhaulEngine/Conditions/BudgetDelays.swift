@@ -140,7 +140,7 @@ final class BudgetDelays {
                 }
                 if evaluated.next != nil { pass?.hasRemaining = true }
                 let effects: [EngineEffect] = [
-                    .due(at: evaluated.next), .tasksWait(in: evaluated.lanes, reload: false),
+                    .due(at: evaluated.next), .tasksWait(in: evaluated.lanes, reload: true),
                 ]
                 guard let last = evaluated.last else { return effects + endPass() }
                 if pass?.isOutdated == true {

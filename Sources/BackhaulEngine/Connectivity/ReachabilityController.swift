@@ -121,7 +121,7 @@ final class ReachabilityController {
                 // If the store is full or failing for now, the tasks that wait for a route were not released. One
                 // second later, the check of due tasks releases those tasks whose delay is over.
                 guard case .success(let lanes) = result else { return [.due(at: runtime.now + 1_000)] }
-                return [.tasksWait(in: lanes, reload: false), .endWaits(recorded.subtracting(lanes))]
+                return [.tasksWait(in: lanes, reload: true), .endWaits(recorded.subtracting(lanes))]
             })
         return effects + [.schedule]
     }

@@ -61,7 +61,10 @@ final class StorageWaits {
             { (transaction) throws(Failure) in try transaction.delays.releaseStorage() },
             then: { result in
                 guard case .success(let released) = result else { return [] }
-                return [.finish(released.complete), .tasksWait(in: released.lanes, reload: false)]
+                return [
+                    .finish(released.complete),
+                    .tasksWait(in: released.lanes, reload: false, priority: released.priority),
+                ]
             })
     }
 }

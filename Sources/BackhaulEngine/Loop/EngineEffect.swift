@@ -98,7 +98,7 @@ enum EngineEffect {
     case parkReadyTasks(of: SessionID)
 
     /// Tasks wait in these lanes. `reload`: whether the loaded tasks may be in the wrong order.
-    case tasksWait(in: Set<LaneID>, reload: Bool)
+    case tasksWait(in: Set<LaneID>, reload: Bool, priority: Int32 = .min)
     /// Tasks are due now. Their delays are ended in the store.
     case releaseDue
     /// A delayed task is due at this time of the boot clock.

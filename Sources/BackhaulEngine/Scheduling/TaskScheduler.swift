@@ -51,9 +51,17 @@ final class TaskScheduler {
     }
 
     /// Adds a lane in which tasks wait. `reload`: whether the loaded tasks of the lane may be in the wrong order.
-    func add(_ lane: Lane, reload: Bool) {
+    /// `priority`: the highest priority of the added tasks, if it is known. Loaded tasks of a lower priority are
+    /// dropped, and loaded again after the added tasks.
+    func add(_ lane: Lane, reload: Bool, priority: Int32 = .min) {
         lanes[lane.id] = lane
-        for task in schedule.add(lane.id, of: lane.session, to: lane.origin, reload: reload) { ready[task] = nil }
+        for id in schedule.ready(in: lane.id).reversed() {
+            guard let task = ready[id], task.request.priority < priority else { break }
+            drop(id)
+        }
+        let dropped = schedule.add(
+            lane.id, of: lane.session, to: lane.origin, reload: reload, priority: priority)
+        for task in dropped { ready[task] = nil }
         schedule.setRunsOneTask(lane.id, credentials.runsOneTask(lane))
         schedule.setHeld(lane.id, reachability.isHeld(lane.id))
     }
@@ -67,13 +75,13 @@ final class TaskScheduler {
         laneLimit = max(Self.laneCacheSize, 2 * lanes.count)
     }
 
-    /// Adds lanes in which tasks wait now. Unknown lanes are read from the store.
-    func tasksWait(in ids: Set<LaneID>, reload: Bool) {
+    /// Adds lanes in which tasks wait now, as `add` does. Unknown lanes are read from the store.
+    func tasksWait(in ids: Set<LaneID>, reload: Bool, priority: Int32 = .min) {
         guard !ids.isEmpty else { return }
         let ids = ids.sorted()
         let unknown = ids.filter { lanes[$0] == nil }
         for lane in ids.compactMap({ lanes[$0] }) {
-            add(lane, reload: reload)
+            add(lane, reload: reload, priority: priority)
             if isPaused(lane) { pausedSessions.insert(lane.session) }
         }
         if !unknown.isEmpty {
@@ -227,7 +235,10 @@ final class TaskScheduler {
     func loaded(_ lane: LaneID, _ tasks: [StoredTask], isAll: Bool) {
         for task in tasks { ready[task.id] = task }
         let urgent = Set(tasks.lazy.filter { $0.request.priority >= Limits.priorityNow }.map(\.id))
-        for id in schedule.loaded(lane, tasks.map(\.id), urgent: urgent, isAll: isAll) { ready[id] = nil }
+        let dropped = schedule.loaded(
+            lane, tasks.map(\.id), urgent: urgent, isAll: isAll,
+            priority: { [ready] in ready[$0]?.request.priority ?? 0 })
+        for id in dropped { ready[id] = nil }
         plan()
     }
 
@@ -285,7 +296,7 @@ final class TaskScheduler {
                     due(at: now + Self.retryMilliseconds)
                     return []
                 }
-                tasksWait(in: released.lanes.union(lanesToReload), reload: false)
+                tasksWait(in: released.lanes.union(lanesToReload), reload: false, priority: released.priority)
                 lanesToReload = []
                 plan()
                 due(at: next)

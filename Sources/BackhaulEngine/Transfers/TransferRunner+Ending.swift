@@ -145,7 +145,7 @@ extension TransferRunner {
     }
 
     func commit(_ record: AttemptRecord) {
-        let (id, lane) = (attempt.task.id, attempt.task.lane)
+        let (id, lane, priority) = (attempt.task.id, attempt.task.lane, attempt.task.request.priority)
         if record.nextAttempt != nil || record.reason != .none { attempt.stoppedState = (.waiting, record.reason) }
         attempt.store(
             { (transaction) throws(Failure) in
@@ -159,7 +159,9 @@ extension TransferRunner {
                     attempt.emit(.due(at: record.nextAttempt))
                     // If the task has no delay, it waits for a slot again. So the scheduler must load it from the
                     // database again. If the task was suspended or has ended meanwhile, the load skips it.
-                    if record.nextAttempt == nil { attempt.emit(.tasksWait(in: [lane], reload: false)) }
+                    if record.nextAttempt == nil {
+                        attempt.emit(.tasksWait(in: [lane], reload: false, priority: priority))
+                    }
                 case .failure(let failure):
                     attempt.retryCommit(after: failure) { [unowned self] in commit(record) }
                 }

@@ -55,6 +55,7 @@ public struct ControlOperations {
             try write(control, to: &change, now: now, clock)
             if control == .setAside { change.nextDue = try tables.delays.nextDue() }
             if control == .resume {
+                change.priority = try tables.selectedTasks.highestPriority()
                 _ = try starts.delaySelected(clock)
                 try tables.delays.delaySelectedDependents(DelayMoment(boot: clock.boot, calendar: clock.calendar))
                 change.nextDue = try tables.delays.nextDue()

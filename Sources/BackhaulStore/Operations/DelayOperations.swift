@@ -52,6 +52,7 @@ public struct DelayOperations {
     private func released(_ rows: [ReleasedRow]) throws(Failure) -> ReleasedTasks {
         ReleasedTasks(
             lanes: Set(rows.lazy.filter { !$0.hasIntent }.map(\.lane)),
+            priority: rows.lazy.map(\.priority).max() ?? .min,
             complete: try options.tasks(rows.filter(\.hasIntent).map(\.id)))
     }
 

@@ -12,6 +12,8 @@ struct DependencyOperations {
         var ends: [TaskEnd] = []
         /// The lanes of the tasks that may start now.
         var lanes: Set<LaneID> = []
+        /// The highest priority of these tasks.
+        var priority = Int32.min
     }
 
     // MARK: Enqueue
@@ -131,8 +133,9 @@ struct DependencyOperations {
                 continue
             case .ignore: break
             }
-            guard let lane = try release(row.task, now: now) else { continue }
-            found.lanes.insert(lane)
+            guard let released = try release(row.task, now: now) else { continue }
+            found.lanes.insert(released.lane)
+            found.priority = max(found.priority, released.priority)
             session = task.session
             if let wait = try wait(of: row.task, in: task.session, now: now) { ended.append((row.task, wait)) }
         }
@@ -149,13 +152,13 @@ struct DependencyOperations {
             endedMilliseconds: max(now, place.enqueued))
     }
 
-    private func release(_ task: TaskID, now: Int64) throws(Failure) -> LaneID? {
-        guard let lane = try tables.delays.releaseDependent(task) else { return nil }
+    private func release(_ task: TaskID, now: Int64) throws(Failure) -> ReleasedRow? {
+        guard let released = try tables.delays.releaseDependent(task) else { return nil }
         // A load of the lane delays the task until its earliest start (`StartOperations.startable`).
         if let earliest = try tables.options.earliestStart(of: task), earliest > now {
             try tables.options.setDelayed(task, since: now)
         }
-        return lane
+        return released
     }
 
     private static func sentence(_ predecessor: TaskID) -> String {

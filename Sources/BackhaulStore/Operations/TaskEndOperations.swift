@@ -40,6 +40,7 @@ struct TaskEndOperations {
             let consequences = try dependencies.ended(end.task, in: end.outcome.state, now: now)
             pending += consequences.ends
             change.released.formUnion(consequences.lanes)
+            change.priority = max(change.priority, consequences.priority)
             found = change
         }
         guard var change = found else { return nil }
@@ -59,10 +60,12 @@ struct TaskEndOperations {
         _ consequences: DependencyOperations.Consequences, into change: inout Change, now: Int64
     ) throws(Failure) {
         change.released.formUnion(consequences.lanes)
+        change.priority = max(change.priority, consequences.priority)
         guard !consequences.ends.isEmpty,
             let ended = try record(consequences.ends, now: now)
         else { return }
         change.released.formUnion(ended.released)
+        change.priority = max(change.priority, ended.priority)
         change.endedDependents += consequences.ends.map(\.outcome.state) + ended.endedDependents
         if ended.hasLeftoverBodies { change.hasLeftoverBodies = true }
         change.closedChallenges += ended.closedChallenges

@@ -22,6 +22,8 @@ public struct Change: Equatable, Sendable {
     public var lanes: Set<LaneID> = []
     /// The lanes of the tasks that waited for the end of another task, and may start now.
     public var released: Set<LaneID> = []
+    /// The highest priority of the resumed tasks and of the tasks in `released`.
+    public var priority = Int32.min
     /// The states of the tasks that ended because another task did, for which they waited.
     public var endedDependents: [TaskState] = []
     /// Tasks whose event was acknowledged, and whose downloaded file is still in the store, because the host has not

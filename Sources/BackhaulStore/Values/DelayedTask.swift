@@ -26,6 +26,8 @@ public struct EvaluatedDelays: Equatable, Sendable {
 public struct ReleasedTasks: Sendable {
     /// The lanes of the tasks that wait for a slot now.
     public var lanes: Set<LaneID> = []
+    /// The highest priority of these tasks.
+    public var priority = Int32.min
     /// The tasks with a finish intent. Their files only have to get their final names, so they need no request.
     public var complete: [StoredTask] = []
 }

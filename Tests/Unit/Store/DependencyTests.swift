@@ -61,13 +61,16 @@ struct DependencyTests {
         let store = try store()
         let session = try store.session()
         let ids = try store.enqueue([upload(1), upload(2)], in: session)
-        let task = try store.enqueue([upload(3, after: ids.map { dependency(on: $0) })], in: session)[0]
+        var request = upload(3, after: ids.map { dependency(on: $0) })
+        request.priority = 7
+        let task = try store.enqueue([request], in: session)[0]
         let listed = try #require(try store.tasks(of: session).first { $0.id == task })
         #expect(listed.reason == .dependency)
         #expect(listed.reasonText?.contains("task \(ids[0].rawValue)") == true)
         #expect(try store.end(ids[0], success())?.released == [])
         #expect(try isReady(task, in: store) == false)
-        #expect(try store.end(ids[1], success())?.released.count == 1)
+        let change = try #require(try store.end(ids[1], success()))
+        #expect(change.released.count == 1 && change.priority == 7)
         #expect(try isReady(task, in: store))
         #expect(try store.info(session)?.liveTasks == 1)
     }

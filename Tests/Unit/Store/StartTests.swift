@@ -36,6 +36,20 @@ struct StartTests {
         #expect(try reason(store, session) == .slot)
     }
 
+    @Test("a release and a resume return the highest priority of their tasks")
+    func priority() throws {
+        for (number, priority) in [1: Int32(-5), 2: 7] {
+            _ = try store.enqueue(session, earliest: 25_000, number: number) { $0.priority = priority }
+        }
+        let released = try store.run { try $0.delays.releaseDue(bootMilliseconds: 15_000) }
+        #expect(released.priority == 7)
+        try store.control(session, .suspend)
+        let resumed = try store.run {
+            try $0.control.apply(.resume, to: TaskSelection(), of: session, running: [], now: 30_000)
+        }
+        #expect(resumed.priority == 7)
+    }
+
     @Test("a task whose earliest start has passed waits only for a slot")
     func come() throws {
         #expect(try store.enqueue(session, earliest: 20_000).nextDue == nil)

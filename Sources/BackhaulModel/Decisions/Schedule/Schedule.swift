@@ -8,7 +8,9 @@
 /// (`BH_PRIORITY_NOW`) start before all other tasks, and ignore the limits of their session. The limits of the engine
 /// apply to urgent tasks, too. If these limits are reached, running tasks are preempted: they stop, so that the urgent
 /// tasks can run.
-public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, Task: Hashable & Sendable>: Sendable {
+public struct Schedule<
+    Lane: Hashable & Sendable, Session: Hashable & Sendable, Task: Hashable & Comparable & Sendable
+>: Sendable {
     public struct Limits: Sendable {
         /// The most tasks that may run in one lane over HTTP/1.1, where each task has its own connection. Over HTTP/2,
         /// at least `streamLimit` tasks may run.
@@ -50,9 +52,9 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         /// Whether tasks were added while the lane's tasks were being loaded from the store. Then the result of this
         /// load may lack the added tasks.
         var isLoadStale = false
-        /// Whether the tasks that were added during the present load must start before the loaded tasks. If so, the
-        /// result of the load is dropped.
-        var isLoadOutdated = false
+        /// The highest priority of the tasks that were added during the present load. The tasks of a lower priority in
+        /// the result of the load are dropped, because the added tasks start before them.
+        var addedPriority = Int32.min
         var mayHaveMore = true
         var isMultiplexed = false
         var runsOneTask = false
@@ -142,46 +144,58 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         removeIfForgotten(session)
     }
 
-    /// Notes that tasks of this lane wait in the store. `reload`: whether some of these tasks must start before the
-    /// loaded tasks. If so, the loaded tasks are dropped and returned.
+    /// The loaded tasks of the lane, in the order in which they start.
+    public func ready(in lane: Lane) -> ArraySlice<Task> { lanes[lane].map { $0.ready[$0.next...] } ?? [] }
+
+    /// Notes that tasks of this lane wait in the store. `priority`: the highest priority of these tasks, if it is
+    /// known. `reload`: whether some of these tasks must start before the loaded tasks. If so, the loaded tasks are
+    /// dropped and returned.
     @discardableResult
-    public mutating func add(_ lane: Lane, of session: Session, to origin: Origin? = nil, reload: Bool) -> [Task] {
+    public mutating func add(
+        _ lane: Lane, of session: Session, to origin: Origin? = nil, reload: Bool, priority: Int32 = .min
+    ) -> [Task] {
         register(lane, of: session, to: origin)
         guard var state = lanes[lane] else { return [] }
         state.mayHaveMore = true
         state.isLoadStale = state.isLoading
-        state.isLoadOutdated = state.isLoading && (reload || state.isLoadOutdated)
+        state.addedPriority = state.isLoading ? max(state.addedPriority, reload ? .max : priority) : .min
         let dropped = reload ? state.takeReady() : []
         lanes[lane] = state
         return dropped
     }
 
     /// Takes the result of a load. `isAll`: whether the store has no more tasks of the lane. `urgent`: the urgent tasks
-    /// among `tasks`. Returns the tasks that are dropped because other tasks start before them.
+    /// among `tasks`. `priority`: the priorities of the loaded tasks; nil if all are 0. Returns the tasks that are
+    /// dropped because other tasks start before them.
     @discardableResult
-    public mutating func loaded(_ lane: Lane, _ tasks: [Task], urgent: Set<Task> = [], isAll: Bool) -> [Task] {
+    public mutating func loaded(
+        _ lane: Lane, _ tasks: [Task], urgent: Set<Task> = [], isAll: Bool, priority: ((Task) -> Int32)? = nil
+    ) -> [Task] {
         guard var state = lanes[lane], state.isLoading else { return tasks }
         state.isLoading = false
-        if state.isLoadOutdated {
-            state.isLoadOutdated = false
-            state.isLoadStale = false
-            lanes[lane] = state
-            return tasks
-        }
+        let kept = tasks.prefix { (priority?($0) ?? 0) >= state.addedPriority }
+        state.addedPriority = .min
         // An empty result counts as the last result. Otherwise a wrong `isAll` would cause loads without end.
         if isAll || tasks.isEmpty, !state.isLoadStale { state.mayHaveMore = false }
         state.isLoadStale = false
-        state.ready = Array(state.ready[state.next...]) + tasks
+        let remaining = state.ready[state.next...]
+        state.ready = Array(remaining) + kept
         state.next = 0
-        state.urgent.formUnion(urgent)
+        // A task that became ready again may be older than the remaining tasks.
+        if let priority, let last = remaining.last, let first = kept.first,
+            (priority(last), first) < (priority(first), last)
+        {
+            state.ready.sort { (priority($1), $0) < (priority($0), $1) }
+        }
+        state.urgent.formUnion(urgent.intersection(kept))
         if !state.urgent.isEmpty { urgentLanes.insert(lane) }
         lanes[lane] = state
-        return []
+        return Array(tasks[kept.endIndex...])
     }
 
     /// Removes a loaded task that must not start any more.
     public mutating func drop(_ task: Task, in lane: Lane) {
-        guard var state = lanes[lane], let index = state.ready[state.next...].firstIndex(of: task) else { return }
+        guard var state = lanes[lane], let index = state.ready[state.next...].lastIndex(of: task) else { return }
         state.ready.remove(at: index)
         state.urgent.remove(task)
         // This count must not exceed the number of urgent tasks. Otherwise, the lane's next urgent task would preempt

@@ -42,6 +42,11 @@ struct SelectedTasks {
         try connection.all(Self.selectChallenges) { row throws(Failure) in row.challengeID() }
     }
 
+    func highestPriority() throws(Failure) -> Int32 {
+        let found = try connection.first(Self.selectHighestPriority) { row throws(Failure) in row.optionalInteger() }
+        return (found ?? nil).map { Int32(clamping: $0) } ?? .min
+    }
+
     func withConstraints() throws(Failure) -> [(task: TaskID, constraints: ConstraintsID)] {
         try connection.all(Self.selectWithConstraints, read: Self.withConstraints)
     }
@@ -111,6 +116,7 @@ struct SelectedTasks {
     private static let selectConstraints = Query("SELECT DISTINCT constraints_id \(tasks)")
     private static let selectChallenges = Query(
         "SELECT DISTINCT challenge_id \(tasks) WHERE challenge_id IS NOT NULL")
+    private static let selectHighestPriority = Query("SELECT max(priority) \(tasks)")
     private static let selectWithConstraints = Query(withConstraints, "\(tasks)")
     private static let selectScheduled = Query(
         ScheduledRow.init(row:), "\(tasks) LEFT JOIN request_options ON request_options.task_id = tasks.id")

@@ -142,10 +142,10 @@ struct TaskDelays {
         try connection.run(Self.delaySelectedDependents, .integer(now.boot), .integer(now.calendar))
     }
 
-    /// Ends the wait of a task for other tasks, and returns its lane. Returns nil if the task does not wait, for
-    /// example because it is suspended, or still waits for another task.
-    func releaseDependent(_ task: TaskID) throws(Failure) -> LaneID? {
-        try connection.first(Self.releaseDependent, .id(task)) { row throws(Failure) in row.laneID() }
+    /// Ends the wait of a task for other tasks. Returns nil if the task does not wait, for example because it is
+    /// suspended, or still waits for another task.
+    func releaseDependent(_ task: TaskID) throws(Failure) -> ReleasedRow? {
+        try connection.first(Self.releaseDependent, .id(task), read: ReleasedRow.init(row:))
     }
 
     func release(_ challenge: ChallengeID) throws(Failure) { try connection.run(Self.releaseParked, .id(challenge)) }
@@ -356,7 +356,7 @@ struct TaskDelays {
     private static let releaseDependent = Query(
         """
         UPDATE tasks SET \(clearDelay) WHERE id = ? AND ended_ms IS NULL AND \(isDependent)
-            AND NOT \(DependencyTable.lasts) RETURNING lane_id
+            AND NOT \(DependencyTable.lasts) RETURNING \(ReleasedRow.columns)
         """)
     private static let releaseParked = Query("UPDATE tasks SET \(clearDelay) WHERE challenge_id = ? AND \(isParked)")
     private static let selectLanes = Query(
@@ -392,11 +392,13 @@ struct TaskDelays {
 struct ReleasedRow {
     let id: TaskID
     let lane: LaneID
+    let priority: Int32
     let hasIntent: Bool
 
     fileprivate init(row: inout Row) {
         id = row.taskID("id")
         lane = row.laneID("lane_id")
+        priority = Int32(clamping: row.integer("priority"))
         hasIntent = row.flag(PartTable.hasIntent)
     }
 

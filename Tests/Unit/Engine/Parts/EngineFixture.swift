@@ -55,7 +55,7 @@ extension [EngineEffect] {
     var started: [UInt64] { compactMap { if case .start(let task, _) = $0 { task.id.rawValue } else { nil } } }
     var loaded: [UInt64] { compactMap { if case .load(let lane, _) = $0 { lane.rawValue } else { nil } } }
     var waiting: [Set<UInt64>] {
-        compactMap { if case .tasksWait(let lanes, _) = $0 { Set(lanes.map(\.rawValue)) } else { nil } }
+        compactMap { if case .tasksWait(let lanes, _, _) = $0 { Set(lanes.map(\.rawValue)) } else { nil } }
     }
     var holdActions: [HoldAction] { compactMap { if case .hold(let action) = $0 { action } else { nil } } }
     var deferred: [HeldTasks] { holdActions.compactMap { if case .stop(let tasks, _, _) = $0 { tasks } else { nil } } }

@@ -37,6 +37,18 @@ struct TaskSchedulerTests {
         #expect(scheduler.next(room: 1).started == [3])
     }
 
+    @Test("when a task is added, the scheduler drops the loaded tasks of a lower priority, and loads the lane again")
+    func lowerPriority() {
+        var lower = fixture.task(2)
+        lower.request.priority = -5
+        scheduler.add(lane, reload: false)
+        #expect(scheduler.next(room: 100).loaded == [1])
+        scheduler.loaded(lane.id, [fixture.task(1), lower], isAll: true)
+        scheduler.tasksWait(in: [lane.id], reload: false, priority: 0)
+        #expect(scheduler.ready.keys.map(\.rawValue) == [1])
+        #expect(scheduler.next(room: 100).loaded == [1])
+    }
+
     @Test("after `drop` removes a task from the scheduler, the scheduler does not start this task")
     func dropped() {
         load(1...2)

@@ -229,6 +229,31 @@ struct ScheduleTests {
         #expect(schedule.next() == .load("a1", limit: 10))
     }
 
+    @Test("If a task is added during a load, the loaded tasks of a lower priority are loaded again after it")
+    func addedAboveLoaded() {
+        var schedule = schedule([])
+        schedule.setLimits(.init(perLane: 9, perSession: 9), of: "a")
+        schedule.add("a1", of: "a", reload: false)
+        #expect(schedule.next() == .load("a1", limit: 10))
+        schedule.add("a1", of: "a", reload: false, priority: 0)
+        #expect(schedule.loaded("a1", [1, 2], isAll: true, priority: { $0 == 1 ? 0 : -5 }) == [2])
+        #expect(schedule.next() == .load("a1", limit: 10))
+        schedule.loaded("a1", [3, 2], isAll: true, priority: { $0 == 2 ? -5 : 0 })
+        #expect(started(&schedule) == [1, 3, 2])
+    }
+
+    @Test("If a load finds an older task of the same priority, this task starts before the ready tasks")
+    func olderTask() {
+        var schedule = schedule([])
+        schedule.setLimits(.init(perLane: 9, perSession: 9), of: "a")
+        schedule.add("a1", of: "a", reload: false)
+        #expect(schedule.next() == .load("a1", limit: 10))
+        schedule.loaded("a1", [3, 4], isAll: false, priority: { _ in 0 })
+        #expect(schedule.next() == .load("a1", limit: 10))
+        schedule.loaded("a1", [1], isAll: true, priority: { _ in 0 })
+        #expect(started(&schedule) == [1, 3, 4])
+    }
+
     @Test("If a load finds no task, the lane is not loaded again")
     func emptyAnswer() {
         var schedule = schedule([])
