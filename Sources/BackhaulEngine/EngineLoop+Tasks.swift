@@ -69,7 +69,7 @@ extension EngineLoop {
         case .releaseSlotEarly: queue(base.transfers.releaseSlotEarly(attempt))
         case .finishedWithoutSlot(let device): base.transfers.endFinishing(on: device)
         case .endedRunningAlone: tasks.scheduler.endedRunningAlone(attempt.task.lane)
-        case .becameMultiplexed: tasks.scheduler.becameMultiplexed(attempt.task.lane)
+        case .multiplexing(let isMultiplexed): tasks.scheduler.setMultiplexed(attempt.task.lane, isMultiplexed)
         case .willWrite(let count, let device): base.transfers.willWrite(count, to: device)
         case .wrote(let count, let device): if base.transfers.wrote(count, to: device) { tasks.scheduler.plan() }
         case .fileSystemIsFull(let missing): base.transfers.recordFullFileSystem(attempt.task.id, missing: missing)

@@ -18,8 +18,8 @@ enum AttemptEffect {
     case releasedConnection
     /// The server has responded or the attempt is over, so the lane may start other tasks.
     case endedRunningAlone
-    /// The server uses HTTP/2, so the lane may run more tasks over one connection.
-    case becameMultiplexed
+    /// Whether the task's origin uses HTTP/2. If so, the lane may run more tasks over one connection.
+    case multiplexing(Bool)
     /// These bytes wait in memory for a disk.
     case willWrite(Int, device: UInt64)
     case wrote(Int, device: UInt64)

@@ -109,10 +109,9 @@ final class TaskScheduler {
         for lane in lanes.sorted() { schedule.setHeld(lane, reachability.isHeld(lane)) }
     }
 
-    /// Notes that the origin of the lane uses HTTP/2, so that more tasks of the lane may run over one connection.
-    func becameMultiplexed(_ lane: LaneID) {
-        schedule.setMultiplexed(lane)
-        plan()
+    /// Notes whether the origin of the lane uses HTTP/2. If so, more tasks of the lane may run over one connection.
+    func setMultiplexed(_ lane: LaneID, _ isMultiplexed: Bool) {
+        if schedule.setMultiplexed(lane, isMultiplexed) { plan() }
     }
 
     /// Notes that the lane's tasks need separate connections, because the tasks have a rate limit.

@@ -354,7 +354,7 @@ extension DownloadRunner: TransferDelegate {
         attempt.exchange.lastByte = attempt.services.runtime.now
         noteCredentials(head, transfer)
         machine.challenge = attempt.authentication.authChallenge.map { .authChallenge($0) } ?? .nothing
-        if head.isMultiplexed { attempt.emit(.becameMultiplexed) }
+        if let shares = head.sharesConnection(to: attempt.task.origin) { attempt.emit(.multiplexing(shares)) }
         attempt.authentication.secrets = transfer.secrets
         handle(.head(transfer.secrets.redacted(head, requested: attempt.task.request.url)))
         attempt.passEffects()

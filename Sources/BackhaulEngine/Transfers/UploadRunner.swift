@@ -331,7 +331,7 @@ extension UploadRunner: TransferDelegate {
         attempt.exchange.lastByte = attempt.services.runtime.now
         // The first challenge of several parts counts. Each part that gets a challenge concludes with this one.
         if attempt.authentication.authChallenge == nil { noteCredentials(head, transfer) }
-        if head.isMultiplexed { attempt.emit(.becameMultiplexed) }
+        if let shares = head.sharesConnection(to: attempt.task.origin) { attempt.emit(.multiplexing(shares)) }
         attempt.authentication.secrets = transfer.secrets
         let redacted = transfer.secrets.redacted(head, requested: attempt.task.request.url)
         // The machine gets the resource as it was sent, because its URL may contain a secret.

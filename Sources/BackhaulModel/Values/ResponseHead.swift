@@ -30,6 +30,10 @@ public struct ResponseHead: Equatable, Sendable {
         self.proxy = proxy
     }
 
+    /// Whether other requests to the origin can share the connection of the response; nil if another origin has sent
+    /// the response, after a redirect.
+    public func sharesConnection(to origin: Origin) -> Bool? { self.origin == origin.text ? isMultiplexed : nil }
+
     /// Whether the status is 2xx: the server has received, understood and accepted the request (RFC 9110, section
     /// 15.3).
     var isSuccess: Bool { (200..<300).contains(status) }

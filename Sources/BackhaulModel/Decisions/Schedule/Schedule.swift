@@ -204,10 +204,13 @@ public struct Schedule<
         lanes[lane] = state
     }
 
-    /// Notes whether the origin uses HTTP/2. Over HTTP/2, the tasks of the lane share a connection.
-    public mutating func setMultiplexed(_ lane: Lane, _ isMultiplexed: Bool = true) {
-        guard let state = lanes[lane], state.isMultiplexed != isMultiplexed else { return }
+    /// Notes whether the origin uses HTTP/2. Over HTTP/2, the tasks of the lane share a connection. Returns false if
+    /// this was known.
+    @discardableResult
+    public mutating func setMultiplexed(_ lane: Lane, _ isMultiplexed: Bool = true) -> Bool {
+        guard let state = lanes[lane], state.isMultiplexed != isMultiplexed else { return false }
         change(lane) { $0.isMultiplexed = isMultiplexed }
+        return true
     }
 
     /// Sets whether the lane runs only one task at a time. If a server has refused one task, it might refuse many tasks

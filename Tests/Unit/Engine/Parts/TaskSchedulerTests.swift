@@ -29,6 +29,18 @@ struct TaskSchedulerTests {
         #expect(scheduler.next(room: 100).started == [UInt64(limit) + 1])
     }
 
+    @Test("after a response over HTTP/1.1, the limit of connections to one server applies to each task again")
+    func noLongerMultiplexed() {
+        load(1...20)
+        let limit = UInt64(SessionConfiguration(identifier: "a").connectionsPerOrigin)
+        #expect(scheduler.next(room: 100).started == Array(1...limit))
+        scheduler.setMultiplexed(lane.id, true)
+        #expect(scheduler.next(room: 2).started == [limit + 1, limit + 2])
+        scheduler.setMultiplexed(lane.id, false)
+        scheduler.released(lane.id)
+        #expect(scheduler.next(room: 100).started.isEmpty)
+    }
+
     @Test("the scheduler starts only as many tasks as there are free slots")
     func room() {
         load(1...3)
