@@ -164,21 +164,25 @@ extension Schedule {
     /// Whether the lane's origin may run one more task.
     private func originAllowsTask(of lane: LaneState) -> Bool {
         guard !originWidths.isEmpty, let origin = lane.origin, let width = originWidths[origin] else { return true }
-        return width > 0 && width > lanes.values.reduce(0) { $0 + ($1.origin == origin ? $1.requests : 0) }
+        return width > requestsTo[origin, default: 0]
     }
 
-    /// Changes the lane, and updates the counts of connections.
+    /// Changes the lane, and updates the counts of connections and requests.
     mutating func change(_ lane: Lane, _ body: (inout LaneState) -> Void) {
         guard var state = lanes[lane] else { return }
-        let before = state.connections
+        let (connectionsBefore, requestsBefore) = (state.connections, state.requests)
         body(&state)
-        let more = state.connections - before
         lanes[lane] = state
-        guard more != 0 else { return }
+        let more = state.connections - connectionsBefore
         connections += more
         guard let origin = state.origin else { return }
-        connectionsTo[origin, default: 0] += more
-        if connectionsTo[origin] == 0 { connectionsTo[origin] = nil }
+        Self.add(more, to: &connectionsTo[origin])
+        Self.add(state.requests - requestsBefore, to: &requestsTo[origin])
+    }
+
+    private static func add(_ more: Int, to count: inout Int?) {
+        let sum = (count ?? 0) + more
+        count = sum == 0 ? nil : sum
     }
 
     private func width(of lane: LaneState, _ limits: Limits?) -> Int {

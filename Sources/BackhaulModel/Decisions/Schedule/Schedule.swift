@@ -107,6 +107,8 @@ public struct Schedule<
     var connections = 0
     /// The number of connections to each origin. A lane over HTTP/2 has at most one connection.
     var connectionsTo: [Origin: Int] = [:]
+    /// The number of requests that are under way to each origin.
+    var requestsTo: [Origin: Int] = [:]
     var lanes: [Lane: LaneState] = [:]
     var sessions: [Session: SessionState] = [:]
     /// Lanes with urgent tasks. The set may also have lanes whose urgent tasks have all started.
