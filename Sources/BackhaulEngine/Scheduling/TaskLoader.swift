@@ -50,7 +50,7 @@ final class TaskLoader {
     }
 
     private func activeTasks(in lane: LaneID) -> Set<TaskID> {
-        runningTasks(in: lane).union(scheduler.ready.values.lazy.filter { $0.lane == lane }.map(\.id))
+        runningTasks(in: lane).union(scheduler.readyTasks(in: lane))
     }
 
     // MARK: The next tasks

@@ -158,7 +158,9 @@ final class TaskScheduler {
         if ready[id] != nil { change(&ready[id]!) }
     }
 
-    func hasReadyTask(in lane: LaneID) -> Bool { ready.values.contains { $0.lane == lane } }
+    func readyTasks(in lane: LaneID) -> ArraySlice<TaskID> { schedule.ready(in: lane) }
+
+    func hasReadyTask(in lane: LaneID) -> Bool { !readyTasks(in: lane).isEmpty }
 
     /// Removes a ready task, because it has ended, runs, or waits in the store again.
     @discardableResult

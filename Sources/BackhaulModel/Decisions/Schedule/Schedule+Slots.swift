@@ -116,7 +116,11 @@ extension Schedule {
     }
 
     /// How many tasks one load requests. A load begins when fewer than half of them are left.
-    private var loadTarget: Int { max(readyTarget, readyTargetOfAllLanes / max(1, lanes.count)) }
+    private var loadTarget: Int {
+        let count = max(1, lanes.count)
+        let limit = max(Self.smallestTarget, Self.readyLimitOfAllLanes / count)
+        return max(min(readyTarget, limit), readyTargetOfAllLanes / count)
+    }
 
     private mutating func nextUrgent() -> Step? {
         guard !urgentLanes.isEmpty else { return nil }

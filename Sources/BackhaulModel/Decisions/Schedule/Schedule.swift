@@ -96,11 +96,15 @@ public struct Schedule<
     /// How many streams one HTTP/2 connection is assumed to have. RFC 9113, section 6.5.2, recommends that a server
     /// allows at least 100.
     public let streamLimit: Int
-    /// The smallest number of tasks of a lane that one load requests.
+    /// How many tasks of a lane one load requests, unless there are very few or very many lanes.
     public let readyTarget: Int
     /// Divided by the number of lanes. If the result is greater than `readyTarget`, a load requests this many tasks. So
     /// the next load ends before a fast lane has started all of its loaded tasks.
     public let readyTargetOfAllLanes: Int
+    /// Divided by the number of lanes. If the result is less than `readyTarget`, a load requests only this many tasks,
+    /// but at least `smallestTarget`. So many lanes do not fill the memory with tasks that run much later.
+    static var readyLimitOfAllLanes: Int { 16_384 }
+    static var smallestTarget: Int { 8 }
     /// How many tasks may run at the origins with a limit (`OriginDelays`). No task starts at an origin with 0.
     public var originWidths: [Origin: Int] = [:]
     public internal(set) var running = 0

@@ -193,6 +193,14 @@ struct ScheduleTests {
         #expect(schedule.next() == .load("a2", limit: 10))
     }
 
+    @Test("With very many lanes, fewer tasks of each lane are loaded at a time", arguments: [(129, 127), (10_000, 8)])
+    func manyLanes(count: Int, target: Int) {
+        var schedule = TestSchedule(readyTarget: 128, readyTargetOfAllLanes: 512)
+        schedule.setLimits(.init(perLane: 1, perSession: 1), of: "a")
+        for lane in 1...count { schedule.add("a\(lane)", of: "a", reload: false) }
+        #expect(schedule.next() == .load("a1", limit: target))
+    }
+
     @Test("If a task is added during a load, the next load includes this task")
     func addedWhileLoading() {
         var schedule = schedule([])
