@@ -32,13 +32,19 @@ extension Schedule {
         return nil
     }
 
-    /// Whether all limits allow a slot for one more task of the lane. The result does not depend on whether the task is
-    /// loaded.
+    /// Whether all limits allow a slot for one more task of the lane, and no urgent task waits for a slot. The result
+    /// does not depend on whether the task is loaded.
     public func hasFreeSlot(_ lane: Lane, of session: Session, to origin: Origin? = nil) -> Bool {
         let state = lanes[lane] ?? LaneState(session: session, origin: origin)
         guard let session = sessions[state.session], let limits = session.limits else { return false }
         return running < engineLimits.running && session.running < limits.perSession
             && state.requests < width(of: state, limits) && hasConnection(state) && originAllowsTask(of: state)
+            && !urgentLanes.contains { lanes[$0].map(isNextUrgent) ?? false }
+    }
+
+    /// Whether the lane's next task is urgent, and waits only for a slot or a connection.
+    private func isNextUrgent(_ lane: LaneState) -> Bool {
+        lane.isUrgent && lane.allowsTask && originAllowsTask(of: lane) && sessions[lane.session]?.limits != nil
     }
 
     /// Gives a slot of the lane to a task that was not loaded. The slot counts against the limits until it is released.
@@ -126,10 +132,8 @@ extension Schedule {
         guard !urgentLanes.isEmpty else { return nil }
         urgentLanes = urgentLanes.filter { lanes[$0]?.urgent.isEmpty == false }
         for session in sessionQueue {
-            guard let state = sessions[session], state.limits != nil else { continue }
-            for lane in state.lanes {
-                guard let waiting = lanes[lane], waiting.isUrgent, waiting.allowsTask, originAllowsTask(of: waiting)
-                else { continue }
+            for lane in sessions[session]?.lanes ?? [] {
+                guard let waiting = lanes[lane], isNextUrgent(waiting) else { continue }
                 let isFull = running >= engineLimits.running
                 if !isFull, hasConnection(waiting) { return start(lane) }
                 guard waiting.requestedPreemptions < waiting.urgent.count else { continue }

@@ -35,6 +35,20 @@ struct ProbeSlotTests {
         #expect(!schedule.knows("a1"))
     }
 
+    @Test("a probe does not get the slot for which an urgent task waits")
+    func urgent() {
+        var schedule = schedule()
+        schedule.add("a1", of: "a", reload: false)
+        #expect(schedule.next() == .load("a1", limit: 10))
+        schedule.loaded("a1", [1], urgent: [1], isAll: true)
+        #expect(!schedule.hasFreeSlot("a2", of: "a"))
+        schedule.setHeld("a1", true)
+        #expect(schedule.hasFreeSlot("a2", of: "a"))
+        schedule.setHeld("a1", false)
+        #expect(schedule.next() == .start(1, "a1"))
+        #expect(schedule.hasFreeSlot("a2", of: "a"))
+    }
+
     @Test("a probe of an unknown session gets no slot")
     func gone() {
         #expect(!schedule().hasFreeSlot("b1", of: "b"))
