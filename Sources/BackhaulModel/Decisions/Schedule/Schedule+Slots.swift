@@ -17,11 +17,13 @@ extension Schedule {
     /// Returns the next step; nil if no task can start now and no lane must be loaded.
     @specialized(where Lane == LaneID, Session == SessionID, Task == TaskID)
     public mutating func next() -> Step? {
-        if let step = nextUrgent() { return step }
+        // Tasks that share a connection would never release it while new tasks start on it.
+        var awaited: Set<Origin> = []
+        if let step = nextUrgent(&awaited) { return step }
         var index = 0
         while index < sessionQueue.count {
             let session = sessionQueue[index]
-            if let step = next(of: session) {
+            if let step = next(of: session, &awaited) {
                 if case .start = step { sessionQueue.append(sessionQueue.remove(at: index)) }
                 return step
             }
@@ -101,7 +103,9 @@ extension Schedule {
         return true
     }
 
-    private mutating func next(of session: Session) -> Step? {
+    /// `awaited`: the origins at which a task waits only for a connection. Meanwhile no further tasks share the
+    /// connections to these origins.
+    private mutating func next(of session: Session, _ awaited: inout Set<Origin>) -> Step? {
         guard let state = sessions[session] else { return nil }
         let mayStart = running < engineLimits.running && state.limits.map { state.running < $0.perSession } ?? false
         for lane in state.lanes {
@@ -111,10 +115,11 @@ extension Schedule {
                 return .load(lane, limit: loadTarget)
             }
             if mayStart, waiting.allowsTask, waiting.requests < width(of: waiting, state.limits),
-                hasConnection(waiting),
-                originAllowsTask(of: waiting), let step = start(lane)
+                originAllowsTask(of: waiting), waiting.readyCount > 0
             {
-                return step
+                let isAwaited = waiting.sharesConnection && waiting.origin.map { awaited.contains($0) } ?? false
+                if hasConnection(waiting), !isAwaited { return start(lane) }
+                if let origin = waiting.origin { awaited.insert(origin) }
             }
             removeIfIdle(lane)
         }
@@ -128,7 +133,7 @@ extension Schedule {
         return max(min(readyTarget, limit), readyTargetOfAllLanes / count)
     }
 
-    private mutating func nextUrgent() -> Step? {
+    private mutating func nextUrgent(_ awaited: inout Set<Origin>) -> Step? {
         guard !urgentLanes.isEmpty else { return nil }
         urgentLanes = urgentLanes.filter { lanes[$0]?.urgent.isEmpty == false }
         for session in sessionQueue {
@@ -136,6 +141,7 @@ extension Schedule {
                 guard let waiting = lanes[lane], isNextUrgent(waiting) else { continue }
                 let isFull = running >= engineLimits.running
                 if !isFull, hasConnection(waiting) { return start(lane) }
+                if !isFull, let origin = waiting.origin { awaited.insert(origin) }
                 guard waiting.requestedPreemptions < waiting.urgent.count else { continue }
                 lanes[lane]?.requestedPreemptions += 1
                 let origin = isFull || connections >= engineLimits.connections ? nil : waiting.origin
@@ -163,7 +169,7 @@ extension Schedule {
 
     /// Whether the limits of connections allow one more task of the lane.
     private func hasConnection(_ lane: LaneState) -> Bool {
-        if lane.isMultiplexed, lane.requests > 0 { return true }
+        if lane.sharesConnection { return true }
         guard connections < engineLimits.connections else { return false }
         guard let limit = engineLimits.connectionsPerOrigin, let origin = lane.origin else { return true }
         return connectionsTo[origin, default: 0] < limit

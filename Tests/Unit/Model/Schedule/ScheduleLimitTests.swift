@@ -83,6 +83,33 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [2, 3])
     }
 
+    @Test("While a session waits for a connection to an origin, no further tasks share another connection to it")
+    func awaitedConnection() {
+        var schedule = schedule(.init(connectionsPerOrigin: 1))
+        load(&schedule, "a1", [1, 2, 3])
+        #expect(started(&schedule) == [1])
+        load(&schedule, "b1", [4])
+        schedule.setMultiplexed("a1")
+        #expect(started(&schedule) == [2])
+        for _ in 0..<2 { schedule.released("a1") }
+        #expect(started(&schedule) == [4])
+        schedule.released("b1")
+        #expect(started(&schedule) == [3])
+    }
+
+    @Test("While an urgent task waits for a connection to an origin, no tasks share another connection to it")
+    func connectionForUrgent() {
+        var schedule = schedule(.init(connectionsPerOrigin: 1))
+        load(&schedule, "a1", [1, 2])
+        #expect(started(&schedule) == [1])
+        load(&schedule, "b1", [9], urgent: [9])
+        schedule.setMultiplexed("a1")
+        #expect(schedule.next() == .preempt(here))
+        #expect(schedule.next() == nil)
+        schedule.released("a1")
+        #expect(started(&schedule) == [9])
+    }
+
     @Test("When tasks stop sharing a connection, each of these tasks counts as one connection")
     func noLongerShared() {
         var schedule = schedule(.init(connections: 4), perLane: 2)
