@@ -13,8 +13,8 @@ public struct LaneOperations {
     public func find(_ id: LaneID) throws(Failure) -> Lane? { try tables.lanes.lane(id) }
 
     /// Returns whether any task can start without a command, now or after a delay. An idle engine does not exit while
-    /// such tasks exist. A task that waits for a credential does not count. If its time-out passes while no engine
-    /// runs, the next engine ends the task.
+    /// such tasks exist. A task that waits for a credential or for another task does not count. If its time-out passes
+    /// while no engine runs, the next engine ends the task.
     public func anyStarts() throws(Failure) -> Bool { try tables.sessions.anyStarts() }
 
     /// Returns up to `limit` ready tasks of the lane, in the order in which they get slots: by priority, then by age.

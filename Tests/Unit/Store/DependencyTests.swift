@@ -75,6 +75,17 @@ struct DependencyTests {
         #expect(try store.info(session)?.liveTasks == 1)
     }
 
+    @Test("a task that waits for a suspended task does not keep a daemon running")
+    func daemon() throws {
+        let store = try store()
+        let session = try store.session()
+        let first = try store.enqueue([upload(1)], in: session)[0]
+        try store.enqueue([upload(2, after: [dependency(on: first)])], in: session)
+        #expect(try store.run { try $0.lanes.anyStarts() })
+        try store.control(session, .suspend, TaskSelection(ids: [first]))
+        #expect(try store.run { try !$0.lanes.anyStarts() })
+    }
+
     @Test("a value is taken when the predecessor ends, so its event can be acknowledged before the task starts")
     func values() throws {
         let store = try store()

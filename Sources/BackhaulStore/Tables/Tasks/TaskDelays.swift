@@ -229,12 +229,11 @@ struct TaskDelays {
     /// The SQL condition for a waiting task: it was set aside, so it waits for a resume. Meanwhile, it does not count
     /// for its round and its group. Its due time is the end of its resource time-out.
     static let isAside = "(due_reason = \(WaitReason.suspended.sql))"
-    /// The SQL condition for a waiting task: it waits for a command of the host until its resource time-out ends.
-    static let waitsForHost = "due_reason IN (\(WaitReason.credential.sql), \(WaitReason.suspended.sql))"
     /// The SQL condition for a waiting task: it waits for the end of another task.
     static let isDependent = "due_reason = \(WaitReason.dependency.sql)"
-    /// The SQL condition for a waiting task: its due time is the end of its resource time-out.
-    private static let isDueAtEnd = "(\(waitsForHost) OR \(isDependent))"
+    /// The SQL condition for a waiting task: it waits for a command of the host or for the end of another task. Its due
+    /// time is the end of its resource time-out.
+    static let isDueAtEnd = "(\(isParked) OR \(isAside) OR \(isDependent))"
     private static let waitsForEarliestStart = "due_reason = \(WaitReason.earliestStart.sql)"
     private static let waitsForRetry = "due_reason IN (\(WaitReason.retry.sql), \(WaitReason.origin.sql))"
     private static let isUnreachable = "due_boot_ms > 0 AND due_reason = \(WaitReason.connectivity.sql)"

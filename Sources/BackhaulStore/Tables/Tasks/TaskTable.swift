@@ -155,10 +155,11 @@ struct TaskTable {
     /// The SQL condition for a row of `lanes`: a task of the lane is ready.
     static let isReadyInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = lanes.id AND \(isReady))"
     /// The SQL condition for a row of `sessions`: a waiting task of the session can start without a command of the
-    /// host. Tasks that wait for the host's response to a challenge, and tasks that were set aside, do not count.
+    /// host. Tasks that wait for the host's response to a challenge, and tasks that were set aside, do not count. A
+    /// task that waits for another task does not count either, because the other task counts if it can start.
     static let startsInSession = """
         EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND \(isWaiting)
-            AND NOT \(TaskDelays.waitsForHost))
+            AND NOT \(TaskDelays.isDueAtEnd))
         """
     /// The SQL condition that lane ?1 has live tasks.
     static let isLiveInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = ?1 AND ended_ms IS NULL)"
