@@ -206,9 +206,10 @@ extension EngineLoop {
     }
 
     /// Runs tasks whose resource time-out is over. Each run only ends its task. So the run needs no slot, and no
-    /// condition is checked for it.
+    /// condition is checked for it. A longer time-out, or a clock step, may have moved the end since the store was
+    /// read.
     func endOverdue(_ overdue: [StoredTask]) {
-        for task in overdue where base.transfers[task.id] == nil {
+        for task in overdue where base.transfers[task.id] == nil && tasks.deadlines.isOverdue(task) {
             tasks.scheduler.drop(task.id)
             run(task, holdsSlot: false, onlyEnds: true)
         }

@@ -111,8 +111,8 @@ struct SessionCommands {
                 try transaction.sessions.update(session, configuration)
                 let now = try transaction.calendar(now, clocks)
                 let boot = clocks.bootMilliseconds
-                // A task that waits for a credential is due at the end of its resource time-out (the longest time from
-                // the enqueue to the end). This time-out may have changed.
+                // A task that waits for a command or for another task is due at the end of its resource time-out (the
+                // longest time from the enqueue to the end). This time-out may have changed.
                 try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: boot, now: now)
                 try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: boot, now: now)
                 return (.done, nil)

@@ -52,7 +52,7 @@ final class DeadlineController {
         return [.endOverdue(Array(overdue.prefix(Self.overdueLimit)))]
     }
 
-    private func isOverdue(_ task: StoredTask) -> Bool {
+    func isOverdue(_ task: StoredTask) -> Bool {
         sessions[task.session].map { calendar.remainingMilliseconds(of: task, $0) <= 0 } ?? false
     }
 
@@ -98,8 +98,7 @@ final class DeadlineController {
                 },
                 then: { [unowned self] overdue in
                     if overdue.count < Self.overdueLimit { checkedSessions.insert(session) }
-                    // A longer time-out, or a clock step, may have moved the end since the store was read.
-                    return [.endOverdue(overdue.filter(isOverdue)), .tasksHeld(of: session)]
+                    return [.endOverdue(overdue), .tasksHeld(of: session)]
                 })
         }
     }

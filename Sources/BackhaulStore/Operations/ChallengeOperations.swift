@@ -96,11 +96,10 @@ public struct ChallengeOperations {
         try tables.delays.rescheduleParked(DelayMoment(boot: bootMilliseconds, calendar: now))
     }
 
-    /// Sets new due times for the session's parked tasks, after the session's resource time-out was changed.
+    /// Sets new due times for the session's tasks that are parked, were set aside or wait for other tasks, after the
+    /// session's resource time-out was changed.
     public func rescheduleParked(of session: SessionID, bootMilliseconds: Int64, now: Int64) throws(Failure) {
-        let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
-        try tables.delays.rescheduleParked(of: session, moment)
-        try tables.delays.rescheduleDependent(of: session, moment)
+        try tables.delays.rescheduleParked(of: session, DelayMoment(boot: bootMilliseconds, calendar: now))
     }
 
     // MARK: Reading

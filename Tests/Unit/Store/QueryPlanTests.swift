@@ -269,7 +269,6 @@ struct QueryPlanTests {
         try tables.options.setBodySize(1, of: task)
         try tables.delays.delayUntilDependencies(of: task, moment)
         try tables.delays.delaySelectedDependents(moment)
-        try tables.delays.rescheduleDependent(of: session, moment)
         _ = try tables.delays.releaseDependent(task)
     }
 

@@ -144,6 +144,20 @@ struct SetAsideTests {
         #expect(try overdue(store, at: 53_000) == [task])
     }
 
+    @Test("a new resource time-out of the session applies to a task that is set aside")
+    func prolonged() throws {
+        let task = try store.enqueue([.numbered(1)], in: session)[0]
+        _ = try control(store, session, .setAside, task)
+        try store.run { transaction in
+            var configuration = try transaction.sessions.configuration(of: session)
+            configuration.resourceTimeoutMilliseconds = 100_000
+            try transaction.sessions.update(session, configuration)
+            try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: 20_000, now: 30_000)
+        }
+        #expect(try overdue(store, at: 91_999) == [])
+        #expect(try overdue(store, at: 92_000) == [task])
+    }
+
     @Test("an attempt that ends after its task was set aside does not change this")
     func lateAttempt() throws {
         let task = try store.enqueue([.numbered(1)], in: session)[0]

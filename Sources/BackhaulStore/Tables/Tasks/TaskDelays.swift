@@ -120,14 +120,10 @@ struct TaskDelays {
         try connection.run(Self.rescheduleParked, .integer(now.boot), .integer(now.calendar))
     }
 
+    /// Sets the due times of the session's tasks that are due at the end of their resource time-out.
     func rescheduleParked(of session: SessionID, _ now: DelayMoment) throws(Failure) {
         try connection.run(
             Self.rescheduleParkedOfSession, .integer(now.boot), .integer(now.calendar), .id(session))
-    }
-
-    func rescheduleDependent(of session: SessionID, _ now: DelayMoment) throws(Failure) {
-        try connection.run(
-            Self.rescheduleDependent, .integer(now.boot), .integer(now.calendar), .id(session))
     }
 
     // MARK: Dependencies
@@ -336,14 +332,9 @@ struct TaskDelays {
         """)
     private static let rescheduleParked = Query(
         "UPDATE tasks SET \(dueAtEnd) WHERE due_boot_ms = 0 AND \(isDueAtEnd)")
-    private static let rescheduleParkedOfSession = Query(
-        """
-        UPDATE tasks SET \(dueAtEnd)
-        WHERE challenge_id IN (SELECT id FROM challenges WHERE session_id = ?3) AND \(isParked)
-        """)
     // The sign in `+session_id` makes SQLite use the index of delayed tasks.
-    private static let rescheduleDependent = Query(
-        "UPDATE tasks SET \(dueAtEnd) WHERE due_boot_ms > 0 AND +session_id = ?3 AND \(isDependent)")
+    private static let rescheduleParkedOfSession = Query(
+        "UPDATE tasks SET \(dueAtEnd) WHERE due_boot_ms >= 0 AND +session_id = ?3 AND \(isDueAtEnd)")
     private static let delaysDependent = "\(dueAtEnd), due_reason = \(WaitReason.dependency.sql)"
     private static let delayDependent = Query(
         "UPDATE tasks SET \(delaysDependent) WHERE id = ?3 AND \(TaskTable.isWaiting)")
