@@ -1005,7 +1005,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_get_configuration(bh_session *sessio
 
 /* Replaces the stored configuration. The new identifier must be the session's identifier, or NULL. The new
  * configuration applies to attempts that start later. Some fields apply immediately: bytes_per_second,
- * maximum_running_tasks, connections_per_origin, history_limit, and shorter delays and time-outs. */
+ * maximum_running_tasks, connections_per_origin, history_limit, shorter delays, and a shorter resource_timeout_ms. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_configuration(bh_session *session,
                                                               const bh_session_configuration *configuration,
                                                               int32_t timeout_ms, bh_error *error);

@@ -207,11 +207,15 @@ extension EngineLoop {
 
     /// Runs tasks whose resource time-out is over. Each run only ends its task. So the run needs no slot, and no
     /// condition is checked for it. A longer time-out, or a clock step, may have moved the end since the store was
-    /// read.
+    /// read. A running task is overdue if its session's time-out became shorter.
     func endOverdue(_ overdue: [StoredTask]) {
-        for task in overdue where base.transfers[task.id] == nil && tasks.deadlines.isOverdue(task) {
-            tasks.scheduler.drop(task.id)
-            run(task, holdsSlot: false, onlyEnds: true)
+        for task in overdue where tasks.deadlines.isOverdue(task) {
+            if let runner = base.transfers[task.id] {
+                queue(runner.expire())
+            } else {
+                tasks.scheduler.drop(task.id)
+                run(task, holdsSlot: false, onlyEnds: true)
+            }
         }
     }
 }

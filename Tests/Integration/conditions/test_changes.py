@@ -75,6 +75,19 @@ def control_while_held():
 
 
 @simulation
+def shorter_time_out_while_held():
+    """A task waits for power. Meanwhile, the session's resource time-out becomes shorter than the wait."""
+    with Environment("shorter") as env:
+        env.machine.laptop()
+        env.machine.unplug(63)
+        host = env.host(requires_external_power=True, **QUICK)
+        download = Download(env, host)
+        download.wait_for_reason(Reason.POWER)
+        host.reconfigure(resource_timeout_ms=1_000)
+        return until(download.info, lambda task: task.ended_ms).status
+
+
+@simulation
 def network_changes_while_slow():
     """The engine pauses a slow transfer for an hour. But when the network changes, the pause ends at once."""
     with Environment("other-network", bus=True) as env:
@@ -201,6 +214,11 @@ def test_a_task_that_waits_for_a_constraint_starts_when_its_session_drops_the_co
 @pytest.mark.parametrize("simulation", ["control_while_held"], indirect=True)
 def test_a_task_that_waits_for_power_can_be_suspended_or_cancelled_and_can_time_out(simulation):
     assert simulation == (TaskState.CANCELLED, Status.RESOURCE_TIMEOUT, 1)
+
+
+@pytest.mark.parametrize("simulation", ["shorter_time_out_while_held"], indirect=True)
+def test_a_shorter_resource_timeout_of_a_session_applies_to_a_task_that_waits_for_power(simulation):
+    assert simulation is Status.RESOURCE_TIMEOUT
 
 
 @pytest.mark.parametrize("simulation", ["network_changes_while_slow"], indirect=True)

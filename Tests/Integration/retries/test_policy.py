@@ -1,6 +1,7 @@
 """Which errors are retried, how often and when. The session has a policy for retries. A task's own policy overrides the
 session's policy."""
 
+import dataclasses
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -147,6 +148,18 @@ def test_the_resource_timeout_also_ends_tasks_that_wait_for_a_slot(host, misbeha
     assert {event.task_id for event in ends} == set(behind)
     assert {(event.status, event.attempts) for event in ends} == {(Status.RESOURCE_TIMEOUT, 0)}
     assert not misbehaving.log("/a")
+
+
+def test_a_shorter_resource_timeout_of_a_session_ends_a_running_task(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    url = misbehaving.serve("/slow", Content(10_000_000), otherwise=Behaviour(pace=100_000))
+    running = one.download(url, downloads / "slow")
+    until(lambda: misbehaving.log("/slow"), bool)
+    now = one.configuration()
+    one.set_configuration(dataclasses.replace(now, rules=dataclasses.replace(now.rules, resource_timeout_ms=1_000)))
+    end = only_end(one)
+    assert (end.task_id, end.status) == (running, Status.RESOURCE_TIMEOUT)
 
 
 def test_if_a_policy_contradicts_its_session_the_error_message_names_both_fields(host, misbehaving, downloads):

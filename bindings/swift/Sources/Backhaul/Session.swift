@@ -71,7 +71,7 @@ public final class Session: Sendable {
 
     /// Replaces the stored configuration. The new configuration applies to attempts (runs of tasks) that start later.
     /// Some properties apply immediately: `bytesPerSecond`, `maximumRunningTasks`, `connectionsPerOrigin`,
-    /// `historyLimit`, and shorter delays and time-outs.
+    /// `historyLimit`, shorter delays, and a shorter `resourceTimeout`.
     public func setConfiguration(_ configuration: SessionConfiguration) async throws {
         try await run(.setConfiguration(configuration))
     }
