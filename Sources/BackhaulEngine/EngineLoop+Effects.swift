@@ -83,7 +83,6 @@ extension EngineLoop {
         case .reevaluateDelayed: conditionParts.budgetDelays.reevaluateDelayed()
         case .clockWasSet: queue(conditions.clockWasSet())
         case .checkDeadlines: checkDeadlines()
-        case .forgetEnds(let sessions): tasks.deadlines.forgetEnds(except: sessions)
         case .latestStart(let time): queue(tasks.deadlines.latestStart(at: time))
         case .calendarStepped(let step): calendarStepped(by: step)
         case .tick: tick()
@@ -311,6 +310,7 @@ extension EngineLoop {
         base.credentials.forget(session)
         base.cookies.forget(session)
         tasks.scheduler.forget(session)
+        tasks.deadlines.forget(session)
         queue(conditions.forget(session))
     }
 

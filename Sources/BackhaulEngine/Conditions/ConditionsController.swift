@@ -301,9 +301,7 @@ final class ConditionsController {
         parts.monitor.setNeeds(needs)
         parts.timeZone.setNeeded(parts.budgetDelays.hasDelayed || holds.dependsOnCalendar)
         scheduleCheck()
-        let held = holds.heldSessions(scheduler.lanes).union(scheduler.pausedLanes.map(\.session))
-        let forgotten = deadlines.hasEnds ? [EngineEffect.forgetEnds(except: held)] : []
-        return effects(pruned.actions) + counted + forgotten
+        return effects(pruned.actions) + counted
     }
 
     // MARK: The next check

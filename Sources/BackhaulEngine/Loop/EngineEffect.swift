@@ -109,8 +109,6 @@ enum EngineEffect {
     case calendarStepped(by: Int64)
     /// The deadlines of waiting tasks are checked.
     case checkDeadlines
-    /// Only these sessions have held tasks, so the deadlines of others are forgotten.
-    case forgetEnds(except: Set<SessionID>)
     /// These transfers may continue.
     case resume([TaskID])
     /// The files of these tasks are complete, and only have to get their final names.
@@ -147,7 +145,7 @@ enum EngineEffect {
     indirect case waitBegan(WaitSubject, [WaitScope], Hold)
     /// The wait of the subject ended at this time, in Unix milliseconds.
     indirect case waitEnded(WaitSubject, at: Int64)
-    /// Tasks of the session are held, so their resource time-outs have to be watched.
+    /// Tasks of the session wait in the store, so their resource time-outs have to be watched.
     case tasksHeld(of: SessionID)
     /// This held task is started as a probe: its transfer tests whether the held tasks may run again.
     indirect case startProbe(StoredTask, LaneGroup, ProbeKind)

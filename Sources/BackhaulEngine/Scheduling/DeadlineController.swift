@@ -18,9 +18,9 @@ final class DeadlineController {
     private let scheduler: TaskScheduler
     private let calendar: CalendarWatch
     private var lastCheck: Int64 = 0
-    /// For each session with held tasks (which wait for a condition) or with tasks for paused origins: the next end of
-    /// a resource time-out. It is a time of the *age calendar* (`CalendarWatch`). By this clock, the age of a task
-    /// stays the same when the machine's clock is set.
+    /// For each session in which tasks have waited in the store (for a condition, a paused origin or a slot): the next
+    /// end of a resource time-out. It is a time of the *age calendar* (`CalendarWatch`). By this clock, the age of a
+    /// task stays the same when the machine's clock is set.
     private var nextEnds: [SessionID: Int64] = [:]
     /// At the end of this iteration of the loop, the engine reads when the next resource time-out in each of these
     /// sessions ends.
@@ -56,7 +56,7 @@ final class DeadlineController {
         sessions[task.session].map { calendar.remainingMilliseconds(of: task, $0) <= 0 } ?? false
     }
 
-    /// Reads when the next resource time-out in the session ends, because tasks of the session are held.
+    /// Reads when the next resource time-out in the session ends, because tasks of the session wait in the store.
     func tasksHeld(of session: SessionID) {
         if sessionsWithUnknownEnd.isEmpty {
             runtime.afterThisIteration { [unowned self] in
@@ -82,12 +82,9 @@ final class DeadlineController {
             })
     }
 
-    /// Removes the sessions that have no held tasks any more from `nextEnds`. `sessions`: the sessions with held tasks.
-    func forgetEnds(except sessions: Set<SessionID>) { nextEnds = nextEnds.filter { sessions.contains($0.key) } }
+    func forget(_ session: SessionID) { nextEnds[session] = nil }
 
-    var hasEnds: Bool { !nextEnds.isEmpty }
-
-    /// Ends held tasks whose resource time-out is over.
+    /// Ends waiting tasks whose resource time-out is over.
     private func endOverdueHeldTasks() {
         let now = calendar.milliseconds
         for (session, end) in nextEnds.sorted(by: { $0.key < $1.key }) where end <= now {

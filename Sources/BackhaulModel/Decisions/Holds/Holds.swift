@@ -437,12 +437,6 @@ public struct Holds: Sendable {
         waiting.ids.union(chosenProbes).union(slow.keys.map(\.lane))
     }
 
-    /// The sessions with tasks that may not start.
-    public func heldSessions(_ lanes: [LaneID: Lane]) -> Set<SessionID> {
-        Set(groups.lazy.filter { !$0.value.mayStart }.map(\.key.session))
-            .union(slow.keys.compactMap { lanes[$0.lane]?.session })
-    }
-
     /// Whether there is a group that has a budget and is not held by a budget yet.
     public var hasTasksWithinBudgets: Bool {
         groups.values.contains { $0.hasBudgets && !$0.reasons.contains(.budget) }

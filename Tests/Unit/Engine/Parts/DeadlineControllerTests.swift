@@ -87,14 +87,13 @@ struct DeadlineControllerTests {
         #expect(deadlines.untilNext ?? .max <= 60_000 - 7_200_000)
     }
 
-    @Test("the deadlines of sessions without held tasks are dropped")
+    @Test("the deadlines of a removed session are dropped")
     func forgotten() throws {
         deadlines.tasksHeld(of: EngineFixture.session)
         fixture.runtime.endIteration()
         try fixture.runtime.storeReturns(Int64?.some(calendar.milliseconds + 1_000))
-        deadlines.forgetEnds(except: [EngineFixture.session])
         #expect(deadlines.untilNext != nil)
-        deadlines.forgetEnds(except: [])
+        deadlines.forget(EngineFixture.session)
         #expect(deadlines.untilNext == nil)
     }
 

@@ -81,6 +81,12 @@ struct TaskLoaderTests {
         #expect(effects.waiting.contains([1]))
     }
 
+    @Test("if more tasks of a lane wait in the store, the next deadline of their session is read")
+    func deadlines() throws {
+        let effects = try load(fixture.base.task(1), isAll: false)
+        #expect(effects.has { if case .tasksHeld(of: EngineFixture.session) = $0 { true } else { false } })
+    }
+
     @Test("a failed load of a lane is repeated later")
     func failed() throws {
         _ = fixture.scheduler.next(room: 1)
