@@ -252,7 +252,7 @@ extension EngineLoop {
         tasks.origins.startTimer()
         tasks.scheduler.setOriginWidths(tasks.origins.widths(running: base.transfers.starts))
         let paused = tasks.scheduler.pausedLanes
-        for lane in paused { tasks.deadlines.tasksHeld(of: lane.session) }
+        tasks.deadlines.tasksArePaused(in: paused)
         let waiting = Set(tasks.scheduler.ready.values.map(\.lane))
         queue(tasks.origins.recordWaits(of: paused.filter { waiting.contains($0.id) }))
     }

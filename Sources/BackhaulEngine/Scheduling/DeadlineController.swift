@@ -22,6 +22,8 @@ final class DeadlineController {
     /// end of a resource time-out. It is a time of the *age calendar* (`CalendarWatch`). By this clock, the age of a
     /// task stays the same when the machine's clock is set.
     private var nextEnds: [SessionID: Int64] = [:]
+    /// The lanes of the last call of `tasksArePaused`.
+    private var pausedLanes: Set<LaneID> = []
     /// At the end of this iteration of the loop, the engine reads when the next resource time-out in each of these
     /// sessions ends.
     private var sessionsWithUnknownEnd: Set<SessionID> = []
@@ -67,6 +69,12 @@ final class DeadlineController {
             }
         }
         sessionsWithUnknownEnd.insert(session)
+    }
+
+    /// Takes the lanes of all paused origins. Reads the next ends of the sessions with new lanes.
+    func tasksArePaused(in lanes: [Lane]) {
+        for lane in lanes where !pausedLanes.contains(lane.id) { tasksHeld(of: lane.session) }
+        pausedLanes = Set(lanes.map(\.id))
     }
 
     private func readNextEnd(of session: SessionID) {

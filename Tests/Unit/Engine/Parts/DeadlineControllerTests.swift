@@ -68,6 +68,15 @@ struct DeadlineControllerTests {
         #expect(fixture.scheduler.pausedLanes.isEmpty)
     }
 
+    @Test("while a lane stays paused, the next deadline of its session is read once")
+    func staysPaused() {
+        for lanes in [[ConditionsFixture.lane], [ConditionsFixture.lane], [], [ConditionsFixture.lane]] {
+            deadlines.tasksArePaused(in: lanes)
+            fixture.runtime.endIteration()
+        }
+        #expect(fixture.runtime.pendingStoreCalls == 2)
+    }
+
     @Test("a task is not overdue any more if the time-out of its session became longer")
     func prolonged() throws {
         var task = overdueTask()
