@@ -292,14 +292,13 @@ extension EngineLoop {
         if opening.role == .consume { clients.claims.requestYield(opening.name) }
     }
 
+    /// Applies the configuration of a session, if it is new.
     func remember(_ configuration: SessionConfiguration, of session: SessionID) {
-        let isOther = base.sessions.set(configuration, of: session)
+        guard base.sessions.set(configuration, of: session) else { return }
         base.cookies.configure(configuration.cookies, of: session)
         tasks.scheduler.setLimits(of: session, configuration)
         setRate(configuration.bytesPerSecond, of: .session(session))
-        queue(conditions.configurationChanged(of: session))
-        if tasks.scheduler.limitsOrigins { queue([.originsChanged]) }
-        guard isOther else { return }
+        conditions.configurationChanged(of: session)
         conditionParts.budgets.tasksChanged()
         conditionParts.budgetDelays.reevaluateDelayed()
     }

@@ -115,10 +115,11 @@ final class ConditionsController {
         return read + effects(actions) + (isOther ? [.reconsider] : [])
     }
 
-    /// Judges all groups again, because the configuration of the session changed.
-    func configurationChanged(of session: SessionID) -> [EngineEffect] {
+    /// Judges all groups again at the end of this iteration of the loop, because the configuration of the session
+    /// changed. When the engine starts, the configurations of all sessions change in one iteration.
+    func configurationChanged(of session: SessionID) {
         holds.configurationChanged(of: session, sessions[session])
-        return reconsider()
+        scheduleReconsideration()
     }
 
     func forget(_ session: SessionID) -> [EngineEffect] {

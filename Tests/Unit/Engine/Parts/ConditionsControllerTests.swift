@@ -19,6 +19,16 @@ struct ConditionsControllerTests {
         #expect(fixture.runtime.takeEffects().count(\.isDecided) == 1)
     }
 
+    @Test("if the configurations of several sessions change in a loop iteration, holds are evaluated once")
+    func configurations() {
+        for session in [EngineFixture.session, SessionID(rawValue: 2)] {
+            conditions.configurationChanged(of: session)
+        }
+        #expect(conditions.evaluatePlanned().count(\.isDecided) == 1)
+        fixture.runtime.endIteration()
+        #expect(!fixture.runtime.takeEffects().has(\.isDecided))
+    }
+
     @Test("a changed condition is evaluated before tasks start, and not again at the end of the loop iteration")
     func beforeTheStart() {
         fixture.parts.monitor.need(.power)
