@@ -299,6 +299,9 @@ extension EngineLoop {
         tasks.scheduler.setLimits(of: session, configuration)
         setRate(configuration.bytesPerSecond, of: .session(session))
         conditions.configurationChanged(of: session)
+        // Tasks of the session may wait for a budget or for their earliest start, since an earlier engine or with
+        // another time-out.
+        tasks.deadlines.tasksHeld(of: session)
         conditionParts.budgets.tasksChanged()
         conditionParts.budgetDelays.reevaluateDelayed()
     }

@@ -119,7 +119,7 @@ struct SessionCommands {
             },
             then: { _ in
                 engine.remember(configuration, of: session)
-                engine.queue([.checkCalendar, .releaseDue, .tasksHeld(of: session)])
+                engine.queue([.checkCalendar, .releaseDue])
             })
     }
 

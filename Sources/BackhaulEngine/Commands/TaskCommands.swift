@@ -70,7 +70,7 @@ struct TaskCommands {
                 CrashPoint.afterEnqueue.reach()
                 let enqueued = enqueued.withLock { $0 }
                 engine.tasks.scheduler.tasksWait(in: enqueued.lanes, reload: false, priority: priority)
-                engine.tasks.scheduler.due(at: enqueued.nextDue)
+                tasksAreDelayed(in: session, until: enqueued.nextDue)
                 engine.queue(engine.tasks.deadlines.latestStart(at: enqueued.nextLatestStart))
                 if enqueued.withdrawsEnd { engine.queue(engine.clients.events.endWithdrawn(in: session)) }
             }, beforeReply: beforeReply)
@@ -134,12 +134,12 @@ struct TaskCommands {
                 case .suspend: engine.apply(change, tasksEndedOrStopped: .stop)
                 case .setAside:
                     engine.apply(change, tasksEndedOrStopped: .stop)
-                    engine.tasks.scheduler.due(at: change.nextDue)
+                    tasksAreDelayed(in: session, until: change.nextDue)
                 case .resume:
                     engine.queue(engine.tasks.reachability.retryNow(change.lanes))
                     if change.held > 0 { engine.queue(engine.conditions.probeUplinkNow()) }
                     engine.apply(change)
-                    engine.tasks.scheduler.due(at: change.nextDue)
+                    tasksAreDelayed(in: session, until: change.nextDue)
                 case .setRate(let rate):
                     engine.setRate(rate, ofTasks: change.tasks)
                     engine.apply(change)
@@ -151,7 +151,7 @@ struct TaskCommands {
                     engine.queue([.restated(change.restated)])
                     engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
                     engine.apply(change)
-                    engine.tasks.scheduler.due(at: change.nextDue)
+                    tasksAreDelayed(in: session, until: change.nextDue)
                     engine.queue(engine.tasks.deadlines.latestStart(at: change.restated.next))
                 case .setPriority(let priority):
                     engine.base.transfers.change(change.tasks) { $0.request.priority = priority }
@@ -159,6 +159,14 @@ struct TaskCommands {
                     engine.apply(change)
                 }
             })
+    }
+
+    /// Notes when the next delayed task is due. A task may be delayed beyond its resource time-out, for example until
+    /// its earliest start, so these time-outs are watched.
+    private func tasksAreDelayed(in session: SessionID, until due: Int64?) {
+        guard let due else { return }
+        engine.tasks.scheduler.due(at: due)
+        engine.tasks.deadlines.tasksHeld(of: session)
     }
 
     /// Records the identity of the file (the claim's intent), moves the file out of the store, and then records the

@@ -82,7 +82,7 @@ final class BudgetDelays {
                 // If the store could not record the delay, the next load of the lane returns the same tasks. So this
                 // load comes after a pause.
                 guard case .success = result else { return [.reloadLater([lane.id])] }
-                return [.due(at: due), .tasksWait(in: [lane.id], reload: false)]
+                return [.due(at: due), .tasksHeld(of: lane.session), .tasksWait(in: [lane.id], reload: false)]
             })
         return tasks.compactMap { task in
             guard recorded.count < Self.recordLimit, recorded.insert(task.task).inserted else { return nil }

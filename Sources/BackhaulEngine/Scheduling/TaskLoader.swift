@@ -94,7 +94,9 @@ final class TaskLoader {
         effects.append(.endWaits([lane]))
         if scheduler.limitsOrigins { effects.append(.originsChanged) }
         // The other tasks of the lane wait in the store, where `DeadlineController.checkReadyTasks` does not find them.
-        if !loaded.isAll, let session = scheduler.lanes[lane]?.session { effects.append(.tasksHeld(of: session)) }
+        if !loaded.isAll || loaded.nextDue != nil, let session = scheduler.lanes[lane]?.session {
+            effects.append(.tasksHeld(of: session))
+        }
         if decision.loadsAgain { effects.append(.tasksWait(in: [lane], reload: false)) }
         return effects + [.due(at: loaded.nextDue)] + parked + [.schedule]
     }

@@ -5,6 +5,7 @@ import dataclasses
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, UTC
 from email.utils import formatdate
 
 import pytest
@@ -148,6 +149,16 @@ def test_the_resource_timeout_also_ends_tasks_that_wait_for_a_slot(host, misbeha
     assert {event.task_id for event in ends} == set(behind)
     assert {(event.status, event.attempts) for event in ends} == {(Status.RESOURCE_TIMEOUT, 0)}
     assert not misbehaving.log("/a")
+
+
+def test_the_resource_timeout_ends_a_task_that_waits_for_its_earliest_start(host, misbehaving, downloads):
+    one = host()
+    one.session()
+    policy = Policy(rules=TransferRules(resource_timeout_ms=500))
+    start = datetime.now(UTC) + timedelta(days=1)
+    early = one.download(misbehaving.serve("/a", CONTENT), downloads / "a", policy=policy, earliest_start=start)
+    end = only_end(one)
+    assert (end.task_id, end.status, end.attempts) == (early, Status.RESOURCE_TIMEOUT, 0)
 
 
 def test_a_shorter_resource_timeout_of_a_session_ends_a_running_task(host, misbehaving, downloads):
