@@ -18,10 +18,15 @@ let strict: [SwiftSetting] = [
         ], .when(configuration: .debug)),
 ]
 
+/// The modules of the library do not use Swift's module for regular expressions, which would make the library larger by
+/// more than a tenth.
+let plain: [SwiftSetting] =
+    strict + [.unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])]
+
 /// Optimizes a module for size. Most of these modules do little work: they run once for a call of the host, or they
 /// wait for SQLite or a disk. The model is also optimized for size: an optimization for speed would save no processor
 /// time in transfers of small files.
-let small: [SwiftSetting] = strict + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+let small: [SwiftSetting] = plain + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 // The header of libpq is only needed for fleets, which this variable leaves out of a build.
 let hasFleet = Context.environment["BACKHAUL_WITHOUT_POSTGRESQL"] == nil
@@ -84,7 +89,7 @@ let package = Package(
         .target(
             name: "BackhaulTransport",
             dependencies: ["BackhaulModel", "BackhaulLoop", "BackhaulPlatform", "CCurl", "CLinux"],
-            swiftSettings: strict),
+            swiftSettings: plain),
         // The conditions of the system (power, heat, pressure, network) and their changes.
         .target(
             name: "BackhaulConditions",

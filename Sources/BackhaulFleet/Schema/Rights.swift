@@ -78,7 +78,7 @@ enum Rights {
     ) throws(FleetError) {
         try database.runScript("GRANT USAGE ON SCHEMA backhaul TO \(quoted(role))")
         for (tables, right) in rights {
-            let names = tables.split(separator: ", ").map { "backhaul." + $0 }.joined(separator: ", ")
+            let names = tables.split(separator: ",").map { "backhaul." + $0.drop { $0 == " " } }.joined(separator: ", ")
             try database.runScript("GRANT \(right) ON \(names) TO \(quoted(role))")
         }
     }
@@ -96,5 +96,7 @@ enum Rights {
             """)
     }
 
-    private static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+    private static func quoted(_ name: String) -> String {
+        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    }
 }

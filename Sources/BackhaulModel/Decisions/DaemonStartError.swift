@@ -7,7 +7,7 @@ public enum DaemonStartError {
     public static func failure(stderr text: String, program: String) -> Failure? {
         guard var line = text.split(whereSeparator: \.isNewline).first else { return nil }
         for name in [program, "backhauld"] where line.hasPrefix(name + ": ") { line = line.dropFirst(name.count + 2) }
-        let isOfLoader = loaderErrors.contains { line.contains($0) }
+        let isOfLoader = loaderErrors.contains { line.has($0) }
         let advice =
             "; a daemon does not get LD_LIBRARY_PATH of this process: install the library where ld.so(8) finds it, "
             + "or choose BH_HOSTING_EMBEDDED"

@@ -44,7 +44,7 @@ public struct ShownURL: Sendable {
         let words = sentence.split(separator: " ", omittingEmptySubsequences: false)
         return words.map { word in
             guard let mark = word.firstOccurrence(of: "://") else { return String(word) }
-            let scheme = word.utf8[..<mark].lastIndex { !isSchemeByte($0) }.map(word.utf8.index(after:))
+            let scheme = word.utf8[..<mark.lowerBound].lastIndex { !isSchemeByte($0) }.map(word.utf8.index(after:))
             let start = scheme ?? word.startIndex
             return word[..<start] + shown(ShownURL(word[start...]))
         }.joined(separator: " ")

@@ -8,8 +8,7 @@ extension StringProtocol {
 
     private var schemeAndAuthority: [UInt8] {
         guard let mark = firstOccurrence(of: "://") else { return Array(utf8) }
-        let start = utf8.index(mark, offsetBy: "://".utf8.count)
-        let end = utf8[start...].firstIndex { "/?#".utf8.contains($0) } ?? utf8.endIndex
+        let end = utf8[mark.upperBound...].firstIndex { "/?#".utf8.contains($0) } ?? utf8.endIndex
         return utf8[..<end].map(\.asciiLowercase)
     }
 

@@ -259,7 +259,7 @@ final class Connection {
     func checkIntegrity() throws(Failure) {
         // The result is nil if SQLite was built without this pragma.
         guard let found = try pragma("PRAGMA integrity_check(1)"), found != "ok" else { return }
-        let stated = found.firstRange(of: "error code=").flatMap {
+        let stated = found.firstOccurrence(of: "error code=").flatMap {
             Int32(found[$0.upperBound...].prefix { $0.isNumber })
         }
         if let code = readFailure ?? stated, code & 0xFF != SQLITE_CORRUPT { throw failure(code) }

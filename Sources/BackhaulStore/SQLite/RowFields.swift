@@ -52,5 +52,5 @@ extension FieldKind {
 }
 
 extension Option {
-    var column: String { name == "group" ? "\"group\"" : name.replacing(".", with: "_") }
+    var column: String { name == "group" ? "\"group\"" : name.split(separator: ".").joined(separator: "_") }
 }

@@ -90,7 +90,8 @@ public enum CookieLine {
     /// paths.
     static func readable(_ line: String) -> String? {
         var fields = line.split(separator: "\t", omittingEmptySubsequences: false)
-        guard let first = domain(line).trimmingPrefix(".").first, first != ".", first != "#" else { return nil }
+        let domain = domain(line)
+        guard let first = domain.dropFirst(domain.hasPrefix(".") ? 1 : 0).first, first != ".", first != "#" else { return nil }
         if fields.count > 2, ["", "TRUE", "FALSE"].contains(fields[2]) { fields[2] = "/" }
         return fields.joined(separator: "\t")
     }

@@ -8,7 +8,7 @@ public enum HostName {
     public static func ascii(url: String) throws(Failure) -> String {
         let bytes = url.utf8
         guard !bytes.allSatisfy({ $0 < 0x80 }), !S3Object.isObject(url),
-            let start = url.firstRange(of: "://")?.upperBound
+            let start = url.firstOccurrence(of: "://")?.upperBound
         else { return url }
         // A combining mark after a separator makes one Character with it, so scalars are compared.
         let authority = Substring(url.unicodeScalars[start...].prefix { !"/?#".unicodeScalars.contains($0) })

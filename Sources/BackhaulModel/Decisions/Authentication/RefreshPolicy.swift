@@ -37,7 +37,7 @@ public enum RefreshPolicy {
     /// Whether the body of a 400 response means that the URL has expired.
     public static func isRequested(byBody body: [UInt8]) -> Bool {
         let text = String(decoding: body, as: UTF8.self)
-        return expiryCodes.contains { text.contains($0) }
+        return expiryCodes.contains { text.has($0) }
     }
 
     /// What stores write into the body of a 400 response to an expired URL: codes of S3 and its like (ExpiredToken,

@@ -47,7 +47,7 @@ public struct SecretRedactor: Sendable {
         for part in url.utf8[mark...].split(whereSeparator: { "?&;#".utf8.contains($0) }).suffix(Self.largestQuery) {
             let value = part.firstIndex(of: UInt8(ascii: "=")).map { part[part.index(after: $0)...] } ?? part
             guard value.count >= Self.shortestInQuery, messageSecrets.count < Self.mostInMessages,
-                requested.firstOccurrence(of: String(Substring(value))) == nil
+                !requested.has(String(Substring(value)))
             else { continue }
             addToMessages(Array(value))
             if let decoded = PercentCoding.decoded(value), decoded.count >= Self.shortestInQuery {
@@ -62,9 +62,7 @@ public struct SecretRedactor: Sendable {
     /// The same, for the name alone.
     public static func isSecret(field name: String) -> Bool {
         let name = name.lowercased()
-        return ["authorization", "cookie", "key", "token", "secret", "password"].contains {
-            name.firstOccurrence(of: $0) != nil
-        }
+        return ["authorization", "cookie", "key", "token", "secret", "password"].contains { name.has($0) }
     }
 
     /// The value of the field. A value such as "Bearer TOKEN" consists of a scheme, a blank and a token (RFC 9110,

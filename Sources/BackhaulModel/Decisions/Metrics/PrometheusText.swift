@@ -36,6 +36,11 @@ public enum PrometheusText {
 
     /// This format escapes no quotation marks in the help of a metric.
     private static func unescapedQuotes(_ help: Substring) -> String {
-        help.split(separator: "\\\"", omittingEmptySubsequences: false).joined(separator: "\"")
+        var (text, rest) = ("", help)
+        while let found = rest.firstOccurrence(of: "\\\"") {
+            text += rest[..<found.lowerBound] + "\""
+            rest = rest[found.upperBound...]
+        }
+        return text + rest
     }
 }

@@ -68,8 +68,8 @@ public enum ServerFileName {
     /// The parts of the URL's path between the slashes.
     private static func parts(of url: String) -> [Substring.UTF8View] {
         let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        guard let scheme = url.firstOccurrence(of: "://"), scheme < path.endIndex,
-            let root = path[scheme...].dropFirst("://".utf8.count).firstIndex(of: UInt8(ascii: "/"))
+        guard let mark = url.firstOccurrence(of: "://"), mark.upperBound <= path.endIndex,
+            let root = path[mark.upperBound...].firstIndex(of: UInt8(ascii: "/"))
         else { return [] }
         return path[path.index(after: root)...].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     }

@@ -54,7 +54,7 @@ public struct AWSProfiles: Equatable, Sendable {
     private static func uncommented(_ value: Substring) -> String {
         var end = value.endIndex
         for mark in [" #", " ;", "\t#", "\t;"] {
-            if let found = value[..<end].firstRange(of: mark) { end = found.lowerBound }
+            if let found = value[..<end].firstOccurrence(of: mark) { end = found.lowerBound }
         }
         return trimmed(value[..<end])
     }

@@ -141,8 +141,8 @@ public struct S3Error: Equatable, Sendable {
             return
         }
         let text = String(decoding: body, as: UTF8.self)
-        guard text.has("<Error>"), let start = text.firstRange(of: "<Code>")?.upperBound,
-            let end = text[start...].firstRange(of: "</Code>")?.lowerBound
+        guard text.has("<Error>"), let start = text.firstOccurrence(of: "<Code>")?.upperBound,
+            let end = text[start...].firstOccurrence(of: "</Code>")?.lowerBound
         else { return nil }
         code = String(text[start..<end])
         message = ""

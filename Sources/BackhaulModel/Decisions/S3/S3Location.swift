@@ -45,7 +45,7 @@ public struct S3Location: Equatable, Sendable {
         }
 
         init(_ text: String) throws(Failure) {
-            let mark = text.firstRange(of: "://")
+            let mark = text.firstOccurrence(of: "://")
             scheme = mark.map { text[..<$0.lowerBound].lowercased() } ?? "https"
             let rest = mark.map { text[$0.upperBound...] } ?? text[...]
             let end = rest.firstIndex(of: "/") ?? rest.endIndex
