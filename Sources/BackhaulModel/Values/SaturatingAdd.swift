@@ -1,6 +1,6 @@
 extension FixedWidthInteger {
-    /// Returns the sum, or on overflow the smallest or largest number. Times and sizes that come from outside may be any
-    /// number.
+    /// Returns the sum, or on overflow the smallest or largest number. Times and sizes that come from outside may be
+    /// any number.
     @inlinable
     public func saturatingAdd(_ other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)

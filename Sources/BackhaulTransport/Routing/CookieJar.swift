@@ -91,7 +91,8 @@ public enum CookieLine {
     static func readable(_ line: String) -> String? {
         var fields = line.split(separator: "\t", omittingEmptySubsequences: false)
         let domain = domain(line)
-        guard let first = domain.dropFirst(domain.hasPrefix(".") ? 1 : 0).first, first != ".", first != "#" else { return nil }
+        let name = domain.dropFirst(domain.hasPrefix(".") ? 1 : 0)
+        guard let first = name.first, first != ".", first != "#" else { return nil }
         if fields.count > 2, ["", "TRUE", "FALSE"].contains(fields[2]) { fields[2] = "/" }
         return fields.joined(separator: "\t")
     }

@@ -3,6 +3,7 @@
 
 #define _GNU_SOURCE
 #include "durable.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -417,3 +418,11 @@ int fstatfs64(int file, struct statfs64 *status) __attribute__((alias("fstatfs")
 int statfs64(const char *path, struct statfs64 *status) __attribute__((alias("statfs")));
 void *mmap64(void *address, size_t size, int protection, int flags, int file, off64_t offset)
     __attribute__((alias("mmap")));
+
+void sim_list(const char *directory, void (*found)(const char *name, void *context), void *context) {
+    DIR *entries = opendir(directory);
+    if (!entries) return;
+    for (struct dirent *entry; (entry = readdir(entries));)
+        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..")) found(entry->d_name, context);
+    closedir(entries);
+}

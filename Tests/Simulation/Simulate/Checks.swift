@@ -119,7 +119,8 @@ struct Checks {
         return found
     }
 
-    /// Each round of a session finishes once, after the rounds before it, and not again after its event is acknowledged.
+    /// Each round of a session finishes once, after the rounds before it, and not again after its event is
+    /// acknowledged.
     private func violationsOfFinishes(_ rounds: [Observation]) -> [String] {
         var found: [String] = []
         for (round, events) in Dictionary(grouping: rounds, by: \.second) {
@@ -133,9 +134,11 @@ struct Checks {
             let acknowledged = observations.firstIndex {
                 $0.kind == .isAcknowledged && $0.program == round.program && $0.first == round.first
             }
-            if let acknowledged, observations[acknowledged...].contains(where: {
-                $0.kind == .sessionFinishes && $0.program == round.program && $0.first == round.first
-            }) {
+            if let acknowledged,
+                observations[acknowledged...].contains(where: {
+                    $0.kind == .sessionFinishes && $0.program == round.program && $0.first == round.first
+                })
+            {
                 found.append("round \(round.second) finishes again after its event was acknowledged")
             }
         }
@@ -170,12 +173,14 @@ struct Checks {
     private var leftovers: ArraySlice<String> {
         // A download that fails because of 403, 404 or the like retains its bytes for a later task with its key.
         let retained = history.tasks.count { plan in
-            !plan.isUpload && observations.contains {
-                $0.kind == .taskFails && $0.task == plan.number && $0.second == Int64(BH_HTTP_STATUS)
-            }
+            !plan.isUpload
+                && observations.contains {
+                    $0.kind == .taskFails && $0.task == plan.number && $0.second == Int64(BH_HTTP_STATUS)
+                }
         }
         let names = observations.filter { $0.kind == .fileIsLeft }.map(\.text)
-        return names.filter { !$0.hasPrefix(".backhaul-") } + names.filter { $0.hasPrefix(".backhaul-") }.dropFirst(retained)
+        let parts = names.filter { $0.hasPrefix(".backhaul-") }
+        return names.filter { !$0.hasPrefix(".backhaul-") } + parts.dropFirst(retained)
     }
 
     private var wrongLaunches: Set<String> {

@@ -79,8 +79,8 @@ struct Journal {
     func begin(_ choice: Choice) {
         header.initialize(
             to: Header(
-                choice: choice, count: 0, progress: 0, time: 0, calendar: 0, bootTime: -100 * second, boots: 1, nextFault: 0,
-                uploadCount: 0, partCount: 0))
+                choice: choice, count: 0, progress: 0, time: 0, calendar: 0, bootTime: -100 * second, boots: 1,
+                nextFault: 0, uploadCount: 0, partCount: 0))
     }
 
     var choice: Choice { header.pointee.choice }

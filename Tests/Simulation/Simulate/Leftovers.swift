@@ -1,3 +1,5 @@
+import CBackhaul
+import CSimulation
 import Glibc
 
 /// The files that are left when all tasks have ended, all events are acknowledged, and an engine has run.
@@ -26,14 +28,50 @@ struct Leftovers {
     }
 
     private static func names(_ folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
         var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 > 0 }, as: UTF8.self) }
-            if name != ".", name != ".." { names.append(name) }
+        withUnsafeMutablePointer(to: &names) { names in
+            sim_list(
+                folder, { $1?.assumingMemoryBound(to: [String].self).pointee.append(String(cString: $0!)) }, names)
         }
         return names
+    }
+}
+
+/// What a program does to find what was lost, or is left.
+extension Program {
+    /// When all tasks of all programs have ended, and the power has failed once more: receives and acknowledges the
+    /// events that are left, and gives the engine time to remove the files that are left.
+    mutating func inspect() -> Never {
+        open()
+        receiveAgain()
+        let end = now + hour
+        while !unacknowledged.isEmpty, now < end { poll(after: 0) }
+        usleep(UInt32(600 * second))
+        close()
+        record(.inspectionEnds)
+        world.programs.exit(number, for: nil)
+    }
+
+    /// Polls from the first event on: each event comes again until it is acknowledged. If the process is launched, the
+    /// round of its session has ended.
+    mutating func receiveAgain() {
+        var events: OpaquePointer?
+        let start = now
+        let status = library.session_poll(session, 0, 1_000, 0, &events, &error)
+        defer { library.batch_release(events) }
+        if status == BH_ENGINE_UNRESPONSIVE, isEngineStopped(since: start) { return }
+        guard status == BH_OK else { return check(status) }
+        let found = (0..<library.batch_count(events)).compactMap {
+            item(events, $0, BH_ITEM_EVENT, bh_event.self)
+        }
+        for id in unacknowledged.subtracting(found.map { Int64($0.id) }).sorted() {
+            // A task may have been accepted by a process that was killed before it knew this.
+            if id == finish, accepted.count < tasks.count { continue }
+            record(.eventIsLost, first: id)
+        }
+        if isLaunched, !isFinished, !found.contains(where: { $0.kind == BH_EVENT_SESSION_FINISHED }) {
+            record(.launchIsWrong, first: WrongLaunch.roundIsOpen.rawValue)
+        }
     }
 }
 

@@ -55,9 +55,9 @@ struct Program {
     /// Whether the daemon has launched this process.
     let isLaunched: Bool
     /// The events that were handled and not acknowledged.
-    private var unacknowledged: Set<Int64> = []
+    private(set) var unacknowledged: Set<Int64> = []
     /// The event of the last round. A task that is accepted later withdraws it.
-    private var finish: Int64?
+    private(set) var finish: Int64?
     var random: Random
 
     init(
@@ -128,19 +128,6 @@ struct Program {
         world.programs.exit(number, for: nil)
     }
 
-    /// When all tasks of all programs have ended, and the power has failed once more: receives and acknowledges the
-    /// events that are left, and gives the engine time to remove the files that are left.
-    mutating func inspect() -> Never {
-        open()
-        receiveAgain()
-        let end = now + hour
-        while !unacknowledged.isEmpty, now < end { poll(after: 0) }
-        usleep(UInt32(600 * second))
-        close()
-        record(.inspectionEnds)
-        world.programs.exit(number, for: nil)
-    }
-
     /// Whether a server has parts of an object of a task that has ended.
     var hasRemains: Bool {
         tasks.contains {
@@ -163,7 +150,7 @@ struct Program {
 
     var isDone: Bool { (isFinished || tasks.isEmpty) && ended.count == tasks.count }
 
-    private mutating func open() {
+    mutating func open() {
         var options = bh_application_options()
         library.`init`(&options, MemoryLayout<bh_application_options>.size)
         options.hosting = bh_hosting(history.hasDaemon ? BH_HOSTING_DAEMON : BH_HOSTING_EMBEDDED)
@@ -339,7 +326,7 @@ struct Program {
 
     // MARK: Events
 
-    private mutating func poll(after: UInt64) {
+    mutating func poll(after: UInt64) {
         var events: OpaquePointer?
         let wait = max(1, (nextAction - now) / millisecond + 1)
         let start = now
@@ -351,28 +338,6 @@ struct Program {
         for index in 0..<library.batch_count(events) {
             guard let event = item(events, index, BH_ITEM_EVENT, bh_event.self) else { continue }
             handle(event, acknowledges: !forgets)
-        }
-    }
-
-    /// Polls from the first event on: each event comes again until it is acknowledged. If the process is launched, the
-    /// round of its session has ended.
-    private mutating func receiveAgain() {
-        var events: OpaquePointer?
-        let start = now
-        let status = library.session_poll(session, 0, 1_000, 0, &events, &error)
-        defer { library.batch_release(events) }
-        if status == BH_ENGINE_UNRESPONSIVE, isEngineStopped(since: start) { return }
-        guard status == BH_OK else { return check(status) }
-        let found = (0..<library.batch_count(events)).compactMap {
-            item(events, $0, BH_ITEM_EVENT, bh_event.self)
-        }
-        for id in unacknowledged.subtracting(found.map { Int64($0.id) }).sorted() {
-            // A task may have been accepted by a process that was killed before it knew this.
-            if id == finish, accepted.count < tasks.count { continue }
-            record(.eventIsLost, first: id)
-        }
-        if isLaunched, !isFinished, !found.contains(where: { $0.kind == BH_EVENT_SESSION_FINISHED }) {
-            record(.launchIsWrong, first: WrongLaunch.roundIsOpen.rawValue)
         }
     }
 
@@ -483,7 +448,7 @@ struct Program {
     // MARK: Calls
 
     /// Whether the process that the last call has named as the engine was stopped at any moment since this time.
-    private func isEngineStopped(since time: Int64) -> Bool {
+    func isEngineStopped(since time: Int64) -> Bool {
         let process = sim_process_of(Int32(clamping: error.detail))
         return error.domain == BH_DOMAIN_PROCESS && world.programs.wasStopped(process, since: time)
     }

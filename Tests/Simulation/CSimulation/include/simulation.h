@@ -152,6 +152,9 @@ enum sim_file_system {
     SIM_STRICT,
 };
 
+// Calls `found` for each name in a directory.
+void sim_list(const char *directory, void (*found)(const char *name, void *context), void *context);
+
 // Begins to follow the files below `root`, an existing folder of a tmpfs. Files that are there are on the disk. The
 // path `root`.graves must be free. Call it after sim_begin.
 void sim_files_begin(const char *root, enum sim_file_system rules);
