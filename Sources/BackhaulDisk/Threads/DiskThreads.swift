@@ -73,39 +73,19 @@ public final class DiskThreads: Sendable {
         worker(for: path).post { context in context.remove(path: path, on: fileSystem, then: then) }
     }
 
-    /// Removes several files, like `remove(path:)`. `then` gets the positions of the files that could not be removed.
-    /// The returned function ends the wait for slow disks: the files without a result then count as not removed.
-    @discardableResult
-    public func remove(
-        _ paths: [String], then: @escaping @Sendable (_ failed: Set<Int>) -> Void
-    ) -> @Sendable () -> Void {
-        remove(paths.map { RemovedFile(path: $0) }, then: then)
-    }
-
-    @discardableResult
-    public func remove(
-        _ paths: [RemovedFile], then: @escaping @Sendable (_ failed: Set<Int>) -> Void
-    ) -> @Sendable () -> Void {
-        let state = Lock((waiting: Set(paths.indices), failed: Set<Int>(), isOver: false))
-        let end: @Sendable (_ mustWait: Bool) -> Void = { mustWait in
-            let failed = state.withLock { state -> Set<Int>? in
-                guard !state.isOver, state.waiting.isEmpty || !mustWait else { return nil }
-                state.isOver = true
-                return state.failed.union(state.waiting)
-            }
-            if let failed { then(failed) }
-        }
-        for (position, path) in paths.enumerated() {
-            remove(path: path.path, on: path.fileSystem) { result in
-                state.withLock { state in
-                    state.waiting.remove(position)
-                    if case .failure = result { state.failed.insert(position) }
+    /// Removes several files, like `remove(path:)`. `then` is called after the last of them.
+    public func remove(_ paths: [String], then: @escaping @Sendable () -> Void) {
+        let remaining = Lock(paths.count)
+        if paths.isEmpty { then() }
+        for path in paths {
+            remove(path: path) { _ in
+                let isLast = remaining.withLock { remaining in
+                    remaining -= 1
+                    return remaining == 0
                 }
-                end(true)
+                if isLast { then() }
             }
         }
-        if paths.isEmpty { end(true) }
-        return { end(false) }
     }
 
     /// Records the identity of the file that gets a new name. Calls the closure when the record is durable.

@@ -18,9 +18,7 @@ final class LeftoverSweeper {
         /// Whether a running download still uses the file. If so, the download removes the file itself, and a sweep
         /// follows.
         var isInUse: (Leftover) -> Bool
-        /// Removes files. `then` gets the positions of those that could not be removed. The returned function ends the
-        /// wait for slow disks: the files without a result then count as not removed.
-        var remove: ([RemovedFile], _ then: @escaping (Set<Int>) -> [EngineEffect]) -> () -> Void
+        var remove: (RemovedFile, _ then: @escaping (Result<Void, Failure>) -> [EngineEffect]) -> Void
         /// Watches the mounts until the result is released; nil if that is not possible.
         var watchMounts: (_ changed: @escaping () -> [EngineEffect]) -> AnyObject?
     }
@@ -39,9 +37,12 @@ final class LeftoverSweeper {
         sweep()
         return []
     }
-    private var endWait: (() -> Void)?
+    /// The files whose removal has no result yet.
+    private var pending: Set<Leftover> = []
+    /// The files for which the sweep waits, those of them that were removed, and the last file of their page.
+    private var batch: (waiting: Set<Leftover>, removed: [Leftover], last: Leftover)?
     private lazy var batchTimer = runtime.timer { [unowned self] in
-        endWait?()
+        endBatch()
         return []
     }
     /// Whether the present sweep must be followed by another one, because more leftovers may be in the list.
@@ -86,30 +87,55 @@ final class LeftoverSweeper {
 
     private func remove(_ leftovers: [Leftover]) -> [EngineEffect] {
         guard let last = leftovers.last else { return end() }
-        let removable = leftovers.filter { !failed.contains($0) && !surroundings.isInUse($0) }
+        let removable = leftovers.filter {
+            !failed.contains($0) && !pending.contains($0) && !surroundings.isInUse($0)
+        }
         guard !removable.isEmpty else {
             readNext(after: last)
             return []
         }
         batchTimer.start(milliseconds: Self.batchMilliseconds)
-        endWait = surroundings.remove(removable.map(surroundings.path)) { [unowned self] failedPositions in
-            batchTimer.stop()
-            for position in failedPositions { failed.insert(removable[position]) }
-            forget(removable.filter { !failed.contains($0) }, then: last)
-            return []
+        batch = (Set(removable), [], last)
+        pending.formUnion(removable)
+        for file in removable {
+            surroundings.remove(surroundings.path(file)) { [unowned self] result in
+                take(result, of: file)
+                return []
+            }
         }
         return []
     }
 
-    private func forget(_ removed: [Leftover], then last: Leftover) {
+    private func take(_ result: Result<Void, Failure>, of file: Leftover) {
+        pending.remove(file)
+        if case .failure = result { failed.insert(file) }
+        let isRemoved = !failed.contains(file)
+        guard batch?.waiting.remove(file) != nil else {
+            if isRemoved { forget([file]) { _ in [] } }
+            return
+        }
+        if isRemoved { batch?.removed.append(file) }
+        if batch?.waiting.isEmpty == true { endBatch() }
+    }
+
+    private func endBatch() {
+        guard let (_, removed, last) = batch else { return }
+        batch = nil
+        batchTimer.stop()
+        forget(removed) { [unowned self] isForgotten in
+            guard isForgotten else { return end() }
+            readNext(after: last)
+            return []
+        }
+    }
+
+    private func forget(_ removed: [Leftover], then: @escaping (_ isForgotten: Bool) -> [EngineEffect]) {
         runtime.store(
             { (transaction) throws(Failure) in
                 try transaction.leftovers.forget(removed)
             },
-            then: { [unowned self] result in
-                guard case .success = result else { return end() }
-                readNext(after: last)
-                return []
+            then: { result in
+                if case .success = result { then(true) } else { then(false) }
             })
     }
 

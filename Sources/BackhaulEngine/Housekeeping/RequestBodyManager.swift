@@ -123,7 +123,7 @@ final class RequestBodyManager {
         // A file that cannot be removed is forgotten, too. It is in the store, where the next engine finds it.
         disk.remove(
             names.map(directory.bodyFile),
-            then: runtime.returning { [unowned self] _ in
+            then: runtime.returning { [unowned self] in
                 forget(names)
                 return []
             })

@@ -34,20 +34,6 @@ import Testing
     /// A time limit that only a defect can exceed.
     private var timeLimit: Deadline { .after(milliseconds: 30_000) }
 
-    @Test("when the wait for removals ends, files without a result count as not removed, and are removed later")
-    func endedWait() throws {
-        let path = scratch.path("file")
-        try write([1], to: path)
-        let results = Lock<[Set<Int>]>([])
-        gather {
-            let endWait = threads.remove([path]) { failed in results.change { $0.append(failed) } }
-            endWait()
-        }
-        threads.close()
-        #expect(results.withLock { $0 } == [[0]])
-        #expect(scratch.names() == [])
-    }
-
     @Test("after an append has failed on a full disk, all appends fail until the part file is opened again")
     func fullDisk() async throws {
         let location = try scratch.location("file")

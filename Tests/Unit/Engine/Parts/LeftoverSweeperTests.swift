@@ -7,10 +7,11 @@ import Testing
 
 @Suite("The removal of leftovers")
 struct LeftoverSweeperTests {
-    /// A fake disk, which removes no file whose number is in `stuck`, and has no result for a file in `hung`.
+    /// A fake disk, which removes no file whose number is in `stuck`. The result for a file in `hung` comes later.
     final class Disk {
         var stuck: Set<UInt64> = []
         var hung: Set<UInt64> = []
+        var late: [UInt64: (Result<Void, Failure>) -> [EngineEffect]] = [:]
         var inUse: Set<UInt64> = []
         var removed: [UInt64] = []
         var mountsChanged: (() -> [EngineEffect])?
@@ -27,13 +28,16 @@ struct LeftoverSweeperTests {
             LeftoverSweeper.Surroundings(
                 path: { RemovedFile(path: "\($0.task.rawValue)") },
                 isInUse: { [disk] in disk.inUse.contains($0.task.rawValue) },
-                remove: { [disk] paths, then in
-                    let numbers = paths.compactMap { UInt64($0.path) }
-                    let kept = disk.stuck.union(disk.hung)
-                    disk.removed += numbers.filter { !kept.contains($0) }
-                    let end = { disk.effects += then(Set(numbers.indices.filter { kept.contains(numbers[$0]) })) }
-                    if disk.hung.isDisjoint(with: numbers) { end() }
-                    return end
+                remove: { [disk] file, then in
+                    guard let number = UInt64(file.path) else { return }
+                    if disk.hung.contains(number) {
+                        disk.late[number] = then
+                    } else if disk.stuck.contains(number) {
+                        disk.effects += then(.failure(Failure(.destinationUnavailable, "stuck")))
+                    } else {
+                        disk.removed.append(number)
+                        disk.effects += then(.success(()))
+                    }
                 },
                 watchMounts: { [disk] changed in
                     disk.mountsChanged = changed
@@ -94,6 +98,23 @@ struct LeftoverSweeperTests {
         try runtime.storeReturns(())
         try runtime.storeReturns(leftovers())
         #expect(!sweeper.isSweeping)
+    }
+
+    @Test("a file that a slow disk removes after the sweep is forgotten, and is not removed twice")
+    func late() throws {
+        disk.hung = [1]
+        sweeper.sweep()
+        try runtime.storeReturns(leftovers(1))
+        runtime.advance(milliseconds: 10_000)
+        try runtime.storeReturns(())
+        try runtime.storeReturns(leftovers())
+        disk.hung = []
+        sweeper.sweep()
+        try runtime.storeReturns(leftovers(1))
+        try runtime.storeReturns(leftovers())
+        #expect(disk.removed == [])
+        _ = disk.late[1]?(.success(()))
+        #expect(runtime.pendingStoreCalls == 1)
     }
 
     @Test("files that are in use or cannot be removed do not hide later files of the list")
