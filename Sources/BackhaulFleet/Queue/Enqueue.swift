@@ -79,6 +79,12 @@ struct Enqueue {
                         .destinationExists, "the file \(item.destination) exists; choose another path or replace it",
                         index: UInt64(index)))
             }
+            if item.lacksDirectory {
+                throw FleetError(
+                    Failure(
+                        .destinationUnavailable, "the directory of \(item.destination) does not exist; make it",
+                        index: UInt64(index)))
+            }
             new.append(index)
         }
         let ids = try insertNew(new.map { requests[$0] }, round: round, application: application)

@@ -10,6 +10,8 @@ struct FleetRequest {
     /// Whether there is a file at the destination, which the request does not replace. It may be the file of this
     /// request, if the host repeats the request.
     let wouldReplace: Bool
+    /// Whether the destination has no directory. Then only a task that exists already is returned.
+    let lacksDirectory: Bool
 
     init(_ given: Request, in configuration: SessionConfiguration) throws(Failure) {
         var intake = RequestIntake()
@@ -17,6 +19,7 @@ struct FleetRequest {
         try RequestCheck.check(given, in: configuration)
         destination = try Self.destination(of: given)
         wouldReplace = given.destination?.fileExists == true && given.ifExists == .fail
+        lacksDirectory = given.destination?.isDirectoryAbsent == true
         var request = given
         request.destination = Destination(path: destination, directoryDevice: 0, directoryInode: 0)
         self.request = request

@@ -79,7 +79,7 @@ struct TestDatabase {
 
     static func request(_ name: String, key: String? = nil, server: String, directory: String) -> Request {
         var request = Request(url: "https://\(server)/\(name)")
-        request.destination = Destination(path: "\(directory)/\(name)", directoryDevice: 0, directoryInode: 0)
+        request.destination = Destination(path: "\(directory)/\(name)", directoryDevice: 1, directoryInode: 1)
         request.idempotencyKey = key
         return request
     }
