@@ -51,6 +51,7 @@ final class DownloadRunner: TransferRunner {
     var furthest: UInt64 { machine.furthest }
     var madeProgress: Bool { machine.madeProgress }
     var mayBeRefreshed: Bool { true }
+    var asksForOffset: Bool { false }
     var continuesUpload: Bool { false }
     var bytesLostByStop: UInt64 { machine.checkpoint == nil ? machine.offset : 0 }
     var file: (offset: UInt64, size: UInt64?)? { machine.progress }
@@ -354,7 +355,7 @@ extension DownloadRunner: TransferDelegate {
         attempt.exchange.lastByte = attempt.services.runtime.now
         noteCredentials(head, transfer)
         machine.challenge = attempt.authentication.authChallenge.map { .authChallenge($0) } ?? .nothing
-        if let shares = head.sharesConnection(to: attempt.task.origin) { attempt.emit(.multiplexing(shares)) }
+        attempt.noteProtocol(of: head)
         attempt.authentication.secrets = transfer.secrets
         handle(.head(transfer.secrets.redacted(head, requested: attempt.task.request.url)))
         attempt.passEffects()

@@ -203,6 +203,15 @@ final class RunningAttempt {
         return request
     }
 
+    /// Notes whether more tasks of the lane can share a connection. A response to a request that could only use
+    /// HTTP/1.1 does not show this.
+    func noteProtocol(of head: ResponseHead) {
+        let usesHTTP1 =
+            terms.policy.httpVersion == .http1 || services.traffic.rates.isLimited(task.id, of: task.session)
+        guard let shares = head.sharesConnection(to: task.origin), shares || !usesHTTP1 else { return }
+        emit(.multiplexing(shares))
+    }
+
     /// The request of one step of an upload. The fields of the host's request describe its body, and are meant for its
     /// origin.
     func request(of step: UploadStep, _ uploadProtocol: UploadProtocol, size: UInt64) throws(Failure) -> TransferRequest

@@ -68,7 +68,9 @@ extension TransferRunner {
 
     private func authChallenge(of head: ResponseHead, _ transfer: Transfer) -> AuthenticationChallenge? {
         let task = attempt.task
-        if mayBeRefreshed,
+        // If a server with new headers still responds to HEAD with 403, the upload is gone.
+        let isGone = head.status == 403 && asksForOffset && task.refreshed != nil
+        if mayBeRefreshed, !isGone,
             RefreshPolicy.isRequested(by: head, task.request, attempt.terms.policy, origin: task.origin.text)
         {
             return refresh(of: task)

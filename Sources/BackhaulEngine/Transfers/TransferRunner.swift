@@ -43,6 +43,8 @@ protocol TransferRunner: AnyObject {
     var madeProgress: Bool { get }
     /// Whether a response may demand a new URL or new header fields for the task's request.
     var mayBeRefreshed: Bool { get }
+    /// Whether the request asks for the offset of an upload.
+    var asksForOffset: Bool { get }
     /// Whether the next attempt sends only the bytes of an upload that the server does not have.
     var continuesUpload: Bool { get }
     /// The bytes that would have to be transferred again if the attempt stopped now.

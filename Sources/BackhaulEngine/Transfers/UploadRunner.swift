@@ -42,6 +42,7 @@ final class UploadRunner: TransferRunner {
     var continuesUpload: Bool { machine.mayContinue }
     // The URL of an upload resource is the server's, not the host's. Its requests have the host's header fields.
     var mayBeRefreshed: Bool { machine.step?.resource == nil || attempt.task.request.options.refresh == .headers }
+    var asksForOffset: Bool { if case .probe? = machine.step { true } else { false } }
     var bytesLostByStop: UInt64 { continuesUpload ? 0 : attempt.bodySent }
     var file: (offset: UInt64, size: UInt64?)? { nil }
     var body: (sent: UInt64, size: UInt64?)? { (min(sent, size), size) }
@@ -331,7 +332,7 @@ extension UploadRunner: TransferDelegate {
         attempt.exchange.lastByte = attempt.services.runtime.now
         // The first challenge of several parts counts. Each part that gets a challenge concludes with this one.
         if attempt.authentication.authChallenge == nil { noteCredentials(head, transfer) }
-        if let shares = head.sharesConnection(to: attempt.task.origin) { attempt.emit(.multiplexing(shares)) }
+        attempt.noteProtocol(of: head)
         attempt.authentication.secrets = transfer.secrets
         let redacted = transfer.secrets.redacted(head, requested: attempt.task.request.url)
         // The machine gets the resource as it was sent, because its URL may contain a secret.

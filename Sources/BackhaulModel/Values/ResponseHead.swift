@@ -31,8 +31,10 @@ public struct ResponseHead: Equatable, Sendable {
     }
 
     /// Whether other requests to the origin can share the connection of the response; nil if another origin has sent
-    /// the response, after a redirect.
-    public func sharesConnection(to origin: Origin) -> Bool? { self.origin == origin.text ? isMultiplexed : nil }
+    /// the response, after a redirect, or a proxy.
+    public func sharesConnection(to origin: Origin) -> Bool? {
+        self.origin == origin.text && status != 407 ? isMultiplexed : nil
+    }
 
     /// Whether the status is 2xx: the server has received, understood and accepted the request (RFC 9110, section
     /// 15.3).
