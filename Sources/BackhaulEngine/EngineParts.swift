@@ -191,7 +191,7 @@ struct HousekeepingParts {
             runtime,
             LeftoverSweeper.Surroundings(
                 path: { RemovedFile(path: files.path(of: $0), on: $0.fileSystem) }, isInUse: { transfers.isInUse($0) },
-                remove: { paths, then in services.disk.remove(paths, then: runtime.returning(then)) },
+                remove: { services.disk.remove(path: $0.path, on: $0.fileSystem, then: runtime.returning($1)) },
                 watchMounts: { changed in MountWatch(runtime, changed) }))
         let uploads = AbandonedUploads(
             runtime,
@@ -232,14 +232,7 @@ struct HousekeepingParts {
         guard
             let request = try? TransferRequest(
                 removing: upload, configuration, credentials: base.credentials[upload.session]),
-            let removal = try? UploadRemoval(
-                request, runtime, base.transport, cookies: cookies,
-                then: { [transport = base.transport] status in
-                    if let s3 = request.s3?.settings, status == 400 || status == 403 {
-                        transport.expireS3Credentials(s3)
-                    }
-                    return then(status)
-                })
+            let removal = try? UploadRemoval(request, runtime, base.transport, cookies: cookies, then: then)
         else { return .failed }
         return .sent(removal)
     }

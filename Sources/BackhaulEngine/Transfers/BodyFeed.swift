@@ -169,7 +169,7 @@ final class BodyFeed: TransferBody {
             if !blocks.isEmpty { transfer?.resumeSending() }
         case .failure(let failure):
             // The disk thread reads ahead, perhaps beyond the range. Only bytes that are sent can fail the request.
-            if taken < size || opened != nil { failed(failure) }
+            if taken + UInt64(buffered) < size || opened != nil { failed(failure) }
         }
     }
 

@@ -50,14 +50,15 @@ extension UploadMachine {
             return [.record(nil)]
         case .complete:
             state = .receiving(ticks: 0)
+        // 409: perhaps another connection still has the lock.
+        case .next(.probe, _) where fruitlessProbes >= 1 && head.status == 409:
+            state = .refusing(.retry(.status(of: head, opensChallenges: opensChallenges)), ticks: 0)
         case .next(.probe(let resource), _) where fruitlessProbes >= Self.probeLimit,
             .parts(let resource, _, _) where listings >= Self.probeLimit:
             let failure = Failure(
                 .badResponse, "\(ShownURL(resource.url).withoutQuery) does not take the rest of the body",
                 domain: .http, detail: Int64(head.status))
-            // 409: perhaps another connection still has the lock.
-            let isLocked = head.status == 409
-            state = .refusing(.retry(isLocked ? .status(of: head, opensChallenges: true) : failure), ticks: 0)
+            state = .refusing(.retry(failure), ticks: 0)
         case .next(let step, let records):
             pause = nil
             if case .probe = step { fruitlessProbes += 1 }
@@ -74,7 +75,9 @@ extension UploadMachine {
             return [.record(nil)]
         case .later(let failure):
             notePause(head.retryAfterSeconds)
-            state = .refusing(.retry(failure), ticks: 0)
+            let isUnauthorized = [401, 407].contains(head.status)
+            let cause = isUnauthorized ? .status(of: head, opensChallenges: opensChallenges) : failure
+            state = .refusing(.retry(cause), ticks: 0)
         }
         return []
     }
