@@ -184,7 +184,7 @@ final class ActivityController {
         guard let enqueued = start.enqueued else { return [.announce(start.change), .workDone] }
         return [
             .announce(start.change), .tasksWait(in: enqueued.lanes, reload: true), .due(at: enqueued.nextDue),
-            .latestStart(at: enqueued.nextLatestStart), .workDone,
+            .tasksHeld(of: start.change.session), .latestStart(at: enqueued.nextLatestStart), .workDone,
         ]
     }
 

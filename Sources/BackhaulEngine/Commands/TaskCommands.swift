@@ -56,6 +56,7 @@ struct TaskCommands {
         let enqueued = Lock(EnqueuedTasks())
         let aliases = aliases(of: items)
         let hasKey = items.contains { $0.0.idempotencyKey != nil }
+        let hasOwnTimeout = items.contains { $0.0.options.policy.resourceTimeoutMilliseconds != nil }
         let running = hasKey ? engine.base.transfers.tasks(of: session) : []
         call.applyOnce(
             { (transaction) throws(Failure) in
@@ -70,7 +71,7 @@ struct TaskCommands {
                 CrashPoint.afterEnqueue.reach()
                 let enqueued = enqueued.withLock { $0 }
                 engine.tasks.scheduler.tasksWait(in: enqueued.lanes, reload: false, priority: priority)
-                tasksAreDelayed(in: session, until: enqueued.nextDue)
+                if hasOwnTimeout || enqueued.nextDue != nil { tasksWait(in: session, until: enqueued.nextDue) }
                 engine.queue(engine.tasks.deadlines.latestStart(at: enqueued.nextLatestStart))
                 if enqueued.withdrawsEnd { engine.queue(engine.clients.events.endWithdrawn(in: session)) }
             }, beforeReply: beforeReply)
@@ -134,12 +135,14 @@ struct TaskCommands {
                 case .suspend: engine.apply(change, tasksEndedOrStopped: .stop)
                 case .setAside:
                     engine.apply(change, tasksEndedOrStopped: .stop)
-                    tasksAreDelayed(in: session, until: change.nextDue)
+                    tasksWait(in: session, until: change.nextDue)
                 case .resume:
                     engine.queue(engine.tasks.reachability.retryNow(change.lanes))
                     if change.held > 0 { engine.queue(engine.conditions.probeUplinkNow()) }
+                    // A resumed task may be older than the loaded tasks.
+                    engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
                     engine.apply(change)
-                    tasksAreDelayed(in: session, until: change.nextDue)
+                    tasksWait(in: session, until: change.nextDue)
                 case .setRate(let rate):
                     engine.setRate(rate, ofTasks: change.tasks)
                     engine.apply(change)
@@ -151,7 +154,7 @@ struct TaskCommands {
                     engine.queue([.restated(change.restated)])
                     engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)
                     engine.apply(change)
-                    tasksAreDelayed(in: session, until: change.nextDue)
+                    tasksWait(in: session, until: change.nextDue)
                     engine.queue(engine.tasks.deadlines.latestStart(at: change.restated.next))
                 case .setPriority(let priority):
                     engine.base.transfers.change(change.tasks) { $0.request.priority = priority }
@@ -161,10 +164,9 @@ struct TaskCommands {
             })
     }
 
-    /// Notes when the next delayed task is due. A task may be delayed beyond its resource time-out, for example until
-    /// its earliest start, so these time-outs are watched.
-    private func tasksAreDelayed(in session: SessionID, until due: Int64?) {
-        guard let due else { return }
+    /// Notes when the next delayed task is due. A task may wait until after its resource time-out, for its earliest
+    /// start or behind other tasks, so these time-outs are watched.
+    private func tasksWait(in session: SessionID, until due: Int64?) {
         engine.tasks.scheduler.due(at: due)
         engine.tasks.deadlines.tasksHeld(of: session)
     }

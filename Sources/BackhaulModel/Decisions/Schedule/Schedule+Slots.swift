@@ -18,7 +18,7 @@ extension Schedule {
     @specialized(where Lane == LaneID, Session == SessionID, Task == TaskID)
     public mutating func next() -> Step? {
         // Tasks that share a connection would never release it while new tasks start on it.
-        var awaited: Set<Origin> = []
+        var awaited: [Origin: Bool] = [:]
         if let step = nextUrgent(&awaited) { return step }
         var index = 0
         while index < sessionQueue.count {
@@ -34,14 +34,16 @@ extension Schedule {
         return nil
     }
 
-    /// Whether all limits allow a slot for one more task of the lane, and no urgent task waits for a slot. The result
+    /// Whether all limits allow a slot for one more task of the lane, and no urgent task waits for the same. The result
     /// does not depend on whether the task is loaded.
     public func hasFreeSlot(_ lane: Lane, of session: Session, to origin: Origin? = nil) -> Bool {
         let state = lanes[lane] ?? LaneState(session: session, origin: origin)
         guard let session = sessions[state.session], let limits = session.limits else { return false }
         return running < engineLimits.running && session.running < limits.perSession
             && state.requests < width(of: state, limits) && hasConnection(state) && originAllowsTask(of: state)
-            && !urgentLanes.contains { lanes[$0].map(isNextUrgent) ?? false }
+            && !urgentLanes.contains {
+                lanes[$0].map { isNextUrgent($0) && (hasConnection($0) || $0.origin == state.origin) } ?? false
+            }
     }
 
     /// Whether the lane's next task is urgent, and waits only for a slot or a connection.
@@ -103,9 +105,10 @@ extension Schedule {
         return true
     }
 
-    /// `awaited`: the origins at which a task waits only for a connection. Meanwhile no further tasks share the
-    /// connections to these origins.
-    private mutating func next(of session: Session, _ awaited: inout Set<Origin>) -> Step? {
+    /// `awaited`: the origins at which a task waits only for a connection, and whether it is urgent. A lane that shares
+    /// a connection to such an origin yields it: at once to an urgent task, and else after a turn of `streamLimit`
+    /// tasks.
+    private mutating func next(of session: Session, _ awaited: inout [Origin: Bool]) -> Step? {
         guard let state = sessions[session] else { return nil }
         let mayStart = running < engineLimits.running && state.limits.map { state.running < $0.perSession } ?? false
         for lane in state.lanes {
@@ -117,9 +120,13 @@ extension Schedule {
             if mayStart, waiting.allowsTask, waiting.requests < width(of: waiting, state.limits),
                 originAllowsTask(of: waiting), waiting.readyCount > 0
             {
-                let isAwaited = waiting.sharesConnection && waiting.origin.map { awaited.contains($0) } ?? false
-                if hasConnection(waiting), !isAwaited { return start(lane) }
-                if let origin = waiting.origin { awaited.insert(origin) }
+                let isUrgent = waiting.sharesConnection ? waiting.origin.flatMap { awaited[$0] } : nil
+                let yields = isUrgent.map { $0 || waiting.sharedStarts >= streamLimit } ?? false
+                if hasConnection(waiting), !yields { return start(lane) }
+                // If all connections of the engine are in use, any origin may release one.
+                if let origin = waiting.origin, connections < engineLimits.connections {
+                    awaited[origin] = awaited[origin] ?? false
+                }
             }
             removeIfIdle(lane)
         }
@@ -133,7 +140,7 @@ extension Schedule {
         return max(min(readyTarget, limit), readyTargetOfAllLanes / count)
     }
 
-    private mutating func nextUrgent(_ awaited: inout Set<Origin>) -> Step? {
+    private mutating func nextUrgent(_ awaited: inout [Origin: Bool]) -> Step? {
         guard !urgentLanes.isEmpty else { return nil }
         urgentLanes = urgentLanes.filter { lanes[$0]?.urgent.isEmpty == false }
         for session in sessionQueue {
@@ -141,7 +148,7 @@ extension Schedule {
                 guard let waiting = lanes[lane], isNextUrgent(waiting) else { continue }
                 let isFull = running >= engineLimits.running
                 if !isFull, hasConnection(waiting) { return start(lane) }
-                if !isFull, let origin = waiting.origin { awaited.insert(origin) }
+                if !isFull, let origin = waiting.origin { awaited[origin] = true }
                 guard waiting.requestedPreemptions < waiting.urgent.count else { continue }
                 lanes[lane]?.requestedPreemptions += 1
                 let origin = isFull || connections >= engineLimits.connections ? nil : waiting.origin
@@ -157,6 +164,7 @@ extension Schedule {
             if lane.runsOneTask { lane.runningAlone += 1 }
             if lane.urgent.remove(task) != nil { lane.requestedPreemptions = max(0, lane.requestedPreemptions - 1) }
             lane.next += 1
+            lane.sharedStarts = lane.requests == 0 ? 1 : lane.sharedStarts + 1
             lane.running += 1
         }
         running += 1

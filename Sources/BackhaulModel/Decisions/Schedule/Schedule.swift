@@ -68,6 +68,8 @@ public struct Schedule<
         /// The requests that may be under way at the same time.
         var requests: Int { running + extraConnections }
         var connections: Int { isMultiplexed ? min(1, requests) : requests }
+        /// The tasks that have started since the lane last had no request under way.
+        var sharedStarts = 0
         /// Whether the lane's next task shares the connection of running tasks.
         var sharesConnection: Bool { isMultiplexed && requests > 0 }
         var first: Task? { next < ready.count ? ready[next] : nil }
