@@ -143,5 +143,8 @@ def test_the_checker_of_the_kill_tests_finds_each_violation():
     assert len(list(violations([start, seen(1, "a"), seen(2, "a")]))) == 1
     assert len(list(violations([start, seen(2, "b"), seen(1, "a")]))) == 1
     assert len(list(violations([start, seen(1, "a", whole=False)]))) == 1
+    acknowledging, completed = {"fact": "acknowledging", "events": [1]}, {"fact": "completed"}
+    assert list(violations([start, seen(1, "a"), acknowledging, start, completed])) == []
+    assert len(list(violations([start, seen(1, "a"), start, completed]))) == 1
     twice = [{"fact": "enqueued", "key": "a", "task": task, "new": True} for task in (1, 2)]
     assert len(list(violations(twice))) == 1

@@ -64,8 +64,7 @@ def collect(session, plan, journal, generator):
         seen.add(event.key)
         batch.append(event)
         if event.is_session_finished or len(batch) >= generator.choice([1, 1, 3, 20]):
-            session.acknowledge(batch)
-            journal.write("acknowledged", events=[item.id for item in batch])
+            journal.acknowledge(session, batch)
             batch = []
         if event.is_session_finished and keys <= seen:
             return

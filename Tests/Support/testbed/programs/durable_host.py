@@ -63,12 +63,11 @@ def collect(session, plan, journal, missing):
         batch.append(event)
         is_last = event.is_session_finished and not missing
         if is_last or len(batch) >= chance.choice([1, 1, 3, 20]):
-            session.acknowledge(batch)
-            journal.write("acknowledged", events=[one.id for one in batch])
+            journal.acknowledge(session, batch)
             batch = []
         if is_last:
             return
-    session.acknowledge(batch)
+    journal.acknowledge(session, batch)
 
 
 def is_whole(event, work):
