@@ -18,6 +18,8 @@ struct Inspection {
         case otherFailure
         /// The task is suspended, and the program has not suspended it.
         case notSuspended
+        /// The task waits for something that does not exist in the simulated world.
+        case impossibleReason
     }
 
     /// Lists the tasks. Calls `found` for each contradiction, with the id of the task. `suspended` has the ids of the
@@ -43,6 +45,7 @@ struct Inspection {
         if Int(info.state) == BH_TASK_SUSPENDED { return isSuspended ? nil : .notSuspended }
         guard Int(info.state) == BH_TASK_WAITING else { return nil }
         guard reason != BH_REASON_NONE, info.reason_text != nil else { return .noReason }
+        if impossible.contains(reason) { return .impossibleReason }
         let longest: Int64? =
             switch reason {
             case BH_REASON_RETRY, BH_REASON_DISK_FULL: longestDelay
@@ -53,6 +56,12 @@ struct Inspection {
         let (isFull, saysFull) = (info.status == BH_DISK_FULL, reason == BH_REASON_DISK_FULL)
         return saysFull != isFull && [BH_REASON_RETRY, BH_REASON_DISK_FULL].contains(reason) ? .otherFailure : nil
     }
+
+    private static let impossible: Set<Int> = [
+        BH_REASON_CREDENTIAL, BH_REASON_RATE, BH_REASON_POWER, BH_REASON_BATTERY, BH_REASON_HEAT, BH_REASON_PRESSURE,
+        BH_REASON_METERED, BH_REASON_NETWORK, BH_REASON_THROUGHPUT, BH_REASON_EARLIEST_START, BH_REASON_QUIET_HOURS,
+        BH_REASON_BUDGET, BH_REASON_SLEEP, BH_REASON_PORTAL, BH_REASON_CLOCK,
+    ]
 
     /// The default of retry.longest_delay_ms.
     private static let longestDelay: Int64 = 600_000
