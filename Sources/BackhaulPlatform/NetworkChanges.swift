@@ -8,7 +8,7 @@ public final class NetworkChanges: Sendable {
     /// A descriptor that is readable when there are changes to take.
     public var number: Int32 { descriptor.number }
 
-    /// Reports changes of links, addresses and routes, or only changes of addresses.
+    /// Reports changes of links, addresses, routes and rules, or only changes of addresses.
     public init(onlyAddresses: Bool = false) throws(SystemError) {
         let number = bhl_watch_network(onlyAddresses ? 1 : 0)
         guard number >= 0 else { throw SystemError.last("cannot watch the network") }

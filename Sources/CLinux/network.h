@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// Returns a socket that receives each change of links, addresses and routes, or only of addresses (rtnetlink(7)).
-// Returns -1 after an error.
+// Returns a socket that receives each change of links, addresses, routes and rules, or only of addresses
+// (rtnetlink(7)). A rule chooses the table of routes. Returns -1 after an error.
 static inline int bhl_watch_network(int only_addresses) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     if (descriptor < 0) return -1;
@@ -23,7 +23,10 @@ static inline int bhl_watch_network(int only_addresses) {
     memset(&address, 0, sizeof address);
     address.nl_family = AF_NETLINK;
     address.nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR;
-    if (!only_addresses) address.nl_groups |= RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
+    if (!only_addresses) {
+        address.nl_groups |= RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE;
+        address.nl_groups |= RTMGRP_IPV4_RULE | 1U << (RTNLGRP_IPV6_RULE - 1);
+    }
     if (bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
     int code = errno;
     close(descriptor);
