@@ -50,7 +50,7 @@ without_nul = st.text(st.characters(exclude_characters="\0", exclude_categories=
             if_exists=st.sampled_from(["fail", "replace", IfExists.FAIL, 0, 1]),
             priority=st.integers(-(2**31), 2**31 - 1),
             suspended=st.booleans(),
-            mode=st.none() | st.integers(0, 2**32 - 1),
+            mode=st.none() | st.integers(1, 2**32 - 1),
         ),
         max_size=20,
     )
@@ -83,6 +83,7 @@ def test_requests_are_written_to_structs_unchanged(requests):
         (Request("http://a/", 7), "destination is a int instead of a path"),
         (Request("http://a/", priority=2**31), "priority is 2147483648, which is too large"),
         (Request("http://a/", mode=-1), "mode is -1, which is negative"),
+        (Request("http://a/", mode=0), "mode is 0, which is too small"),
         (Request("http://a/", if_exists="maybe"), "say 'fail' or 'replace' or 'skip'"),
     ],
 )

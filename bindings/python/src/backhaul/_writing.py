@@ -92,7 +92,7 @@ def number(what: str, value: int, kind: range, index: int | None = None) -> int:
     if not isinstance(value, int) or isinstance(value, (bool, Enum)):
         raise invalid(f"the {what} is {value!r}; give an integer", index)
     if value not in kind:
-        bound = "too large" if value > kind[-1] else "too small" if kind[0] else "negative"
+        bound = "too large" if value > kind[-1] else "negative" if value < 0 <= kind[0] else "too small"
         raise invalid(f"the {what} is {value}, which is {bound}", index)
     return value
 
