@@ -24,13 +24,14 @@ extension UploadProtocol {
         return .append(resource, count: min(rest, resource.longestAppend ?? rest))
     }
 
-    /// The verdict on an error in response to HEAD. Only some statuses say that the resource is lost. Others are about
-    /// the client, such as an expired credential.
+    /// The verdict on an error in response to HEAD. A status about the client's credential, or about the server's load,
+    /// does not say that the resource is lost. With others, the upload could never continue: tuspyserver 4.4 responds
+    /// with 400 if the upload has no file name.
     private func unusable(_ head: ResponseHead, _ resource: UploadResource) -> UploadVerdict {
         switch head.status {
-        case 403, 404, 410: .startOver(.lostUpload("responded with status \(head.status)", resource, head))
         // 409 and 423: the server has not noticed yet that an earlier connection has ended.
-        default: .later(.status(of: head, opensChallenges: true))
+        case 401, 407, 408, 409, 423, 425, 429, 500...: .later(.status(of: head, opensChallenges: true))
+        default: .startOver(.lostUpload("responded with status \(head.status)", resource, head))
         }
     }
 

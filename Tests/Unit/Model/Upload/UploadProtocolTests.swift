@@ -41,7 +41,7 @@ struct UploadProtocolTests {
             (204, [:], "start over", "start over"),
             (404, [:], "start over", "start over"), (410, [:], "start over", "start over"),
             (403, [:], "start over", "start over"),
-            (400, [:], "later", "later"), (401, [:], "later", "later"), (407, [:], "later", "later"),
+            (400, [:], "start over", "start over"), (401, [:], "later", "later"), (407, [:], "later", "later"),
             (409, [:], "later", "later"), (423, [:], "later", "later"), (429, [:], "later", "later"),
             (500, [:], "later", "later"), (503, [:], "later", "later"),
         ] as [(Int32, [String: String], String, String)])
