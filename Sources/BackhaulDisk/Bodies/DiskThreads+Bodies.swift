@@ -92,7 +92,7 @@ extension DiskThreads {
             then(.success(files))
         } catch {
             let paths = bodies.filter { $0.source != .reference }.map { folder + "/" + $0.name }
-            remove(paths) { _ in then(.failure(error)) }
+            remove(paths) { then(.failure(error)) }
         }
     }
 
