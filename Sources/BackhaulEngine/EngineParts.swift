@@ -190,8 +190,11 @@ struct HousekeepingParts {
         let sweeper = LeftoverSweeper(
             runtime,
             LeftoverSweeper.Surroundings(
-                path: { RemovedFile(path: files.path(of: $0), on: $0.fileSystem) }, isInUse: { transfers.isInUse($0) },
-                remove: { services.disk.remove(path: $0.path, on: $0.fileSystem, then: runtime.returning($1)) },
+                isInUse: { transfers.isInUse($0) },
+                remove: { file, then in
+                    let path = files.path(of: file)
+                    services.disk.remove(path: path, on: file.fileSystem, then: runtime.returning(then))
+                },
                 watchMounts: { changed in MountWatch(runtime, changed) }))
         let uploads = AbandonedUploads(
             runtime,

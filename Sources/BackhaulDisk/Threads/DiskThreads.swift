@@ -220,11 +220,3 @@ public final class DiskThreads: Sendable {
         }
     }
 }
-
-/// A file to remove, and the identity of its file system, if it is known.
-public struct RemovedFile: Sendable {
-    public var path: String
-    public var fileSystem: String?
-
-    public init(path: String, on fileSystem: String? = nil) { (self.path, self.fileSystem) = (path, fileSystem) }
-}

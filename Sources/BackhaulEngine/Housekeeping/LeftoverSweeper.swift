@@ -1,4 +1,3 @@
-internal import BackhaulDisk
 internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
@@ -14,11 +13,10 @@ internal import BackhaulStore
 final class LeftoverSweeper {
     /// What the sweeper needs of the engine.
     struct Surroundings {
-        var path: (Leftover) -> RemovedFile
         /// Whether a running download still uses the file. If so, the download removes the file itself, and a sweep
         /// follows.
         var isInUse: (Leftover) -> Bool
-        var remove: (RemovedFile, _ then: @escaping (Result<Void, Failure>) -> [EngineEffect]) -> Void
+        var remove: (Leftover, _ then: @escaping (Result<Void, Failure>) -> [EngineEffect]) -> Void
         /// Watches the mounts until the result is released; nil if that is not possible.
         var watchMounts: (_ changed: @escaping () -> [EngineEffect]) -> AnyObject?
     }
@@ -98,7 +96,7 @@ final class LeftoverSweeper {
         batch = (Set(removable), [], last)
         pending.formUnion(removable)
         for file in removable {
-            surroundings.remove(surroundings.path(file)) { [unowned self] result in
+            surroundings.remove(file) { [unowned self] result in
                 take(result, of: file)
                 return []
             }
@@ -108,8 +106,8 @@ final class LeftoverSweeper {
 
     private func take(_ result: Result<Void, Failure>, of file: Leftover) {
         pending.remove(file)
-        if case .failure = result { failed.insert(file) }
-        let isRemoved = !failed.contains(file)
+        let isRemoved = if case .success = result { true } else { false }
+        if !isRemoved { failed.insert(file) }
         guard batch?.waiting.remove(file) != nil else {
             if isRemoved { forget([file]) { _ in [] } }
             return

@@ -1,4 +1,3 @@
-import BackhaulDisk
 import BackhaulModel
 import Testing
 
@@ -26,10 +25,9 @@ struct LeftoverSweeperTests {
         sweeper = LeftoverSweeper(
             runtime,
             LeftoverSweeper.Surroundings(
-                path: { RemovedFile(path: "\($0.task.rawValue)") },
                 isInUse: { [disk] in disk.inUse.contains($0.task.rawValue) },
                 remove: { [disk] file, then in
-                    guard let number = UInt64(file.path) else { return }
+                    let number = file.task.rawValue
                     if disk.hung.contains(number) {
                         disk.late[number] = then
                     } else if disk.stuck.contains(number) {
