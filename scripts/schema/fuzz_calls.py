@@ -12,6 +12,8 @@ from .swift_source import NOTE
 _FIXED = {"hosting": "BH_HOSTING_EMBEDDED", "store": "choices->store", "daemon": "NULL"}
 #: Functions that the fuzzer calls only by itself: the memory to clear must exist.
 _LEFT_OUT = {"bh_init"}
+#: Functions that also set their output if they fail: an enqueue that is refused has results of the applied requests.
+_OUTPUT_WITH_FAILURE = {"bh_session_enqueue", "bh_ticket_batch"}
 
 
 def calls(header: Header) -> str:
@@ -55,29 +57,30 @@ def _fill(struct: Struct, header: Header) -> str:
             # The options of an application must have the fixed fields.
             size = "sizeof *value"
             if struct.name != "bh_application_options":
-                size = f"choose(choices, 8) ? {size} : choose(choices, {size})"
+                size = f"choose(choices, 8) != 1 ? {size} : choose(choices, {size})"
             lines.append(f"    {place} = {size};")
         elif field.name in _FIXED:
             lines.append(f"    {place} = {_FIXED[field.name]};")
         elif (struct.name, field.name) == ("bh_request", "url"):
-            lines.append(f"    {place} = choose(choices, 8) ? \"http://127.0.0.1:9/a\" : choose_text(choices);")
+            # A request with values in many fields is nearly always refused, so half of them have no other.
+            lines += [f"    {place} = choose(choices, 8) != 1 ? \"http://127.0.0.1:9/a\" : choose_text(choices);",
+                      "    if (!choose(choices, 2)) return;"]
         elif field.name.startswith("reserved") or "[" in field.type:
-            lines.append(f"    if (!choose(choices, 64)) memset(&{place}, 1, sizeof {place});")
+            lines.append(f"    if (choose(choices, 64) == 1) memset(&{place}, 1, sizeof {place});")
         elif next_field and next_field.type == "size_t" and field.type.endswith("*") and "char *" != field.type[-6:]:
-            lines += _list(field, place, f"value->{next_field.name}", header)
+            lines += _list(field, "choose(choices, 3) == 1", place, f"value->{next_field.name}", header)
             next(fields)
         elif next_field and next_field.type == "size_t" and field.type == "const char *const *":
-            lines += _list(field, place, f"value->{next_field.name}", header)
+            lines += _list(field, "choose(choices, 3) == 1", place, f"value->{next_field.name}", header)
             next(fields)
         else:
-            # A request with values in many fields is nearly always refused.
             most = 16 if struct.name == "bh_request" else 4
-            lines.append(f"    if (!choose(choices, {most})) {_assign(field, place, header)}")
+            lines.append(f"    if (choose(choices, {most}) == 1) {_assign(field, place, header)}")
     return "\n".join([*lines, "}", "", ""])
 
 
-def _list(field: Field, place: str, count: str, header: Header) -> list[str]:
-    """Chooses a list and the number of its elements."""
+def _list(field: Field, condition: str, place: str, count: str, header: Header) -> list[str]:
+    """Chooses a list and the number of its elements, if the condition holds."""
     element = field.type.removeprefix("const ").removesuffix("*").removesuffix(" ").removesuffix("const").strip()
     kind = "char" if element == "void" else "const char *" if element == "const char *" else element
     if field.type == "const char *const *":
@@ -87,8 +90,8 @@ def _list(field: Field, place: str, count: str, header: Header) -> list[str]:
             else "list[i] = choose_text(choices)" if kind == "const char *"
             else f"list[i] = ({kind})choose_number(choices)")
     # The struct_size of the first element is the distance between the elements.
-    most = 2 if struct else 4
-    return [f"    if (!choose(choices, 3)) {{ size_t length = choose(choices, {most});",
+    length = "1" if struct else "choose(choices, 4)"
+    return [f"    if ({condition}) {{ size_t length = {length};",
             f"        {kind}{'' if kind.endswith('*') else ' '}*list = take_memory(choices, length * sizeof *list);",
             f"        for (size_t i = 0; list && i < length; i++) {fill};",
             f"        {place} = ({_cast(field)})list; {count} = list ? length : 0; }}"]
@@ -122,12 +125,14 @@ def _call(function, header: Header) -> str:
         following = parameters[index + 1] if index + 1 < len(parameters) else None
         arguments.append(name)
         if type_ == "bh_error *":
-            lines += ["    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;",
+            lines += ["    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;",
                       "    begin_error(choices, &error_value);"]
         elif base in header.opaque and type_.endswith("**"):
             lines += [f"    {base} *{name}_value = UNTOUCHED, **{name} = &{name}_value;"]
-            after.append("    count_enqueued(status, count);" if function.name == "bh_session_enqueue"
-                         else f'    check_untouched("{function.name}", status, {name}_value);')
+            if function.name not in _OUTPUT_WITH_FAILURE:
+                after.append(f'    check_untouched("{function.name}", status, {name}_value);')
+            if function.name == "bh_session_enqueue":
+                after.append("    count_enqueued(status, count);")
             if function.name != "bh_application_next_ticket":
                 after.append(f"    if ({name}_value != UNTOUCHED) "
                              f"keep_handle(choices, {base.removeprefix('bh_').upper()}, {name}_value);")
@@ -139,16 +144,16 @@ def _call(function, header: Header) -> str:
             lines.append(f"    const char *{name} = choose_text(choices);")
         elif following and following.name == "count" and type_.startswith("const "):
             lines.append(f"    {type_}{name} = NULL; size_t count = 0;")
-            lines += _list(parameter, name, "count", header)
+            lines += _list(parameter, "choose(choices, 8) != 1", name, "count", header)
         elif name == "count" and index and parameters[index - 1].type.startswith("const "):
             pass
         elif type_.startswith("const "):
-            lines += [f"    {base} {name}_value, *{name} = choose(choices, 16) ? &{name}_value : NULL;",
+            lines += [f"    {base} {name}_value, *{name} = choose(choices, 16) != 1 ? &{name}_value : NULL;",
                       f"    fill_{base}(choices, &{name}_value);"]
         elif type_ == "void *":
             lines.append(f"    void *{name} = choices;")
         elif type_.endswith("*"):
-            lines.append(f"    {base} {name}_value = 7, *{name} = choose(choices, 8) ? &{name}_value : NULL;")
+            lines.append(f"    {base} {name}_value = 7, *{name} = choose(choices, 8) != 1 ? &{name}_value : NULL;")
         else:
             lines.append(f"    {type_} {name} = ({type_})choose_number(choices);")
     call = f"{function.name}({', '.join(arguments)})"

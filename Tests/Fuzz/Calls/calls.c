@@ -16,7 +16,7 @@ enum { THREADS = 3, PLACES = 6, TEXT_SIZE = 400 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static void *kept[KINDS][PLACES], *freed[KINDS];
 static char *violation;
-// The tasks that the calls of this process have enqueued. Most calls do little in a session without tasks.
+// The tasks that the calls of this process have enqueued.
 static _Atomic size_t enqueued;
 
 static void violate(const char *format, ...) {
@@ -124,6 +124,7 @@ void *choose_handle(struct choices *choices, enum kind kind) {
     pthread_mutex_lock(&mutex);
     // A handle of another kind, a freed handle, or one of the kept handles.
     void *handle = place == 29 ? kept[choose(choices, KINDS)][0] : place == 28 ? freed[kind] : kept[kind][place % 3];
+    if (!handle) handle = kept[kind][0];
     pthread_mutex_unlock(&mutex);
     return handle;
 }
@@ -140,7 +141,7 @@ void keep_handle(struct choices *choices, enum kind kind, void *handle) {
 
 void begin_error(struct choices *choices, bh_error *error) {
     memset(error, 0, sizeof *error);
-    error->struct_size = choose(choices, 8) ? sizeof *error : choose(choices, 256);
+    error->struct_size = choose(choices, 8) != 1 ? sizeof *error : choose(choices, 256);
 }
 
 void check_status(struct choices *choices, const char *function, bh_status status, bh_error *error) {
@@ -169,7 +170,11 @@ static void print_enqueued(void) { fprintf(stderr, "tasks enqueued: %zu\n", enqu
 static void make_call(struct choices *choices) {
     size_t used = 16;
     memcpy(choices->memory, &used, sizeof used);
-    CALLS[choose(choices, sizeof CALLS / sizeof *CALLS)].make(choices);
+    // Most calls do little without a task.
+    if (choose(choices, 8) == 1)
+        make_bh_session_enqueue(choices);
+    else
+        CALLS[choose(choices, sizeof CALLS / sizeof *CALLS)].make(choices);
 }
 
 // In a child of a process that has opened an application, each call returns BH_FORKED.
@@ -216,11 +221,15 @@ bh_application *fuzz_open(const char *store) {
 void fuzz_close(bh_application *application) { bh_application_close(application); }
 
 static void open_all(const char *store) {
+    static unsigned opened;
+    char identifier[32];
     bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_error error = BH_INIT(bh_error);
     bh_application *application = fuzz_open(store);
     bh_session *session = NULL;
-    configuration.identifier = "gallery";
+    // The calls of an earlier input may have invalidated its session.
+    snprintf(identifier, sizeof identifier, "gallery-%u", opened++);
+    configuration.identifier = identifier;
     if (application &&
         bh_session_create(application, &configuration, BH_ROLE_CONSUME, BH_WAIT_DEFAULT, &session, NULL, &error)) {
         violate("the session cannot be created: %s", error.message);

@@ -3,32 +3,32 @@
 
 static void fill_bh_launch_command(struct choices *choices, bh_launch_command *value) {
     memset(value, 0, sizeof *value);
-    value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    if (!choose(choices, 4)) value->program = choose_text(choices);
-    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+    value->struct_size = choose(choices, 8) != 1 ? sizeof *value : choose(choices, sizeof *value);
+    if (choose(choices, 4) == 1) value->program = choose_text(choices);
+    if (choose(choices, 3) == 1) { size_t length = choose(choices, 4);
         const char **list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) list[i] = choose_text(choices);
         value->arguments = (const char *const *)list; value->argument_count = list ? length : 0; }
-    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+    if (choose(choices, 3) == 1) { size_t length = choose(choices, 4);
         const char **list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) list[i] = choose_text(choices);
         value->environment = (const char *const *)list; value->environment_count = list ? length : 0; }
-    if (!choose(choices, 4)) value->working_directory = choose_text(choices);
-    if (!choose(choices, 4)) value->attach_timeout_ms = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->first_delay_ms = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->longest_delay_ms = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->maximum_launches = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->working_directory = choose_text(choices);
+    if (choose(choices, 4) == 1) value->attach_timeout_ms = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->first_delay_ms = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->longest_delay_ms = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->maximum_launches = (uint32_t)choose_number(choices);
 }
 
 static void fill_bh_application_options(struct choices *choices, bh_application_options *value) {
     memset(value, 0, sizeof *value);
     value->struct_size = sizeof *value;
-    if (!choose(choices, 4)) value->identifier = choose_text(choices);
+    if (choose(choices, 4) == 1) value->identifier = choose_text(choices);
     value->store = choices->store;
     value->hosting = BH_HOSTING_EMBEDDED;
-    if (!choose(choices, 4)) value->flags = (bh_application_flags)choose_number(choices);
+    if (choose(choices, 4) == 1) value->flags = (bh_application_flags)choose_number(choices);
     value->daemon = NULL;
-    if (!choose(choices, 4)) {
+    if (choose(choices, 4) == 1) {
         bh_launch_command *part = take_memory(choices, sizeof *part);
         if (part) fill_bh_launch_command(choices, part);
         value->launch = part;
@@ -37,207 +37,208 @@ static void fill_bh_application_options(struct choices *choices, bh_application_
 
 static void fill_bh_limits(struct choices *choices, bh_limits *value) {
     memset(value, 0, sizeof *value);
-    value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    if (!choose(choices, 4)) value->bytes_per_second = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->maximum_running_tasks = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->maximum_connections = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->connections_per_origin = (uint32_t)choose_number(choices);
-    if (!choose(choices, 64)) memset(&value->reserved, 1, sizeof value->reserved);
+    value->struct_size = choose(choices, 8) != 1 ? sizeof *value : choose(choices, sizeof *value);
+    if (choose(choices, 4) == 1) value->bytes_per_second = (uint64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->maximum_running_tasks = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->maximum_connections = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->connections_per_origin = (uint32_t)choose_number(choices);
+    if (choose(choices, 64) == 1) memset(&value->reserved, 1, sizeof value->reserved);
 }
 
 static void fill_bh_retry_policy(struct choices *choices, bh_retry_policy *value) {
     memset(value, 0, sizeof *value);
-    if (!choose(choices, 4)) value->maximum_attempts = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->first_delay_ms = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->longest_delay_ms = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->jitter_percent = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->errors = (bh_retry_errors)choose_number(choices);
-    if (!choose(choices, 4)) value->unsafe_methods = (bh_choice)choose_number(choices);
-    if (!choose(choices, 4)) value->statuses = choose_text(choices);
-    if (!choose(choices, 64)) memset(&value->reserved, 1, sizeof value->reserved);
+    if (choose(choices, 4) == 1) value->maximum_attempts = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->first_delay_ms = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->longest_delay_ms = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->jitter_percent = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->errors = (bh_retry_errors)choose_number(choices);
+    if (choose(choices, 4) == 1) value->unsafe_methods = (bh_choice)choose_number(choices);
+    if (choose(choices, 4) == 1) value->statuses = choose_text(choices);
+    if (choose(choices, 64) == 1) memset(&value->reserved, 1, sizeof value->reserved);
 }
 
 static void fill_bh_transfer_rules(struct choices *choices, bh_transfer_rules *value) {
     memset(value, 0, sizeof *value);
-    if (!choose(choices, 4)) value->request_timeout_ms = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->http_version = (bh_http_version)choose_number(choices);
-    if (!choose(choices, 4)) value->resource_timeout_ms = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->redirects = (bh_redirects)choose_number(choices);
-    if (!choose(choices, 4)) value->maximum_redirects = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->accepted_statuses = choose_text(choices);
-    if (!choose(choices, 4)) value->maximum_size = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->accepted_types = choose_text(choices);
-    if (!choose(choices, 4)) value->refuses_private_addresses = (bh_choice)choose_number(choices);
-    if (!choose(choices, 4)) value->resumable_uploads = (bh_resumable_uploads)choose_number(choices);
-    if (!choose(choices, 4)) value->s3_endpoint = choose_text(choices);
-    if (!choose(choices, 4)) value->s3_region = choose_text(choices);
-    if (!choose(choices, 4)) value->s3_profile = choose_text(choices);
-    if (!choose(choices, 4)) value->s3_credential_command = choose_text(choices);
-    if (!choose(choices, 4)) value->s3_path_style = (bh_choice)choose_number(choices);
-    if (!choose(choices, 64)) memset(&value->reserved_number, 1, sizeof value->reserved_number);
+    if (choose(choices, 4) == 1) value->request_timeout_ms = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->http_version = (bh_http_version)choose_number(choices);
+    if (choose(choices, 4) == 1) value->resource_timeout_ms = (uint64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->redirects = (bh_redirects)choose_number(choices);
+    if (choose(choices, 4) == 1) value->maximum_redirects = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->accepted_statuses = choose_text(choices);
+    if (choose(choices, 4) == 1) value->maximum_size = (uint64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->accepted_types = choose_text(choices);
+    if (choose(choices, 4) == 1) value->refuses_private_addresses = (bh_choice)choose_number(choices);
+    if (choose(choices, 4) == 1) value->resumable_uploads = (bh_resumable_uploads)choose_number(choices);
+    if (choose(choices, 4) == 1) value->s3_endpoint = choose_text(choices);
+    if (choose(choices, 4) == 1) value->s3_region = choose_text(choices);
+    if (choose(choices, 4) == 1) value->s3_profile = choose_text(choices);
+    if (choose(choices, 4) == 1) value->s3_credential_command = choose_text(choices);
+    if (choose(choices, 4) == 1) value->s3_path_style = (bh_choice)choose_number(choices);
+    if (choose(choices, 64) == 1) memset(&value->reserved_number, 1, sizeof value->reserved_number);
 }
 
 static void fill_bh_constraints(struct choices *choices, bh_constraints *value) {
     memset(value, 0, sizeof *value);
-    if (!choose(choices, 4)) value->preset = (bh_preset)choose_number(choices);
-    if (!choose(choices, 4)) value->requires_external_power = (bh_choice)choose_number(choices);
-    if (!choose(choices, 4)) value->requires_unmetered = (bh_choice)choose_number(choices);
-    if (!choose(choices, 4)) value->networks = (bh_network_kinds)choose_number(choices);
-    if (!choose(choices, 4)) value->minimum_battery_percent = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->maximum_thermal_state = (bh_thermal_state)choose_number(choices);
-    if (!choose(choices, 4)) value->maximum_cpu_pressure_percent = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->maximum_io_pressure_percent = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->maximum_memory_pressure_percent = (uint32_t)choose_number(choices);
-    if (!choose(choices, 64)) memset(&value->reserved_number, 1, sizeof value->reserved_number);
-    if (!choose(choices, 4)) value->minimum_bytes_per_second = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->quiet_hours = choose_text(choices);
-    if (!choose(choices, 64)) memset(&value->reserved, 1, sizeof value->reserved);
+    if (choose(choices, 4) == 1) value->preset = (bh_preset)choose_number(choices);
+    if (choose(choices, 4) == 1) value->requires_external_power = (bh_choice)choose_number(choices);
+    if (choose(choices, 4) == 1) value->requires_unmetered = (bh_choice)choose_number(choices);
+    if (choose(choices, 4) == 1) value->networks = (bh_network_kinds)choose_number(choices);
+    if (choose(choices, 4) == 1) value->minimum_battery_percent = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->maximum_thermal_state = (bh_thermal_state)choose_number(choices);
+    if (choose(choices, 4) == 1) value->maximum_cpu_pressure_percent = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->maximum_io_pressure_percent = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->maximum_memory_pressure_percent = (uint32_t)choose_number(choices);
+    if (choose(choices, 64) == 1) memset(&value->reserved_number, 1, sizeof value->reserved_number);
+    if (choose(choices, 4) == 1) value->minimum_bytes_per_second = (uint64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->quiet_hours = choose_text(choices);
+    if (choose(choices, 64) == 1) memset(&value->reserved, 1, sizeof value->reserved);
 }
 
 static void fill_bh_tls_settings(struct choices *choices, bh_tls_settings *value) {
     memset(value, 0, sizeof *value);
-    if (!choose(choices, 4)) value->ca_file = choose_text(choices);
-    if (!choose(choices, 4)) value->client_certificate = choose_text(choices);
-    if (!choose(choices, 4)) value->client_key = choose_text(choices);
-    if (!choose(choices, 4)) value->pinned_public_keys = choose_text(choices);
-    if (!choose(choices, 4)) value->minimum_version = (bh_tls_version)choose_number(choices);
-    if (!choose(choices, 64)) memset(&value->reserved_number, 1, sizeof value->reserved_number);
-    if (!choose(choices, 64)) memset(&value->reserved, 1, sizeof value->reserved);
+    if (choose(choices, 4) == 1) value->ca_file = choose_text(choices);
+    if (choose(choices, 4) == 1) value->client_certificate = choose_text(choices);
+    if (choose(choices, 4) == 1) value->client_key = choose_text(choices);
+    if (choose(choices, 4) == 1) value->pinned_public_keys = choose_text(choices);
+    if (choose(choices, 4) == 1) value->minimum_version = (bh_tls_version)choose_number(choices);
+    if (choose(choices, 64) == 1) memset(&value->reserved_number, 1, sizeof value->reserved_number);
+    if (choose(choices, 64) == 1) memset(&value->reserved, 1, sizeof value->reserved);
 }
 
 static void fill_bh_proxy_settings(struct choices *choices, bh_proxy_settings *value) {
     memset(value, 0, sizeof *value);
-    if (!choose(choices, 4)) value->url = choose_text(choices);
-    if (!choose(choices, 4)) value->user = choose_text(choices);
-    if (!choose(choices, 4)) value->password = choose_text(choices);
-    if (!choose(choices, 4)) value->bypass = choose_text(choices);
-    if (!choose(choices, 64)) memset(&value->reserved, 1, sizeof value->reserved);
+    if (choose(choices, 4) == 1) value->url = choose_text(choices);
+    if (choose(choices, 4) == 1) value->user = choose_text(choices);
+    if (choose(choices, 4) == 1) value->password = choose_text(choices);
+    if (choose(choices, 4) == 1) value->bypass = choose_text(choices);
+    if (choose(choices, 64) == 1) memset(&value->reserved, 1, sizeof value->reserved);
 }
 
 static void fill_bh_budget(struct choices *choices, bh_budget *value) {
     memset(value, 0, sizeof *value);
-    if (!choose(choices, 4)) value->daily = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->monthly = (uint64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->daily = (uint64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->monthly = (uint64_t)choose_number(choices);
 }
 
 static void fill_bh_header(struct choices *choices, bh_header *value) {
     memset(value, 0, sizeof *value);
-    if (!choose(choices, 4)) value->name = choose_text(choices);
-    if (!choose(choices, 4)) value->value = choose_text(choices);
+    if (choose(choices, 4) == 1) value->name = choose_text(choices);
+    if (choose(choices, 4) == 1) value->value = choose_text(choices);
 }
 
 static void fill_bh_session_configuration(struct choices *choices, bh_session_configuration *value) {
     memset(value, 0, sizeof *value);
-    value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    if (!choose(choices, 4)) value->identifier = choose_text(choices);
-    if (!choose(choices, 4)) fill_bh_retry_policy(choices, &value->retry);
-    if (!choose(choices, 4)) fill_bh_transfer_rules(choices, &value->rules);
-    if (!choose(choices, 4)) fill_bh_constraints(choices, &value->constraints);
-    if (!choose(choices, 4)) fill_bh_tls_settings(choices, &value->tls);
-    if (!choose(choices, 4)) fill_bh_proxy_settings(choices, &value->proxy);
-    if (!choose(choices, 4)) fill_bh_budget(choices, &value->budget);
-    if (!choose(choices, 4)) value->bytes_per_second = (uint64_t)choose_number(choices);
-    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+    value->struct_size = choose(choices, 8) != 1 ? sizeof *value : choose(choices, sizeof *value);
+    if (choose(choices, 4) == 1) value->identifier = choose_text(choices);
+    if (choose(choices, 4) == 1) fill_bh_retry_policy(choices, &value->retry);
+    if (choose(choices, 4) == 1) fill_bh_transfer_rules(choices, &value->rules);
+    if (choose(choices, 4) == 1) fill_bh_constraints(choices, &value->constraints);
+    if (choose(choices, 4) == 1) fill_bh_tls_settings(choices, &value->tls);
+    if (choose(choices, 4) == 1) fill_bh_proxy_settings(choices, &value->proxy);
+    if (choose(choices, 4) == 1) fill_bh_budget(choices, &value->budget);
+    if (choose(choices, 4) == 1) value->bytes_per_second = (uint64_t)choose_number(choices);
+    if (choose(choices, 3) == 1) { size_t length = 1;
         bh_header *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) fill_bh_header(choices, &list[i]);
         value->headers = (const bh_header *)list; value->header_count = list ? length : 0; }
-    if (!choose(choices, 4)) value->connections_per_origin = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->maximum_running_tasks = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->history_limit = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->cookies = (bh_cookies)choose_number(choices);
-    if (!choose(choices, 4)) value->tolerances = (bh_tolerances)choose_number(choices);
-    if (!choose(choices, 4)) value->sends_launch_events = (bh_choice)choose_number(choices);
-    if (!choose(choices, 4)) value->asks_for_credentials = (bh_choice)choose_number(choices);
-    if (!choose(choices, 4)) value->discretionary_if_launched = (bh_choice)choose_number(choices);
-    if (!choose(choices, 4)) value->launch_if_stopped_ms = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->slow_after_ms = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) value->slow_pause_ms = (uint32_t)choose_number(choices);
-    if (!choose(choices, 64)) memset(&value->reserved, 1, sizeof value->reserved);
+    if (choose(choices, 4) == 1) value->connections_per_origin = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->maximum_running_tasks = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->history_limit = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->cookies = (bh_cookies)choose_number(choices);
+    if (choose(choices, 4) == 1) value->tolerances = (bh_tolerances)choose_number(choices);
+    if (choose(choices, 4) == 1) value->sends_launch_events = (bh_choice)choose_number(choices);
+    if (choose(choices, 4) == 1) value->asks_for_credentials = (bh_choice)choose_number(choices);
+    if (choose(choices, 4) == 1) value->discretionary_if_launched = (bh_choice)choose_number(choices);
+    if (choose(choices, 4) == 1) value->launch_if_stopped_ms = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->slow_after_ms = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->slow_pause_ms = (uint32_t)choose_number(choices);
+    if (choose(choices, 64) == 1) memset(&value->reserved, 1, sizeof value->reserved);
 }
 
 static void fill_bh_part(struct choices *choices, bh_part *value) {
     memset(value, 0, sizeof *value);
-    value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    if (!choose(choices, 4)) value->name = choose_text(choices);
-    if (!choose(choices, 4)) value->file = choose_text(choices);
-    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+    value->struct_size = choose(choices, 8) != 1 ? sizeof *value : choose(choices, sizeof *value);
+    if (choose(choices, 4) == 1) value->name = choose_text(choices);
+    if (choose(choices, 4) == 1) value->file = choose_text(choices);
+    if (choose(choices, 3) == 1) { size_t length = choose(choices, 4);
         char *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) list[i] = (char)choose_number(choices);
         value->value = (const void *)list; value->value_size = list ? length : 0; }
-    if (!choose(choices, 4)) value->file_name = choose_text(choices);
-    if (!choose(choices, 4)) value->media_type = choose_text(choices);
+    if (choose(choices, 4) == 1) value->file_name = choose_text(choices);
+    if (choose(choices, 4) == 1) value->media_type = choose_text(choices);
 }
 
 static void fill_bh_policy(struct choices *choices, bh_policy *value) {
     memset(value, 0, sizeof *value);
-    value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    if (!choose(choices, 4)) fill_bh_retry_policy(choices, &value->retry);
-    if (!choose(choices, 4)) fill_bh_transfer_rules(choices, &value->rules);
-    if (!choose(choices, 4)) fill_bh_constraints(choices, &value->constraints);
-    if (!choose(choices, 4)) value->bytes_per_second = (uint64_t)choose_number(choices);
+    value->struct_size = choose(choices, 8) != 1 ? sizeof *value : choose(choices, sizeof *value);
+    if (choose(choices, 4) == 1) fill_bh_retry_policy(choices, &value->retry);
+    if (choose(choices, 4) == 1) fill_bh_transfer_rules(choices, &value->rules);
+    if (choose(choices, 4) == 1) fill_bh_constraints(choices, &value->constraints);
+    if (choose(choices, 4) == 1) value->bytes_per_second = (uint64_t)choose_number(choices);
 }
 
 static void fill_bh_dependency(struct choices *choices, bh_dependency *value) {
     memset(value, 0, sizeof *value);
-    value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    if (!choose(choices, 4)) value->task_id = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->idempotency_key = choose_text(choices);
-    if (!choose(choices, 4)) value->url = choose_text(choices);
-    if (!choose(choices, 4)) value->body = choose_text(choices);
-    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+    value->struct_size = choose(choices, 8) != 1 ? sizeof *value : choose(choices, sizeof *value);
+    if (choose(choices, 4) == 1) value->task_id = (uint64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->idempotency_key = choose_text(choices);
+    if (choose(choices, 4) == 1) value->url = choose_text(choices);
+    if (choose(choices, 4) == 1) value->body = choose_text(choices);
+    if (choose(choices, 3) == 1) { size_t length = 1;
         bh_header *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) fill_bh_header(choices, &list[i]);
         value->headers = (const bh_header *)list; value->header_count = list ? length : 0; }
-    if (!choose(choices, 4)) value->if_fails = (bh_dependency_failure)choose_number(choices);
-    if (!choose(choices, 64)) memset(&value->reserved, 1, sizeof value->reserved);
+    if (choose(choices, 4) == 1) value->if_fails = (bh_dependency_failure)choose_number(choices);
+    if (choose(choices, 64) == 1) memset(&value->reserved, 1, sizeof value->reserved);
 }
 
 static void fill_bh_request(struct choices *choices, bh_request *value) {
     memset(value, 0, sizeof *value);
-    value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    value->url = choose(choices, 8) ? "http://127.0.0.1:9/a" : choose_text(choices);
-    if (!choose(choices, 16)) value->destination = choose_text(choices);
-    if (!choose(choices, 16)) value->idempotency_key = choose_text(choices);
-    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+    value->struct_size = choose(choices, 8) != 1 ? sizeof *value : choose(choices, sizeof *value);
+    value->url = choose(choices, 8) != 1 ? "http://127.0.0.1:9/a" : choose_text(choices);
+    if (!choose(choices, 2)) return;
+    if (choose(choices, 16) == 1) value->destination = choose_text(choices);
+    if (choose(choices, 16) == 1) value->idempotency_key = choose_text(choices);
+    if (choose(choices, 3) == 1) { size_t length = 1;
         bh_header *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) fill_bh_header(choices, &list[i]);
         value->headers = (const bh_header *)list; value->header_count = list ? length : 0; }
-    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+    if (choose(choices, 3) == 1) { size_t length = choose(choices, 4);
         char *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) list[i] = (char)choose_number(choices);
         value->user_data = (const void *)list; value->user_data_size = list ? length : 0; }
-    if (!choose(choices, 16)) value->method = choose_text(choices);
-    if (!choose(choices, 16)) value->group = choose_text(choices);
-    if (!choose(choices, 16)) value->checksum = choose_text(choices);
-    if (!choose(choices, 16)) value->expected_size = (uint64_t)choose_number(choices);
-    if (!choose(choices, 16)) value->body_file = choose_text(choices);
-    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+    if (choose(choices, 16) == 1) value->method = choose_text(choices);
+    if (choose(choices, 16) == 1) value->group = choose_text(choices);
+    if (choose(choices, 16) == 1) value->checksum = choose_text(choices);
+    if (choose(choices, 16) == 1) value->expected_size = (uint64_t)choose_number(choices);
+    if (choose(choices, 16) == 1) value->body_file = choose_text(choices);
+    if (choose(choices, 3) == 1) { size_t length = choose(choices, 4);
         char *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) list[i] = (char)choose_number(choices);
         value->body = (const void *)list; value->body_size = list ? length : 0; }
-    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+    if (choose(choices, 3) == 1) { size_t length = 1;
         bh_part *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) fill_bh_part(choices, &list[i]);
         value->parts = (const bh_part *)list; value->part_count = list ? length : 0; }
-    if (!choose(choices, 16)) {
+    if (choose(choices, 16) == 1) {
         bh_policy *part = take_memory(choices, sizeof *part);
         if (part) fill_bh_policy(choices, part);
         value->policy = part;
     }
-    if (!choose(choices, 16)) value->expires_ms = (int64_t)choose_number(choices);
-    if (!choose(choices, 16)) value->earliest_start_ms = (int64_t)choose_number(choices);
-    if (!choose(choices, 16)) value->latest_start_ms = (int64_t)choose_number(choices);
-    if (!choose(choices, 16)) value->expected_bytes_received = (uint64_t)choose_number(choices);
-    if (!choose(choices, 16)) value->expected_bytes_sent = (uint64_t)choose_number(choices);
-    if (!choose(choices, 16)) value->flags = (bh_request_flags)choose_number(choices);
-    if (!choose(choices, 16)) value->if_exists = (bh_if_exists)choose_number(choices);
-    if (!choose(choices, 16)) value->body_source = (bh_body_source)choose_number(choices);
-    if (!choose(choices, 16)) value->refresh = (bh_refresh)choose_number(choices);
-    if (!choose(choices, 16)) value->priority = (int32_t)choose_number(choices);
-    if (!choose(choices, 16)) value->mode = (uint32_t)choose_number(choices);
-    if (!choose(choices, 16)) value->range_start = (uint64_t)choose_number(choices);
-    if (!choose(choices, 16)) value->range_size = (uint64_t)choose_number(choices);
-    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+    if (choose(choices, 16) == 1) value->expires_ms = (int64_t)choose_number(choices);
+    if (choose(choices, 16) == 1) value->earliest_start_ms = (int64_t)choose_number(choices);
+    if (choose(choices, 16) == 1) value->latest_start_ms = (int64_t)choose_number(choices);
+    if (choose(choices, 16) == 1) value->expected_bytes_received = (uint64_t)choose_number(choices);
+    if (choose(choices, 16) == 1) value->expected_bytes_sent = (uint64_t)choose_number(choices);
+    if (choose(choices, 16) == 1) value->flags = (bh_request_flags)choose_number(choices);
+    if (choose(choices, 16) == 1) value->if_exists = (bh_if_exists)choose_number(choices);
+    if (choose(choices, 16) == 1) value->body_source = (bh_body_source)choose_number(choices);
+    if (choose(choices, 16) == 1) value->refresh = (bh_refresh)choose_number(choices);
+    if (choose(choices, 16) == 1) value->priority = (int32_t)choose_number(choices);
+    if (choose(choices, 16) == 1) value->mode = (uint32_t)choose_number(choices);
+    if (choose(choices, 16) == 1) value->range_start = (uint64_t)choose_number(choices);
+    if (choose(choices, 16) == 1) value->range_size = (uint64_t)choose_number(choices);
+    if (choose(choices, 3) == 1) { size_t length = 1;
         bh_dependency *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) fill_bh_dependency(choices, &list[i]);
         value->after = (const bh_dependency *)list; value->after_count = list ? length : 0; }
@@ -245,66 +246,66 @@ static void fill_bh_request(struct choices *choices, bh_request *value) {
 
 static void fill_bh_challenge_response(struct choices *choices, bh_challenge_response *value) {
     memset(value, 0, sizeof *value);
-    value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    if (!choose(choices, 4)) value->kind = (bh_challenge_response_kind)choose_number(choices);
-    if (!choose(choices, 4)) value->flags = (bh_challenge_response_flags)choose_number(choices);
-    if (!choose(choices, 4)) value->user = choose_text(choices);
-    if (!choose(choices, 4)) value->password = choose_text(choices);
-    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+    value->struct_size = choose(choices, 8) != 1 ? sizeof *value : choose(choices, sizeof *value);
+    if (choose(choices, 4) == 1) value->kind = (bh_challenge_response_kind)choose_number(choices);
+    if (choose(choices, 4) == 1) value->flags = (bh_challenge_response_flags)choose_number(choices);
+    if (choose(choices, 4) == 1) value->user = choose_text(choices);
+    if (choose(choices, 4) == 1) value->password = choose_text(choices);
+    if (choose(choices, 3) == 1) { size_t length = 1;
         bh_header *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) fill_bh_header(choices, &list[i]);
         value->headers = (const bh_header *)list; value->header_count = list ? length : 0; }
-    if (!choose(choices, 4)) value->url = choose_text(choices);
-    if (!choose(choices, 4)) value->expires_ms = (int64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->url = choose_text(choices);
+    if (choose(choices, 4) == 1) value->expires_ms = (int64_t)choose_number(choices);
 }
 
 static void fill_bh_task_selection(struct choices *choices, bh_task_selection *value) {
     memset(value, 0, sizeof *value);
-    value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+    value->struct_size = choose(choices, 8) != 1 ? sizeof *value : choose(choices, sizeof *value);
+    if (choose(choices, 3) == 1) { size_t length = choose(choices, 4);
         uint64_t *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) list[i] = (uint64_t)choose_number(choices);
         value->ids = (const uint64_t *)list; value->id_count = list ? length : 0; }
-    if (!choose(choices, 4)) value->group = choose_text(choices);
-    if (!choose(choices, 4)) value->states = (uint32_t)choose_number(choices);
-    if (!choose(choices, 64)) memset(&value->reserved, 1, sizeof value->reserved);
+    if (choose(choices, 4) == 1) value->group = choose_text(choices);
+    if (choose(choices, 4) == 1) value->states = (uint32_t)choose_number(choices);
+    if (choose(choices, 64) == 1) memset(&value->reserved, 1, sizeof value->reserved);
 }
 
 static void fill_bh_network(struct choices *choices, bh_network *value) {
     memset(value, 0, sizeof *value);
-    value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    if (!choose(choices, 4)) value->name = choose_text(choices);
-    if (!choose(choices, 4)) value->metered = (bh_choice)choose_number(choices);
-    if (!choose(choices, 4)) value->month_starts_on = (uint32_t)choose_number(choices);
-    if (!choose(choices, 4)) fill_bh_budget(choices, &value->budget);
-    if (!choose(choices, 4)) value->kind = (bh_network_kinds)choose_number(choices);
-    if (!choose(choices, 4)) value->is_current = (bool)choose_number(choices);
-    if (!choose(choices, 64)) memset(&value->reserved, 1, sizeof value->reserved);
-    if (!choose(choices, 4)) value->used_today = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->used_this_month = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->day_ends_ms = (int64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->month_ends_ms = (int64_t)choose_number(choices);
+    value->struct_size = choose(choices, 8) != 1 ? sizeof *value : choose(choices, sizeof *value);
+    if (choose(choices, 4) == 1) value->name = choose_text(choices);
+    if (choose(choices, 4) == 1) value->metered = (bh_choice)choose_number(choices);
+    if (choose(choices, 4) == 1) value->month_starts_on = (uint32_t)choose_number(choices);
+    if (choose(choices, 4) == 1) fill_bh_budget(choices, &value->budget);
+    if (choose(choices, 4) == 1) value->kind = (bh_network_kinds)choose_number(choices);
+    if (choose(choices, 4) == 1) value->is_current = (bool)choose_number(choices);
+    if (choose(choices, 64) == 1) memset(&value->reserved, 1, sizeof value->reserved);
+    if (choose(choices, 4) == 1) value->used_today = (uint64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->used_this_month = (uint64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->day_ends_ms = (int64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->month_ends_ms = (int64_t)choose_number(choices);
 }
 
 static void fill_bh_activity(struct choices *choices, bh_activity *value) {
     memset(value, 0, sizeof *value);
-    value->struct_size = choose(choices, 8) ? sizeof *value : choose(choices, sizeof *value);
-    if (!choose(choices, 4)) value->identifier = choose_text(choices);
-    if (!choose(choices, 4)) value->interval_ms = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->tolerance_ms = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->repeats = (bh_choice)choose_number(choices);
-    if (!choose(choices, 4)) value->quality_of_service = (bh_quality_of_service)choose_number(choices);
-    if (!choose(choices, 4)) {
+    value->struct_size = choose(choices, 8) != 1 ? sizeof *value : choose(choices, sizeof *value);
+    if (choose(choices, 4) == 1) value->identifier = choose_text(choices);
+    if (choose(choices, 4) == 1) value->interval_ms = (uint64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->tolerance_ms = (uint64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->repeats = (bh_choice)choose_number(choices);
+    if (choose(choices, 4) == 1) value->quality_of_service = (bh_quality_of_service)choose_number(choices);
+    if (choose(choices, 4) == 1) {
         bh_request *part = take_memory(choices, sizeof *part);
         if (part) fill_bh_request(choices, part);
         value->request = part;
     }
-    if (!choose(choices, 4)) value->first_ms = (int64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->next_ms = (int64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->next_ends_ms = (int64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->last_started_ms = (int64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->last_task = (uint64_t)choose_number(choices);
-    if (!choose(choices, 4)) value->url = choose_text(choices);
+    if (choose(choices, 4) == 1) value->first_ms = (int64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->next_ms = (int64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->next_ends_ms = (int64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->last_started_ms = (int64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->last_task = (uint64_t)choose_number(choices);
+    if (choose(choices, 4) == 1) value->url = choose_text(choices);
 }
 
 static bh_status make_bh_version(struct choices *choices) {
@@ -349,11 +350,11 @@ static bh_status make_bh_name(struct choices *choices) {
 
 static bh_status make_bh_application_open(struct choices *choices) {
     (void)choices;
-    bh_application_options options_value, *options = choose(choices, 16) ? &options_value : NULL;
+    bh_application_options options_value, *options = choose(choices, 16) != 1 ? &options_value : NULL;
     fill_bh_application_options(choices, &options_value);
     int32_t timeout_ms = choose_timeout(choices);
     bh_application *application_value = UNTOUCHED, **application = &application_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_application_open(options, timeout_ms, application, error);
@@ -373,8 +374,8 @@ static bh_status make_bh_application_close(struct choices *choices) {
 static bh_status make_bh_application_event_fd(struct choices *choices) {
     (void)choices;
     bh_application *application = choose_handle(choices, APPLICATION);
-    int descriptor_value = 7, *descriptor = choose(choices, 8) ? &descriptor_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    int descriptor_value = 7, *descriptor = choose(choices, 8) != 1 ? &descriptor_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_application_event_fd(application, descriptor, error);
@@ -387,7 +388,7 @@ static bh_status make_bh_application_poll(struct choices *choices) {
     bh_application *application = choose_handle(choices, APPLICATION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *sessions_value = UNTOUCHED, **sessions = &sessions_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_application_poll(application, timeout_ms, sessions, error);
@@ -402,7 +403,7 @@ static bh_status make_bh_application_sessions(struct choices *choices) {
     bh_application *application = choose_handle(choices, APPLICATION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *sessions_value = UNTOUCHED, **sessions = &sessions_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_application_sessions(application, timeout_ms, sessions, error);
@@ -415,10 +416,10 @@ static bh_status make_bh_application_sessions(struct choices *choices) {
 static bh_status make_bh_application_set_launch(struct choices *choices) {
     (void)choices;
     bh_application *application = choose_handle(choices, APPLICATION);
-    bh_launch_command command_value, *command = choose(choices, 16) ? &command_value : NULL;
+    bh_launch_command command_value, *command = choose(choices, 16) != 1 ? &command_value : NULL;
     fill_bh_launch_command(choices, &command_value);
     int32_t timeout_ms = choose_timeout(choices);
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_application_set_launch(application, command, timeout_ms, error);
@@ -431,7 +432,7 @@ static bh_status make_bh_application_current_launch(struct choices *choices) {
     bh_application *application = choose_handle(choices, APPLICATION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *launch_value = UNTOUCHED, **launch = &launch_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_application_current_launch(application, timeout_ms, launch, error);
@@ -446,7 +447,7 @@ static bh_status make_bh_store_engine(struct choices *choices) {
     bh_application *application = choose_handle(choices, APPLICATION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *engine_value = UNTOUCHED, **engine = &engine_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_store_engine(application, timeout_ms, engine, error);
@@ -461,7 +462,7 @@ static bh_status make_bh_store_applications(struct choices *choices) {
     bh_application *application = choose_handle(choices, APPLICATION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *applications_value = UNTOUCHED, **applications = &applications_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_store_applications(application, timeout_ms, applications, error);
@@ -476,7 +477,7 @@ static bh_status make_bh_store_metrics(struct choices *choices) {
     bh_application *application = choose_handle(choices, APPLICATION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *metrics_value = UNTOUCHED, **metrics = &metrics_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_store_metrics(application, timeout_ms, metrics, error);
@@ -489,10 +490,10 @@ static bh_status make_bh_store_metrics(struct choices *choices) {
 static bh_status make_bh_store_set_limits(struct choices *choices) {
     (void)choices;
     bh_application *application = choose_handle(choices, APPLICATION);
-    bh_limits limits_value, *limits = choose(choices, 16) ? &limits_value : NULL;
+    bh_limits limits_value, *limits = choose(choices, 16) != 1 ? &limits_value : NULL;
     fill_bh_limits(choices, &limits_value);
     int32_t timeout_ms = choose_timeout(choices);
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_store_set_limits(application, limits, timeout_ms, error);
@@ -505,7 +506,7 @@ static bh_status make_bh_store_limits(struct choices *choices) {
     bh_application *application = choose_handle(choices, APPLICATION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *limits_value = UNTOUCHED, **limits = &limits_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_store_limits(application, timeout_ms, limits, error);
@@ -520,7 +521,7 @@ static bh_status make_bh_store_launches(struct choices *choices) {
     bh_application *application = choose_handle(choices, APPLICATION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *launches_value = UNTOUCHED, **launches = &launches_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_store_launches(application, timeout_ms, launches, error);
@@ -533,13 +534,13 @@ static bh_status make_bh_store_launches(struct choices *choices) {
 static bh_status make_bh_session_create(struct choices *choices) {
     (void)choices;
     bh_application *application = choose_handle(choices, APPLICATION);
-    bh_session_configuration configuration_value, *configuration = choose(choices, 16) ? &configuration_value : NULL;
+    bh_session_configuration configuration_value, *configuration = choose(choices, 16) != 1 ? &configuration_value : NULL;
     fill_bh_session_configuration(choices, &configuration_value);
     bh_role role = (bh_role)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
     bh_session *session_value = UNTOUCHED, **session = &session_value;
-    bh_session_disposition disposition_value = 7, *disposition = choose(choices, 8) ? &disposition_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_session_disposition disposition_value = 7, *disposition = choose(choices, 8) != 1 ? &disposition_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_create(application, configuration, role, timeout_ms, session, disposition, error);
@@ -556,7 +557,7 @@ static bh_status make_bh_session_attach(struct choices *choices) {
     bh_role role = (bh_role)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
     bh_session *session_value = UNTOUCHED, **session = &session_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_attach(application, identifier, role, timeout_ms, session, error);
@@ -576,8 +577,8 @@ static bh_status make_bh_session_close(struct choices *choices) {
 static bh_status make_bh_session_event_fd(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    int descriptor_value = 7, *descriptor = choose(choices, 8) ? &descriptor_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    int descriptor_value = 7, *descriptor = choose(choices, 8) != 1 ? &descriptor_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_event_fd(session, descriptor, error);
@@ -590,7 +591,7 @@ static bh_status make_bh_session_get_configuration(struct choices *choices) {
     bh_session *session = choose_handle(choices, SESSION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *configuration_value = UNTOUCHED, **configuration = &configuration_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_get_configuration(session, timeout_ms, configuration, error);
@@ -603,10 +604,10 @@ static bh_status make_bh_session_get_configuration(struct choices *choices) {
 static bh_status make_bh_session_set_configuration(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_session_configuration configuration_value, *configuration = choose(choices, 16) ? &configuration_value : NULL;
+    bh_session_configuration configuration_value, *configuration = choose(choices, 16) != 1 ? &configuration_value : NULL;
     fill_bh_session_configuration(choices, &configuration_value);
     int32_t timeout_ms = choose_timeout(choices);
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_set_configuration(session, configuration, timeout_ms, error);
@@ -618,7 +619,7 @@ static bh_status make_bh_session_complete(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
     int32_t timeout_ms = choose_timeout(choices);
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_complete(session, timeout_ms, error);
@@ -631,7 +632,7 @@ static bh_status make_bh_session_invalidate(struct choices *choices) {
     bh_session *session = choose_handle(choices, SESSION);
     bh_invalidation mode = (bh_invalidation)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_invalidate(session, mode, timeout_ms, error);
@@ -643,13 +644,13 @@ static bh_status make_bh_session_enqueue(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
     const bh_request *requests = NULL; size_t count = 0;
-    if (!choose(choices, 3)) { size_t length = choose(choices, 2);
+    if (choose(choices, 8) != 1) { size_t length = 1;
         bh_request *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) fill_bh_request(choices, &list[i]);
         requests = (const bh_request *)list; count = list ? length : 0; }
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *results_value = UNTOUCHED, **results = &results_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_enqueue(session, requests, count, timeout_ms, results, error);
@@ -666,7 +667,7 @@ static bh_status make_bh_session_poll(struct choices *choices) {
     size_t maximum = (size_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *events_value = UNTOUCHED, **events = &events_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_poll(session, after, maximum, timeout_ms, events, error);
@@ -680,13 +681,13 @@ static bh_status make_bh_session_acknowledge(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
     const uint64_t *ids = NULL; size_t count = 0;
-    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+    if (choose(choices, 8) != 1) { size_t length = choose(choices, 4);
         uint64_t *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) list[i] = (uint64_t)choose_number(choices);
         ids = (const uint64_t *)list; count = list ? length : 0; }
     int32_t timeout_ms = choose_timeout(choices);
-    uint64_t acknowledged_value = 7, *acknowledged = choose(choices, 8) ? &acknowledged_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    uint64_t acknowledged_value = 7, *acknowledged = choose(choices, 8) != 1 ? &acknowledged_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_acknowledge(session, ids, count, timeout_ms, acknowledged, error);
@@ -699,8 +700,8 @@ static bh_status make_bh_session_acknowledge_through(struct choices *choices) {
     bh_session *session = choose_handle(choices, SESSION);
     uint64_t id = (uint64_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
-    uint64_t acknowledged_value = 7, *acknowledged = choose(choices, 8) ? &acknowledged_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    uint64_t acknowledged_value = 7, *acknowledged = choose(choices, 8) != 1 ? &acknowledged_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_acknowledge_through(session, id, timeout_ms, acknowledged, error);
@@ -713,7 +714,7 @@ static bh_status make_bh_session_challenges(struct choices *choices) {
     bh_session *session = choose_handle(choices, SESSION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *challenges_value = UNTOUCHED, **challenges = &challenges_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_challenges(session, timeout_ms, challenges, error);
@@ -727,10 +728,10 @@ static bh_status make_bh_session_respond(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
     uint64_t challenge_id = (uint64_t)choose_number(choices);
-    bh_challenge_response response_value, *response = choose(choices, 16) ? &response_value : NULL;
+    bh_challenge_response response_value, *response = choose(choices, 16) != 1 ? &response_value : NULL;
     fill_bh_challenge_response(choices, &response_value);
     int32_t timeout_ms = choose_timeout(choices);
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_respond(session, challenge_id, response, timeout_ms, error);
@@ -741,13 +742,13 @@ static bh_status make_bh_session_respond(struct choices *choices) {
 static bh_status make_bh_session_tasks(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) ? &selection_value : NULL;
+    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     uint64_t after = (uint64_t)choose_number(choices);
     size_t maximum = (size_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *tasks_value = UNTOUCHED, **tasks = &tasks_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_tasks(session, selection, after, maximum, timeout_ms, tasks, error);
@@ -763,7 +764,7 @@ static bh_status make_bh_session_task(struct choices *choices) {
     uint64_t task_id = (uint64_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *task_value = UNTOUCHED, **task = &task_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_task(session, task_id, timeout_ms, task, error);
@@ -780,7 +781,7 @@ static bh_status make_bh_session_history(struct choices *choices) {
     size_t maximum = (size_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *tasks_value = UNTOUCHED, **tasks = &tasks_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_history(session, after, maximum, timeout_ms, tasks, error);
@@ -793,11 +794,11 @@ static bh_status make_bh_session_history(struct choices *choices) {
 static bh_status make_bh_tasks_cancel(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) ? &selection_value : NULL;
+    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     int32_t timeout_ms = choose_timeout(choices);
-    uint64_t affected_value = 7, *affected = choose(choices, 8) ? &affected_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_tasks_cancel(session, selection, timeout_ms, affected, error);
@@ -808,11 +809,11 @@ static bh_status make_bh_tasks_cancel(struct choices *choices) {
 static bh_status make_bh_tasks_suspend(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) ? &selection_value : NULL;
+    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     int32_t timeout_ms = choose_timeout(choices);
-    uint64_t affected_value = 7, *affected = choose(choices, 8) ? &affected_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_tasks_suspend(session, selection, timeout_ms, affected, error);
@@ -823,11 +824,11 @@ static bh_status make_bh_tasks_suspend(struct choices *choices) {
 static bh_status make_bh_tasks_set_aside(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) ? &selection_value : NULL;
+    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     int32_t timeout_ms = choose_timeout(choices);
-    uint64_t affected_value = 7, *affected = choose(choices, 8) ? &affected_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_tasks_set_aside(session, selection, timeout_ms, affected, error);
@@ -838,11 +839,11 @@ static bh_status make_bh_tasks_set_aside(struct choices *choices) {
 static bh_status make_bh_tasks_resume(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) ? &selection_value : NULL;
+    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     int32_t timeout_ms = choose_timeout(choices);
-    uint64_t affected_value = 7, *affected = choose(choices, 8) ? &affected_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_tasks_resume(session, selection, timeout_ms, affected, error);
@@ -853,12 +854,12 @@ static bh_status make_bh_tasks_resume(struct choices *choices) {
 static bh_status make_bh_tasks_set_priority(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) ? &selection_value : NULL;
+    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     int32_t priority = (int32_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
-    uint64_t affected_value = 7, *affected = choose(choices, 8) ? &affected_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_tasks_set_priority(session, selection, priority, timeout_ms, affected, error);
@@ -869,12 +870,12 @@ static bh_status make_bh_tasks_set_priority(struct choices *choices) {
 static bh_status make_bh_tasks_set_rate(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) ? &selection_value : NULL;
+    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     uint64_t bytes_per_second = (uint64_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
-    uint64_t affected_value = 7, *affected = choose(choices, 8) ? &affected_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_tasks_set_rate(session, selection, bytes_per_second, timeout_ms, affected, error);
@@ -885,13 +886,13 @@ static bh_status make_bh_tasks_set_rate(struct choices *choices) {
 static bh_status make_bh_tasks_set_constraints(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) ? &selection_value : NULL;
+    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
-    bh_constraints constraints_value, *constraints = choose(choices, 16) ? &constraints_value : NULL;
+    bh_constraints constraints_value, *constraints = choose(choices, 16) != 1 ? &constraints_value : NULL;
     fill_bh_constraints(choices, &constraints_value);
     int32_t timeout_ms = choose_timeout(choices);
-    uint64_t affected_value = 7, *affected = choose(choices, 8) ? &affected_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_tasks_set_constraints(session, selection, constraints, timeout_ms, affected, error);
@@ -902,13 +903,13 @@ static bh_status make_bh_tasks_set_constraints(struct choices *choices) {
 static bh_status make_bh_tasks_reschedule(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) ? &selection_value : NULL;
+    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     int64_t earliest_start_ms = (int64_t)choose_number(choices);
     int64_t latest_start_ms = (int64_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
-    uint64_t affected_value = 7, *affected = choose(choices, 8) ? &affected_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_tasks_reschedule(session, selection, earliest_start_ms, latest_start_ms, timeout_ms, affected, error);
@@ -923,7 +924,7 @@ static bh_status make_bh_task_claim(struct choices *choices) {
     const char *destination = choose_text(choices);
     bh_if_exists if_exists = (bh_if_exists)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_task_claim(session, task_id, destination, if_exists, timeout_ms, error);
@@ -937,7 +938,7 @@ static bh_status make_bh_task_attempts(struct choices *choices) {
     uint64_t task_id = (uint64_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *attempts_value = UNTOUCHED, **attempts = &attempts_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_task_attempts(session, task_id, timeout_ms, attempts, error);
@@ -951,13 +952,13 @@ static bh_status make_bh_tasks_attempts(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
     const uint64_t *task_ids = NULL; size_t count = 0;
-    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+    if (choose(choices, 8) != 1) { size_t length = choose(choices, 4);
         uint64_t *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) list[i] = (uint64_t)choose_number(choices);
         task_ids = (const uint64_t *)list; count = list ? length : 0; }
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *attempts_value = UNTOUCHED, **attempts = &attempts_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_tasks_attempts(session, task_ids, count, timeout_ms, attempts, error);
@@ -973,7 +974,7 @@ static bh_status make_bh_task_waits(struct choices *choices) {
     uint64_t task_id = (uint64_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *waits_value = UNTOUCHED, **waits = &waits_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_task_waits(session, task_id, timeout_ms, waits, error);
@@ -987,13 +988,13 @@ static bh_status make_bh_tasks_waits(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
     const uint64_t *task_ids = NULL; size_t count = 0;
-    if (!choose(choices, 3)) { size_t length = choose(choices, 4);
+    if (choose(choices, 8) != 1) { size_t length = choose(choices, 4);
         uint64_t *list = take_memory(choices, length * sizeof *list);
         for (size_t i = 0; list && i < length; i++) list[i] = (uint64_t)choose_number(choices);
         task_ids = (const uint64_t *)list; count = list ? length : 0; }
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *waits_value = UNTOUCHED, **waits = &waits_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_tasks_waits(session, task_ids, count, timeout_ms, waits, error);
@@ -1008,7 +1009,7 @@ static bh_status make_bh_session_watch_progress(struct choices *choices) {
     bh_session *session = choose_handle(choices, SESSION);
     uint32_t interval_ms = (uint32_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_watch_progress(session, interval_ms, timeout_ms, error);
@@ -1021,7 +1022,7 @@ static bh_status make_bh_session_poll_progress(struct choices *choices) {
     bh_session *session = choose_handle(choices, SESSION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *progress_value = UNTOUCHED, **progress = &progress_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_poll_progress(session, timeout_ms, progress, error);
@@ -1034,8 +1035,8 @@ static bh_status make_bh_session_poll_progress(struct choices *choices) {
 static bh_status make_bh_session_progress_fd(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    int descriptor_value = 7, *descriptor = choose(choices, 8) ? &descriptor_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    int descriptor_value = 7, *descriptor = choose(choices, 8) != 1 ? &descriptor_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_progress_fd(session, descriptor, error);
@@ -1048,7 +1049,7 @@ static bh_status make_bh_store_conditions(struct choices *choices) {
     bh_application *application = choose_handle(choices, APPLICATION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *conditions_value = UNTOUCHED, **conditions = &conditions_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_store_conditions(application, timeout_ms, conditions, error);
@@ -1063,7 +1064,7 @@ static bh_status make_bh_store_holds(struct choices *choices) {
     bh_application *application = choose_handle(choices, APPLICATION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *holds_value = UNTOUCHED, **holds = &holds_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_store_holds(application, timeout_ms, holds, error);
@@ -1076,10 +1077,10 @@ static bh_status make_bh_store_holds(struct choices *choices) {
 static bh_status make_bh_store_set_network(struct choices *choices) {
     (void)choices;
     bh_application *application = choose_handle(choices, APPLICATION);
-    bh_network network_value, *network = choose(choices, 16) ? &network_value : NULL;
+    bh_network network_value, *network = choose(choices, 16) != 1 ? &network_value : NULL;
     fill_bh_network(choices, &network_value);
     int32_t timeout_ms = choose_timeout(choices);
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_store_set_network(application, network, timeout_ms, error);
@@ -1092,7 +1093,7 @@ static bh_status make_bh_store_networks(struct choices *choices) {
     bh_application *application = choose_handle(choices, APPLICATION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *networks_value = UNTOUCHED, **networks = &networks_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_store_networks(application, timeout_ms, networks, error);
@@ -1105,10 +1106,10 @@ static bh_status make_bh_store_networks(struct choices *choices) {
 static bh_status make_bh_session_set_activity(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_activity activity_value, *activity = choose(choices, 16) ? &activity_value : NULL;
+    bh_activity activity_value, *activity = choose(choices, 16) != 1 ? &activity_value : NULL;
     fill_bh_activity(choices, &activity_value);
     int32_t timeout_ms = choose_timeout(choices);
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_set_activity(session, activity, timeout_ms, error);
@@ -1121,7 +1122,7 @@ static bh_status make_bh_session_remove_activity(struct choices *choices) {
     bh_session *session = choose_handle(choices, SESSION);
     const char *identifier = choose_text(choices);
     int32_t timeout_ms = choose_timeout(choices);
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_remove_activity(session, identifier, timeout_ms, error);
@@ -1134,7 +1135,7 @@ static bh_status make_bh_session_activities(struct choices *choices) {
     bh_session *session = choose_handle(choices, SESSION);
     int32_t timeout_ms = choose_timeout(choices);
     bh_batch *activities_value = UNTOUCHED, **activities = &activities_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_session_activities(session, timeout_ms, activities, error);
@@ -1179,7 +1180,7 @@ static bh_status make_bh_application_next_ticket(struct choices *choices) {
     (void)choices;
     bh_application *application = choose_handle(choices, APPLICATION);
     bh_ticket *ticket_value = UNTOUCHED, **ticket = &ticket_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_application_next_ticket(application, ticket, error);
@@ -1192,7 +1193,7 @@ static bh_status make_bh_ticket_wait(struct choices *choices) {
     (void)choices;
     bh_ticket *ticket = choose_handle(choices, TICKET);
     int32_t timeout_ms = choose_timeout(choices);
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_ticket_wait(ticket, timeout_ms, error);
@@ -1204,8 +1205,8 @@ static bh_status make_bh_ticket_session(struct choices *choices) {
     (void)choices;
     bh_ticket *ticket = choose_handle(choices, TICKET);
     bh_session *session_value = UNTOUCHED, **session = &session_value;
-    bh_session_disposition disposition_value = 7, *disposition = choose(choices, 8) ? &disposition_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_session_disposition disposition_value = 7, *disposition = choose(choices, 8) != 1 ? &disposition_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_ticket_session(ticket, session, disposition, error);
@@ -1219,11 +1220,10 @@ static bh_status make_bh_ticket_batch(struct choices *choices) {
     (void)choices;
     bh_ticket *ticket = choose_handle(choices, TICKET);
     bh_batch *batch_value = UNTOUCHED, **batch = &batch_value;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_ticket_batch(ticket, batch, error);
-    check_untouched("bh_ticket_batch", status, batch_value);
     if (batch_value != UNTOUCHED) keep_handle(choices, BATCH, batch_value);
     check_status(choices, "bh_ticket_batch", status, error);
     return status;
@@ -1232,8 +1232,8 @@ static bh_status make_bh_ticket_batch(struct choices *choices) {
 static bh_status make_bh_ticket_count(struct choices *choices) {
     (void)choices;
     bh_ticket *ticket = choose_handle(choices, TICKET);
-    uint64_t count_value = 7, *count = choose(choices, 8) ? &count_value : NULL;
-    bh_error error_value, *error = choose(choices, 8) ? &error_value : NULL;
+    uint64_t count_value = 7, *count = choose(choices, 8) != 1 ? &count_value : NULL;
+    bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
     begin_error(choices, &error_value);
     bh_status status =
         bh_ticket_count(ticket, count, error);
