@@ -71,8 +71,8 @@ public struct DetachedProcess: Sendable {
         return Array(bytes.prefix(max(0, count)))
     }
 
-    /// Sends SIGKILL to the processes of the program's group.
-    public func kill() { Glibc.kill(-processID, SIGKILL) }
+    /// Sends SIGKILL to the program and to the other processes of its group. Has no effect after the program has ended.
+    public func kill() { identity.flatMap(WatchedProcess.init)?.kill() }
 
     /// Whether the process has ended. This is read from the pidfd. Without a pidfd, the process id and the start time
     /// are compared.

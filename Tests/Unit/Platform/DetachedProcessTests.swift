@@ -127,6 +127,21 @@ private final class Report {
         #expect(process.errorText == "wrong\n")
     }
 
+    @Test("`kill` ends a detached program together with its child processes")
+    func kills() throws {
+        let process = try DetachedProcess.start(
+            program: "/bin/sh", arguments: ["-c", "sleep 600 & echo started >&2; wait"],
+            environment: ["PATH=/usr/bin:/bin"], keepsErrors: true)
+        let deadline = Deadline.after(milliseconds: 20_000)
+        while process.errorText.isEmpty, !deadline.hasPassed { usleep(5_000) }
+        let group = getpgid(process.processID)
+        #expect(kill(-group, 0) == 0)
+        process.kill()
+        #expect(process.waitForEnd(until: deadline))
+        while kill(-group, 0) == 0, !deadline.hasPassed { usleep(5_000) }
+        #expect(kill(-group, 0) == -1)
+    }
+
     @Test("a failed start of a program leaves no descriptor open")
     func nothingLeft() {
         func openCount() -> Int { (0..<1_024).count { fcntl(Int32($0), F_GETFD) >= 0 } }
