@@ -14,8 +14,8 @@ public struct DetachedProcess: Sendable {
     /// A pidfd, which is readable after the process has ended. Nil if the kernel is older than 5.3, or if a filter of
     /// system calls (seccomp) forbids the call.
     public let descriptor: Descriptor?
-    private let identity: ProcessIdentity?
-    private let errors: Descriptor?
+    let identity: ProcessIdentity?
+    let errors: Descriptor?
 
     /// Starts a program, and returns when the program runs. Any thread may call this function; it blocks for about a
     /// millisecond.
@@ -78,9 +78,15 @@ public struct DetachedProcess: Sendable {
     /// are compared.
     public var hasEnded: Bool { waitForEnd(until: .after(milliseconds: 0)) }
 
-    /// Returns true if the process ended before the deadline. Without a pidfd, this function does not wait.
+    /// Returns true if the process ended before the deadline. Without a pidfd, checks this every 10 ms.
     public func waitForEnd(until deadline: Deadline) -> Bool {
-        guard let descriptor else { return identity.map { !$0.isAlive } ?? true }
+        guard let descriptor else {
+            while identity?.isAlive == true {
+                if deadline.hasPassed { return false }
+                usleep(10_000)
+            }
+            return true
+        }
         var item = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         return poll(&item, 1, Int32(clamping: deadline.millisecondsLeft)) > 0
     }

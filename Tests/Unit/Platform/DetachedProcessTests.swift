@@ -142,6 +142,21 @@ private final class Report {
         #expect(kill(-group, 0) == -1)
     }
 
+    @Test("on a kernel without pidfds, the starter waits for the end of a detached program, too")
+    func withoutDescriptor() throws {
+        func start(_ script: String) throws -> DetachedProcess {
+            let process = try DetachedProcess.start(program: "/bin/sh", arguments: ["-c", script], environment: [])
+            return DetachedProcess(
+                processID: process.processID, descriptor: nil, identity: process.identity, errors: nil)
+        }
+        #expect(try start("exec /bin/sleep 0.3").waitForEnd(until: .after(milliseconds: 20_000)))
+        let endless = try start("exec /bin/sleep 600")
+        #expect(!endless.hasEnded)
+        #expect(!endless.waitForEnd(until: .after(milliseconds: 50)))
+        endless.kill()
+        #expect(endless.waitForEnd(until: .after(milliseconds: 20_000)))
+    }
+
     @Test("a failed start of a program leaves no descriptor open")
     func nothingLeft() {
         func openCount() -> Int { (0..<1_024).count { fcntl(Int32($0), F_GETFD) >= 0 } }
