@@ -92,10 +92,11 @@ final class RequestBodyManager {
         log(LogEntry(.error, message))
     }
 
-    /// Removes each named file that no task needs.
+    /// Removes each named file that no task needs. A file that the database does not know would stay until the next
+    /// engine starts.
     func discardUnused(_ names: [String]) {
         guard !names.isEmpty else { return }
-        runtime.store(
+        runtime.storeWithRetry(
             { (transaction) throws(Failure) in
                 try transaction.bodies.addLeftovers(among: names)
             },
