@@ -14,10 +14,12 @@ struct Repair {
         umask(0o077)
         CoreDumps.disable()
         ProcessSQLite.prepare()
-        // A repair may be interrupted at any time.
-        var none = sigset_t()
-        sigemptyset(&none)
-        sigprocmask(SIG_SETMASK, &none, nil)
+        // A repair may be interrupted at any time. But a write beyond the limit on the size of files must fail with an
+        // error, so the signal that would end the process stays blocked.
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        sigaddset(&blocked, SIGXFSZ)
+        sigprocmask(SIG_SETMASK, &blocked, nil)
         var isComplete = true
         do throws(Failure) {
             let directory = try options.openStore()

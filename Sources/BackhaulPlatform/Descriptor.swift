@@ -21,6 +21,18 @@ public final class Descriptor: Sendable {
         return (file?.device ?? 0, file?.inode ?? 0)
     }
 
+    /// Writes all bytes at the offset in the file. A write that fills the disk succeeds, but writes only some of the
+    /// bytes. The write of the rest then reports the error.
+    public func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(SystemError) {
+        var (rest, end) = (bytes, off_t(offset))
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { pwrite(number, $0.baseAddress, $0.count, end) }
+            guard count > 0 else { throw .last("cannot write") }
+            rest = rest.dropFirst(count)
+            end += off_t(count)
+        }
+    }
+
     /// Closes the descriptor now, before its last reference ends. A second call has no effect.
     public func close() {
         if isClosed.exchange(true, ordering: .relaxed) { return }

@@ -109,6 +109,15 @@ extension StoreDirectory {
         return write(file.number, &byte, 1) == 1 && fsync(file.number) == 0 ? nil : fileFailure("files")
     }
 
+    /// Writes all bytes at the offset in a file of the store.
+    func writeAll(_ bytes: ArraySlice<UInt8>, to file: Descriptor, _ name: String, at offset: Int) throws(Failure) {
+        do throws(SystemError) {
+            try file.write(bytes, at: offset)
+        } catch {
+            throw fileFailure(name, error.code)
+        }
+    }
+
     /// Returns the failure for an errno, after a failed system call on a file of the store.
     func fileFailure(_ name: String, _ code: Int32 = bhl_errno()) -> Failure {
         let reason = SystemError.reason(of: code)

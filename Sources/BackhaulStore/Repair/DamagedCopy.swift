@@ -31,7 +31,7 @@ struct DamagedCopy {
             }
             guard count >= 0 else { throw store.fileFailure(name) }
             if count == 0 { return damaged }
-            guard write(to.number, &buffer, count) == count else { throw store.fileFailure(name) }
+            try store.writeAll(buffer[..<count], to: to, name, at: Int(offset))
             offset += off_t(count)
         }
     }
@@ -122,7 +122,7 @@ private struct PageFile {
     }
 
     func write(_ page: [UInt8], _ number: Int) throws(Failure) {
-        guard pwrite(file.number, page, page.count, offset(number)) == page.count else { throw failure }
+        try directory.writeAll(page[...], to: file, Schema.fileName, at: Int(offset(number)))
     }
 
     private func offset(_ number: Int) -> off_t { off_t((number - 1) * Schema.pageSize) }

@@ -78,9 +78,9 @@ public struct StoreRepair {
         guard !losses.isEmpty else { return false }
         let list = try new.openFile(Self.listName)
         let bytes = Array(([try freeName()] + losses).joined(separator: "\0").utf8)
+        try directory.writeAll(bytes[...], to: list, Self.folder, at: 0)
         // Only a complete database has the name that a later repair looks for.
-        guard write(list.number, bytes, bytes.count) == bytes.count, fsync(list.number) == 0,
-            fsync(new.descriptor.number) == 0,
+        guard fsync(list.number) == 0, fsync(new.descriptor.number) == 0,
             renameat(work.descriptor.number, "building", work.descriptor.number, "new") == 0,
             fsync(work.descriptor.number) == 0, fsync(store) == 0
         else { throw directory.fileFailure(Self.folder) }

@@ -1,6 +1,5 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
-internal import CLinux
 internal import Glibc
 
 /// Checks whether the log that a killed process has left is damaged (https://www.sqlite.org/fileformat.html#walformat),
@@ -47,9 +46,10 @@ struct WALCheck {
         while true {
             let count = try read(file, &bytes, at: end)
             guard count > 0 else { break }
-            // A file system that never overwrites may have no space for the same bytes.
-            guard pwrite(file.number, bytes, count, end) == count || [ENOSPC, EDQUOT].contains(bhl_errno()) else {
-                throw .last("cannot write")
+            do throws(SystemError) {
+                try file.write(bytes[..<count], at: Int(end))
+            } catch where [ENOSPC, EDQUOT].contains(error.code) {
+                // A file system that never overwrites may have no space for the same bytes.
             }
             end += off_t(count)
         }

@@ -271,6 +271,17 @@ def test_if_the_disk_cannot_read_a_page_a_repair_saves_the_rows_of_the_other_pag
     assert len(tasks_or_damage(host, store, (store / DATABASE).read_bytes())) == 260
 
 
+def test_a_repair_that_cannot_write_all_bytes_of_its_copy_reports_why(store, store_with_tasks):
+    """The kernel writes the bytes up to the limit of a file's size, and then reports the error."""
+    put(store, store_with_tasks)
+    code, lines = repair(store, "sh", "-c", 'ulimit -f 128 && exec "$@" 2>&1', "sh")
+    assert len(store_with_tasks) > 128 * 512
+    assert code == 6
+    assert (f"backhauld: the store's {DATABASE} cannot be written: File too large; raise the limit of a file's size "
+            "(ulimit -f)") in lines
+    assert (store / DATABASE).read_bytes() == store_with_tasks
+
+
 def test_the_error_for_a_damaged_store_names_the_damaged_page(host, store, store_with_tasks, hosting):
     content = bytearray(store_with_tasks)
     size = page_size(content)
