@@ -29,7 +29,12 @@ extension Conditions {
         if let bus {
             conditions.network.combine(bus.network)
             conditions.isMetered.combine(bus.isMetered)
-            conditions.connectivity.combine(bus.connectivity)
+            var connectivity = bus.connectivity
+            // The kernel knows all routes. NetworkManager knows only those of the interfaces that it manages.
+            if network.network.value != nil, connectivity.value == ConnectivityState.none {
+                connectivity = Reading(source: "\(connectivity.source) does not manage the default route")
+            }
+            conditions.connectivity.combine(connectivity)
         }
         if let name = conditions.network.value?.name, let isMetered = metered[name] {
             conditions.isMetered = Reading(isMetered, source: "configured")

@@ -109,6 +109,20 @@ struct NetworkLinkTests {
         #expect(combined(bus, ["Phone": false]).isMetered == Reading(false, source: "configured"))
     }
 
+    @Test("if the kernel has a route, NetworkManager's report of no route is ignored")
+    func unmanagedRoute() {
+        var bus = BusReadings()
+        bus.connectivity = Reading(ConnectivityState.none, source: "NetworkManager")
+        func connectivity(_ network: NetworkState) -> Reading<ConnectivityState> {
+            Conditions.combined(power: nil, heat: nil, pressure: [:], network: network, bus: bus, metered: [:])
+                .connectivity
+        }
+        let known = connectivity(NetworkState(NetworkLink(name: "eth0", type: 1), source: "/sys/class/net/eth0"))
+        #expect(known.value == nil)
+        #expect(known.source.hasSuffix("; NetworkManager does not manage the default route"))
+        #expect(connectivity(NetworkState(unknown: "it cannot be read")).value == ConnectivityState.none)
+    }
+
     @Test("if there is no route, the last readings of NetworkManager are ignored")
     func noRouteAndService() {
         var bus = BusReadings()
