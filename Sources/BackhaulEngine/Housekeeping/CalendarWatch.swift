@@ -48,6 +48,8 @@ final class CalendarWatch {
                 isApplyingStep = false
                 guard case .success(let step) = result else { return [] }
                 offset = reading.wall - reading.boot
+                // The clock may have been set again during the commit.
+                check()
                 return [.calendarStepped(by: step)]
             })
     }

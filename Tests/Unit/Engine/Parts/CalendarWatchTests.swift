@@ -39,6 +39,20 @@ struct CalendarWatchTests {
         #expect(calendar.milliseconds - before >= 8_000_000)
     }
 
+    @Test("if the clock is set again while the stored times are moved, they are moved again")
+    func secondStep() throws {
+        for step in [8_000_000, 9_000_000] as [Int64] {
+            runtime.fakeClocks.stepWallClock(by: step)
+            calendar.check()
+        }
+        #expect(runtime.pendingStoreCalls == 1)
+        try runtime.storeReturns(8_000_000 as Int64)
+        #expect(runtime.pendingStoreCalls == 1)
+        try runtime.storeReturns(9_000_000 as Int64)
+        #expect(runtime.pendingStoreCalls == 0)
+        #expect(steps == [8_000_000, 9_000_000])
+    }
+
     @Test("if the store cannot be written, the age calendar does not move, and the next check retries the write")
     func storeFails() throws {
         runtime.fakeClocks.stepWallClock(by: 8_000_000)
