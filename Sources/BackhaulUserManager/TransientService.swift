@@ -20,11 +20,8 @@ public struct TransientService: Equatable, Sendable {
     /// Whether the service runs until its last process has ended (`ExitType=cgroup`, from systemd 250 on). This is
     /// needed for programs that start another program and exit. Older versions end the service with its first process.
     public var exitsWithControlGroup = false
-    public var killMode: KillMode = .allProcesses
     /// How long a process has between SIGTERM and SIGKILL, in milliseconds; nil for the user manager's default.
     public var stopTimeoutMilliseconds: UInt64?
-    /// The slice in which the manager counts the service's resources, such as `background.slice`; nil for `app.slice`.
-    public var slice: String?
     /// Whether the service has the restrictions of `DaemonSandbox`.
     public var isSandboxed = false
 
@@ -48,15 +45,6 @@ public struct TransientService: Equatable, Sendable {
         }
     }
 
-    /// Which processes the manager ends when it stops the service (`KillMode`, systemd.kill(5)).
-    public enum KillMode: String, Sendable {
-        case allProcesses = "control-group"
-        /// The first process only. Processes that the first process has started continue.
-        case firstProcess = "process"
-        /// SIGTERM for the first process, then SIGKILL for the remaining processes.
-        case firstThenAll = "mixed"
-    }
-
     public init(name: String, description: String, program: String, arguments: [String] = []) {
         self.name = name
         self.description = description
@@ -70,7 +58,6 @@ public struct TransientService: Equatable, Sendable {
         var properties: [(name: String, value: BusValue)] = [
             ("Description", .string(description)),
             ("ExecStart", .array("(sasb)", [execution])),
-            ("KillMode", .string(killMode.rawValue)),
         ]
         // With this type, the start fails if the program cannot be run.
         if version >= 240 { properties.append(("Type", .string("exec"))) }
@@ -90,7 +77,6 @@ public struct TransientService: Equatable, Sendable {
         if let stopTimeoutMilliseconds {
             properties.append(("TimeoutStopUSec", .uint64(microseconds(stopTimeoutMilliseconds))))
         }
-        if let slice { properties.append(("Slice", .string(slice))) }
         if isSandboxed { properties += DaemonSandbox.properties(version: version) }
         return properties
     }

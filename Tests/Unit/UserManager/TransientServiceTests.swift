@@ -15,10 +15,9 @@ import Testing
     @Test("a minimal service has only the necessary properties, including the property that unloads an ended service")
     func least() {
         let properties = properties(service)
-        #expect(Set(properties.keys) == ["Description", "ExecStart", "KillMode", "Type", "CollectMode", "AddRef"])
+        #expect(Set(properties.keys) == ["Description", "ExecStart", "Type", "CollectMode", "AddRef"])
         #expect(properties["Type"] == .string("exec"))
         #expect(properties["CollectMode"] == .string("inactive-or-failed"))
-        #expect(properties["KillMode"] == .string("control-group"))
     }
 
     @Test("a dollar sign in an argument of a service is escaped")
@@ -55,20 +54,16 @@ import Testing
         #expect(properties["RestartPreventExitStatus"]?.signature == "(aiai)")
     }
 
-    @Test("the environment, directory, slice and stop time-out of a service are set")
+    @Test("the environment, directory and stop time-out of a service are set")
     func surroundings() {
         var service = service
         service.environment = ["B": "2", "A": "a b"]
         service.workingDirectory = "/srv"
-        service.slice = "background.slice"
         service.stopTimeoutMilliseconds = 10_000
-        service.killMode = .firstProcess
         let properties = properties(service)
         #expect(properties["Environment"] == .strings(["A=a b", "B=2"]))
         #expect(properties["WorkingDirectory"] == .string("/srv"))
-        #expect(properties["Slice"] == .string("background.slice"))
         #expect(properties["TimeoutStopUSec"] == .uint64(10_000_000))
-        #expect(properties["KillMode"] == .string("process"))
     }
 
     @Test(
