@@ -12,6 +12,14 @@ final class LocalEngine {
     private static let lastMovesMilliseconds: Int64 = 30_000
     /// The most tasks that run together.
     static let mostTasks = Int64(EngineLimits().maximumRunningTasks)
+    /// The most tasks that run or wait together. Each step of the worker and each renewal of its lease reads all of
+    /// them in the database.
+    static let mostHeldTasks: Int64 = 4_096
+    /// For these reasons, one task waits and others run. The other reasons are missing, such as a full disk, because
+    /// they concern all tasks of the machine: then the worker must not claim more.
+    private static let reasonsOfTasks: Set<WaitReason> = [
+        .retry, .origin, .connectivity, .throughput, .quietHours, .budget, .power, .battery, .metered, .network,
+    ]
 
     struct EndedRun {
         var run: TaskRun
@@ -188,13 +196,13 @@ final class LocalEngine {
         }
     }
 
-    /// The runs that wait because their servers have asked for a pause, with the ends of the pauses in Unix
-    /// milliseconds.
-    func pauses() throws(FleetError) -> [(run: TaskRun, end: Int64)] {
+    /// The runs that wait and need no slot. If a server has asked for a pause, its runs come with the end of the pause
+    /// in Unix milliseconds.
+    func waitingRuns() throws(FleetError) -> [(run: TaskRun, pauseEnd: Int64?)] {
         try tasks(TaskSelection(states: TaskStates(.waiting))).compactMap { task in
-            guard task.reason == .origin, task.nextAttemptMilliseconds > 0, let named = Self.named(task.userData)
-            else { return nil }
-            return (named.run, task.nextAttemptMilliseconds)
+            guard Self.reasonsOfTasks.contains(task.reason), let named = Self.named(task.userData) else { return nil }
+            let isPause = task.reason == .origin && task.nextAttemptMilliseconds > 0
+            return (named.run, isPause ? task.nextAttemptMilliseconds : nil)
         }
     }
 

@@ -55,7 +55,7 @@ public final class Worker {
     private var mostRunning: [Int64: Int64] = [:]
     /// The origin whose turn was the last one.
     private var lastOrigin: Int64 = 0
-    private var pauses = OriginPauses()
+    private var waiting = WaitingRuns()
     private var oldTasks = OldTasks()
     /// What the last step failed with. While it stays the same, it is logged once.
     private var lastError: FleetError?
@@ -129,7 +129,7 @@ public final class Worker {
             throw error
         }
         try applyControls(queue)
-        if !running.isEmpty { try pauses.report(local.pauses, origin: { running[$0]?.origin }, queue.database) }
+        if !running.isEmpty { try waiting.update(local.waitingRuns, origin: { running[$0]?.origin }, queue.database) }
         if mayClaim, !renewal.isDraining { try claim(queue) }
         try oldTasks.removeDue(queue, workers: renewal.workers)
         local.wait(milliseconds: lease.waitMilliseconds(workers: renewal.workers))
@@ -214,8 +214,10 @@ public final class Worker {
     private func claim(_ queue: WorkerQueue) throws(FleetError) {
         guard try queue.queueDue() else { return }
         let origins = try queue.origins(after: lastOrigin, running: runningByOrigin)
+        let waits = Int64(running.keys.count { waiting.runs.contains($0) })
+        let most = min(LocalEngine.mostTasks + waits, LocalEngine.mostHeldTasks)
         for (origin, isOpen) in origins {
-            let room = LocalEngine.mostTasks - Int64(running.count)
+            let room = most - Int64(running.count)
             guard room > 0, lease.mayPublish(at: Clock.bootMilliseconds) else { return }
             lastOrigin = origin
             guard isOpen else { continue }

@@ -60,6 +60,21 @@ struct WorkerTests {
         #expect(try fleet.ends(of: session) == [task: [.failed]])
     }
 
+    @Test("tasks that wait for their retries do not delay the tasks of other servers")
+    func waitingTasks() throws {
+        let (worker, first) = try workerAndTask()
+        try FleetAdministration(fleet.address).limit(
+            originOf: "https://localhost:9", connections: 256, startsPerMinute: nil)
+        try fleet.enqueue((0..<255).map { fleet.request("\($0)", server: "localhost:9") }, in: session, sequence: 2)
+        let request = fleet.request("other", server: "localhost:10")
+        let other = try fleet.enqueue([request], in: session, sequence: 3)[0].task
+        for _ in 0..<100 where try fleet.state(of: other) != .running { try worker.step() }
+        #expect(try fleet.state(of: other) == .running)
+        #expect(try fleet.state(of: first) == .running)
+        let held = try fleet.database.run("SELECT count(*) FROM backhaul.live WHERE worker IS NOT NULL")
+        #expect(held.map { $0.integer(0) } == [257])
+    }
+
     @Test("a task fails if a host has stored a session that would run a command on the worker")
     func forgedConfiguration() throws {
         let (worker, task) = try workerAndTask()
