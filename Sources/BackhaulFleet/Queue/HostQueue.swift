@@ -187,11 +187,13 @@ struct HostQueue {
         try database.run(
             """
             SELECT a.name, (SELECT count(*) FROM backhaul.sessions WHERE application = a.id),
-                (SELECT count(*) FROM backhaul.live WHERE application = a.id),
-                (SELECT count(*) FROM backhaul.live WHERE application = a.id AND worker IS NOT NULL),
+                coalesce(l.tasks, 0), coalesce(l.running, 0),
                 (SELECT count(*) FROM backhaul.events e JOIN backhaul.sessions s ON s.id = e.session
                  WHERE s.application = a.id)
-            FROM backhaul.applications a ORDER BY a.name
+            FROM backhaul.applications a LEFT JOIN (
+                SELECT application, count(*) AS tasks, count(worker) AS running
+                FROM backhaul.live GROUP BY application) AS l ON l.application = a.id
+            ORDER BY a.name
             """
         ).map { row in
             var info = ApplicationInfo(identifier: row.text(0))
@@ -351,7 +353,7 @@ struct HostQueue {
                     SELECT task, run, claimed_at, \(AttemptNext.stopped.rawValue) AS next
                     FROM backhaul.runs WHERE session = $1 AND task = ANY ($2::bigint[])
                     UNION ALL SELECT task, run, claimed_at, \(AttemptNext.running.rawValue)
-                    FROM backhaul.live WHERE session = $1 AND task = ANY ($2::bigint[]) AND claimed_at IS NOT NULL
+                    FROM backhaul.live WHERE \(Self.ofTasks) AND claimed_at IS NOT NULL
                     UNION ALL SELECT task, run, claimed_at, \(AttemptNext.end.rawValue)
                     FROM backhaul.ends WHERE session = $1 AND task = ANY ($2::bigint[]) AND claimed_at IS NOT NULL
                 ) AS runs) AS aged
@@ -385,9 +387,15 @@ struct HostQueue {
         return (Array(tasks.prefix(fitting)), (rows.first?.integer(9) ?? 0) > fitting)
     }
 
-    /// The condition of the selected live tasks, with the parameters of `values`.
-    private static let selected =
-        "session = $1 AND ($2::bigint[] = '{}' OR task = ANY ($2::bigint[])) AND state = ANY ($3::smallint[])"
+    /// The condition of the live tasks with the ids `$2` in the session `$1`. Because of the CASE, they are found by
+    /// their ids: with old statistics, the planner could read all tasks of the session.
+    private static let ofTasks = "task = ANY ($2::bigint[]) AND CASE WHEN session = $1 THEN true ELSE false END"
+
+    /// The condition of the selected live tasks, with the parameters of `values`. The planner knows the parameters, so
+    /// it sees one of the two conditions.
+    private static let selected = """
+        ($2::bigint[] <> '{}' OR session = $1) AND ($2::bigint[] = '{}' OR \(ofTasks)) AND state = ANY ($3::smallint[])
+        """
 
     private static func values(
         _ selection: TaskSelection, of session: SessionID, states: [FleetTaskState] = FleetTaskState.allCases

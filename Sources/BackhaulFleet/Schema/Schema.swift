@@ -182,6 +182,7 @@ enum Schema {
         CREATE INDEX live_claimable ON backhaul.live (origin, application, priority DESC, task) WHERE is_claimable;
         CREATE INDEX live_waiting ON backhaul.live (waits_until) WHERE waits_until IS NOT NULL;
         CREATE INDEX live_worker ON backhaul.live (worker, origin) WHERE worker IS NOT NULL;
+        CREATE INDEX live_session ON backhaul.live (session);
 
         -- One row for each run after which the task was put back or taken over. Rows are only added.
         CREATE TABLE backhaul.runs (

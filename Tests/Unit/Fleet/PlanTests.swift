@@ -81,4 +81,38 @@ struct PlanTests {
         try expectFewRows { try worker.releaseExpired() }
         #expect(try expectFewRows { try worker.takeOver() }.count >= 20)
     }
+
+    private func control(_ control: TaskControl, _ selection: TaskSelection, of session: SessionID) throws -> UInt64 {
+        try expectFewRows {
+            try fleet.database.transaction { () throws(FleetError) in
+                try fleet.hosts.control(control, selection, of: session)
+            }
+        }
+    }
+
+    @Test("a control of a short session reads the rows of its tasks, and not the queue", arguments: Past.allCases)
+    func controlOfSession(past: Past) throws {
+        try fillQueue(after: past)
+        let other = try fleet.hosts.find("files", application: fleet.hosts.application("org.example.other")).id
+        for change in [TaskControl.suspend, .resume, .setPriority(1), .cancel] {
+            #expect(try control(change, TaskSelection(), of: other) == 1)
+        }
+    }
+
+    @Test("controls and attempts of some tasks of a long session read only their rows", arguments: Past.allCases)
+    func controlOfTasks(past: Past) throws {
+        try fillQueue(after: past)
+        let newest = "SELECT task FROM backhaul.live WHERE session = $1 ORDER BY task DESC LIMIT 10"
+        let tasks = try fleet.database.run(newest, [.id(session)]).map { TaskID(rawValue: $0.unsigned(0)) }
+        #expect(try control(.setPriority(1), TaskSelection(ids: tasks), of: session) == 10)
+        #expect(try expectFewRows { try fleet.hosts.attempts(of: tasks, in: session) }.attempts.isEmpty)
+    }
+
+    @Test("the list of applications reads the row of each live task once")
+    func applications() throws {
+        try fillQueue(after: .queued)
+        let before = try rowsRead()
+        #expect(try fleet.hosts.applications().map(\.liveTasks) == [1, UInt64(Self.count) + 1])
+        #expect(try rowsRead() - before <= Int64(Self.count) + 2)
+    }
 }
