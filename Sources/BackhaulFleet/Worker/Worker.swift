@@ -48,8 +48,7 @@ public final class Worker {
     /// The runs whose ends are decided, and whose files may not have their final names yet. The next renewal completes
     /// them.
     private var publishing: Set<TaskRun> = []
-    /// Whether the worker claims tasks. After the local engine could not start one, it is false until the next renewal.
-    private var mayClaim = true
+    private var claimPause = ClaimPause()
     /// The most tasks of each origin that ran together since the last renewal. The worker keeps so many permits: if it
     /// gave one back between two tasks, another worker would open a connection, and this one still has an idle one.
     private var mostRunning: [Int64: Int64] = [:]
@@ -130,7 +129,7 @@ public final class Worker {
         }
         try applyControls(queue)
         if !running.isEmpty { try waiting.update(local.waitingRuns, origin: { running[$0]?.origin }, queue.database) }
-        if mayClaim, !renewal.isDraining { try claim(queue) }
+        if claimPause.isOver, !renewal.isDraining { try claim(queue) }
         try oldTasks.removeDue(queue, workers: renewal.workers)
         local.wait(milliseconds: lease.waitMilliseconds(workers: renewal.workers))
     }
@@ -159,7 +158,6 @@ public final class Worker {
         mostRunning.merge(runningByOrigin, uniquingKeysWith: max)
         try queue.releasePermits(running: mostRunning)
         mostRunning = runningByOrigin
-        mayClaim = true
         try start(notStarted, queue)
         try updateSessions(queue)
     }
@@ -237,11 +235,12 @@ public final class Worker {
                 try configure(task.session, stored[task.session] ?? [])
                 try local.start(task)
                 running[task.run]?.isStarted = true
+                claimPause.taskStarted()
             } catch where error.failure.status == .invalidArgument {
                 try end([RunEnd(task.run, Outcome(state: .failed, failure: error.failure))], queue)
             } catch {
                 // This machine lacks something, such as space on its disk. Another worker may run the tasks.
-                mayClaim = false
+                claimPause.startFailed(leaseMilliseconds: options.leaseMilliseconds)
                 for task in tasks[index...] {
                     running[task.run] = nil
                     try queue.putBack(task.run)

@@ -190,6 +190,13 @@ struct LeaseTests {
         #expect(LeaseClock(leaseMilliseconds: lease).waitMilliseconds(workers: workers) == expected)
     }
 
+    @Test(
+        "each time a worker cannot start a task, it waits twice as long for the next claim, up to 10 minutes",
+        arguments: [(1, 10_000), (2, 20_000), (6, 320_000), (7, 600_000), (1_000, 600_000)] as [(Int, Int64)])
+    func claimPause(_ failures: Int, _ expected: Int64) {
+        #expect(ClaimPause.milliseconds(failures: failures, leaseMilliseconds: 30_000) == expected)
+    }
+
     @Test("the number of workers counts those whose leases hold")
     func countedWorkers() throws {
         _ = try fleet.worker("lost", leaseMilliseconds: 0)

@@ -1,0 +1,23 @@
+internal import BackhaulPlatform
+
+/// While the local engine of a worker cannot start tasks, the worker claims tasks less and less often: the database
+/// keeps each run that was put back.
+struct ClaimPause {
+    /// How often in a row a task could not be started.
+    private var failures = 0
+    private var end = Deadline.after(milliseconds: 0)
+
+    var isOver: Bool { end.hasPassed }
+
+    mutating func taskStarted() { failures = 0 }
+
+    mutating func startFailed(leaseMilliseconds: Int64) {
+        failures += 1
+        end = .after(milliseconds: Self.milliseconds(failures: failures, leaseMilliseconds: leaseMilliseconds))
+    }
+
+    /// A third of the lease after the first failure, twice as long after each further one, and at most 10 minutes.
+    static func milliseconds(failures: Int, leaseMilliseconds: Int64) -> Int64 {
+        min((leaseMilliseconds / 3) << min(failures - 1, 10), 600_000)
+    }
+}
