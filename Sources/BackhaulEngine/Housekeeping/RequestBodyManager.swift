@@ -20,6 +20,10 @@ final class RequestBodyManager {
     /// The prefix of this engine's names. It is random, so that it differs from the prefixes of earlier engines.
     private let prefix: String
     private var lastNumber: UInt64 = 0
+    /// The files that wait for the end of the transaction that lists others for removal. While the disk is full, only
+    /// one transaction is repeated.
+    private var unused: [String] = []
+    private var isDiscarding = false
     private var isSweeping = false
     private var isReturning = false
     /// The closures that are called at the end of the present pass. A pass moves consumed files back to their old
@@ -95,12 +99,18 @@ final class RequestBodyManager {
     /// Removes each named file that no task needs. A file that the database does not know would stay until the next
     /// engine starts.
     func discardUnused(_ names: [String]) {
-        guard !names.isEmpty else { return }
+        unused += names
+        guard !isDiscarding, !unused.isEmpty else { return }
+        isDiscarding = true
+        let names = unused
+        unused = []
         runtime.storeWithRetry(
             { (transaction) throws(Failure) in
                 try transaction.bodies.addLeftovers(among: names)
             },
             then: { [unowned self] _ in
+                isDiscarding = false
+                discardUnused([])
                 sweep()
                 return []
             })
