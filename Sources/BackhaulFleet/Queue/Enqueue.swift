@@ -154,23 +154,25 @@ struct Enqueue {
             ON CONFLICT DO NOTHING
             """, [.texts(requests.map(\.origin))])
         let states = requests.map { ($0.request.startsSuspended ? FleetTaskState.suspended : .queued).rawValue }
+        // The live tasks get their numbers in the order of the requests. The requests are not joined with them,
+        // because the planner does not know how many there are.
         let rows = try database.run(
             """
             WITH given AS MATERIALIZED (
-                SELECT nextval('backhaul.task_ids') AS id, r.*, o.id AS origin_id,
-                    to_timestamp(nullif(start_ms, 0) / 1000.0) AS not_before
+                SELECT r.*, o.id AS origin_id, to_timestamp(nullif(start_ms, 0) / 1000.0) AS not_before
                 FROM unnest($4::text[], $5::smallint[], $6::integer[], $7::text[], $8::text[], $9::bytea[],
                         $10::bigint[]) WITH ORDINALITY
                     AS r (origin, state, priority, destination, key, request, start_ms, n)
-                JOIN backhaul.origins o ON o.name = r.origin ORDER BY r.n),
+                JOIN backhaul.origins o ON o.name = r.origin),
             queued AS (
-                INSERT INTO backhaul.live
-                    (task, session, application, origin, state, priority, waits_until, destination)
-                SELECT id, $1, $3, origin_id, state, priority, not_before, destination FROM given),
+                INSERT INTO backhaul.live (session, application, origin, state, priority, waits_until, destination)
+                SELECT $1, $3, origin_id, state, priority, not_before, destination FROM given ORDER BY n
+                RETURNING task),
+            numbered AS MATERIALIZED (SELECT array_agg(task ORDER BY task) AS tasks FROM queued),
             stored AS (
                 INSERT INTO backhaul.tasks (session, id, round, key, request, not_before)
-                SELECT $1, id, $2, key, request, not_before FROM given)
-            SELECT id FROM given ORDER BY n
+                SELECT $1, (SELECT tasks FROM numbered)[n::integer], $2, key, request, not_before FROM given)
+            SELECT task FROM queued ORDER BY task
             """,
             [
                 .id(session), .integer(round), .integer(application), .texts(requests.map(\.origin)),

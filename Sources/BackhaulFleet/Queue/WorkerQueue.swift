@@ -373,12 +373,11 @@ struct WorkerQueue {
             """, [.integers(others.map { $0.integer(0) })])
     }
 
-    /// Stores the runs that do not end their tasks. The numbers of runs repeat if a host has removed the row of a live
-    /// task and stored it again. This must not stop the tasks of others, so a conflict is no error.
+    /// Stores the runs that do not end their tasks.
     private static func recordRuns(_ rows: String) -> String {
         """
         INSERT INTO backhaul.runs (session, task, run, worker, claimed_at)
-        SELECT session, task, run, worker, claimed_at FROM \(rows) ON CONFLICT DO NOTHING
+        SELECT session, task, run, worker, claimed_at FROM \(rows)
         """
     }
 

@@ -20,8 +20,8 @@ enum Rights {
         ("replies", "SELECT (made_at), DELETE"),
     ]
 
-    /// A host may not choose the numbers of sessions and origins: it could take those that others get next. It changes
-    /// neither runs nor workers.
+    /// A host may not choose the numbers of tasks, sessions and origins: it could take those that others get next. It
+    /// changes neither runs nor workers.
     private static let host = [
         ("schema_versions, settings", "SELECT"),
         ("applications", "SELECT, UPDATE (newest_event)"),
@@ -38,7 +38,7 @@ enum Rights {
             "live",
             """
             SELECT, DELETE, UPDATE (state, wanted, priority),
-                INSERT (task, session, application, origin, state, priority, waits_until, destination)
+                INSERT (session, application, origin, state, priority, waits_until, destination)
             """
         ),
         ("tasks, ends, new_ends, events, replies", "SELECT, INSERT, DELETE"),
@@ -62,7 +62,6 @@ enum Rights {
         try database.transaction { () throws(FleetError) in
             let application = try HostQueue(database: database).application(name)
             try grant(host, to: role, database)
-            try database.runScript("GRANT USAGE ON SEQUENCE backhaul.task_ids TO \(quoted(role))")
             let ofSession = "session IN (SELECT id FROM backhaul.sessions WHERE application = \(application))"
             for (table, column) in tables.sorted(by: { $0.key < $1.key }) {
                 let isOwn = column == "session" ? ofSession : "\(column) = \(application)"

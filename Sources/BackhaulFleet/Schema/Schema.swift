@@ -137,8 +137,6 @@ enum Schema {
             connections integer NOT NULL CHECK (connections > 0),
             PRIMARY KEY (origin, worker));
 
-        CREATE SEQUENCE backhaul.task_ids;
-
         -- What hosts have requested. The rows do not change. No table names another one as a foreign key: each check
         -- would lock a row, and write it. Instead, the removal of a session removes the rows of all its tables.
         CREATE TABLE backhaul.tasks (
@@ -152,9 +150,10 @@ enum Schema {
             PRIMARY KEY (session, id));
         CREATE UNIQUE INDEX tasks_key ON backhaul.tasks (session, key) WHERE key IS NOT NULL;
 
-        -- One row for each task that has not ended.
+        -- One row for each task that has not ended. Hosts cannot choose the number of a task. So no task gets the
+        -- number of an earlier one, whose transfer a worker may still have.
         CREATE TABLE backhaul.live (
-            task bigint PRIMARY KEY,
+            task bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             session bigint NOT NULL,
             application integer NOT NULL,
             origin integer NOT NULL,

@@ -213,6 +213,18 @@ struct HostTests {
         #expect(try fleet.hosts.acknowledge(.through(greatest), of: session) == 2)
     }
 
+    @Test("the tasks of one enqueue have numbers in the order of its requests")
+    func numbers() throws {
+        let session = try fleet.session("direct")
+        let names = (0..<100).map { "\($0)" }
+        let tasks = try fleet.enqueue(names.map { fleet.request($0) }, in: session).map(\.task)
+        let listed = try fleet.hosts.tasks(TaskSelection(), after: .zero, maximum: 1_000, of: session).tasks
+        #expect(listed.map(\.id) == tasks && tasks == tasks.sorted())
+        #expect(listed.map(\.url) == names.map { "https://example.org/\($0)" })
+        let live = try fleet.database.run("SELECT destination FROM backhaul.live ORDER BY task")
+        #expect(live.map { $0.text(0) } == names.map { "\(fleet.destinations.path)/\($0)" })
+    }
+
     @Test("long requests are listed and reported in parts")
     func longRequests() throws {
         let session = try fleet.session("direct")

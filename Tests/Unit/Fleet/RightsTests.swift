@@ -71,8 +71,8 @@ struct RightsTests {
         #expect(throws: FleetError.self) {
             try own.run(
                 """
-                INSERT INTO backhaul.live (task, session, application, origin, state, priority, destination)
-                VALUES (1000, $1, $2, 1, 1, 0, '/file')
+                INSERT INTO backhaul.live (session, application, origin, state, priority, destination)
+                VALUES ($1, $2, 1, 1, 0, '/file')
                 """, [.unsigned(session.rawValue), .integer(application)])
         }
     }
@@ -82,6 +82,8 @@ struct RightsTests {
         arguments: [
             "INSERT INTO backhaul.sessions (id, application, name, configuration) OVERRIDING SYSTEM VALUE "
                 + "SELECT 1000, id, 'x', '' FROM backhaul.applications",
+            "INSERT INTO backhaul.live (task, session, application, origin, state, priority, destination) "
+                + "OVERRIDING SYSTEM VALUE SELECT 1000, id, application, 1, 1, 0, '/file' FROM backhaul.sessions",
             "INSERT INTO backhaul.origins (id, name) OVERRIDING SYSTEM VALUE VALUES (1000, 'https://other:443')",
             "INSERT INTO backhaul.origins (name, paused_until) VALUES ('https://other:443', 'infinity')",
             "UPDATE backhaul.live SET run = 0", "UPDATE backhaul.live SET worker = 'mine'",
@@ -105,8 +107,8 @@ struct RightsTests {
             [.unsigned(session.rawValue), .unsigned(tasks[0].task.rawValue)])
         try fleet.database.run(
             """
-            INSERT INTO backhaul.live (task, session, application, origin, state, priority, destination)
-            SELECT 10000 + i, $1, 1, -i, 1, 0, '/' || i FROM generate_series(1, 2 * \(WorkerQueue.originBatch)) AS i
+            INSERT INTO backhaul.live (session, application, origin, state, priority, destination)
+            SELECT $1, 1, -i, 1, 0, '/' || i FROM generate_series(1, 2 * \(WorkerQueue.originBatch)) AS i
             """, [.unsigned(session.rawValue)])
         // The forged origins come first, and none of them is open.
         let first = try worker.origins(after: -10_000, running: [:])
@@ -115,32 +117,6 @@ struct RightsTests {
         #expect(claimed.map(\.run.task) == [tasks[0].task, tasks[2].task])
         #expect(try fleet.state(of: tasks[1].task) == .failed)
         #expect(try worker.end(claimed.map { RunEnd($0.run, .succeeded) }) == Set(claimed.map(\.run)))
-    }
-
-    @Test("if a host removes its live task and stores it again, the reports of workers do not fail")
-    func repeatedRun() throws {
-        let (worker, lost) = (try fleet.worker("worker"), try fleet.worker("lost"))
-        let run = try fleet.claimedTask(by: worker, in: session).run
-        try worker.putBack(run)
-        try storeAgain()
-        #expect(try worker.claim().map(\.run) == [run])
-        try worker.putBack(run)
-        try worker.releasePermits(running: [:])
-        try storeAgain()
-        #expect(try lost.claim().map(\.run) == [run])
-        #expect(try lost.publish(run, .succeeded, inode: 1))
-        _ = try lost.renew(name: "lost", leaseMilliseconds: 0)
-        #expect(try worker.takeOver().map(\.run.run) == [2])
-    }
-
-    /// Removes the live task, and stores it again. Its next run is the first one again.
-    private func storeAgain() throws {
-        try fleet.database.run(
-            """
-            WITH removed AS (DELETE FROM backhaul.live RETURNING *)
-            INSERT INTO backhaul.live (task, session, application, origin, state, priority, destination)
-            SELECT task, session, application, origin, 1, priority, destination FROM removed
-            """)
     }
 
     @Test("what a fleet does not perform fails if a host has stored it without the library, and stops no other task")

@@ -62,7 +62,7 @@ struct StatementTests {
             """
             : """
             INSERT INTO backhaul.live (task, session, application, origin, state, priority, run, worker, claimed_at,
-                wanted, destination, publishing_run, inode, outcome)
+                wanted, destination, publishing_run, inode, outcome) OVERRIDING SYSTEM VALUE
             SELECT id, session, 1, 1, \(row.state.rawValue), 0, \(row.run), \(text(row.worker)),
                 \(row.worker == nil ? "NULL" : "now()"), \(row.wanted.rawValue), '/file',
                 \(text(row.publishingRun)), 7, '\(outcome)' FROM backhaul.tasks

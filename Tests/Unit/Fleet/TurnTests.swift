@@ -41,10 +41,10 @@ struct TurnTests {
         try fleet.database.runScript(
             """
             INSERT INTO backhaul.tasks (session, id, round, request)
-            SELECT session, nextval('backhaul.task_ids'), round, request
+            SELECT session, nextval(pg_get_serial_sequence('backhaul.live', 'task')), round, request
             FROM backhaul.tasks, generate_series(2, \(Self.given ?? 100_000));
             INSERT INTO backhaul.live (task, session, application, origin, state, priority, destination)
-            SELECT t.id, t.session, application, origin, l.state, l.priority, '/' || t.id
+            OVERRIDING SYSTEM VALUE SELECT t.id, t.session, application, origin, l.state, l.priority, '/' || t.id
             FROM backhaul.tasks t, backhaul.live l WHERE t.id <> l.task;
             UPDATE backhaul.sessions SET live_tasks = (SELECT count(*) FROM backhaul.live);
             """)
