@@ -21,7 +21,7 @@ enum Rights {
     ]
 
     /// A host may not choose the numbers of tasks, sessions and origins: it could take those that others get next. It
-    /// changes neither runs nor workers.
+    /// changes neither runs nor workers. The database sets the times of rows, which others read.
     private static let host = [
         ("schema_versions, settings", "SELECT"),
         ("applications", "SELECT, UPDATE (newest_event)"),
@@ -41,7 +41,11 @@ enum Rights {
                 INSERT (session, application, origin, state, priority, waits_until, destination)
             """
         ),
-        ("tasks, ends, new_ends, events, replies", "SELECT, INSERT, DELETE"),
+        ("tasks", "SELECT, DELETE, INSERT (session, id, round, key, request, not_before)"),
+        ("ends", "SELECT, DELETE, INSERT (session, task, priority, run, worker, claimed_at, state, outcome)"),
+        ("new_ends", "SELECT, INSERT, DELETE"),
+        ("events", "SELECT, DELETE, INSERT (session, id, round, task)"),
+        ("replies", "SELECT, DELETE, INSERT (session, client, sequence, reply)"),
         ("runs", "SELECT, DELETE"),
     ]
 

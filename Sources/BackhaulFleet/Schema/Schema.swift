@@ -145,7 +145,8 @@ enum Schema {
             round bigint NOT NULL,
             key text,
             request bytea NOT NULL,
-            not_before timestamptz,
+            -- With an infinite time, the state of the queue could not be computed.
+            not_before timestamptz CHECK (isfinite(not_before)),
             enqueued_at timestamptz NOT NULL DEFAULT now(),
             PRIMARY KEY (session, id));
         CREATE UNIQUE INDEX tasks_key ON backhaul.tasks (session, key) WHERE key IS NOT NULL;

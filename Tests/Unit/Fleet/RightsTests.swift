@@ -78,12 +78,15 @@ struct RightsTests {
     }
 
     @Test(
-        "a host chooses no numbers, limits and runs",
+        "a host chooses no numbers, limits, runs and times of rows",
         arguments: [
             "INSERT INTO backhaul.sessions (id, application, name, configuration) OVERRIDING SYSTEM VALUE "
                 + "SELECT 1000, id, 'x', '' FROM backhaul.applications",
-            "INSERT INTO backhaul.live (task, session, application, origin, state, priority, destination) "
-                + "OVERRIDING SYSTEM VALUE SELECT 1000, id, application, 1, 1, 0, '/file' FROM backhaul.sessions",
+            "INSERT INTO backhaul.live (task) OVERRIDING SYSTEM VALUE SELECT id FROM backhaul.sessions",
+            "INSERT INTO backhaul.tasks (enqueued_at) SELECT '-infinity' FROM backhaul.sessions",
+            "INSERT INTO backhaul.ends (ended_at) SELECT '-infinity' FROM backhaul.sessions",
+            "INSERT INTO backhaul.events (made_at) SELECT '-infinity' FROM backhaul.sessions",
+            "INSERT INTO backhaul.replies (made_at) SELECT 'infinity' FROM backhaul.sessions",
             "INSERT INTO backhaul.origins (id, name) OVERRIDING SYSTEM VALUE VALUES (1000, 'https://other:443')",
             "INSERT INTO backhaul.origins (name, paused_until) VALUES ('https://other:443', 'infinity')",
             "UPDATE backhaul.live SET run = 0", "UPDATE backhaul.live SET worker = 'mine'",
@@ -94,6 +97,16 @@ struct RightsTests {
         try Rights.grantHost(role, application: "org.example.other", fleet.database)
         let refused = #expect(throws: FleetError.self) { try connect().run(statement) }
         #expect(refused?.sqlState == "42501")
+    }
+
+    @Test("an infinite earliest start, with which the owner could not read the state of the queue, is refused")
+    func infiniteStart() throws {
+        try fleet.enqueue([fleet.request("file")], in: session)
+        let refused = #expect(throws: FleetError.self) {
+            try fleet.database.run("UPDATE backhaul.tasks SET not_before = 'infinity'")
+        }
+        #expect(refused?.sqlState == "23514")
+        #expect(try FleetAdministration(fleet.address).status().queued == 1)
     }
 
     @Test("rows that a host has forged stop neither claims nor ends of other tasks")
