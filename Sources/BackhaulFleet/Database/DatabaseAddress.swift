@@ -6,6 +6,11 @@ internal import CPostgreSQL
 public struct DatabaseAddress: Equatable, Sendable {
     public let text: String
 
+    /// The parameters of libpq whose values are secrets. Some of them are new in libpq 18.
+    private static let secrets = [
+        "password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key",
+    ]
+
     /// Checks the address with libpq. The messages do not repeat the address: it may contain a password.
     public init(_ text: String) throws(FleetError) {
         let library = try PostgreSQLLibrary.functions()
@@ -18,11 +23,11 @@ public struct DatabaseAddress: Equatable, Sendable {
         var option = options
         while let keyword = option.pointee.keyword {
             let hasValue = option.pointee.val.map { $0.pointee != 0 } ?? false
-            if hasValue, ["password", "sslpassword"].contains(String(cString: keyword)) {
+            if hasValue, Self.secrets.contains(String(cString: keyword)) {
                 throw FleetError(
                     .invalidArgument,
-                    "the store's address has a password, which other users could see; remove it from the address, "
-                        + "and put it into ~/.pgpass or a service file of PostgreSQL")
+                    "the store's address has a password or key, which other users could see; remove it from the "
+                        + "address, and put it into ~/.pgpass or a service file of PostgreSQL")
             }
             option += 1
         }

@@ -347,8 +347,14 @@ struct HostTests {
 @Suite("The address of a fleet's database")
 struct AddressTests {
     @Test(
-        "a password in the address is refused, and is not in the message",
-        arguments: ["postgresql://user:secret@host/db", "postgres://host/db?password=secret"])
+        "a password or key in the address is refused, and is not in the message",
+        arguments: [
+            "postgresql://user:secret@host/db", "postgres://host/db?password=secret",
+            "postgres://host/db?sslpassword=secret",
+            // Before version 18, libpq does not know these parameters.
+            "postgres://host/db?oauth_client_secret=secret", "postgres://host/db?scram_client_key=secret",
+            "postgres://host/db?scram_server_key=secret",
+        ])
     func password(_ text: String) {
         let error = #expect(throws: FleetError.self) { try DatabaseAddress(text) }
         #expect(error?.failure.status == .invalidArgument)
