@@ -117,6 +117,8 @@ final class LocalEngine {
         request.ifExists = .fail
         request.startsSuspended = false
         request.idempotencyKey = nil
+        // The time has come by the clock of the database. The clock of this machine may be behind.
+        request.options.earliestStartMilliseconds = nil
         request.userData = Array("\(task.run.text)\n\(destination)".utf8)
         guard let session = sessions[task.session]?.client else {
             throw FleetError(.internal, "the session of the task is not open in the local engine")

@@ -15,11 +15,15 @@ struct WorkerTests {
         session = try fleet.session()
     }
 
-    /// A worker, and a task whose server refuses connections.
-    private func workerAndTask() throws -> (BackhaulFleet.Worker, TaskID) {
+    private func worker() throws -> BackhaulFleet.Worker {
         var options = WorkerOptions(address: fleet.address, name: "worker", directory: directory.path + "/worker")
         options.leaseMilliseconds = 3_000
-        let worker = try #require(try BackhaulFleet.Worker(options) { false })
+        return try #require(try BackhaulFleet.Worker(options) { false })
+    }
+
+    /// A worker, and a task whose server refuses connections.
+    private func workerAndTask() throws -> (BackhaulFleet.Worker, TaskID) {
+        let worker = try worker()
         return (worker, try fleet.enqueue([fleet.request("file", server: "localhost:9")], in: session)[0].task)
     }
 
@@ -73,6 +77,20 @@ struct WorkerTests {
         #expect(try fleet.state(of: first) == .running)
         let held = try fleet.database.run("SELECT count(*) FROM backhaul.live WHERE worker IS NOT NULL")
         #expect(held.map { $0.integer(0) } == [257])
+    }
+
+    @Test("a task whose time has come by the clock of the database starts, although the worker's clock is behind")
+    func clockBehind() throws {
+        let worker = try worker()
+        var configuration = try fleet.hosts.configuration(of: session)
+        configuration.maximumAttempts = 1
+        try fleet.hosts.update(configuration, of: session)
+        var request = fleet.request("file", server: "localhost:9")
+        request.options.earliestStartMilliseconds = Clock.wallMilliseconds + 3_600_000
+        let task = try fleet.enqueue([request], in: session)[0].task
+        try fleet.database.run("UPDATE backhaul.live SET waits_until = now()")
+        for _ in 0..<100 where try fleet.state(of: task) != .failed { try worker.step() }
+        #expect(try fleet.ends(of: session) == [task: [.failed]])
     }
 
     @Test("a task fails if a host has stored a session that would run a command on the worker")
