@@ -183,7 +183,8 @@ public final class Worker {
     private func continueOwnTasks(_ queue: WorkerQueue) throws(FleetError) -> [ClaimedTask] {
         let own = try queue.ownTasks()
         let runs = Set(own.map(\.run))
-        let isSteady = !isSuspended && runs == Set(running.keys) && running.values.allSatisfy(\.isStarted)
+        // After an error of a start, such as a time-out, the local engine may have started the task nevertheless.
+        let isSteady = mayClaim && !isSuspended && runs == Set(running.keys) && running.values.allSatisfy(\.isStarted)
         guard !isSteady else { return [] }
         running = running.filter { runs.contains($0.key) }
         try local.control(.cancel) { !runs.contains($0) }

@@ -119,6 +119,35 @@ struct WorkerDiskTests {
         #expect(try fleet.state(of: last) == .running)
     }
 
+    @Test("after an error of a start, the next renewal cancels local transfers of which the worker does not know")
+    func unknownTransfer() throws {
+        let worker = try worker(leaseMilliseconds: 3_000)
+        let running = try fleet.enqueue([fleet.request("running", server: "localhost:9")], in: session)[0].task
+        for _ in 0..<100 where try fleet.state(of: running) != .running { try worker.step() }
+        let client = try localClient("backhaul.fleet.worker")
+        defer { client.close() }
+        let local = try opened(client.attachSession("fleet-\(session.rawValue)", .produce))
+        var request = Request(url: "https://localhost:9/unknown")
+        request.userData = Array("\(TaskRun(task: TaskID(rawValue: 999), run: 1).text)\n/unknown".utf8)
+        guard case .enqueued(_, nil) = local.enqueue([request]).wait(until: Self.deadline) else {
+            throw Failure(.internal, "not enqueued")
+        }
+        func hasTransfer() throws -> Bool {
+            let listing = local.tasks(TaskSelection(states: .live), after: .zero, maximum: 10)
+            guard case .reply(.tasks(let infos, _)) = listing.wait(until: Self.deadline) else {
+                throw Failure(.internal, "no listing")
+            }
+            return infos.contains { $0.url == request.url }
+        }
+        #expect(try hasTransfer())
+        // The invalidated session takes no tasks, so the next start fails.
+        _ = local.submit { .invalidate($0, cancelTasks: false) }.wait(until: Self.deadline)
+        try fleet.enqueue([fleet.request("refused", server: "localhost:9")], in: session, sequence: 2)
+        let deadline = Self.deadline
+        while try hasTransfer(), !deadline.hasPassed { try? worker.step() }
+        #expect(try !hasTransfer())
+    }
+
     /// In a process of its own: its other threads cannot open files either.
     @Test("without free descriptors, a finished download waits, and other ends are reported")
     func descriptors() async {
