@@ -6,6 +6,9 @@ final class FleetCommands {
     private struct OpenHandle {
         var session: SessionID
         var role: Role
+        /// Whether another handle has taken the right to read the session's events. This handle does not take it back:
+        /// the host attaches the session again.
+        var hasLostEvents = false
     }
 
     /// An opening that waits until another handle releases the right to read the session's events.
@@ -278,10 +281,10 @@ final class FleetCommands {
             messages.append(.notice(.removed(handle)))
         }
         if renewal.hasPassed {
-            for (handle, session) in handles where session.role == .consume {
+            for (handle, session) in handles where session.role == .consume && !session.hasLostEvents {
                 let isRenewed = try queue.claimEvents(of: session.session, for: consumer(handle))
                 // This process was stopped for so long that another handle consumes the session now.
-                if !isRenewed { handles[handle] = nil }
+                if !isRenewed { handles[handle]?.hasLostEvents = true }
             }
             renewal = .after(milliseconds: Self.renewalMilliseconds)
         }
