@@ -32,10 +32,15 @@ struct Publication {
     private let replaces: Bool
     private let run: TaskRun
     private let fleet: String
+    private let reserved: ReservedDirectories
 
     /// - fleet: the id of the fleet. Another fleet may use the same directory.
-    init(_ run: TaskRun, of fleet: String, destination: String, replaces: Bool) {
+    init(
+        _ run: TaskRun, of fleet: String, destination: String, replaces: Bool,
+        reserved: ReservedDirectories = ReservedDirectories([])
+    ) {
         self.run = run
+        self.reserved = reserved
         self.fleet = fleet
         self.destination = destination
         self.replaces = replaces
@@ -44,8 +49,12 @@ struct Publication {
     var temporaryPath: String { temporaryPath(ofRun: run.run) }
 
     private func temporaryPath(ofRun run: Int64) -> String {
-        let name = ".backhaul-\(fleet.prefix(8))-\(TaskRun(task: self.run.task, run: run).text)"
+        let name = temporaryName(ofRun: run)
         return directory == "/" ? "/" + name : directory + "/" + name
+    }
+
+    private func temporaryName(ofRun run: Int64) -> String {
+        ".backhaul-\(fleet.prefix(8))-\(TaskRun(task: self.run.task, run: run).text)"
     }
 
     /// The inode of the temporary file. A rename keeps it.
@@ -74,28 +83,32 @@ struct Publication {
     func place() -> Placement { sync(after: name) }
 
     /// Makes the final name durable that an earlier attempt has given to the file.
-    func confirm() -> Placement { sync { nil } }
+    func confirm() -> Placement { sync { _ in nil } }
 
     /// Opens the directory before the change: then no lack of descriptors can follow the change.
-    private func sync(after change: () -> Placement?) -> Placement {
+    private func sync(after change: (Int32) -> Placement?) -> Placement {
         let opened = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard opened >= 0 else { return .unavailable(failure(errno)) }
         defer { close(opened) }
-        if let refusal = change() { return refusal }
+        if let refusal = change(opened) { return refusal }
         // Some file systems, such as those of FUSE, cannot sync a single directory.
         let isDurable = fsync(opened) == 0 || [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) && syncfs(opened) == 0
         return isDurable ? .placed : .unavailable(failure(errno))
     }
 
-    /// Gives the temporary file its final name. Returns nil if the file has it.
-    private func name() -> Placement? {
-        if replaces { return rename(temporaryPath, destination) == 0 ? nil : refusal(errno) }
-        if link(temporaryPath, destination) != 0 {
+    /// Gives the temporary file its final name in the open directory: a symbolic link on the path to it may have been
+    /// changed since the start. Returns nil if the file has the name.
+    private func name(in directory: Int32) -> Placement? {
+        if let failure = reserved.refusal(of: destination, in: directory) { return .failed(failure) }
+        let temporary = temporaryName(ofRun: run.run)
+        let name = Destination(path: destination, directoryDevice: 0, directoryInode: 0).name
+        if replaces { return renameat(directory, temporary, directory, name) == 0 ? nil : refusal(errno) }
+        if linkat(directory, temporary, directory, name, 0) != 0 {
             let code = errno
             // An earlier attempt of this publication may have made the link.
             guard code == EEXIST, let inode = temporaryInode, inode == destinationInode else { return refusal(code) }
         }
-        unlink(temporaryPath)
+        unlinkat(directory, temporary, 0)
         return nil
     }
 

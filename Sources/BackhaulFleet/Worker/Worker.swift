@@ -134,6 +134,10 @@ public final class Worker {
         local.wait(milliseconds: lease.waitMilliseconds(workers: renewal.workers))
     }
 
+    private var reserved: ReservedDirectories {
+        ReservedDirectories([options.directory, Environment.home].compactMap { $0 })
+    }
+
     /// The sessions of the fleet that the local store has.
     var localSessions: [SessionID] { local.knownSessions }
 
@@ -234,6 +238,7 @@ public final class Worker {
         for (index, task) in tasks.enumerated() {
             do throws(FleetError) {
                 try configure(task.session, stored[task.session] ?? [])
+                try FleetError.wrapping(try reserved.check(task.request.destination?.path ?? ""))
                 try local.start(task)
                 running[task.run]?.isStarted = true
                 claimPause.taskStarted()
@@ -287,7 +292,7 @@ public final class Worker {
         for one in ended where !publishing.contains(one.run) {
             let publication = Publication(
                 one.run, of: identity.fleet, destination: one.destination,
-                replaces: running[one.run]?.request.ifExists == .replace)
+                replaces: running[one.run]?.request.ifExists == .replace, reserved: reserved)
             switch (running[one.run], one.outcome.state) {
             case (nil, _):
                 guard !local.isMoving(one.run) else { continue }
@@ -382,7 +387,7 @@ public final class Worker {
         for task in tasks {
             let publication = Publication(
                 task.run, of: identity.fleet, destination: task.request.destination?.path ?? "",
-                replaces: task.request.ifExists == .replace)
+                replaces: task.request.ifExists == .replace, reserved: reserved)
             let decided = RunEnd(task.run, task.outcome)
             var end: RunEnd?
             switch publication.adopt(from: task.firstRun) {

@@ -312,6 +312,22 @@ def test_a_worker_and_a_host_with_the_least_rights_do_their_work(fleet, nginx, s
     assert "`backhaul fleet grant`" in str(refused.value)
 
 
+def test_a_worker_places_no_file_below_its_home_or_its_own_directory(fleet, host, nginx, served, place):
+    name, credentials = sorted(served.digests)[0], fleet.home / ".aws"
+    credentials.mkdir(parents=True)
+    (place / "link").symlink_to(credentials)
+    fleet.start("worker")
+    until(lambda: fleet.json("fleet", "workers"), bool, LIMIT)
+    folders = [fleet.home, credentials, place / "link", fleet.folder / "worker"]
+    with host.session("files") as session:
+        for folder in folders:
+            session.download(f"{nginx.url}/{name}", folder / "config", key=str(folder))
+        ended = ends(session, len(folders))
+    assert {(event.state, event.status) for events in ended.values() for event in events} == {
+        (TaskState.FAILED, backhaul.Status.INVALID_ARGUMENT)}
+    assert [folder for folder in folders if (folder / "config").exists()] == []
+
+
 def test_the_command_line_uses_the_fleet_as_its_store(fleet, nginx, served, downloads):
     name = sorted(served.digests)[0]
     fleet.command("add", "-o", downloads / name, f"{nginx.url}/{name}")

@@ -118,6 +118,38 @@ struct PublicationTests {
         }
     }
 
+    @Test("a file is not placed below a reserved directory, also if a symbolic link leads there")
+    func reservedDirectory() {
+        let inner = directory + "/inner"
+        mkdir(inner, 0o700)
+        defer { rmdir(inner) }
+        symlink(inner, directory + "/link")
+        for reserved in [inner, directory].map({ ReservedDirectories([$0]) }) {
+            for folder in [inner, directory + "/link"] {
+                #expect(throws: Failure.self) { try reserved.check(folder + "/file") }
+                let run = TaskRun(task: TaskID(rawValue: 5), run: 1)
+                let publication = Publication(
+                    run, of: "fleet", destination: folder + "/file", replaces: true, reserved: reserved)
+                write("file", to: publication.temporaryPath)
+                defer { publication.removeTemporaryFile() }
+                guard case .failed(let failure) = publication.place() else {
+                    Issue.record("the file was placed")
+                    return
+                }
+                #expect(failure.status == .invalidArgument)
+                #expect(publication.destinationInode == nil)
+            }
+        }
+    }
+
+    @Test("files are placed beside a reserved directory, and below the root directory")
+    func directoryBeside() throws {
+        let inner = directory + "/inner"
+        mkdir(inner, 0o700)
+        defer { rmdir(inner) }
+        try ReservedDirectories([inner, "/", "/absent"]).check(directory + "/file")
+    }
+
     @Test("a worker that was lost between the two steps of a link is continued")
     func halfLink() {
         let lost = publication(run: 1)

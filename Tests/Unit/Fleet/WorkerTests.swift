@@ -104,6 +104,16 @@ struct WorkerTests {
         #expect(worker.localSessions.isEmpty)
     }
 
+    @Test("a task fails before it starts if its destination lies in the directory of the worker")
+    func reservedDestination() throws {
+        let worker = try worker()
+        var request = fleet.request("file", server: "localhost:9")
+        request.destination?.path = directory.path + "/worker/file"
+        let task = try fleet.enqueue([request], in: session)[0].task
+        for _ in 0..<100 where try fleet.state(of: task) != .failed { try worker.step() }
+        #expect(try fleet.ends(of: session) == [task: [.failed]])
+    }
+
     @Test("a worker that connected while the database was read-only connects again")
     func readOnlyDatabase() throws {
         try fleet.setDefault("default_transaction_read_only = on")
