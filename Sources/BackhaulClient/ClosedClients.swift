@@ -1,14 +1,16 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The closed clients of this process. When a client is closed, its connection ends, so the engine notices the close.
-/// But if no engine was running, or if the engine ended before it recorded the close, the next engine still reserves
-/// sessions for the client. So each hello, the first message to an engine, lists the closed clients.
+/// The closed clients of this process. When a client is closed, its connection ends. But a connection may also end
+/// although its client will connect again, so the engine stores the replies for the client as long as the process is
+/// alive. If no engine was running, or if the engine ended before it noticed the end of the connection, the next engine
+/// still reserves sessions for the client. So each hello, the first message to an engine, lists the closed clients.
 enum ClosedClients {
     private static let list = Lock<[ClientID]>([])
     /// The limit on the clients in the list. If the list exceeds the limit, the earliest client is dropped, because an
-    /// engine has probably released the sessions of this client.
-    private static let limit = 64
+    /// earlier hello has probably listed it. An engine serves at most 128 connections of one process, so this process
+    /// closes at most 128 clients of such an engine between two hellos.
+    private static let limit = 128
 
     static var all: [ClientID] { list.withLock { $0 } }
 

@@ -55,7 +55,7 @@ final class EngineLoop {
                 try transaction.delays.releaseSealed()
                 try transaction.challenges.rescheduleParked(bootMilliseconds: clock.boot, now: clock.wall)
                 return StoredState(
-                    tag: try transaction.meta.storeTag(), hasClients: try !transaction.clients.all().isEmpty,
+                    tag: try transaction.meta.storeTag(), hasClaims: try !transaction.clients.withClaims().isEmpty,
                     sessions: try transaction.sessions.active(),
                     lanes: try transaction.lanes.ready(), sealed: try transaction.tasks.withIntent(),
                     challenges: try transaction.challenges.all(), kept: try transaction.credentials.kept(),
@@ -75,7 +75,7 @@ final class EngineLoop {
 
     private struct StoredState: Sendable {
         var tag: String
-        var hasClients: Bool
+        var hasClaims: Bool
         var sessions: [(id: SessionID, application: String, configuration: SessionConfiguration)]
         var lanes: [Lane]
         var sealed: [StoredTask]
@@ -91,7 +91,7 @@ final class EngineLoop {
 
     private func opened(_ opening: StoredState) {
         base.files.open(tag: opening.tag)
-        if opening.hasClients { clients.claims.startReconnectTimer() }
+        if opening.hasClaims { clients.claims.startReconnectTimer() }
         limits(opening.limits)
         queue(conditionParts.budgets.open(opening.networks.configured, opening.networks.recordedUsage))
         for session in opening.sessions { remember(session.configuration, of: session.id) }

@@ -206,7 +206,7 @@ final class SessionClaims {
 
     private func releaseDisconnected() {
         runtime.storeWithRetry(
-            { (transaction) throws(Failure) in try transaction.clients.all().map(\.client) },
+            { (transaction) throws(Failure) in try transaction.clients.withClaims() },
             then: { [unowned self] known in
                 release(known)
                 return []
@@ -216,10 +216,13 @@ final class SessionClaims {
     /// Releases the claims of those clients that are not connected. If the store fails, retries later, without the
     /// clients that have connected meanwhile. `application`: the application of the clients; nil: several applications.
     func release(_ known: [ClientID], of application: String? = nil) {
-        let gone = known.filter { !clients.clients.contains($0) }
+        let connected = clients.clients
+        let gone = known.filter { !connected.contains($0) }
         guard !gone.isEmpty || application == nil else { return }
         runtime.store(
-            { (transaction) throws(Failure) in for client in gone { try transaction.clients.release(client) } },
+            { (transaction) throws(Failure) in
+                try transaction.clients.releaseClaims(of: gone, connected: connected)
+            },
             then: { [unowned self] result in
                 switch result {
                 case .success:

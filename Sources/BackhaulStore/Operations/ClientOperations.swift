@@ -19,13 +19,19 @@ public struct ClientOperations {
         return try tables.sessions.names(of: session)?.identifier
     }
 
-    /// Releases all claims of a client that will not connect again, and removes the stored replies for the client.
-    public func release(_ client: ClientID) throws(Failure) {
-        try tables.clients.remove(client)
-        try tables.commands.removeAll(of: client)
+    /// Releases the claims of clients that have disconnected. If the process of such a client is alive, the client may
+    /// connect again, and repeat a command that was applied. So the client and its stored replies stay, until its
+    /// process ends or reports the client as closed (`releaseClosed`). Their number stays small: each call removes the
+    /// clients of all ended processes, and each process reports its closed clients in the hello of its next client.
+    ///
+    /// - connected: the clients that are connected now. Their processes are not checked.
+    public func releaseClaims(of disconnected: [ClientID], connected: Set<ClientID>) throws(Failure) {
+        for client in disconnected { try tables.clients.removeClaims(of: client) }
+        try releaseDead(except: connected)
     }
 
-    /// Releases the clients that a process reports as closed. Only clients of this process are released.
+    /// Releases the clients that a process reports as closed: removes their claims and their stored replies. Only
+    /// clients of this process are released.
     public func releaseClosed(_ closedClients: [ClientID], of process: ProcessIdentity) throws(Failure) {
         for client in closedClients where try tables.clients.remove(client, of: process) {
             try tables.commands.removeAll(of: client)
@@ -33,15 +39,15 @@ public struct ClientOperations {
     }
 
     /// Releases every client whose process has ended, and removes stored replies of unknown clients.
-    public func releaseDead() throws(Failure) {
-        for consumer in try all() where !consumer.process.isAlive { try release(consumer.client) }
+    public func releaseDead(except connected: Set<ClientID> = []) throws(Failure) {
+        for (client, process) in try tables.clients.all() where !connected.contains(client) && !process.isAlive {
+            try tables.clients.remove(client)
+        }
         try tables.commands.removeOrphans()
     }
 
-    /// Returns the clients that opened sessions and were not released, with their processes.
-    public func all() throws(Failure) -> [(client: ClientID, process: ProcessIdentity)] {
-        try tables.clients.all()
-    }
+    /// Returns the clients that have claims.
+    public func withClaims() throws(Failure) -> [ClientID] { try tables.clients.withClaims().map(\.client) }
 
     /// Gives the session's claim to the consumer. Throws inUse when another handle has the claim and the process of
     /// that handle is alive.

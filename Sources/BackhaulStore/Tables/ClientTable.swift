@@ -18,6 +18,10 @@ struct ClientTable {
         try connection.all(Self.selectClients, read: Self.client)
     }
 
+    func withClaims() throws(Failure) -> [(client: ClientID, process: ProcessIdentity)] {
+        try connection.all(Self.selectWithClaims, read: Self.client)
+    }
+
     /// Removes the client and its claims (rights to read the events of sessions).
     func remove(_ client: ClientID) throws(Failure) {
         try connection.run(Self.removeClient, .bits(client.high), .bits(client.low))
@@ -55,6 +59,10 @@ struct ClientTable {
             Self.removeConsumer, .id(session), .bits(handle.rawValue), .bits(client.high), .bits(client.low))
     }
 
+    func removeClaims(of client: ClientID) throws(Failure) {
+        try connection.run(Self.removeClaims, .bits(client.high), .bits(client.low))
+    }
+
     private static func client(_ row: inout Row) -> (client: ClientID, process: ProcessIdentity) {
         (row.clientID(), row.process())
     }
@@ -65,6 +73,8 @@ struct ClientTable {
         ON CONFLICT DO NOTHING
         """)
     private static let selectClients = Query(client, "FROM clients")
+    private static let selectWithClaims = Query(
+        client, "FROM clients WHERE EXISTS (SELECT 1 FROM consumers WHERE client_id = clients.id)")
     private static let removeClient = Query("DELETE FROM clients WHERE high = ? AND low = ?")
     private static let removeOfProcess = Query(
         """
@@ -88,6 +98,8 @@ struct ClientTable {
         DELETE FROM consumers WHERE session_id = ? AND handle = ?
             AND client_id = (SELECT id FROM clients WHERE high = ? AND low = ?)
         """)
+    private static let removeClaims = Query(
+        "DELETE FROM consumers WHERE client_id = (SELECT id FROM clients WHERE high = ? AND low = ?)")
 }
 
 extension ConsumerIdentity {

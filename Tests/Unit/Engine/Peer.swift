@@ -40,8 +40,8 @@ final class Peer {
 
     func send(_ message: ClientMessage) throws { _ = send(try Wire.encode(message)) }
 
-    func sendHello(_ application: String = "org.example.peer") throws {
-        let hello = Hello(client: .random(), application: application, process: getpid())
+    func sendHello(_ application: String = "org.example.peer", client: ClientID = .random()) throws {
+        let hello = Hello(client: client, application: application, process: getpid())
         try send(.hello(hello))
         guard case .welcome = try next() else { throw Unexpected() }
     }

@@ -128,7 +128,7 @@ struct QueryPlanTests {
             _ = try transaction.commands.reply(to: command)
             try transaction.commands.forget(command.client, through: 1)
             try transaction.clients.releaseDead()
-            try transaction.clients.release(command.client)
+            try transaction.clients.releaseClaims(of: [command.client], connected: [])
             _ = try transaction.sessions.invalidate(session, cancelTasks: true, now: 1)
         }
         try exerciseRest(store, try store.session("rest"))
@@ -149,7 +149,7 @@ struct QueryPlanTests {
                 consumer: .of(1), now: 1)
             _ = try transaction.clients.releaseHandle(client: ClientID(high: 1, low: 7), handle: HandleID(rawValue: 9))
             try transaction.clients.releaseClosed([ClientID(high: 3, low: 3)], of: other)
-            _ = try transaction.clients.all()
+            _ = try transaction.clients.withClaims()
             _ = try transaction.lanes.anyStarts()
             _ = try transaction.metrics.read()
             _ = try transaction.tasks.positionsWithKnownKey(session, [.numbered(1) { $0.idempotencyKey = "key" }])
@@ -200,6 +200,8 @@ struct QueryPlanTests {
     private func exerciseTables(_ store: TestStore, _ session: SessionID, _ task: TaskID) throws {
         try store.run { transaction in
             let tables = transaction.tables
+            try tables.clients.remove(ConsumerIdentity.of(1).client)
+            try tables.commands.removeAll(of: ConsumerIdentity.of(1).client)
             guard let lane = try tables.tasks.lane(of: task) else { return }
             try tables.tasks.moveTimes(by: 0)
             try tables.tasks.move(task, to: lane)

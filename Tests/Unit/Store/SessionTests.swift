@@ -155,7 +155,7 @@ struct SessionTests {
         let store = try TestStore(scratch.path)
         try store.run { try $0.clients.releaseDead() }
         #expect(throws: Failure.self) { try attach(store, .of(1, client: 2)) }
-        try store.run { try $0.clients.release(ConsumerIdentity.of(1).client) }
+        try store.run { try $0.clients.releaseClaims(of: [ConsumerIdentity.of(1).client], connected: []) }
         _ = try attach(store, .of(1, client: 2))
     }
 
@@ -175,7 +175,7 @@ struct SessionTests {
         #expect(try store.info(id)?.consumer == Int64(getpid()))
         let clients = try store.run { transaction in
             try transaction.clients.releaseDead()
-            return try transaction.clients.all().map(\.client)
+            return try transaction.tables.clients.all().map(\.client)
         }
         #expect(clients == [ClientID(high: 9, low: 7)])
     }
@@ -311,8 +311,42 @@ struct CommandTests {
             try transaction.clients.releaseDead()
             #expect(try transaction.commands.reply(to: living) == [1])
             #expect(try transaction.commands.reply(to: command(1)) == nil)
-            try transaction.clients.release(living.client)
+        }
+    }
+
+    @Test("a disconnected client keeps its stored replies until its process reports it as closed, but loses its claims")
+    func disconnected() throws {
+        let store = try TestStore(scratch.path)
+        try store.session()
+        let consumer = ConsumerIdentity.of(1)
+        let living = CommandID(client: consumer.client, sequence: 1)
+        try store.run { transaction in
+            _ = try transaction.sessions.attach(
+                application: "org.example", identifier: "gallery", role: .consume, consumer: consumer)
+            try transaction.commands.remember(living, reply: [1])
+            #expect(try transaction.clients.withClaims() == [living.client])
+            try transaction.clients.releaseClaims(of: [living.client], connected: [])
+            #expect(try transaction.clients.withClaims() == [])
+            #expect(try transaction.commands.reply(to: living) == [1])
+            try transaction.clients.releaseClosed([living.client], of: consumer.process)
             #expect(try transaction.commands.reply(to: living) == nil)
+        }
+    }
+
+    @Test("when a client disconnects, the stored replies for clients of ended processes are removed")
+    func endedProcess() throws {
+        let store = try TestStore(scratch.path)
+        try store.session()
+        let ended = ProcessIdentity(processID: .max, startTime: .max, bootID: ProcessIdentity.currentBootID)
+        let consumer = ConsumerIdentity.of(1, client: 2, process: ended)
+        let dead = CommandID(client: consumer.client, sequence: 1)
+        try store.run { transaction in
+            _ = try transaction.sessions.attach(
+                application: "org.example", identifier: "gallery", role: .produce, consumer: consumer)
+            try transaction.commands.remember(dead, reply: [1])
+            try transaction.clients.releaseClaims(of: [ConsumerIdentity.of(1).client], connected: [])
+            #expect(try transaction.commands.reply(to: dead) == nil)
+            #expect(try transaction.tables.clients.all().map(\.client) == [ConsumerIdentity.of(1).client])
         }
     }
 }
