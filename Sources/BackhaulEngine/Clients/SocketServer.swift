@@ -20,8 +20,8 @@ final class SocketServer {
     /// The limit on the connections that one call accepts, so that a flood does not block the loop. One call can accept
     /// a full queue of the listener, because the queue has room for fewer connections than this limit.
     private static let acceptLimit = 256
-    /// The limit on the bytes of all peers' unfinished frames together. If there are more bytes, the server closes the
-    /// connection of each peer that has not sent its hello (first message) or the rest of a frame.
+    /// The limit on the bytes of all peers' unfinished frames together. If there are more bytes, the server closes
+    /// connections (`endLargestPeers`).
     private static let partialFrameLimit = 64 << 20
 
     private var listener: UnixListener
@@ -192,16 +192,33 @@ final class SocketServer {
         let owing = peers.values.filter { $0.inputPendingSince != nil }
         // While the machine slept, or this process was stopped, no peer could send anything.
         for peer in owing { peer.leaveOut(from: inputTimerDue, to: now) }
-        let isCrowded = owing.reduce(0) { $0 + $1.bufferedBytes } > Self.partialFrameLimit
+        endLargestPeers()
         for peer in owing {
             guard let since = peer.inputPendingSince else { continue }
             let limit = peer.isIntroduced ? limits.frame : limits.hello
-            guard now - since >= limit || isCrowded else { continue }
+            guard now - since >= limit else { continue }
             // A process that was stopped in the middle of a frame keeps its connection.
-            if peer.isIntroduced, !isCrowded, ProcessIdentity.isStopped(processID: peer.peer.processID) { continue }
+            if peer.isIntroduced, ProcessIdentity.isStopped(processID: peer.peer.processID) { continue }
             peer.end()
         }
         if peers.values.contains(where: { $0.inputPendingSince != nil }) { startInputTimer() }
+    }
+
+    /// While the unfinished frames have too many bytes, ends peers. The peers of the process with the most bytes come
+    /// first, so that a flood of one process does not end the peers of other processes.
+    private func endLargestPeers() {
+        var excess = peers.values.reduce(-Self.partialFrameLimit) { $0 + $1.bufferedBytes }
+        guard excess > 0 else { return }
+        let bytes = Dictionary(grouping: peers.values, by: \.peer.processID)
+            .mapValues { $0.reduce(0) { $0 + $1.bufferedBytes } }
+        let sorted = peers.values.sorted { left, right in
+            (bytes[left.peer.processID] ?? 0, left.bufferedBytes)
+                > (bytes[right.peer.processID] ?? 0, right.bufferedBytes)
+        }
+        for peer in sorted where excess > 0 && peer.bufferedBytes > 0 {
+            excess -= peer.bufferedBytes
+            peer.end()
+        }
     }
 
     func ended(_ id: ConnectionID) {

@@ -99,6 +99,26 @@ struct HostilePeerTests {
         }
     }
 
+    @Test("if unfinished frames need too much memory, only the connections with the largest frames are closed")
+    func largestFrames() throws {
+        defer { application.close() }
+        let correct = try Peer(store.store)
+        try correct.sendHello()
+        let command = try Wire.encode(.command(sequence: 1, repliedThrough: 0, .sessions(after: "")))
+        _ = correct.send(Array(command.prefix(6)))
+        // Together, the frames of these peers have more than the limit of 64 MiB. One frame less is below the limit.
+        let peers = try (0..<17).map { _ in try Peer(store.store) }
+        let half: [UInt8] = [0, 0, 64, 0, 2] + [UInt8](repeating: 0, count: (4 << 20) - (64 << 10))
+        for peer in peers {
+            try peer.sendHello()
+            _ = peer.send(half)
+        }
+        #expect(waitUntil { peers.contains { $0.send([0]) == 0 } })
+        #expect(peers.count { $0.send([0]) == 1 } == 16)
+        _ = correct.send(Array(command.dropFirst(6)))
+        guard case .reply(1, .sessions) = try correct.next() else { throw Unexpected() }
+    }
+
     @Test("if a peer sends no hello, or only a part of a frame, it is disconnected after a time-out")
     func halfSent() throws {
         application.close()
