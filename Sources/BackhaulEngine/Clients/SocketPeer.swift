@@ -156,7 +156,12 @@ final class SocketPeer {
             return end()
         }
         isPaused = !isOver && !mayReceive
-        if !isPaused, reader.bufferedBytes > 0, inputPendingSince == nil { inputPendingSince = server.loop.now }
+        if isPaused {
+            // The rest of a frame may have arrived, and is not read now.
+            inputPendingSince = nil
+        } else if reader.bufferedBytes > 0, inputPendingSince == nil {
+            inputPendingSince = server.loop.now
+        }
         if inputPendingSince != nil { server.startInputTimer() }
         listen()
     }

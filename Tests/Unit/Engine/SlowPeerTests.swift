@@ -1,6 +1,9 @@
 import BackhaulClient
+import BackhaulEngine
 import BackhaulModel
+import BackhaulStore
 import BackhaulWire
+import Glibc
 import Testing
 
 /// A *peer* is a process that is connected to the engine's socket.
@@ -18,12 +21,16 @@ struct SlowPeerTests {
         application = try store.open(Self.name)
         producer = try session(application.createSession(SessionConfiguration(identifier: "s"), .produce))
         consumer = try Peer(store.store)
-        try consumer.sendHello(Self.name)
-        try consumer.send(
+        try attach(consumer)
+    }
+
+    private func attach(_ peer: Peer) throws {
+        try peer.sendHello(Self.name)
+        try peer.send(
             .command(
                 sequence: 1, repliedThrough: 0,
                 .attachSession(identifier: "s", .consume, handle, waits: false)))
-        while true { if case .reply(1, .session) = try #require(try consumer.next()) { break } }
+        while true { if case .reply(1, .session) = try #require(try peer.next()) { break } }
     }
 
     /// Enqueues tasks and cancels them. The event of each task has 60,000 bytes.
@@ -76,5 +83,29 @@ struct SlowPeerTests {
             let message = try #require(try consumer.next())
             if case .notice(.events(handle, _, newest, let events)) = message, !events.isEmpty { break }
         }
+    }
+
+    @Test("a slow peer keeps its connection while the engine does not read the rest of its frame")
+    func unreadFrame() throws {
+        try endTasks(20)
+        try consumer.send(.command(sequence: 2, repliedThrough: 0, .closeSession(handle)))
+        while true { if case .reply(2, _) = try #require(try consumer.next()) { break } }
+        application.close()
+        let directory = try StoreDirectory.open(path: store.store)
+        let lock = try #require(try directory.acquireLock())
+        var options = EngineOptions.embedded
+        options.timeoutMilliseconds.frame = 2_000
+        let engine = try Engine(directory: directory, lock: lock, options: options, ended: { _ in })
+        defer { engine.stop() }
+        let peer = try Peer(store.store)
+        try attach(peer)
+        let poll = try Wire.encode(.command(sequence: 2, repliedThrough: 1, .poll(handle, after: .zero, maximum: 100)))
+        let next = try Wire.encode(.command(sequence: 3, repliedThrough: 1, .engine))
+        _ = peer.send(poll + next.prefix(6))
+        #expect(waitUntil { peer.waitingBytes == 65_536 })
+        _ = peer.send(Array(next.dropFirst(6)))
+        // The engine checks for missing bytes each second.
+        usleep(4_000_000)
+        while true { if case .reply(3, _) = try #require(try peer.next()) { break } }
     }
 }
