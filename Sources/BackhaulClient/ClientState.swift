@@ -266,6 +266,8 @@ struct ClientState: Sendable {
             pending = [:]
             transport = nil
             openingTransport = nil
+            // The outcome of a ticket may be a session, which retains this client.
+            announced = AnnouncedTickets()
         }
         return (pending.values.map(\.waiting), transport ?? openingTransport)
     }
@@ -347,6 +349,7 @@ struct ClientState: Sendable {
     }
 
     mutating func announce(_ ticket: Ticket) {
+        guard !isClosed else { return }
         announced.append(ticket)
         updateDescriptors()
     }

@@ -312,4 +312,22 @@ struct SocketClientTransportTests {
         #expect(failure.status == .tooMany && failure.message.contains("more than"))
         #expect(replies[2] == .sessions([], more: false))
     }
+
+    @Test(
+        "a closed client is freed, although the host has not read the ticket of a session that was announced",
+        arguments: [true, false])
+    func freed(isAnnouncedBeforeClose: Bool) throws {
+        let store = try TestStore()
+        weak var client: ApplicationClient?
+        do {
+            let application = try store.open()
+            client = application
+            let ticket = application.createSession(SessionConfiguration(identifier: "s"), .consume)
+            guard case .session? = ticket.wait(until: .ofTests) else { throw Unexpected() }
+            if isAnnouncedBeforeClose { ticket.announce() }
+            application.close()
+            if !isAnnouncedBeforeClose { ticket.announce() }
+        }
+        #expect(waitUntil { client == nil })
+    }
 }
