@@ -32,7 +32,7 @@ final class LocalEngines: Sendable {
     /// process runs the engine.
     func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         let store = StoreIdentity(directory)
-        if let lease = try join(store) { return lease }
+        if let lease = try join(store, orStart: true) { return lease }
         do throws(Failure) {
             guard let lock = try directory.acquireLock() else {
                 state.change { $0.entries[store] = nil }
@@ -50,18 +50,20 @@ final class LocalEngines: Sendable {
         }
     }
 
-    /// Returns a lease of the store's engine, if it runs in this process already.
+    /// Returns a lease of the store's engine, if it runs in this process already. If the engine is starting, waits for
+    /// its start.
     func existingLease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         let store = StoreIdentity(directory)
         guard state.withLock({ $0.entries[store] != nil }) else { return nil }
-        return try lease(directory)
+        return try join(store, orStart: false)
     }
 
-    /// Returns a lease of a running engine; nil if the caller must start the engine.
-    private func join(_ store: StoreIdentity) throws(Failure) -> EngineLease? {
+    /// Returns a lease of a running engine; nil if no engine runs. In this case, if `orStart` is true, the caller must
+    /// start the engine.
+    private func join(_ store: StoreIdentity, orStart: Bool) throws(Failure) -> EngineLease? {
         enum Found {
             case lease(EngineLease)
-            case mine
+            case absent
             case exiting
         }
         let found: Found? = state.wait(until: nil) { state in
@@ -72,13 +74,13 @@ final class LocalEngines: Sendable {
                 state.entries[store] = .running(engine, leases: leases + 1)
                 return .lease(EngineLease(engine: engine, store: store, registry: self))
             case nil:
-                state.entries[store] = .starting
-                return .mine
+                if orStart { state.entries[store] = .starting }
+                return .absent
             }
         }
         switch found {
         case .lease(let lease): return lease
-        case .mine, nil: return nil
+        case .absent, nil: return nil
         case .exiting: throw Failure(.engineFailed, "the process is ending")
         }
     }
