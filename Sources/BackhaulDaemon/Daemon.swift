@@ -56,31 +56,36 @@ struct Daemon {
         ServiceReadiness.notifyReady()
         log.write(LogEntry(.notice, "serves \(directory.path)"))
         let signal = signals.wait(orSet: wake)
-        stop(engine, log)
         if let signal {
+            stop(engine, log, exitCode: 0)
             log.write(LogEntry(.notice, "exits on signal \(signal)"))
             return 0
         }
         switch end.withLock({ $0 }) {
         case .failed(let failure):
+            // The failure is logged before the stop, because a stop that takes too long ends the process.
             let isStoreThere = directory.replacementFailure == nil
             log.write(LogEntry(failure), createIfMissing: isStoreThere)
+            stop(engine, log, exitCode: 1)
             return 1
         case .replaced(let newer):
+            stop(engine, log, exitCode: 0)
             log.write(LogEntry(.notice, "exits; version \(newer.libraryText) takes over"))
             return 0
         case .idleExit, nil:
+            stop(engine, log, exitCode: 0)
             log.write(LogEntry(.notice, "exits, because nothing is left to do"))
             return 0
         }
     }
 
-    private func stop(_ engine: Engine, _ log: DaemonLog) {
+    /// - exitCode: the exit code of the process if the stop takes too long.
+    private func stop(_ engine: Engine, _ log: DaemonLog, exitCode: Int32) {
         let isStopped = Lock(false)
         let watch = try? Thread(name: "bh-stop") {
             if isStopped.wait(until: .after(milliseconds: Self.stopMilliseconds), { $0 ? true : nil }) == nil {
                 log.write(LogEntry(.warning, "exits without waiting for the disk any longer"))
-                _exit(0)
+                _exit(exitCode)
             }
         }
         engine.stop()

@@ -10,6 +10,7 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,8 @@ from servers.behaviour import Behaviour
 from servers.content import Content, sha256_of
 from testbed.host import stop, until
 
+
+HERE = Path(__file__).parent
 
 #: If the systemd journal is available, the log file has only errors.
 without_journal = pytest.mark.skipif(os.path.exists("/run/systemd/journal/socket"), reason="the journal has the log")
@@ -124,6 +127,27 @@ def test_the_log_contains_no_secrets_and_only_the_user_can_read_it(host, store, 
     assert any(f" {process} notice: serves {store}" in line for line in lines)
     assert any(f" {process} notice: exits on signal 15" in line for line in lines)
     assert "secret" not in log.read_text()
+
+
+@without_journal
+def test_a_daemon_that_fails_while_its_disk_hangs_logs_the_failure_and_exits_with_status_1(
+        host, program, store, place, tmp_path):
+    library, mark, moved = tmp_path / "hanging_sync.so", tmp_path / "mark", place / "moved"
+    subprocess.run(["clang", "-std=c11", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-o", library,
+                    HERE / "hanging_sync.c"], check=True)
+    environment = {**os.environ, "LD_PRELOAD": str(library), "HANGING_SYNC": str(mark)}
+    one = child.start([program, "--store", store, "--linger", "60000"], env=environment)
+    try:
+        until((store / "engine.socket").exists, bool)
+        user = host()
+        mark.touch()
+        user.begin("session")
+        until(mark.exists, lambda there: not there)
+        store.rename(moved)
+        assert one.wait(30) == 1
+    finally:
+        child.end(one)
+    assert f" {one.pid} error " in (moved / "daemon.log").read_text()
 
 
 @without_journal
