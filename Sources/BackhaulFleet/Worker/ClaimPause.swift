@@ -8,6 +8,7 @@ struct ClaimPause {
     private var end = Deadline.after(milliseconds: 0)
 
     var isOver: Bool { end.hasPassed }
+    var followsFailure: Bool { failures > 0 }
 
     mutating func taskStarted() { failures = 0 }
 

@@ -32,12 +32,11 @@ struct Publication {
     private let replaces: Bool
     private let run: TaskRun
     private let fleet: String
-    private let reserved: ReservedDirectories
+    private let reserved: ReservedDirectory?
 
     /// - fleet: the id of the fleet. Another fleet may use the same directory.
     init(
-        _ run: TaskRun, of fleet: String, destination: String, replaces: Bool,
-        reserved: ReservedDirectories = ReservedDirectories([])
+        _ run: TaskRun, of fleet: String, destination: String, replaces: Bool, reserved: ReservedDirectory? = nil
     ) {
         self.run = run
         self.reserved = reserved
@@ -99,7 +98,7 @@ struct Publication {
     /// Gives the temporary file its final name in the open directory: a symbolic link on the path to it may have been
     /// changed since the start. Returns nil if the file has the name.
     private func name(in directory: Int32) -> Placement? {
-        if let failure = reserved.refusal(of: destination, in: directory) { return .failed(failure) }
+        if let failure = reserved?.refusal(of: destination, in: directory) { return .failed(failure) }
         let temporary = temporaryName(ofRun: run.run)
         let name = Destination(path: destination, directoryDevice: 0, directoryInode: 0).name
         if replaces { return renameat(directory, temporary, directory, name) == 0 ? nil : refusal(errno) }

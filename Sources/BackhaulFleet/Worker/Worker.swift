@@ -134,9 +134,7 @@ public final class Worker {
         local.wait(milliseconds: lease.waitMilliseconds(workers: renewal.workers))
     }
 
-    private var reserved: ReservedDirectories {
-        ReservedDirectories([options.directory, Environment.home].compactMap { $0 })
-    }
+    private var reserved: ReservedDirectory { ReservedDirectory(path: options.directory) }
 
     /// The sessions of the fleet that the local store has.
     var localSessions: [SessionID] { local.knownSessions }
@@ -188,8 +186,8 @@ public final class Worker {
         let own = try queue.ownTasks()
         let runs = Set(own.map(\.run))
         // After an error of a start, such as a time-out, the local engine may have started the task nevertheless.
-        let isSteady = mayClaim && !isSuspended && runs == Set(running.keys) && running.values.allSatisfy(\.isStarted)
-        guard !isSteady else { return [] }
+        let isSame = runs == Set(running.keys) && running.values.allSatisfy(\.isStarted)
+        if isSame, !claimPause.followsFailure, !isSuspended { return [] }
         running = running.filter { runs.contains($0.key) }
         try local.control(.cancel) { !runs.contains($0) }
         if isSuspended { try local.control(.resume) { runs.contains($0) } }

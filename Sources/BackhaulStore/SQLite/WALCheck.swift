@@ -1,5 +1,6 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
+internal import CLinux
 internal import Glibc
 
 /// Checks whether the log that a killed process has left is damaged (https://www.sqlite.org/fileformat.html#walformat),

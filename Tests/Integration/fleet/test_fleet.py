@@ -312,20 +312,19 @@ def test_a_worker_and_a_host_with_the_least_rights_do_their_work(fleet, nginx, s
     assert "`backhaul fleet grant`" in str(refused.value)
 
 
-def test_a_worker_places_no_file_below_its_home_or_its_own_directory(fleet, host, nginx, served, place):
-    name, credentials = sorted(served.digests)[0], fleet.home / ".aws"
-    credentials.mkdir(parents=True)
-    (place / "link").symlink_to(credentials)
+def test_a_worker_places_no_file_below_its_own_directory(fleet, host, nginx, served, place):
+    name, directory = sorted(served.digests)[0], fleet.folder / "worker"
+    (place / "link").symlink_to(directory)
     fleet.start("worker")
     until(lambda: fleet.json("fleet", "workers"), bool, LIMIT)
-    folders = [fleet.home, credentials, place / "link", fleet.folder / "worker"]
+    folders = [directory, directory / "store", place / "link"]
     with host.session("files") as session:
         for folder in folders:
-            session.download(f"{nginx.url}/{name}", folder / "config", key=str(folder))
+            session.download(f"{nginx.url}/{name}", folder / "file", key=str(folder))
         ended = ends(session, len(folders))
     assert {(event.state, event.status) for events in ended.values() for event in events} == {
         (TaskState.FAILED, backhaul.Status.INVALID_ARGUMENT)}
-    assert [folder for folder in folders if (folder / "config").exists()] == []
+    assert [folder for folder in folders if (folder / "file").exists()] == []
 
 
 def test_the_command_line_uses_the_fleet_as_its_store(fleet, nginx, served, downloads):

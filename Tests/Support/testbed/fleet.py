@@ -112,8 +112,6 @@ class Fleet:
 
     def __init__(self, address, folder):
         self.address, self.folder = address, folder
-        # Workers place no files below their home directory, which may be that of this process with all its files.
-        self.home = folder / "home"
         self.workers = {}
         self.command("fleet", "init")
 
@@ -140,8 +138,7 @@ class Fleet:
         are the words of a command that starts the worker, such as one that enters a namespace."""
         self.workers[name] = subprocess.Popen(
             [*prefix, COMMAND, "worker", "--store", address or self.address, "--name", name, "--directory",
-             str((folder or self.folder) / name), "--lease", str(lease), "--quiet"], stdin=subprocess.DEVNULL,
-            env={**os.environ, "HOME": str(self.home)})
+             str((folder or self.folder) / name), "--lease", str(lease), "--quiet"], stdin=subprocess.DEVNULL)
         return self.workers[name]
 
     def close(self):

@@ -2,9 +2,8 @@ internal import BackhaulModel
 internal import CLinux
 internal import Glibc
 
-/// The directories below which a worker places no files: its own directory, and the home directory of its user. There,
-/// files of a host could run commands as the worker, or replace its credentials.
-struct ReservedDirectories {
+/// The directory of a worker, below which it places no files: a file of a host could replace its store or its identity.
+struct ReservedDirectory {
     private struct Identity: Equatable {
         var device: UInt64
         var inode: UInt64
@@ -16,13 +15,10 @@ struct ReservedDirectories {
         }
     }
 
-    private let paths: [String]
+    var path: String
 
-    /// A user without a home directory has `/`, which is not reserved.
-    init(_ paths: [String]) { self.paths = paths.filter { $0 != "/" } }
-
-    /// Throws if the destination is below a reserved directory. If its directory cannot be opened now, the publication
-    /// reports this.
+    /// Throws if the destination is below the reserved directory. If its directory cannot be opened now, the
+    /// publication reports this.
     func check(_ destination: String) throws(Failure) {
         let opened = bhl_open(Destination.directory(of: destination), O_RDONLY | O_DIRECTORY, 0)
         guard opened >= 0 else { return }
@@ -34,18 +30,17 @@ struct ReservedDirectories {
     /// of the open directory are compared, so no symbolic link of the path matters. If they cannot be read, for example
     /// because there are too many, no file is placed.
     func refusal(of destination: String, in directory: Int32) -> Failure? {
-        let reserved = paths.compactMap { Identity($0) }
-        var path = "."
-        var place = Identity(path, in: directory)
-        while let here = place, !reserved.contains(here) {
-            path += "/.."
-            place = Identity(path, in: directory)
+        let reserved = Identity(path)
+        var parent = "."
+        var place = Identity(parent, in: directory)
+        while let here = place, here != reserved {
+            parent += "/.."
+            place = Identity(parent, in: directory)
             // The root directory is its own parent.
             if place == here { return nil }
         }
         return Failure(
             .invalidArgument,
-            "the destination \(destination) lies in the home directory or the directory of the worker; choose a "
-                + "directory outside of them")
+            "the destination \(destination) lies in the directory of the worker; choose a directory outside of it")
     }
 }
