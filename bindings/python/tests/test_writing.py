@@ -79,6 +79,7 @@ def test_requests_are_written_to_structs_unchanged(requests):
         (Request("http://a/", headers={"A\0": "b"}), "header name contains a NUL"),
         (Request("http://a/", headers={"A": "b\0"}), "value of the header A contains a NUL"),
         (Request("http://\ud800/"), "URL is not valid Unicode"),
+        (Request("http://a/", "/tmp/\ud800"), "destination has a character that the encoding of the file system lacks"),
         (Request(b"http://a/"), "URL is a bytes instead of a str"),
         (Request("http://a/", 7), "destination is a int instead of a path"),
         (Request("http://a/", priority=2**31), "priority is 2147483648, which is too large"),

@@ -62,7 +62,10 @@ def path(what: str, value: StrPath | None, index: int | None = None) -> bytes | 
         return None
     if not isinstance(value, (str, os.PathLike)):
         raise invalid(f"the {what} is a {type(value).__name__} instead of a path", index)
-    return _terminated(what, os.fsencode(value), index)
+    try:
+        return _terminated(what, os.fsencode(value), index)
+    except UnicodeEncodeError:
+        raise invalid(f"the {what} has a character that the encoding of the file system lacks", index) from None
 
 
 def copied(what: str, value: Any, index: int | None = None) -> tuple[c_void_p, int]:
