@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Callable
 
 from ._errors import invalid
-from ._numbers import WAIT_MAXIMUM
 
 if TYPE_CHECKING:
     # This module does not load asyncio, because that would double the time to import the package. Only programs that
@@ -54,7 +53,7 @@ class Deadline:
         """Returns how long the next C call may wait, in milliseconds. The result is 0 only if the deadline is over."""
         remaining = self.remaining
         limit = SLICE_SECONDS if remaining is None else min(SLICE_SECONDS, remaining)
-        return min(WAIT_MAXIMUM, max(1, round(limit * 1000)) if limit > 0 else 0)
+        return max(1, round(limit * 1000)) if limit > 0 else 0
 
 
 class Waiters:
@@ -139,9 +138,6 @@ class Backoff:
 
     def __init__(self, longest: float) -> None:
         self._longest = longest
-        self._next = 0.001
-
-    def reset(self) -> None:
         self._next = 0.001
 
     async def pause(self) -> None:
