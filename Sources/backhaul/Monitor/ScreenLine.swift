@@ -82,7 +82,7 @@ enum ScreenText {
         var result = String.UnicodeScalarView()
         var used = 0
         for scalar in text.unicodeScalars {
-            let next = scalar.isASCII ? 1 : Int(max(0, wcwidth(wchar_t(scalar.value))))
+            let next = Text.width(scalar)
             if used + next > columns { break }
             result.append(scalar)
             used += next

@@ -31,7 +31,7 @@ enum Text {
         text.unicodeScalars.reduce(0) { $0 + width($1) }
     }
 
-    private static func width(_ scalar: Unicode.Scalar) -> Int {
+    static func width(_ scalar: Unicode.Scalar) -> Int {
         scalar.isASCII ? 1 : Int(max(0, wcwidth(wchar_t(scalar.value))))
     }
 
