@@ -47,6 +47,8 @@ def test_an_option_on_the_command_line_replaces_an_option_of_the_file_that_it_ex
     configure("[add]\novernight\nskip-existing\n")
     add(backhaul, "a", "--preset", "discretionary", "--if-exists", "replace")
     assert backhaul.json("tasks")[0]["constraints"]["preset"] == "discretionary"
+    configure("[put]\ntimeout = 5\n")
+    backhaul("put", "--no-wait", "--suspended", "--data-binary", "x", "http://127.0.0.1:9/b")
 
 
 def test_the_section_of_every_command_chooses_the_session(backhaul, configure):

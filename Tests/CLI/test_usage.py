@@ -61,6 +61,7 @@ def run(*words, **variables):
     ["put"], ["put", "http://a/1"], ["put", "a", "b", "http://a/1"], ["put", "-F", "a=b", "file", "http://a/1"],
     ["put", "-F", "=b", "http://a/1"], ["put", "-F", "a=@b;size=1", "http://a/1"], ["put", "/absent", "http://a/1"],
     ["put", "--suspended", "file", "http://a/1"], ["put", "-F", "a=b", "--data-binary", "c", "http://a/1"],
+    ["put", "--no-wait", "--timeout", "5", "file", "http://a/1"],
     ["get", "--checksum", "md5:00", "http://a/1"], ["get", "--checksum", "sha-256:00", "http://a/1"],
     ["get", "--size", "1", "http://a/1", "http://a/2"], ["get", "-J", "-o", "f", "http://a/1"],
     ["get", "-z", "--if-exists", "fail", "http://a/1"], ["get", "--skip-existing", "-z", "http://a/1"],

@@ -168,7 +168,7 @@ extension ConfigurationFile {
             ["if-exists", "if-changed"], ["if-exists", "skip-existing"], ["if-changed", "skip-existing"],
             ["if-changed", "remote-header-name"], ["skip-existing", "remote-header-name"],
             ["output", "remote-header-name"], ["embedded", "daemon"], ["user", "netrc"], ["user", "netrc-file"],
-            ["user", "netrc-optional"],
+            ["user", "netrc-optional"], ["timeout", "no-wait"],
         ]
 
     /// Adds the options of the user's file to those of the command line, unless the command line ignores the file.

@@ -71,6 +71,7 @@ struct Put: DescribedCommand {
         }
         waits = !arguments.has("no-wait")
         if waits && arguments.has("suspended") { throw .usage("--suspended goes with --no-wait") }
+        if !waits && arguments.has("timeout") { throw .usage("--timeout and --no-wait exclude each other") }
         for index in transfers.indices { transfers[index].request.startsSuspended = arguments.has("suspended") }
         self.transfers = transfers
         session = try SettingOptions.ofVariant(arguments)
