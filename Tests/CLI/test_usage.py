@@ -67,6 +67,7 @@ def run(*words, **variables):
     ["get", "-z", "--if-exists", "fail", "http://a/1"], ["get", "--skip-existing", "-z", "http://a/1"],
     ["get", "--skip-existing", "--if-exists", "replace", "http://a/1"], ["add", "--skip-existing", "-J", "http://a/1"],
     ["activities", "set", "a", "http://a/1", "--every", "1h", "--skip-existing"],
+    ["activities", "--every", "5m", "--once"], ["activities", "remove", "news", "--every", "5m"],
     ["get", "--expires-in", "5", "http://a/1"],
     ["get", "--max-time", "-1", "http://a/1"], ["get", "--max-time", "nan", "http://a/1"],
     ["get", "--limit-rate", "1e3", "http://a/1"], ["get", "--body-source", "snapshot", "http://a/1"],

@@ -48,6 +48,8 @@ struct Activities: DescribedCommand {
         let words = arguments.operands
         try Setting.refuse(Setting.sessionSettings, arguments)
         try CredentialOptions.refuse(arguments, for: "activities")
+        let typed = Activities.description.options.first { arguments.isTyped($0.name) }
+        if let typed, words.first != "set" { throw .usage("--\(typed.name) goes with `activities set`") }
         switch (words.first, words.count) {
         case (nil, _): action = .list
         case ("set", 2...3): action = .set(try Activities.activity(arguments, words[1], url: words.dropFirst(2).first))
