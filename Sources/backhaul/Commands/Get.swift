@@ -35,7 +35,9 @@ struct Get: DescribedCommand {
         let credentials = try credentials.credentials(context.signals)
         return try context.withApplication { (application) throws(CommandError) in
             let settings = context.settings(try sessionOptions(credentials, application, context))
-            let (session, isConsumer) = try Watch.join(application, settings)
+            let (session, isConsumer) = try Watch.join { (role) throws(CommandError) in
+                try application.create(settings, role: role)
+            }
             try ProxyEnvironment.noteDifference(session, application, context)
             var options = options
             try session.removedIfRefused { () throws(CommandError) in try options.prepare(application, context) }

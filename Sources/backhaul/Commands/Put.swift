@@ -85,7 +85,9 @@ struct Put: DescribedCommand {
         return try context.withApplication { (application) throws(CommandError) in
             let settings = context.settings(session.of(credentials, for: transfers))
             guard waits else { return try enqueue(application, settings, context) }
-            let (session, isConsumer) = try Watch.join(application, settings)
+            let (session, isConsumer) = try Watch.join { (role) throws(CommandError) in
+                try application.create(settings, role: role)
+            }
             try ProxyEnvironment.noteDifference(session, application, context)
             let results = try session.enqueue(transfers)
             let pairs = zip(results.map(\.taskID), transfers)

@@ -113,7 +113,9 @@ struct Wait: DescribedCommand {
         var codes: Set<ExitCode> = []
         for (name, tasks, ended) in found {
             try context.withSession(name) { () throws(CommandError) in
-                let (session, isConsumer) = try join(application, name)
+                let (session, isConsumer) = try Watch.join(role: role) { (role) throws(CommandError) in
+                    try application.attach(name, role: role)
+                }
                 let watch = try Watch(
                     context, application, session, isConsumer: isConsumer, scope: .tasks(tasks),
                     timeout: deadline.map { max(0, $0 - Clock.milliseconds) }, credentials: credentials)
@@ -122,16 +124,6 @@ struct Wait: DescribedCommand {
             }
         }
         return Wait.common(codes)
-    }
-
-    /// Opens the session. While another process is its consumer, this process follows the tasks without events.
-    private func join(_ application: Application, _ name: String) throws(CommandError) -> (Session, Bool) {
-        do {
-            return (try application.attach(name, role: role), true)
-        } catch {
-            guard error.status == .inUse else { throw error }
-            return (try application.attach(name, role: .produce), false)
-        }
     }
 
     private func follow(

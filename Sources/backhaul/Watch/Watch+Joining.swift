@@ -1,18 +1,19 @@
 import Backhaul
 
 extension Watch {
-    /// Creates or attaches the session with these settings. The *consumer* of a session is the process that reads the
-    /// session's events. If no other process is the consumer, this process becomes the consumer.
+    /// Opens a session. The *consumer* of a session is the process that reads the session's events. If no other process
+    /// is the consumer, this process becomes the consumer.
+    /// - Parameter open: Creates the session or attaches to it.
     static func join(
-        _ application: Application, _ settings: SessionSettings
+        role: Role = .consume, _ open: (Role) throws(CommandError) -> Session
     ) throws(CommandError) -> (Session, isConsumer: Bool) {
         do {
-            return (try application.create(settings, role: .consume), true)
+            return (try open(role), true)
         } catch {
             // If another process is the consumer, that process reads the events. So this command follows the transfers
             // without events.
             guard error.status == .inUse else { throw error }
-            return (try application.create(settings, role: .produce), false)
+            return (try open(.produce), false)
         }
     }
 }
