@@ -224,6 +224,16 @@ def test_the_wait_command_waits_only_for_the_given_transfers(backhaul, serve):
     assert "no task 9" in backhaul("wait", "9", code=3).stderr
 
 
+@pytest.mark.parametrize("words", [["1", "2"], ["--group", "album"]], ids=["tasks", "group"])
+def test_the_wait_command_follows_the_rest_of_its_transfers_after_a_session_with_only_suspended_ones(
+        backhaul, serve, words):
+    server = serve({"/b": b"two"})
+    backhaul("add", "--group", "album", "--suspended", f"{server.url}/a")
+    backhaul("add", "--group", "album", "--cookie-jar", "memory", f"{server.url}/b")
+    ended = backhaul("wait", *words, code=5)
+    assert (ended.stdout, ended.stderr.count("only suspended")) == (f"{backhaul.here}/b\n", 1)
+
+
 def test_the_wait_command_reports_a_given_transfer_that_failed_before(backhaul, serve):
     server = serve({"/a": b"one"})
     backhaul("get", f"{server.url}/absent", code=1)

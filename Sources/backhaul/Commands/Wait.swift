@@ -46,39 +46,49 @@ struct Wait: DescribedCommand {
         try context.withApplication { (application) throws(CommandError) in
             let deadline = timeout.map { Clock.milliseconds + $0 }
             if let selection { return try follow(selection, application, context, until: deadline) }
-            var codes: Set<ExitCode> = []
-            var errors: [CommandError] = []
-            // The sessions are followed one after the other. Meanwhile, the transfers of all of them continue.
-            for name in try context.sessionNames(application) {
-                try context.withSession(name) { () throws(CommandError) in
-                    do throws(CommandError) {
-                        codes.insert(try follow(application, context, until: deadline))
-                    } catch {
-                        if case .interrupted = error { throw error }
-                        // Another `wait` follows these sessions. If this command followed the variants, both would
-                        // fail.
-                        if error.status == .inUse { throw error }
-                        // After the time-out, one sentence is enough.
-                        if case .stopped = error, let deadline, Clock.milliseconds >= deadline, !errors.isEmpty {
-                            return
-                        }
-                        errors.append(error)
-                    }
-                }
+            let names = try context.sessionNames(application)
+            return try Wait.follow(names, context, until: deadline) { (_) throws(CommandError) in
+                try follow(application, context, until: deadline)
             }
-            if let first = errors.first {
-                for case .stopped(let code, let sentence) in errors.dropFirst() {
-                    context.output.error(BackhaulError(code, sentence))
-                }
-                throw first
-            }
-            return Wait.common(codes)
         }
     }
 
-    private static func common(_ codes: Set<ExitCode>) -> ExitCode {
-        let codes = codes.subtracting([.done])
-        return codes.count > 1 ? .transferFailed : codes.first ?? .done
+    /// Follows the sessions one after the other. Meanwhile, the transfers of all of them continue. An error of one
+    /// session is thrown after the other sessions were followed.
+    /// - Parameter body: Follows the session with this index.
+    private static func follow(
+        _ sessions: [String], _ context: Context, until deadline: Int64?,
+        _ body: (Int) throws(CommandError) -> ExitCode
+    ) throws(CommandError) -> ExitCode {
+        var codes: Set<ExitCode> = []
+        var errors: [CommandError] = []
+        for (index, name) in sessions.enumerated() {
+            try context.withSession(name) { () throws(CommandError) in
+                do throws(CommandError) {
+                    codes.insert(try body(index))
+                } catch {
+                    if case .interrupted = error { throw error }
+                    // Another `wait` follows these sessions. If this command followed the variants, both would fail.
+                    if error.status == .inUse { throw error }
+                    // After the time-out, one sentence is enough.
+                    if case .stopped = error, let deadline, Clock.milliseconds >= deadline, !errors.isEmpty { return }
+                    errors.append(error)
+                }
+            }
+        }
+        guard let first = errors.first else {
+            codes.remove(.done)
+            return codes.count > 1 ? .transferFailed : codes.first ?? .done
+        }
+        for error in errors.dropFirst() {
+            switch error {
+            case .failure(let failure): context.output.error(failure)
+            case .stopped(let code, let sentence): context.output.error(BackhaulError(code, sentence))
+            case .usage(let sentence): context.output.error(BackhaulError(ExitCode.usage, sentence))
+            case .interrupted: break
+            }
+        }
+        throw first
     }
 
     /// Follows the selected tasks, which may be tasks of the session's variants.
@@ -110,20 +120,17 @@ struct Wait: DescribedCommand {
         // The call reports the error of the engine.
         if let id = missing.min() { _ = try application.attach(context.sessionName, role: .observe).task(id) }
         let credentials = try credentials.credentials(context.signals)
-        var codes: Set<ExitCode> = []
-        for (name, tasks, ended) in found {
-            try context.withSession(name) { () throws(CommandError) in
-                let (session, isConsumer) = try Watch.join(role: role) { (role) throws(CommandError) in
-                    try application.attach(name, role: role)
-                }
-                let watch = try Watch(
-                    context, application, session, isConsumer: isConsumer, scope: .tasks(tasks),
-                    timeout: deadline.map { max(0, $0 - Clock.milliseconds) }, credentials: credentials)
-                watch.endsIfSuspended = true
-                codes.insert(try watch.run(after: ended))
+        return try Wait.follow(found.map { $0.session }, context, until: deadline) { (index) throws(CommandError) in
+            let (name, tasks, ended) = found[index]
+            let (session, isConsumer) = try Watch.join(role: role) { (role) throws(CommandError) in
+                try application.attach(name, role: role)
             }
+            let watch = try Watch(
+                context, application, session, isConsumer: isConsumer, scope: .tasks(tasks),
+                timeout: deadline.map { max(0, $0 - Clock.milliseconds) }, credentials: credentials)
+            watch.endsIfSuspended = true
+            return try watch.run(after: ended)
         }
-        return Wait.common(codes)
     }
 
     private func follow(
