@@ -125,6 +125,14 @@ def test_a_prompt_ends_if_the_transfer_that_needs_the_credential_ends(backhaul, 
     assert terminal.end() == 1
 
 
+def test_a_prompt_ends_when_the_time_is_over_although_something_is_typed(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    terminal = Terminal(backhaul, "get", "--timeout", "5", f"{server.url}/a")
+    terminal.read(rb"User \(empty: leave it open\): ")
+    os.write(terminal.control, b"an")
+    assert terminal.end() == 8
+
+
 def test_the_wait_command_exits_with_1_after_the_user_refused_to_give_a_credential(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")

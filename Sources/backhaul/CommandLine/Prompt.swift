@@ -4,10 +4,12 @@ import Glibc
 /// A prompt on the controlling terminal of the process. The prompt works even if the standard streams are redirected.
 struct Prompt {
     private let descriptor: Int32
+    /// The time of the monotonic clock at which each question ends without a response. Nil means no limit.
+    private let deadline: Int64?
 
     /// Opens the terminal. Nil if there is no terminal. Also nil if the process is a background job, because the kernel
     /// would stop a background job that reads from the terminal.
-    init?() {
+    init?(until deadline: Int64? = nil) {
         let terminal = bhl_open("/dev/tty", O_RDWR, 0)
         guard terminal >= 0 else { return nil }
         guard tcgetpgrp(terminal) == getpgrp() else {
@@ -15,12 +17,13 @@ struct Prompt {
             return nil
         }
         descriptor = terminal
+        self.deadline = deadline
     }
 
     private static let checkInterval: Int64 = 1000
 
     /// Reads one line, and returns it without its newline. Returns nil if the terminal has hung up, the user has ended
-    /// the input, or the response is not needed any more.
+    /// the input, the deadline is over, or the response is not needed any more.
     /// - Parameters:
     ///   - isSecret: Whether the terminal hides the input.
     ///   - isNeeded: Whether the response is still needed. This is checked while the user types nothing.
@@ -48,9 +51,14 @@ struct Prompt {
         }
         var line: [UInt8] = []
         while true {
-            guard try signals.wait(for: descriptor, milliseconds: Prompt.checkInterval) else {
-                if !line.isEmpty { continue }
-                if try isNeeded() { continue }
+            let rest = deadline.map { $0 - Clock.milliseconds } ?? Int64.max
+            guard try signals.wait(for: descriptor, milliseconds: min(rest, Prompt.checkInterval)) else {
+                if rest > Prompt.checkInterval {
+                    if !line.isEmpty { continue }
+                    if try isNeeded() { continue }
+                }
+                // The beginning of a response must not become input of the shell.
+                tcflush(descriptor, TCIFLUSH)
                 if !isHidden { _ = Output.write("\n", to: descriptor) }
                 return nil
             }

@@ -12,6 +12,8 @@ struct ChallengePrompter {
 
     private let context: Context
     private let credentials: GivenCredentials
+    /// The time of the monotonic clock at which a prompt ends. Nil means no limit.
+    private let deadline: Int64?
     /// The servers that have got one of these credentials, with their realms. A rejected credential is not sent again.
     private var answered: Set<[String]> = []
     private var reported: Set<ReportedChallenge> = []
@@ -22,9 +24,10 @@ struct ChallengePrompter {
     /// Whether an event has reported a challenge since the challenges were read.
     private(set) var hasNews = false
 
-    init(_ context: Context, _ credentials: GivenCredentials) {
+    init(_ context: Context, _ credentials: GivenCredentials, until deadline: Int64?) {
         self.context = context
         self.credentials = credentials
+        self.deadline = deadline
     }
 
     mutating func noteNewChallenge() {
@@ -95,11 +98,13 @@ struct ChallengePrompter {
     }
 
     /// Prompts the user. Returns nil if there is no terminal, if the user leaves the challenge open, or if a prompt
-    /// cannot ask for this kind of response. Also returns nil if no transfer of the command waits any more.
+    /// cannot ask for this kind of response. Also returns nil if no transfer of the command waits any more, or if the
+    /// deadline is over.
     private func promptForResponse(
         _ challenge: Challenge, while isOpen: () throws(CommandError) -> Bool
     ) throws(CommandError) -> ChallengeResponse? {
-        guard context.output.progressTerminal != nil, let prompt = Prompt() else { return nil }
+        if let deadline, Clock.milliseconds >= deadline { return nil }
+        guard context.output.progressTerminal != nil, let prompt = Prompt(until: deadline) else { return nil }
         defer { prompt.end() }
         if challenge.isRefresh {
             guard challenge.taskID != nil else { return nil }

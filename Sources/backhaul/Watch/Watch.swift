@@ -59,10 +59,11 @@ final class Watch {
         self.session = session
         self.isConsumer = isConsumer
         self.scope = scope
-        prompter = ChallengePrompter(context, credentials)
         let now = Clock.milliseconds
         started = now
-        deadline = timeout.map { now + $0 }
+        let deadline = timeout.map { now + $0 }
+        self.deadline = deadline
+        prompter = ChallengePrompter(context, credentials, until: deadline)
         if case .tasks(let transfers) = scope { remaining = Set(transfers.keys) }
     }
 
