@@ -162,6 +162,13 @@ def test_a_file_with_a_password_must_be_private(backhaul, netrc):
         assert f"chmod 600 {other}" in backhaul(*words, "--password-file", other, code=2).stderr
 
 
+def test_a_password_file_without_a_password_is_refused(backhaul, netrc):
+    file = netrc("\nsecond", name="password")
+    for words in (["get", "-u", "ann", "--password-file", file, "http://127.0.0.1:9/a"],
+                  ["configure", "-x", "http://127.0.0.1:9", "--proxy-user", "ann", "--proxy-password-file", file]):
+        assert f"{file} has no password in its first line" in backhaul(*words, code=2).stderr
+
+
 def test_the_message_about_a_malformed_netrc_file_names_the_line(backhaul, netrc):
     file = netrc('machine 127.0.0.1\nlogin "ann')
     assert f"{file}:2: " in backhaul("get", "--netrc", "http://127.0.0.1:9/a", code=2).stderr

@@ -280,6 +280,16 @@ def test_with_json_each_error_of_the_command_is_one_object(backhaul, words, code
 
 
 @pytest.mark.hosting("embedded")
+@pytest.mark.parametrize("words", [
+    ["get", "--input", "-", "--header-file", "-"], ["get", "--input", "-", "--checksums", "-"],
+    ["put", "--header-file", "-", "--data-binary", "@-", "http://127.0.0.1:9/a"],
+    ["put", "--form", "a=<-", "--form", "b=<-", "http://127.0.0.1:9/a"],
+])
+def test_only_one_option_reads_standard_input(backhaul, words):
+    assert "two options read standard input" in backhaul(*words, code=2, stdin="http://127.0.0.1:9/b\n").stderr
+
+
+@pytest.mark.hosting("embedded")
 def test_a_proxy_without_a_scheme_is_an_http_proxy(backhaul):
     (settings,) = backhaul.json("configure", "-x", "127.0.0.1:3128")
     assert settings["proxy"]["url"] == "http://127.0.0.1:3128"

@@ -1,9 +1,12 @@
 import Backhaul
 import CLinux
 import Glibc
+import Synchronization
 
 /// Reads the input files that options name. '-' means standard input.
 enum InputFile {
+    private static let isStandardInputRead = Atomic(false)
+
     static func lines(_ file: String) throws(CommandError) -> [String] {
         var lines: [String] = []
         for line in try content(file).split(whereSeparator: isEndOfLine) { lines.append(try text(line, file)) }
@@ -17,19 +20,27 @@ enum InputFile {
     /// The password in the first line of a file, to which only its owner may have access.
     static func password(_ file: String) throws(CommandError) -> String {
         try PrivateFile.check(file)
-        return try firstLine(file)
+        let password = try firstLine(file)
+        if password.isEmpty { throw .usage("\(name(file)) has no password in its first line") }
+        return password
     }
+
+    /// The file as messages name it.
+    static func name(_ file: String) -> String { file == "-" ? "standard input" : file }
 
     private static func isEndOfLine(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
 
     private static func text(_ line: ArraySlice<UInt8>, _ file: String) throws(CommandError) -> String {
         guard let text = String(validating: line, as: UTF8.self) else {
-            throw .usage("\(file == "-" ? "standard input" : file) has a line that is not valid UTF-8")
+            throw .usage("\(name(file)) has a line that is not valid UTF-8")
         }
         return text
     }
 
     static func content(_ file: String) throws(CommandError) -> [UInt8] {
+        if file == "-", isStandardInputRead.exchange(true, ordering: .relaxed) {
+            throw .usage("two options read standard input; give a file in place of one '-'")
+        }
         let descriptor = file == "-" ? STDIN_FILENO : bhl_open(file, O_RDONLY, 0)
         guard descriptor >= 0 else { throw .usage("\(file) cannot be read: \(reasonOfLastError())") }
         defer { if file != "-" { close(descriptor) } }

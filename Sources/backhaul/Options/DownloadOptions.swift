@@ -94,7 +94,7 @@ struct DownloadOptions {
         if list != nil && checksum != nil { throw .usage("--checksum and --checksums exclude each other") }
         checksumsURL = list?.contains("://") == true ? list : nil
         if let list, checksumsURL == nil {
-            try addChecksums(ChecksumList(InputFile.content(list), name: list == "-" ? "standard input" : list))
+            try addChecksums(ChecksumList(InputFile.content(list), name: InputFile.name(list)))
         }
     }
 

@@ -14,7 +14,7 @@ struct InputList {
             throw .usage("--input takes a file with URLs, not '\(file)'; give a URL as an argument")
         }
         let bytes = try InputFile.content(file)
-        let name = file == "-" ? "standard input" : file
+        let name = InputFile.name(file)
         guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]) else {
             throw .usage("\(name) is in UTF-16; convert it to UTF-8: iconv -f UTF-16 -t UTF-8 FILE")
         }
