@@ -115,7 +115,7 @@ final class DesktopSessions {
         guard let info = session.info else { return }
         let key = session.key
         var record = records[key] ?? Record()
-        record.progress.update(session.rows.rows, isComplete: session.isComplete, round: info.round) { verb in
+        record.progress.update(session.rows.rows, isComplete: session.rows.isComplete, round: info.round) { verb in
             let place = key.place(in: context)
             return place.isEmpty ? verb : "\(verb) (\(place))"
         }

@@ -10,6 +10,7 @@ final class ChangeLines {
     private var known: [RowKey: ChangeState] = [:]
     private var lastProblem: String?
     private var lastAbsence: String?
+    private var hasReportedOmission = false
 
     init(_ context: Context, _ application: Application) {
         self.context = context
@@ -25,7 +26,11 @@ final class ChangeLines {
             // A later session may have the name.
             if let absence = reader.snapshot.absence, lastAbsence == nil { context.output.note(absence) }
             lastAbsence = reader.snapshot.absence
-            if reader.isComplete { try write() }
+            if let omission = reader.omission, !hasReportedOmission {
+                context.output.note(omission)
+                hasReportedOmission = true
+            }
+            if reader.isRead { try write() }
             let output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
             if try context.signals.wait(for: [output], ChangeLines.interval)[0] != 0 { return }
         }

@@ -9,12 +9,6 @@ final class FollowedSession {
     private(set) var live = 0
     /// The session as its last listing had it.
     private(set) var info: SessionInfo?
-    /// The last transfer that was read in rotation. Nil at the start of a rotation.
-    private(set) var cursor: TaskID?
-    /// Whether a rotation has read all transfers.
-    private(set) var isComplete = false
-    /// The number of rotations that have ended.
-    private(set) var rotations = 0
     private var state: [UInt64] = []
     /// How many more rotations are read, although nothing in the listing of sessions has changed.
     private var rotationsLeft = 1
@@ -34,6 +28,7 @@ final class FollowedSession {
         state = now
         self.info = info
         live = Int(clamping: info.liveTasks)
+        rows.removeIdle()
     }
 
     /// The transfers to read besides the running ones: those that ran before, and those on the screen.
@@ -50,13 +45,14 @@ final class FollowedSession {
     }
 
     /// Takes over the next page of a rotation.
-    func take(_ page: [TaskInfo], more: Bool) {
-        rows.replace(
-            after: cursor, through: more ? page.last?.id : nil, by: page.map { TransferRow($0, session: key) })
-        cursor = more ? page.last?.id : nil
-        if more { return }
-        isComplete = true
+    func take(_ page: [TaskInfo], more: Bool, hasRoom: Bool) {
+        rows.take(page.map { TransferRow($0, session: key) }, more: more, hasRoom: hasRoom)
+        if rows.cursor == nil { rotationsLeft = max(0, rotationsLeft - 1) }
+    }
+
+    /// Ends the rotation, because the screen holds no more transfers.
+    func cut() {
+        rows.cut()
         rotationsLeft = max(0, rotationsLeft - 1)
-        rotations += 1
     }
 }

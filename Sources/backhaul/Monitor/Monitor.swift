@@ -37,7 +37,7 @@ final class Monitor {
         while true {
             if Clock.milliseconds >= nextReading {
                 try reader.read()
-                nextReading = Clock.milliseconds + (reader.isComplete ? Monitor.interval : Monitor.firstInterval)
+                nextReading = Clock.milliseconds + (reader.isRead ? Monitor.interval : Monitor.firstInterval)
             }
             try draw()
             let awaited = [STDIN_FILENO, terminalSignals.descriptor].map {

@@ -69,8 +69,14 @@ final class StoreReader {
     /// The sessions, sorted by their names.
     var sessions: [FollowedSession] { followed }
 
-    /// Whether all transfers have been read at least once.
-    var isComplete: Bool { followed.allSatisfy(\.isComplete) }
+    /// Whether all transfers that the screen holds have been read at least once.
+    var isRead: Bool { followed.allSatisfy { $0.rows.rotations > 0 } }
+
+    /// A sentence about the transfers that are not listed. Nil if all are listed.
+    var omission: String? {
+        guard followed.contains(where: { $0.rows.limit != nil }) else { return nil }
+        return "The first \(StoreReader.mostRows) transfers are listed, and the others only while they run."
+    }
 
     /// Reads the store. If the engine does not reply, the snapshot stays, with the reason.
     func read() throws(CommandError) {
@@ -164,32 +170,36 @@ final class StoreReader {
         let others = session.others(than: running, shown: visible)
         let found = others.isEmpty ? [] : try session.handle.tasks(.ids(others.sorted()), maximum: others.count)
         session.update(running + found, absent: others.subtracting(found.map(\.id)))
-        guard session.isComplete, let last = session.rows.last else { return }
+        guard session.rows.isComplete, let last = session.rows.last else { return }
         let new = try session.handle.run(.tasks(.all, after: last, maximum: StoreReader.rotationStep))
         session.update(new.tasks, absent: [])
     }
 
-    /// Reads the next transfers in rotation.
+    /// Reads the next transfers in rotation. If the screen holds no more, those that have no rows yet are left out.
     private func readInRotation() throws(CommandError) {
-        var rest = isComplete ? StoreReader.rotationStep : StoreReader.firstStep
+        var rest = isRead ? StoreReader.rotationStep : StoreReader.firstStep
         var room = StoreReader.mostRows - followed.reduce(0) { $0 + $1.rows.rows.count }
-        for session in followed.sorted(by: { $0.rotations < $1.rotations }) {
+        for session in followed.sorted(by: { $0.rows.rotations < $1.rows.rotations }) {
             try ifPresent(session) { () throws(CommandError) in
-                while rest > 0, session.isBusy, session.isComplete || room > 0 {
+                while rest > 0, session.isBusy {
+                    if room <= 0, session.rows.isAtLimit {
+                        session.cut()
+                        break
+                    }
                     let before = session.rows.rows.count
-                    let count = try readPage(session, maximum: min(rest, StoreReader.pageSize))
+                    let count = try readPage(session, maximum: min(rest, StoreReader.pageSize), hasRoom: room > 0)
                     room -= session.rows.rows.count - before
                     rest -= max(count, 1)
-                    if session.cursor == nil { break }
+                    if session.rows.cursor == nil { break }
                 }
             }
         }
     }
 
     /// - Returns: The number of transfers of the page.
-    private func readPage(_ session: FollowedSession, maximum: Int) throws(CommandError) -> Int {
-        let (tasks, more) = try session.handle.run(.tasks(.all, after: session.cursor, maximum: maximum))
-        session.take(tasks, more: more)
+    private func readPage(_ session: FollowedSession, maximum: Int, hasRoom: Bool) throws(CommandError) -> Int {
+        let (tasks, more) = try session.handle.run(.tasks(.all, after: session.rows.cursor, maximum: maximum))
+        session.take(tasks, more: more, hasRoom: hasRoom)
         return tasks.count
     }
 

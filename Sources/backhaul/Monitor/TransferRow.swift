@@ -106,9 +106,21 @@ final class TransferRow: Sendable {
     }
 }
 
-/// The transfers of one session, sorted by their numbers.
+/// The transfers of one session, sorted by their numbers. They are read in rotation, page by page.
 struct SessionRows {
     private(set) var rows: [TransferRow] = []
+    /// The last transfer that was read in rotation. Nil at the start of a rotation.
+    private(set) var cursor: TaskID?
+    /// The last transfer of a rotation, if the screen holds no more. Nil if a rotation reads all transfers.
+    private(set) var limit: TaskID?
+    /// The number of rotations that have ended.
+    private(set) var rotations = 0
+
+    /// Whether a rotation has read all transfers.
+    var isComplete: Bool { rotations > 0 && limit == nil }
+
+    /// Whether the rotation ends here if the screen holds no more transfers.
+    var isAtLimit: Bool { limit.map { (cursor?.rawValue ?? 0) >= $0.rawValue } ?? (rotations == 0) }
 
     /// The number of the last transfer.
     var last: TaskID? { rows.last?.key.id }
@@ -119,6 +131,33 @@ struct SessionRows {
         let start = after.map { index(after: $0) } ?? 0
         let end = through.map { index(after: $0) } ?? rows.count
         rows.replaceSubrange(start..<max(start, end), with: page)
+    }
+
+    /// Takes over the next page of a rotation.
+    /// - Parameter hasRoom: Whether the screen holds more transfers. If not, the transfers after the limit get no rows.
+    mutating func take(_ page: [TransferRow], more: Bool, hasRoom: Bool) {
+        if hasRoom, let former = limit, let last = page.last { limit = max(former, last.key.id) }
+        let listed = page.filter { $0.key.id <= limit ?? $0.key.id }
+        let end = listed.count < page.count ? limit : more ? page.last?.key.id : nil
+        replace(after: cursor, through: end, by: listed)
+        cursor = end
+        if end != nil { return }
+        limit = nil
+        rotations += 1
+    }
+
+    /// Ends the rotation, because the screen holds no more transfers.
+    mutating func cut() {
+        limit = cursor ?? TaskID(rawValue: 0)
+        cursor = nil
+        rotations += 1
+    }
+
+    /// At the start of a rotation, removes the transfers after the limit that no longer run.
+    mutating func removeIdle() {
+        guard cursor == nil, let limit else { return }
+        let beyond = rows.reversed().prefix { $0.key.id > limit }
+        remove(Set(beyond.filter { $0.task.state != .running }.map(\.key.id)))
     }
 
     /// Takes over new readings of transfers. A transfer that has no row gets one.
