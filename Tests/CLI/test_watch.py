@@ -380,6 +380,16 @@ def test_in_a_pipe_each_change_is_a_line(backhaul, slow):
     assert re.fullmatch(r"\d\d:\d\d:\d\d  default  2  two\.bin  suspended\n", named.stdout.readline())
 
 
+def test_in_a_pipe_a_transfer_that_ends_between_two_readings_is_a_line(backhaul, serve):
+    server = serve({"/one.bin": b"x"})
+    backhaul("add", "--suspended", f"{server.url}/other.bin")
+    process = backhaul.start("watch")
+    assert process.stdout.readline().endswith("  other.bin  suspended\n")
+    backhaul("add", f"{server.url}/one.bin")
+    while not process.stdout.readline().endswith("  one.bin  succeeded\n"):
+        assert process.poll() is None
+
+
 def test_with_json_each_change_is_a_document_and_an_acknowledged_end_is_not_missed(backhaul, serve):
     server = serve({"/one.bin": CONTENT}, speed=500_000)
     backhaul("limits", "set", "--connections", "9")

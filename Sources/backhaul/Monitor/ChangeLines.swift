@@ -8,6 +8,8 @@ final class ChangeLines {
     private let context: Context
     private let reader: StoreReader
     private var known: [RowKey: ChangeState] = [:]
+    /// The start of the reading with the known states, in Unix milliseconds. Nil before the first lines.
+    private var lastReading: Int64?
     private var lastProblem: String?
     private var lastAbsence: String?
     private var hasReportedOmission = false
@@ -20,6 +22,7 @@ final class ChangeLines {
     /// Runs until a signal arrives, or until the reader of standard output is gone.
     func run() throws(CommandError) {
         while true {
+            let start = Clock.wallMilliseconds
             try reader.read()
             if let problem = reader.snapshot.problem, problem != lastProblem { context.output.note(problem) }
             lastProblem = reader.snapshot.problem
@@ -30,7 +33,10 @@ final class ChangeLines {
                 context.output.note(omission)
                 hasReportedOmission = true
             }
-            if reader.isRead { try write() }
+            if reader.isRead {
+                try write()
+                if reader.snapshot.problem == nil { lastReading = start }
+            }
             let output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
             if try context.signals.wait(for: [output], ChangeLines.interval)[0] != 0 { return }
         }
@@ -43,16 +49,20 @@ final class ChangeLines {
         for row in rows {
             let state = ChangeState(row.task)
             present[row.key] = state
-            // An ended transfer is reported if its end was observed.
-            if known[row.key] != state && (known[row.key] != nil || !row.task.hasEnded) {
-                lines.append(line(row.key, row.task))
-            }
+            // A transfer that first appears after its end is reported if it has ended since the last reading.
+            let isNews = known[row.key] != nil || !row.task.hasEnded || hasJustEnded(row.task)
+            if known[row.key] != state && isNews { lines.append(line(row.key, row.task)) }
         }
         for (key, state) in known where present[key] == nil && !state.hasEnded {
             if let task = try reader.ended(key) { lines.append(line(key, task)) }
         }
         known = present
         try context.output.result(lines: lines)
+    }
+
+    private func hasJustEnded(_ task: TaskInfo) -> Bool {
+        guard let lastReading, let ended = task.endedMilliseconds else { return false }
+        return ended >= lastReading
     }
 
     private func line(_ key: RowKey, _ task: TaskInfo) -> String {
