@@ -70,9 +70,6 @@ def _fill(struct: Struct, header: Header) -> str:
         elif next_field and next_field.type == "size_t" and field.type.endswith("*") and "char *" != field.type[-6:]:
             lines += _list(field, "choose(choices, 3) == 1", place, f"value->{next_field.name}", header)
             next(fields)
-        elif next_field and next_field.type == "size_t" and field.type == "const char *const *":
-            lines += _list(field, "choose(choices, 3) == 1", place, f"value->{next_field.name}", header)
-            next(fields)
         else:
             most = 16 if struct.name == "bh_request" else 4
             lines.append(f"    if (choose(choices, {most}) == 1) {_assign(field, place, header)}")
@@ -80,7 +77,7 @@ def _fill(struct: Struct, header: Header) -> str:
 
 
 def _list(field: Field, condition: str, place: str, count: str, header: Header) -> list[str]:
-    """Chooses a list and the number of its elements, if the condition holds."""
+    """Chooses a list and the number of its elements if the condition, an expression of C, is true."""
     element = field.type.removeprefix("const ").removesuffix("*").removesuffix(" ").removesuffix("const").strip()
     kind = "char" if element == "void" else "const char *" if element == "const char *" else element
     if field.type == "const char *const *":
@@ -148,7 +145,8 @@ def _call(function, header: Header) -> str:
         elif name == "count" and index and parameters[index - 1].type.startswith("const "):
             pass
         elif type_.startswith("const "):
-            lines += [f"    {base} {name}_value, *{name} = choose(choices, 16) != 1 ? &{name}_value : NULL;",
+            lines += [f"    {base} {name}_value;",
+                      f"    {base} *{name} = choose(choices, 16) != 1 ? &{name}_value : NULL;",
                       f"    fill_{base}(choices, &{name}_value);"]
         elif type_ == "void *":
             lines.append(f"    void *{name} = choices;")

@@ -350,7 +350,8 @@ static bh_status make_bh_name(struct choices *choices) {
 
 static bh_status make_bh_application_open(struct choices *choices) {
     (void)choices;
-    bh_application_options options_value, *options = choose(choices, 16) != 1 ? &options_value : NULL;
+    bh_application_options options_value;
+    bh_application_options *options = choose(choices, 16) != 1 ? &options_value : NULL;
     fill_bh_application_options(choices, &options_value);
     int32_t timeout_ms = choose_timeout(choices);
     bh_application *application_value = UNTOUCHED, **application = &application_value;
@@ -416,7 +417,8 @@ static bh_status make_bh_application_sessions(struct choices *choices) {
 static bh_status make_bh_application_set_launch(struct choices *choices) {
     (void)choices;
     bh_application *application = choose_handle(choices, APPLICATION);
-    bh_launch_command command_value, *command = choose(choices, 16) != 1 ? &command_value : NULL;
+    bh_launch_command command_value;
+    bh_launch_command *command = choose(choices, 16) != 1 ? &command_value : NULL;
     fill_bh_launch_command(choices, &command_value);
     int32_t timeout_ms = choose_timeout(choices);
     bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
@@ -490,7 +492,8 @@ static bh_status make_bh_store_metrics(struct choices *choices) {
 static bh_status make_bh_store_set_limits(struct choices *choices) {
     (void)choices;
     bh_application *application = choose_handle(choices, APPLICATION);
-    bh_limits limits_value, *limits = choose(choices, 16) != 1 ? &limits_value : NULL;
+    bh_limits limits_value;
+    bh_limits *limits = choose(choices, 16) != 1 ? &limits_value : NULL;
     fill_bh_limits(choices, &limits_value);
     int32_t timeout_ms = choose_timeout(choices);
     bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
@@ -534,7 +537,8 @@ static bh_status make_bh_store_launches(struct choices *choices) {
 static bh_status make_bh_session_create(struct choices *choices) {
     (void)choices;
     bh_application *application = choose_handle(choices, APPLICATION);
-    bh_session_configuration configuration_value, *configuration = choose(choices, 16) != 1 ? &configuration_value : NULL;
+    bh_session_configuration configuration_value;
+    bh_session_configuration *configuration = choose(choices, 16) != 1 ? &configuration_value : NULL;
     fill_bh_session_configuration(choices, &configuration_value);
     bh_role role = (bh_role)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
@@ -604,7 +608,8 @@ static bh_status make_bh_session_get_configuration(struct choices *choices) {
 static bh_status make_bh_session_set_configuration(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_session_configuration configuration_value, *configuration = choose(choices, 16) != 1 ? &configuration_value : NULL;
+    bh_session_configuration configuration_value;
+    bh_session_configuration *configuration = choose(choices, 16) != 1 ? &configuration_value : NULL;
     fill_bh_session_configuration(choices, &configuration_value);
     int32_t timeout_ms = choose_timeout(choices);
     bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
@@ -728,7 +733,8 @@ static bh_status make_bh_session_respond(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
     uint64_t challenge_id = (uint64_t)choose_number(choices);
-    bh_challenge_response response_value, *response = choose(choices, 16) != 1 ? &response_value : NULL;
+    bh_challenge_response response_value;
+    bh_challenge_response *response = choose(choices, 16) != 1 ? &response_value : NULL;
     fill_bh_challenge_response(choices, &response_value);
     int32_t timeout_ms = choose_timeout(choices);
     bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
@@ -742,7 +748,8 @@ static bh_status make_bh_session_respond(struct choices *choices) {
 static bh_status make_bh_session_tasks(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
+    bh_task_selection selection_value;
+    bh_task_selection *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     uint64_t after = (uint64_t)choose_number(choices);
     size_t maximum = (size_t)choose_number(choices);
@@ -794,7 +801,8 @@ static bh_status make_bh_session_history(struct choices *choices) {
 static bh_status make_bh_tasks_cancel(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
+    bh_task_selection selection_value;
+    bh_task_selection *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     int32_t timeout_ms = choose_timeout(choices);
     uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
@@ -809,7 +817,8 @@ static bh_status make_bh_tasks_cancel(struct choices *choices) {
 static bh_status make_bh_tasks_suspend(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
+    bh_task_selection selection_value;
+    bh_task_selection *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     int32_t timeout_ms = choose_timeout(choices);
     uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
@@ -824,7 +833,8 @@ static bh_status make_bh_tasks_suspend(struct choices *choices) {
 static bh_status make_bh_tasks_set_aside(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
+    bh_task_selection selection_value;
+    bh_task_selection *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     int32_t timeout_ms = choose_timeout(choices);
     uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
@@ -839,7 +849,8 @@ static bh_status make_bh_tasks_set_aside(struct choices *choices) {
 static bh_status make_bh_tasks_resume(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
+    bh_task_selection selection_value;
+    bh_task_selection *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     int32_t timeout_ms = choose_timeout(choices);
     uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
@@ -854,7 +865,8 @@ static bh_status make_bh_tasks_resume(struct choices *choices) {
 static bh_status make_bh_tasks_set_priority(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
+    bh_task_selection selection_value;
+    bh_task_selection *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     int32_t priority = (int32_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
@@ -870,7 +882,8 @@ static bh_status make_bh_tasks_set_priority(struct choices *choices) {
 static bh_status make_bh_tasks_set_rate(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
+    bh_task_selection selection_value;
+    bh_task_selection *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     uint64_t bytes_per_second = (uint64_t)choose_number(choices);
     int32_t timeout_ms = choose_timeout(choices);
@@ -886,9 +899,11 @@ static bh_status make_bh_tasks_set_rate(struct choices *choices) {
 static bh_status make_bh_tasks_set_constraints(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
+    bh_task_selection selection_value;
+    bh_task_selection *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
-    bh_constraints constraints_value, *constraints = choose(choices, 16) != 1 ? &constraints_value : NULL;
+    bh_constraints constraints_value;
+    bh_constraints *constraints = choose(choices, 16) != 1 ? &constraints_value : NULL;
     fill_bh_constraints(choices, &constraints_value);
     int32_t timeout_ms = choose_timeout(choices);
     uint64_t affected_value = 7, *affected = choose(choices, 8) != 1 ? &affected_value : NULL;
@@ -903,7 +918,8 @@ static bh_status make_bh_tasks_set_constraints(struct choices *choices) {
 static bh_status make_bh_tasks_reschedule(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_task_selection selection_value, *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
+    bh_task_selection selection_value;
+    bh_task_selection *selection = choose(choices, 16) != 1 ? &selection_value : NULL;
     fill_bh_task_selection(choices, &selection_value);
     int64_t earliest_start_ms = (int64_t)choose_number(choices);
     int64_t latest_start_ms = (int64_t)choose_number(choices);
@@ -1077,7 +1093,8 @@ static bh_status make_bh_store_holds(struct choices *choices) {
 static bh_status make_bh_store_set_network(struct choices *choices) {
     (void)choices;
     bh_application *application = choose_handle(choices, APPLICATION);
-    bh_network network_value, *network = choose(choices, 16) != 1 ? &network_value : NULL;
+    bh_network network_value;
+    bh_network *network = choose(choices, 16) != 1 ? &network_value : NULL;
     fill_bh_network(choices, &network_value);
     int32_t timeout_ms = choose_timeout(choices);
     bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
@@ -1106,7 +1123,8 @@ static bh_status make_bh_store_networks(struct choices *choices) {
 static bh_status make_bh_session_set_activity(struct choices *choices) {
     (void)choices;
     bh_session *session = choose_handle(choices, SESSION);
-    bh_activity activity_value, *activity = choose(choices, 16) != 1 ? &activity_value : NULL;
+    bh_activity activity_value;
+    bh_activity *activity = choose(choices, 16) != 1 ? &activity_value : NULL;
     fill_bh_activity(choices, &activity_value);
     int32_t timeout_ms = choose_timeout(choices);
     bh_error error_value, *error = choose(choices, 8) != 1 ? &error_value : NULL;
