@@ -8,7 +8,7 @@ final class ChangeLines {
     private let context: Context
     private let reader: StoreReader
     private var known: [RowKey: ChangeState] = [:]
-    /// The start of the reading with the known states, in Unix milliseconds. Nil before the first lines.
+    /// The time at which the last successful reading began, in Unix milliseconds. Nil before the first one.
     private var lastReading: Int64?
     private var lastProblem: String?
     private var lastAbsence: String?
@@ -50,8 +50,8 @@ final class ChangeLines {
             let state = ChangeState(row.task)
             present[row.key] = state
             // A transfer that first appears after its end is reported if it has ended since the last reading.
-            let isNews = known[row.key] != nil || !row.task.hasEnded || hasJustEnded(row.task)
-            if known[row.key] != state && isNews { lines.append(line(row.key, row.task)) }
+            let isChange = known[row.key] != nil || !row.task.hasEnded || hasJustEnded(row.task)
+            if known[row.key] != state && isChange { lines.append(line(row.key, row.task)) }
         }
         for (key, state) in known where present[key] == nil && !state.hasEnded {
             if let task = try reader.ended(key) { lines.append(line(key, task)) }

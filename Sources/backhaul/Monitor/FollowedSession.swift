@@ -50,9 +50,9 @@ final class FollowedSession {
         if rows.cursor == nil { rotationsLeft = max(0, rotationsLeft - 1) }
     }
 
-    /// Ends the rotation, because the screen holds no more transfers.
-    func cut() {
-        rows.cut()
+    /// Ends the rotation, because the screen is full.
+    func endRotation() {
+        rows.endRotation()
         rotationsLeft = max(0, rotationsLeft - 1)
     }
 }

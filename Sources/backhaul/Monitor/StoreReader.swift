@@ -175,7 +175,7 @@ final class StoreReader {
         session.update(new.tasks, absent: [])
     }
 
-    /// Reads the next transfers in rotation. If the screen holds no more, those that have no rows yet are left out.
+    /// Reads the next transfers in rotation. If the screen is full, transfers without rows are left out.
     private func readInRotation() throws(CommandError) {
         var rest = isRead ? StoreReader.rotationStep : StoreReader.firstStep
         var room = StoreReader.mostRows - followed.reduce(0) { $0 + $1.rows.rows.count }
@@ -183,7 +183,7 @@ final class StoreReader {
             try ifPresent(session) { () throws(CommandError) in
                 while rest > 0, session.isBusy {
                     if room <= 0, session.rows.isAtLimit {
-                        session.cut()
+                        session.endRotation()
                         break
                     }
                     let before = session.rows.rows.count

@@ -111,7 +111,7 @@ struct SessionRows {
     private(set) var rows: [TransferRow] = []
     /// The last transfer that was read in rotation. Nil at the start of a rotation.
     private(set) var cursor: TaskID?
-    /// The last transfer of a rotation, if the screen holds no more. Nil if a rotation reads all transfers.
+    /// The last transfer of a rotation if the screen is full. Nil if a rotation reads all transfers.
     private(set) var limit: TaskID?
     /// The number of rotations that have ended.
     private(set) var rotations = 0
@@ -119,7 +119,7 @@ struct SessionRows {
     /// Whether a rotation has read all transfers.
     var isComplete: Bool { rotations > 0 && limit == nil }
 
-    /// Whether the rotation ends here if the screen holds no more transfers.
+    /// Whether the rotation ends here if the screen is full.
     var isAtLimit: Bool { limit.map { (cursor?.rawValue ?? 0) >= $0.rawValue } ?? (rotations == 0) }
 
     /// The number of the last transfer.
@@ -134,7 +134,7 @@ struct SessionRows {
     }
 
     /// Takes over the next page of a rotation.
-    /// - Parameter hasRoom: Whether the screen holds more transfers. If not, the transfers after the limit get no rows.
+    /// - Parameter hasRoom: Whether more rows are permitted. If not, the transfers after the limit get no rows.
     mutating func take(_ page: [TransferRow], more: Bool, hasRoom: Bool) {
         if hasRoom, let former = limit, let last = page.last { limit = max(former, last.key.id) }
         let listed = page.filter { $0.key.id <= limit ?? $0.key.id }
@@ -146,8 +146,8 @@ struct SessionRows {
         rotations += 1
     }
 
-    /// Ends the rotation, because the screen holds no more transfers.
-    mutating func cut() {
+    /// Ends the rotation, because the screen is full.
+    mutating func endRotation() {
         limit = cursor ?? TaskID(rawValue: 0)
         cursor = nil
         rotations += 1

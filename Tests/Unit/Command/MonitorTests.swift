@@ -355,26 +355,26 @@ struct MonitorTests {
         #expect(rows.last?.rawValue == 5)
     }
 
-    @Test("if the screen holds no more, a rotation ends, and the next ones read the same transfers")
+    @Test("if the screen is full, a rotation ends, and the next ones read the same transfers")
     func fullScreen() {
         var rows = SessionRows()
         rows.take([row(1), row(2, .suspended)], more: true, hasRoom: true)
         #expect(rows.isAtLimit && rows.rotations == 0)
-        rows.cut()
+        rows.endRotation()
         #expect(rows.rotations == 1 && !rows.isComplete && !rows.isAtLimit)
         rows.update([row(7), row(8, .waiting)])
         rows.take([row(1), row(2), row(3), row(4)], more: true, hasRoom: false)
         #expect(rows.isAtLimit)
         #expect(rows.rows.map(\.key.id.rawValue) == [1, 2, 7, 8])
-        rows.cut()
+        rows.endRotation()
         rows.removeIdle()
         #expect(rows.rows.map(\.key.id.rawValue) == [1, 2, 7])
     }
 
-    @Test("if the screen holds more again, a rotation continues after its limit")
+    @Test("if the screen is no longer full, a rotation continues after its limit")
     func roomAgain() {
         var rows = SessionRows()
-        rows.cut()
+        rows.endRotation()
         #expect(rows.isAtLimit)
         rows.take([row(1), row(2)], more: true, hasRoom: true)
         rows.take([row(3)], more: false, hasRoom: true)
