@@ -6,8 +6,8 @@ final class FleetCommands {
     private struct OpenHandle {
         var session: SessionID
         var role: Role
-        /// Whether another handle has taken the right to read the session's events. This handle does not take it back:
-        /// the host attaches the session again.
+        /// Whether another handle has taken the right to read the session's events. This handle does not get it back:
+        /// the host must attach the session again.
         var hasLostEvents = false
     }
 

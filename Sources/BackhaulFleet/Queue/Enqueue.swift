@@ -154,8 +154,8 @@ struct Enqueue {
             ON CONFLICT DO NOTHING
             """, [.texts(requests.map(\.origin))])
         let states = requests.map { ($0.request.startsSuspended ? FleetTaskState.suspended : .queued).rawValue }
-        // The live tasks get their numbers in the order of the requests. The requests are not joined with them,
-        // because the planner does not know how many there are.
+        // The live tasks get their numbers in the order of the requests. A join of the requests with them could get a
+        // bad plan, because the planner does not know how many there are.
         let rows = try database.run(
             """
             WITH given AS MATERIALIZED (

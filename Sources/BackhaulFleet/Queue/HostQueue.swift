@@ -387,12 +387,12 @@ struct HostQueue {
         return (Array(tasks.prefix(fitting)), (rows.first?.integer(9) ?? 0) > fitting)
     }
 
-    /// The condition of the live tasks with the ids `$2` in the session `$1`. Because of the CASE, they are found by
-    /// their ids: with old statistics, the planner could read all tasks of the session.
+    /// The condition of the live tasks with the ids `$2` in the session `$1`. The CASE hides the session
+    /// from the planner, so it uses the ids. With old statistics, it could otherwise read the whole session.
     private static let ofTasks = "task = ANY ($2::bigint[]) AND CASE WHEN session = $1 THEN true ELSE false END"
 
     /// The condition of the selected live tasks, with the parameters of `values`. The planner knows the parameters, so
-    /// it sees one of the two conditions.
+    /// only one of the two alternatives remains.
     private static let selected = """
         ($2::bigint[] <> '{}' OR session = $1) AND ($2::bigint[] = '{}' OR \(ofTasks)) AND state = ANY ($3::smallint[])
         """

@@ -21,7 +21,7 @@ enum Rights {
     ]
 
     /// A host may not choose the numbers of tasks, sessions and origins: it could take those that others get next. It
-    /// changes neither runs nor workers. The database sets the times of rows, which others read.
+    /// changes neither runs nor workers. Only the database sets the times of rows, because others read them.
     private static let host = [
         ("schema_versions, settings", "SELECT"),
         ("applications", "SELECT, UPDATE (newest_event)"),

@@ -1,9 +1,9 @@
 internal import BackhaulPlatform
 
-/// While the local engine of a worker cannot start tasks, the worker claims tasks less and less often: the database
-/// keeps each run that was put back.
+/// The pause before a worker's next claim, after its local engine could not start a task. It grows with each failure,
+/// because each claim adds a run to the database.
 struct ClaimPause {
-    /// How often in a row a task could not be started.
+    /// The number of starts that have failed since the last successful one.
     private var failures = 0
     private var end = Deadline.after(milliseconds: 0)
 

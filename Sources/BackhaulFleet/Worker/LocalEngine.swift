@@ -12,11 +12,11 @@ final class LocalEngine {
     private static let lastMovesMilliseconds: Int64 = 30_000
     /// The most tasks that run together.
     static let mostTasks = Int64(EngineLimits().maximumRunningTasks)
-    /// The most tasks that run or wait together. Each step of the worker and each renewal of its lease reads all of
-    /// them in the database.
+    /// The most tasks that run or wait together. They have a limit, because each step of the worker and each renewal of
+    /// its lease reads all of them in the database.
     static let mostHeldTasks: Int64 = 4_096
-    /// For these reasons, one task waits and others run. The other reasons are missing, such as a full disk, because
-    /// they concern all tasks of the machine: then the worker must not claim more.
+    /// Reasons for which one task waits while others run. Reasons that concern all tasks of the machine, such as a full
+    /// disk, are not in the list, because the worker must not claim more tasks then.
     private static let reasonsOfTasks: Set<WaitReason> = [
         .retry, .origin, .connectivity, .throughput, .quietHours, .budget, .power, .battery, .metered, .network,
     ]
@@ -198,8 +198,8 @@ final class LocalEngine {
         }
     }
 
-    /// The runs that wait and need no slot. If a server has asked for a pause, its runs come with the end of the pause
-    /// in Unix milliseconds.
+    /// The runs that wait and need no slot. If a server has asked for a pause, `pauseEnd` is the end of the pause in
+    /// Unix milliseconds.
     func waitingRuns() throws(FleetError) -> [(run: TaskRun, pauseEnd: Int64?)] {
         try tasks(TaskSelection(states: TaskStates(.waiting))).compactMap { task in
             guard Self.reasonsOfTasks.contains(task.reason), let named = Self.named(task.userData) else { return nil }

@@ -95,8 +95,8 @@ struct Publication {
         return isDurable ? .placed : .unavailable(failure(errno))
     }
 
-    /// Gives the temporary file its final name in the open directory: a symbolic link on the path to it may have been
-    /// changed since the start. Returns nil if the file has the name.
+    /// Gives the temporary file its final name. Uses the open directory instead of its path, because a symbolic link on
+    /// the path may have changed since the start. Returns nil if the file has the name.
     private func name(in directory: Int32) -> Placement? {
         if let failure = reserved?.refusal(of: destination, in: directory) { return .failed(failure) }
         let temporary = temporaryName(ofRun: run.run)

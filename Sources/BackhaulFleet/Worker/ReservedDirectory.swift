@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import CLinux
 internal import Glibc
 
-/// The directory of a worker, below which it places no files: a file of a host could replace its store or its identity.
+/// The directory of a worker, below which it places no files. A file of a host could replace its store or its identity.
 struct ReservedDirectory {
     private struct Identity: Equatable {
         var device: UInt64
@@ -26,9 +26,9 @@ struct ReservedDirectory {
         if let refusal = refusal(of: destination, in: opened) { throw refusal }
     }
 
-    /// Why no file is placed in the open directory of the destination; nil if a file may be placed there. The parents
-    /// of the open directory are compared, so no symbolic link of the path matters. If they cannot be read, for example
-    /// because there are too many, no file is placed.
+    /// Returns why no file is placed in the open directory of the destination; nil if a file may be placed there. The
+    /// function compares the parents of the open directory, because symbolic links of the path may change. If the
+    /// parents cannot be read, for example because there are too many, no file is placed.
     func refusal(of destination: String, in directory: Int32) -> Failure? {
         let reserved = Identity(path)
         var parent = "."

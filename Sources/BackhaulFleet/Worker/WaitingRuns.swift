@@ -12,17 +12,17 @@ struct WaitingRuns {
     private var reported: [Int64: Int64] = [:]
     private var due = Deadline.after(milliseconds: 0)
 
-    /// - waits: the runs that wait, with the ends of the pauses of their servers, in Unix milliseconds.
+    /// - waitingRuns: the runs that wait, with the ends of the pauses of their servers, in Unix milliseconds.
     /// - origin: the origin of a run; nil if the worker does not run it any more.
     mutating func update(
-        _ waits: () throws(FleetError) -> [(run: TaskRun, pauseEnd: Int64?)], origin: (TaskRun) -> Int64?,
+        _ waitingRuns: () throws(FleetError) -> [(run: TaskRun, pauseEnd: Int64?)], origin: (TaskRun) -> Int64?,
         _ database: DatabaseConnection
     ) throws(FleetError) {
         guard due.hasPassed else { return }
         due = .after(milliseconds: Self.intervalMilliseconds)
         let now = Clock.wallMilliseconds
         reported = reported.filter { $0.value > now }
-        let waiting = try waits()
+        let waiting = try waitingRuns()
         runs = Set(waiting.map(\.run))
         for (run, pauseEnd) in waiting {
             guard let end = pauseEnd, let origin = origin(run), end > max(now, reported[origin] ?? 0) else { continue }

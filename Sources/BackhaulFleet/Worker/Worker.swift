@@ -215,8 +215,8 @@ public final class Worker {
     private func claim(_ queue: WorkerQueue) throws(FleetError) {
         guard try queue.queueDue() else { return }
         let origins = try queue.origins(after: lastOrigin, running: runningByOrigin)
-        let waits = Int64(running.keys.count { waiting.runs.contains($0) })
-        let most = min(LocalEngine.mostTasks + waits, LocalEngine.mostHeldTasks)
+        let waitingCount = Int64(running.keys.count { waiting.runs.contains($0) })
+        let most = min(LocalEngine.mostTasks + waitingCount, LocalEngine.mostHeldTasks)
         for (origin, isOpen) in origins {
             let room = most - Int64(running.count)
             guard room > 0, lease.mayPublish(at: Clock.bootMilliseconds) else { return }
