@@ -58,8 +58,8 @@ final class LocalEngines: Sendable {
         return try join(store, orStart: false)
     }
 
-    /// Returns a lease of a running engine; nil if no engine runs. In this case, if `orStart` is true, the caller must
-    /// start the engine.
+    /// Returns a lease of a running engine; nil if no engine runs. After nil, the caller must start the engine if
+    /// `orStart` is true.
     private func join(_ store: StoreIdentity, orStart: Bool) throws(Failure) -> EngineLease? {
         enum Found {
             case lease(EngineLease)

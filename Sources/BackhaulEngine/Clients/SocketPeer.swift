@@ -157,7 +157,7 @@ final class SocketPeer {
         }
         isPaused = !isOver && !mayReceive
         if isPaused {
-            // The rest of a frame may have arrived, and is not read now.
+            // The peer may have sent the rest of a frame, which is not read now.
             inputPendingSince = nil
         } else if reader.bufferedBytes > 0, inputPendingSince == nil {
             inputPendingSince = server.loop.now

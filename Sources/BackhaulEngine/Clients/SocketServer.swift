@@ -204,8 +204,8 @@ final class SocketServer {
         if peers.values.contains(where: { $0.inputPendingSince != nil }) { startInputTimer() }
     }
 
-    /// While the unfinished frames have too many bytes, ends peers. The peers of the process with the most bytes come
-    /// first, so that a flood of one process does not end the peers of other processes.
+    /// Ends peers until the unfinished frames have no more bytes than the limit. The peers of the process with the most
+    /// bytes come first, so that a flood of one process does not end the peers of other processes.
     private func endLargestPeers() {
         var excess = peers.values.reduce(-Self.partialFrameLimit) { $0 + $1.bufferedBytes }
         guard excess > 0 else { return }

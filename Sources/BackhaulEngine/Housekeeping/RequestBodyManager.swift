@@ -20,8 +20,8 @@ final class RequestBodyManager {
     /// The prefix of this engine's names. It is random, so that it differs from the prefixes of earlier engines.
     private let prefix: String
     private var lastNumber: UInt64 = 0
-    /// The files that wait for the end of the transaction that lists others for removal. While the disk is full, only
-    /// one transaction is repeated.
+    /// The files that the next transaction of `discardUnused` checks. Only one such transaction runs at a time, so that
+    /// a full disk causes the retries of one, and not of many.
     private var unused: [String] = []
     private var isDiscarding = false
     private var isSweeping = false
@@ -96,8 +96,8 @@ final class RequestBodyManager {
         log(LogEntry(.error, message))
     }
 
-    /// Removes each named file that no task needs. A file that the database does not know would stay until the next
-    /// engine starts.
+    /// Removes each named file that no task needs. If the store fails, retries later, because a file that the database
+    /// does not know would otherwise stay until the next engine starts.
     func discardUnused(_ names: [String]) {
         unused += names
         guard !isDiscarding, !unused.isEmpty else { return }

@@ -4,7 +4,7 @@ import Glibc
 /// A prompt on the controlling terminal of the process. The prompt works even if the standard streams are redirected.
 struct Prompt {
     private let descriptor: Int32
-    /// The time of the monotonic clock at which each question ends without a response. Nil means no limit.
+    /// The time of the monotonic clock at which the prompt ends without a response. Nil means no limit.
     private let deadline: Int64?
 
     /// Opens the terminal. Nil if there is no terminal. Also nil if the process is a background job, because the kernel
@@ -23,7 +23,7 @@ struct Prompt {
     private static let checkInterval: Int64 = 1000
 
     /// Reads one line, and returns it without its newline. Returns nil if the terminal has hung up, the user has ended
-    /// the input, the deadline is over, or the response is not needed any more.
+    /// the input, the deadline has passed, or the response is not needed any more.
     /// - Parameters:
     ///   - isSecret: Whether the terminal hides the input.
     ///   - isNeeded: Whether the response is still needed. This is checked while the user types nothing.

@@ -99,7 +99,7 @@ struct ChallengePrompter {
 
     /// Prompts the user. Returns nil if there is no terminal, if the user leaves the challenge open, or if a prompt
     /// cannot ask for this kind of response. Also returns nil if no transfer of the command waits any more, or if the
-    /// deadline is over.
+    /// deadline has passed.
     private func promptForResponse(
         _ challenge: Challenge, while isOpen: () throws(CommandError) -> Bool
     ) throws(CommandError) -> ChallengeResponse? {
