@@ -162,7 +162,7 @@ final class SocketPeer {
         } else if reader.bufferedBytes > 0, inputPendingSince == nil {
             inputPendingSince = server.loop.now
         }
-        if inputPendingSince != nil { server.startInputTimer() }
+        if reader.bufferedBytes > 0 { server.startInputTimer() }
         listen()
     }
 

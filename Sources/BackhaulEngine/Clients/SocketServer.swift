@@ -177,8 +177,8 @@ final class SocketServer {
 
     // MARK: Missing bytes
 
-    /// Starts the timer that checks for overdue bytes. The timer runs only while the hello of a peer or the rest of a
-    /// frame is missing.
+    /// Starts the timer that checks for overdue bytes, and for too many bytes. The timer runs only while the hello of a
+    /// peer is missing, or an unfinished frame is in memory.
     func startInputTimer() {
         let limits = services.options.timeoutMilliseconds
         let first = min(limits.hello, limits.frame, Self.retryMilliseconds)
@@ -201,7 +201,7 @@ final class SocketServer {
             if peer.isIntroduced, ProcessIdentity.isStopped(processID: peer.peer.processID) { continue }
             peer.end()
         }
-        if peers.values.contains(where: { $0.inputPendingSince != nil }) { startInputTimer() }
+        if peers.values.contains(where: { $0.inputPendingSince != nil || $0.bufferedBytes > 0 }) { startInputTimer() }
     }
 
     /// Ends peers until the unfinished frames have no more bytes than the limit. The peers of the process with the most
