@@ -8,10 +8,9 @@ internal import BackhaulPlatform
 /// clients.
 enum ClosedClients {
     private static let list = Lock<[ClientID]>([])
-    /// The limit on the clients in the list. If the list exceeds the limit, the earliest client is dropped, because an
-    /// earlier hello has probably listed it. An engine serves at most 128 connections of one process, so this process
-    /// closes at most 128 clients of such an engine between two hellos.
-    private static let limit = 128
+    /// The limit on the clients in the list. If the list exceeds the limit, the earliest client is dropped: an earlier
+    /// hello has probably listed it, and engines keep only the last clients of a process.
+    private static let limit = 64
 
     static var all: [ClientID] { list.withLock { $0 } }
 

@@ -4,6 +4,9 @@ public import BackhaulPlatform
 /// Operations on clients, and on their claims of sessions. A claim is the right of one session handle to read the
 /// events of the session. The claim is a row in the database, so it outlives the engine that granted it.
 public struct ClientOperations {
+    /// The most clients of a living process that stay although they are not connected.
+    private static let mostDisconnected = 128
+
     let tables: Tables
 
     /// Releases the session's claim if this handle has it. A second call has no effect.
@@ -21,13 +24,12 @@ public struct ClientOperations {
 
     /// Releases the claims of clients that have disconnected. If the process of such a client is alive, the client may
     /// connect again, and repeat a command that was applied. So the client and its stored replies stay, until its
-    /// process ends or reports the client as closed (`releaseClosed`). Their number stays small: each call removes the
-    /// clients of all ended processes, and each process reports its closed clients in the hello of its next client.
+    /// process ends or reports the client as closed (`releaseClosed`), or is not among its last clients.
     ///
     /// - connected: the clients that are connected now. Their processes are not checked.
     public func releaseClaims(of disconnected: [ClientID], connected: Set<ClientID>) throws(Failure) {
         for client in disconnected { try tables.clients.removeClaims(of: client) }
-        try releaseDead(except: connected)
+        try releaseDead(except: connected, last: Self.mostDisconnected)
     }
 
     /// Releases the clients that a process reports as closed: removes their claims and their stored replies. Only
@@ -39,9 +41,14 @@ public struct ClientOperations {
     }
 
     /// Releases every client whose process has ended, and removes stored replies of unknown clients.
-    public func releaseDead(except connected: Set<ClientID> = []) throws(Failure) {
-        for (client, process) in try tables.clients.all() where !connected.contains(client) && !process.isAlive {
-            try tables.clients.remove(client)
+    ///
+    /// - last: how many of a living process's clients stay. Connected clients are not counted.
+    public func releaseDead(except connected: Set<ClientID> = [], last: Int = .max) throws(Failure) {
+        var places: [ProcessIdentity: Int] = [:]
+        for (client, process) in try tables.clients.all().reversed() where !connected.contains(client) {
+            let left = places[process] ?? (process.isAlive ? last : 0)
+            places[process] = left - 1
+            if left <= 0 { try tables.clients.remove(client) }
         }
         try tables.commands.removeOrphans()
     }

@@ -72,7 +72,7 @@ struct ClientTable {
         INSERT INTO clients (high, low, process_id, start_time, boot_id) VALUES (?, ?, ?, ?, ?)
         ON CONFLICT DO NOTHING
         """)
-    private static let selectClients = Query(client, "FROM clients")
+    private static let selectClients = Query(client, "FROM clients ORDER BY id")
     private static let selectWithClaims = Query(
         client, "FROM clients WHERE EXISTS (SELECT 1 FROM consumers WHERE client_id = clients.id)")
     private static let removeClient = Query("DELETE FROM clients WHERE high = ? AND low = ?")

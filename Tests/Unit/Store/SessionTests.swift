@@ -333,6 +333,22 @@ struct CommandTests {
         }
     }
 
+    @Test("the clients of a living process that are not connected have a limit, and the last ones stay")
+    func manyDisconnected() throws {
+        let store = try TestStore(scratch.path)
+        try store.session()
+        let consumers = (10..<210).map { ConsumerIdentity.of(1, client: $0) }
+        try store.run { transaction in
+            for consumer in consumers {
+                _ = try transaction.sessions.attach(
+                    application: "org.example", identifier: "gallery", role: .produce, consumer: consumer)
+            }
+            try transaction.clients.releaseClaims(of: [consumers[0].client], connected: [consumers[1].client])
+            let left = try transaction.tables.clients.all().map(\.client)
+            #expect(left == [consumers[1].client] + consumers.suffix(128).map(\.client))
+        }
+    }
+
     @Test("when a client disconnects, the stored replies for clients of ended processes are removed")
     func endedProcess() throws {
         let store = try TestStore(scratch.path)
