@@ -268,6 +268,7 @@ struct ClientState: Sendable {
             openingTransport = nil
             // The outcome of a ticket may be a session, which retains this client.
             announced = AnnouncedTickets()
+            updateDescriptors()
         }
         return (pending.values.map(\.waiting), transport ?? openingTransport)
     }
