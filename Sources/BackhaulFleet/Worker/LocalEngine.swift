@@ -16,9 +16,9 @@ final class LocalEngine {
     /// its lease reads all of them in the database.
     static let mostHeldTasks: Int64 = 4_096
     /// Reasons for which one task waits while others run. Reasons that concern all tasks of the machine, such as a full
-    /// disk, are not in the list, because the worker must not claim more tasks then.
+    /// disk or a missing route, are not in the list, because the worker must not claim more tasks then.
     private static let reasonsOfTasks: Set<WaitReason> = [
-        .retry, .origin, .connectivity, .throughput, .quietHours, .budget, .power, .battery, .metered, .network,
+        .retry, .origin, .throughput, .quietHours, .power, .battery, .metered, .network,
     ]
 
     struct EndedRun {

@@ -98,7 +98,10 @@ struct Publication {
     /// Gives the temporary file its final name. Uses the open directory instead of its path, because a symbolic link on
     /// the path may have changed since the start. Returns nil if the file has the name.
     private func name(in directory: Int32) -> Placement? {
-        if let failure = reserved?.refusal(of: destination, in: directory) { return .failed(failure) }
+        if let reserved {
+            guard let isReserved = reserved.contains(directory) else { return .unavailable(failure(errno)) }
+            if isReserved { return .failed(ReservedDirectory.refusal(of: destination)) }
+        }
         let temporary = temporaryName(ofRun: run.run)
         let name = Destination(path: destination, directoryDevice: 0, directoryInode: 0).name
         if replaces { return renameat(directory, temporary, directory, name) == 0 ? nil : refusal(errno) }

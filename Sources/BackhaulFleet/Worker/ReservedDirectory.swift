@@ -23,13 +23,12 @@ struct ReservedDirectory {
         let opened = bhl_open(Destination.directory(of: destination), O_RDONLY | O_DIRECTORY, 0)
         guard opened >= 0 else { return }
         defer { close(opened) }
-        if let refusal = refusal(of: destination, in: opened) { throw refusal }
+        if contains(opened) == true { throw Self.refusal(of: destination) }
     }
 
-    /// Returns why no file is placed in the open directory of the destination; nil if a file may be placed there. The
-    /// function compares the parents of the open directory, because symbolic links of the path may change. If the
-    /// parents cannot be read, for example because there are too many, no file is placed.
-    func refusal(of destination: String, in directory: Int32) -> Failure? {
+    /// Returns whether the open directory is the reserved one, or below it; nil, with errno, if its parents cannot be
+    /// read. The function compares these parents, because symbolic links of the path may change.
+    func contains(_ directory: Int32) -> Bool? {
         let reserved = Identity(path)
         var parent = "."
         var place = Identity(parent, in: directory)
@@ -37,9 +36,13 @@ struct ReservedDirectory {
             parent += "/.."
             place = Identity(parent, in: directory)
             // The root directory is its own parent.
-            if place == here { return nil }
+            if place == here { return false }
         }
-        return Failure(
+        return place.map { _ in true }
+    }
+
+    static func refusal(of destination: String) -> Failure {
+        Failure(
             .invalidArgument,
             "the destination \(destination) lies in the directory of the worker; choose a directory outside of it")
     }
