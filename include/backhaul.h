@@ -1240,8 +1240,8 @@ typedef struct bh_request {
     size_t part_count;
     const bh_policy *policy;     /* NULL: the session's settings. Several requests may point to one policy */
     int64_t expires_ms;          /* the time at which the headers or the URL (see `refresh`) expire. An attempt after
-                                    that time first opens a challenge. 0: not known; only a response with 401 or 403
-                                    opens a challenge */
+                                    that time first opens a challenge. 0: not known; only a response opens a challenge:
+                                    one with 401 or 403, or for a URL also another one (docs/credentials.md) */
     int64_t earliest_start_ms;   /* the task does not start before this time (Apple: earliestBeginDate); 0: no limit */
     int64_t latest_start_ms;     /* after this time, the constraints of the task's own preset and of its session's
                                     preset do not apply to the task any more. latest_start_ms must not be before
@@ -1338,7 +1338,7 @@ BH_ENUM(bh_challenge_kind) {
     BH_CHALLENGE_SERVER = 1, /* a server, with 401 */
     BH_CHALLENGE_PROXY = 2,  /* a proxy, with 407 */
     BH_CHALLENGE_REFRESH = 3 /* the engine: the headers or the URL of a request (see bh_request.refresh) have expired,
-                                or the server responded with 401 or 403 */
+                                or the server's response means that they have expired, such as 401 or 403 */
 };
 
 /* Authentication schemes that were offered (RFC 9110, section 11). */

@@ -13,7 +13,7 @@ struct RequestOptions {
                 "priority", nil, "NUMBER|now", "-100 to 100, higher runs first (0); now: beyond the session's limits"),
             OptionDescription(
                 "refresh", nil, "headers|url", "what expires; `challenges` shows when a new one is needed"),
-            OptionDescription("expires-in", nil, "SECONDS", "when it expires; without this, a 401 or 403 shows it"),
+            OptionDescription("expires-in", nil, "SECONDS", "when it expires; without this, a response shows it"),
         ].map { $0.section(.request) } + StartOptions.descriptions + DependencyOptions.descriptions
         + CurlOptions.descriptions
 

@@ -516,8 +516,8 @@ class ChallengeKind(OpenEnum):
     SERVER = 1
     #: A proxy, with 407.
     PROXY = 2
-    #: The engine: the headers or the URL of a request (see ``Request.refresh``) have expired, or the server responded
-    #: with 401 or 403.
+    #: The engine: the headers or the URL of a request (see ``Request.refresh``) have expired, or the server's response
+    #: means that they have expired, such as 401 or 403.
     REFRESH = 3
 
 

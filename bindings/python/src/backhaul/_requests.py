@@ -112,8 +112,8 @@ class Request:
     #: Which part of the request expires and can be refreshed: "none", "headers" or "url".
     refresh: Refresh | RefreshWord = Refresh.NONE
     #: When the part in ``refresh`` expires. An attempt (a run of the task) that starts after this time first opens a
-    #: challenge, which demands new headers or a new URL. None: only a response with status 401 or 403 opens this
-    #: challenge.
+    #: challenge, which demands new headers or a new URL. None: only a response opens this challenge: one with status
+    #: 401 or 403, or for a URL also another one, such as 404.
     expires: Moment | None = None
     #: The settings of this task. None: the session's settings.
     policy: Policy | None = None

@@ -13,7 +13,7 @@ public struct Challenge: Hashable, Sendable, Identifiable {
         /// A proxy demands the credential by a response with status 407.
         case proxy = 2
         /// The engine demands new headers or a new URL (see `Request.refresh`). The present headers or URL have
-        /// expired, or a server has refused the request with status 401 or 403.
+        /// expired, or the server's response means that they have expired, such as status 401 or 403.
         case refresh = 3
     }
 

@@ -121,7 +121,7 @@ public struct Request: Hashable, Sendable {
     public var refresh: Refresh?
     /// When the headers or the URL expire (see `refresh`), as Unix time in milliseconds. After this time, the engine
     /// opens a challenge before it starts an attempt. Nil: the engine opens this challenge only after a response with
-    /// status 401 or 403.
+    /// status 401 or 403, or for a URL also after another one, such as 404.
     public var expiresMilliseconds: Int64?
     /// The settings of this task. Its `retry` and `rules` replace the same settings of the session. The constraints and
     /// the rate limit of the session always apply as well. Nil: only the session's settings apply.
