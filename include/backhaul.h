@@ -1016,7 +1016,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_set_configuration(bh_session *sessio
  * return BH_COMPLETED. A host can create or attach the session again immediately, in any process. Other handles stay
  * valid. After the call, a challenge that is still open, and whose event was acknowledged, does not launch a host
  * again. If there was no launch, the call has no effect. Errors: BH_EVENTS_OUTSTANDING when this handle has polled
- * events that are not acknowledged; `detail` is the number of these events. */
+ * events, and events up to the last of these are not acknowledged. `detail` is their number. It includes events that no
+ * poll returned, because their ids are not greater than the poll's `after`. */
 BH_API bh_status bh_session_complete(bh_session *session, int32_t timeout_ms, bh_error *error);
 
 /* What happens to the tasks of a session that is invalidated. */
