@@ -1004,8 +1004,9 @@ BH_API BH_CHECK_RESULT bh_status bh_session_get_configuration(bh_session *sessio
                                                               bh_batch **configuration, bh_error *error);
 
 /* Replaces the stored configuration. The new identifier must be the session's identifier, or NULL. The new
- * configuration applies to attempts that start later. Some fields apply immediately: bytes_per_second,
- * maximum_running_tasks, connections_per_origin, history_limit, shorter delays, and a shorter resource_timeout_ms. */
+ * configuration applies to attempts that start later. Some fields apply immediately: constraints, budget, cookies,
+ * bytes_per_second, maximum_running_tasks, connections_per_origin, history_limit, shorter delays, and a shorter
+ * resource_timeout_ms. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_configuration(bh_session *session,
                                                               const bh_session_configuration *configuration,
                                                               int32_t timeout_ms, bh_error *error);

@@ -247,8 +247,8 @@ class Session(SessionTasks):
         ``dataclasses.replace(session.configuration(), …)``.
 
         The configuration applies to attempts (runs of tasks) that start later. Some fields apply immediately:
-        ``bytes_per_second``, ``maximum_running_tasks``, ``connections_per_origin``, ``history_limit``, shorter delays,
-        and a shorter ``resource_timeout_ms``.
+        ``constraints``, ``budget``, ``cookies``, ``bytes_per_second``, ``maximum_running_tasks``,
+        ``connections_per_origin``, ``history_limit``, shorter delays, and a shorter ``resource_timeout_ms``.
         """
         self.start.set_configuration(configuration).result(timeout)
 

@@ -70,8 +70,8 @@ public final class Session: Sendable {
     }
 
     /// Replaces the stored configuration. The new configuration applies to attempts (runs of tasks) that start later.
-    /// Some properties apply immediately: `bytesPerSecond`, `maximumRunningTasks`, `connectionsPerOrigin`,
-    /// `historyLimit`, shorter delays, and a shorter `resourceTimeout`.
+    /// Some properties apply immediately: `constraints`, `budget`, `cookies`, `bytesPerSecond`, `maximumRunningTasks`,
+    /// `connectionsPerOrigin`, `historyLimit`, shorter delays, and a shorter `resourceTimeout`.
     public func setConfiguration(_ configuration: SessionConfiguration) async throws {
         try await run(.setConfiguration(configuration))
     }
