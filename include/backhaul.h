@@ -660,7 +660,7 @@ BH_FLAGS(bh_retry_errors) {
     BH_RETRY_TLS = 16,          /* BH_TLS_FAILED if the handshake broke. If a certificate does not verify, the attempt
                                    is never repeated */
     BH_RETRY_STATUS = 32,       /* a response whose status is in bh_retry_policy.statuses, or is 403, 413, 429 or 5xx
-                                   and has Retry-After */
+                                   except 511 and has Retry-After */
     BH_RETRY_BAD_RESPONSE = 64, /* BH_BAD_RESPONSE */
     BH_RETRY_NONE = 128         /* no error is retried; not to be combined with other bits */
 };
@@ -679,8 +679,8 @@ typedef struct bh_retry_policy {
                                    9.2.2) are repeated even if a server may have acted on them. BH_NO, the default: such
                                    requests are repeated only if no server can have acted on them */
     const char *statuses;       /* default "408,425,429,500,502-504,520-530": the HTTP statuses, and ranges of statuses,
-                                   for BH_RETRY_STATUS. The statuses 403, 413, 429 and 5xx with Retry-After count as
-                                   well */
+                                   for BH_RETRY_STATUS. The statuses 403, 413, 429 and 5xx except 511 with
+                                   Retry-After count as well */
     uint64_t reserved[2];
 } bh_retry_policy;
 

@@ -194,7 +194,8 @@ class RetryErrors(OpenFlag):
     TIMEOUT = 8
     #: Status.TLS_FAILED if the handshake broke. If a certificate does not verify, the attempt is never repeated.
     TLS = 16
-    #: A response whose status is in ``RetryPolicy.statuses``, or is 403, 413, 429 or 5xx and has Retry-After.
+    #: A response whose status is in ``RetryPolicy.statuses``, or is 403, 413, 429 or 5xx except 511 and has
+    #: Retry-After.
     STATUS = 32
     #: Status.BAD_RESPONSE.
     BAD_RESPONSE = 64

@@ -42,7 +42,7 @@ class RetryPolicy:
     #: them.
     unsafe_methods: bool | None = None
     #: Default "408,425,429,500,502-504,520-530": the HTTP statuses, and ranges of statuses, for RetryErrors.STATUS. The
-    #: statuses 403, 413, 429 and 5xx with Retry-After count as well.
+    #: statuses 403, 413, 429 and 5xx except 511 with Retry-After count as well.
     statuses: str | None = None
 
 

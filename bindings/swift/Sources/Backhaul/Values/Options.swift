@@ -21,7 +21,7 @@ public struct RetryPolicy: Hashable, Sendable {
     /// on them.
     public var unsafeMethods: Bool?
     /// Default "408,425,429,500,502-504,520-530": the HTTP statuses, and ranges of statuses, for `RetryErrors.status`.
-    /// The statuses 403, 413, 429 and 5xx with Retry-After count as well.
+    /// The statuses 403, 413, 429 and 5xx except 511 with Retry-After count as well.
     public var statuses: String?
 
     /// Makes a value in which all properties stand for the default.
