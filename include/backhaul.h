@@ -1648,8 +1648,8 @@ BH_API bh_status bh_tasks_set_aside(bh_session *session, const bh_task_selection
                                     int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
 /* Resumes suspended tasks. The call also starts the next attempt of waiting tasks immediately, if the conditions of the
- * system permit this. Tasks with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. If several tasks have
- * BH_REASON_PORTAL, only one of them is started, but `affected` counts all of them. */
+ * system permit this. Tasks with BH_REASON_CREDENTIAL, …_EARLIEST_START, …_DEPENDENCY or …_ORIGIN keep waiting. If
+ * several tasks have BH_REASON_PORTAL, only one of them is started, but `affected` counts all of them. */
 BH_API bh_status bh_tasks_resume(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
