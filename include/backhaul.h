@@ -1421,7 +1421,8 @@ typedef struct bh_event {
     size_t header_count;
     const void *error_body;  /* first 4,096 bytes of the body of a response that was not accepted, or NULL */
     size_t error_body_size;
-    const void *response_body; /* first 65,536 bytes of the response's body of a successful upload, or NULL */
+    const void *response_body; /* first 65,536 bytes of the response's body of a successful upload, or what
+                                  arrived of them within 30 seconds, or NULL */
     size_t response_body_size;
     uint32_t attempts;       /* number of attempts */
     uint32_t reserved;

@@ -316,6 +316,7 @@ final class UploadRunner: TransferRunner {
         outcome.response.responseBody =
             responseBody.isEmpty
             ? nil : secrets.redacted(responseBody, isCut: responseBody.count >= Limits.responseBodySize)
+        outcome.response.isBodyIncomplete = !machine.hasWholeResponse
         return outcome
     }
 }

@@ -35,6 +35,9 @@ public struct ResponseSummary: Equatable, Sendable {
     public var errorBody: [UInt8]?
     /// The first bytes of the response body of a succeeded upload.
     public var responseBody: [UInt8]?
+    /// Whether `responseBody` is not known to be the whole body, so no other task takes values from it. Not sent to
+    /// hosts.
+    public var isBodyIncomplete = false
     public init() {}
 }
 

@@ -210,6 +210,12 @@ private struct TakenResponse {
     func values(
         of dependency: Dependency, addingTo values: inout TakenValues, for own: String, origin: inout Origin?
     ) throws(Failure) -> Failure? {
+        if response.isBodyIncomplete, dependency.needsBody {
+            return Failure(
+                .badResponse,
+                "the engine does not have the whole body of the response to task \(predecessor.rawValue), which this "
+                    + "task waited for: it is longer than 65,536 bytes, took longer than 30 seconds, or was lost")
+        }
         if let place = dependency.url {
             guard let reference = try text(at: place), !reference.isEmpty else { return missing(place) }
             let base = response.finalURL ?? own

@@ -247,6 +247,7 @@ extension Schema {
             headers BLOB,
             error_body BLOB,
             response_body BLOB,
+            is_body_incomplete INTEGER NOT NULL,
             checksum TEXT
         ) STRICT;
 

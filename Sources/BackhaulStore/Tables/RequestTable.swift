@@ -33,12 +33,12 @@ struct RequestTable {
         guard
             response.finalURL != nil || response.mediaType != nil || !response.headers.isEmpty
                 || response.errorBody != nil
-                || response.responseBody != nil || checksum != nil
+                || response.responseBody != nil || response.isBodyIncomplete || checksum != nil
         else { return }
         try connection.run(
             Self.writeResponse, .id(task), .optional(response.finalURL), .optional(response.mediaType),
             .optional(HeaderBlob.pack(response.headers)), .optional(response.errorBody),
-            .optional(response.responseBody),
+            .optional(response.responseBody), .flag(response.isBodyIncomplete),
             .optional(checksum?.text))
     }
 
@@ -76,6 +76,7 @@ struct RequestTable {
         response.finalURL = row.optionalText(finalURL)
         let headers = row.optionalBlob("responses.headers")
         response.responseBody = row.optionalBlob("response_body")
+        response.isBodyIncomplete = row.flag("is_body_incomplete")
         response.headers = try HeaderBlob.unpack(headers)
         return response
     }
@@ -91,8 +92,9 @@ struct RequestTable {
         "SELECT url FROM requests JOIN tasks ON tasks.id = task_id WHERE task_id = ? AND session_id = ?")
     private static let writeResponse = Query(
         """
-        INSERT OR REPLACE INTO responses (task_id, final_url, media_type, headers, error_body, response_body, checksum)
-        VALUES (?1, iif(?2 = (SELECT url FROM requests WHERE task_id = ?1), '', ?2), ?3, ?4, ?5, ?6, ?7)
+        INSERT OR REPLACE INTO responses (task_id, final_url, media_type, headers, error_body, response_body,
+            is_body_incomplete, checksum)
+        VALUES (?1, iif(?2 = (SELECT url FROM requests WHERE task_id = ?1), '', ?2), ?3, ?4, ?5, ?6, ?7, ?8)
         """)
     private static let removeRequests = Query("DELETE FROM requests WHERE task_id IN acknowledged")
     private static let removeResponses = Query("DELETE FROM responses WHERE task_id IN acknowledged")

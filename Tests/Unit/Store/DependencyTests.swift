@@ -243,6 +243,24 @@ struct DependencyTests {
         #expect(refusal { try store.enqueue([upload(4, after: [takes])], in: session) }?.status == .notFound)
     }
 
+    @Test("a task fails if it takes a body that is not known to be whole", arguments: ["body", "json:/a"])
+    func incomplete(place: String) throws {
+        let store = try store()
+        let session = try store.session()
+        let ids = try store.enqueue([upload(1), upload(2)], in: session)
+        var cut = success("{\"a\": 1}")
+        cut.response.isBodyIncomplete = true
+        let waiting = try store.enqueue(
+            [upload(3, after: [dependency(on: ids[0], body: place)]), upload(4, after: [dependency(on: ids[0])])],
+            in: session)
+        try store.end(ids[0], cut)
+        let end = try #require(try ended(session, in: store)[waiting[0]])
+        #expect(end.failure?.status == .badResponse)
+        #expect(try isReady(waiting[1], in: store))
+        let late = upload(5, after: [dependency(on: ids[0], body: place)])
+        #expect(refusal { try store.enqueue([late], in: session) }?.status == .badResponse)
+    }
+
     @Test("values are taken at the enqueue if the predecessor has succeeded already")
     func late() throws {
         let store = try store()

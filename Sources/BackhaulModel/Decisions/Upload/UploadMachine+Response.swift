@@ -106,7 +106,12 @@ extension UploadMachine {
             let failure = Failure(.badResponse, "the transfer ended without a response")
             return conclude(.retry(failure), transferHasEnded: true)
         case .reading(let step, _): return judgeBody(after: step, wasBodySent) + transferComplete(wasBodySent)
-        case .receiving: return conclude(success(wasBodySent), transferHasEnded: true)
+        case .receiving:
+            // The response to a question for the offset replaces one that was lost. A body that was read for the
+            // verdict is not kept.
+            let isProbe = if case .probe? = step { true } else { false }
+            hasWholeResponse = !isProbe && responseBody.isEmpty && bodyBytes <= Limits.responseBodySize
+            return conclude(success(wasBodySent), transferHasEnded: true)
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
         case .settling(let step, let records, _): return proceed(with: step, records: records, transferHasEnded: true)
         case .ready, .opening, .recording, .awaitingParts, .concluding, .over: return []

@@ -10,6 +10,8 @@ public struct UploadMachine: Sendable {
     public internal(set) var bytesReceived: UInt64 = 0
     /// The received bytes of the body of the present response.
     var bodyBytes: UInt64 = 0
+    /// Whether the body of the response to the upload has arrived whole, and is not longer than what is kept of it.
+    public internal(set) var hasWholeResponse = false
     /// The resource that the rest of the body can be sent to; nil if there is none.
     public internal(set) var resource: UploadResource?
     /// How many requests in a row have only asked for the offset, because the server did not take the bytes.

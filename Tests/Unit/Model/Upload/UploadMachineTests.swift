@@ -196,6 +196,17 @@ struct UploadMachineTests {
         #expect(machine.handle(.received(count: .max)) == [])
     }
 
+    @Test(
+        "a response counts as whole only if its body has ended within the limits of size and time",
+        arguments: [(0, 0, true), (65_536, 29, true), (65_537, 0, false), (5, 30, false)])
+    func whole(bytes: Int, ticks: Int, isWhole: Bool) {
+        var machine = Self.machine()
+        _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil), .received(count: bytes)])
+        for _ in 0..<ticks { _ = machine.handle(.tick()) }
+        _ = machine.handle(.transferComplete())
+        #expect(machine.hasWholeResponse == isWhole)
+    }
+
     @Test("an upload does not time out after a response with an accepted status")
     func lateAnswer() {
         var machine = Self.machine()
