@@ -56,7 +56,7 @@ extension TransferRequest {
         let origin = try URLParser.origin(of: upload.url)
         let isSameOrigin = try origin == URLParser.origin(of: upload.requestURL)
         var session = configuration
-        if !isSameOrigin { session.headers = [] }
+        if !isSameOrigin || upload.isCrossOrigin { session.headers = [] }
         self.init(
             url: upload.url, headers: isSameOrigin ? upload.headers.filter { !$0.describesBody } : [],
             origin: origin, session: session, policy: upload.policy(in: configuration), credentials: credentials)
@@ -69,7 +69,7 @@ extension TransferRequest {
     ) throws(Failure) -> TransferRequest {
         let settings = upload.s3.completed(by: configuration.policy)
         let resource = UploadResource(.s3, url: upload.url)
-        let fields = configuration.headers + upload.headers
+        let fields = (upload.isCrossOrigin ? [] : configuration.headers) + upload.headers
         var session = configuration
         session.headers = []
         var request = TransferRequest(

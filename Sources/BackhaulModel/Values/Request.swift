@@ -93,7 +93,7 @@ public struct Request: Equatable, Sendable {
 
     /// Replaces the URL unless it is nil, and merges the headers. Headers are sent only to the origin for which they
     /// were given. So if the new URL has another origin than the present one, the present headers are dropped.
-    mutating func replace(url: String?, headers: [HeaderField]) {
+    public mutating func replace(url: String?, headers: [HeaderField]) {
         let crosses = url.map { !$0.hasAuthority(of: self.url) } ?? false
         self.url = url ?? self.url
         self.headers = crosses ? headers : self.headers.replacing(headers)

@@ -37,9 +37,12 @@ public struct AbandonedUpload: Equatable, Sendable {
     public let session: SessionID
     public let uploadProtocol: UploadProtocol
     public let url: String
-    /// The URL of the request whose body was sent to the resource, and the header fields for its origin.
+    /// The URL of the request whose body was sent to the resource, and the header fields for its origin: with what the
+    /// task has taken from responses, and what the host gave in place of expired values.
     public let requestURL: String
     public let headers: [HeaderField]
+    /// Whether that origin is not the one of the host's request, so the session's header fields are not for it.
+    public let isCrossOrigin: Bool
     /// The settings of the request for S3, without those of its session.
     public let s3: S3Settings
     /// The option of the request; nil: the session decides.
@@ -49,14 +52,15 @@ public struct AbandonedUpload: Equatable, Sendable {
 
     public init(
         session: SessionID, _ uploadProtocol: UploadProtocol, url: String, requestURL: String,
-        headers: [HeaderField], s3: S3Settings = S3Settings(), refusesPrivateAddresses: Bool? = nil,
-        abandonedMilliseconds: Int64
+        headers: [HeaderField], isCrossOrigin: Bool = false, s3: S3Settings = S3Settings(),
+        refusesPrivateAddresses: Bool? = nil, abandonedMilliseconds: Int64
     ) {
         self.session = session
         self.uploadProtocol = uploadProtocol
         self.url = url
         self.requestURL = requestURL
         self.headers = headers
+        self.isCrossOrigin = isCrossOrigin
         self.s3 = s3
         self.refusesPrivateAddresses = refusesPrivateAddresses
         self.abandonedMilliseconds = abandonedMilliseconds

@@ -186,7 +186,11 @@ extension Schema {
             upload_protocol INTEGER NOT NULL,
             request_url TEXT NOT NULL,
             headers BLOB,
-            -- The headers that the host gave in place of expired ones.
+            -- What the task has taken from responses.
+            taken_url TEXT,
+            taken_headers BLOB,
+            -- What the host gave in place of an expired URL or expired headers.
+            refreshed_url TEXT,
             refreshed_headers BLOB,
             -- The settings of the request for S3.
             s3_endpoint TEXT,

@@ -64,14 +64,16 @@ struct UploadTable {
     private static let abandonSelected = Query("\(insertAbandoned("?1")) WHERE task_id IN selected")
     private static func insertAbandoned(_ now: String) -> String {
         """
-        INSERT OR REPLACE INTO abandoned_uploads (url, session_id, upload_protocol, request_url, headers,
-            refreshed_headers, s3_endpoint, s3_region, s3_profile, s3_credential_command, s3_path_style,
-            refuses_private_addresses, abandoned_ms)
+        INSERT OR REPLACE INTO abandoned_uploads (url, session_id, upload_protocol, request_url, headers, taken_url,
+            taken_headers, refreshed_url, refreshed_headers, s3_endpoint, s3_region, s3_profile, s3_credential_command,
+            s3_path_style, refuses_private_addresses, abandoned_ms)
         SELECT resources.url, session_id, upload_protocol, requests.url, requests.headers,
-            refreshed_headers.headers, rules_s3_endpoint, rules_s3_region, rules_s3_profile,
-            rules_s3_credential_command, rules_s3_path_style, rules_refuses_private_addresses, \(now)
+            taken_values.url, taken_values.headers, refreshed_requests.url,
+            ifnull(refreshed_requests.headers, refreshed_headers.headers), rules_s3_endpoint, rules_s3_region,
+            rules_s3_profile, rules_s3_credential_command, rules_s3_path_style, rules_refuses_private_addresses, \(now)
         FROM upload_resources AS resources JOIN tasks ON tasks.id = task_id JOIN requests USING (task_id)
-            LEFT JOIN request_options USING (task_id)
+            LEFT JOIN request_options USING (task_id) LEFT JOIN taken_values USING (task_id)
+            LEFT JOIN refreshed_requests USING (task_id)
             LEFT JOIN refreshed_headers ON refreshed_headers.lane_id = tasks.lane_id
                 AND tasks.id <= through_task_id AND refresh = \(RefreshKind.headers.sql)
         """
@@ -101,8 +103,12 @@ extension AbandonedUpload {
             row.sessionID("session_id"), UploadProtocol(rawValue: row.number("upload_protocol"))
         )
         let (url, requestURL) = (row.text("url"), row.text("request_url"))
-        var headers = try HeaderBlob.unpack(row.optionalBlob("headers"))
-        headers = headers.replacing(try HeaderBlob.unpack(row.optionalBlob("refreshed_headers")))
+        var request = Request(url: requestURL)
+        request.headers = try HeaderBlob.unpack(row.optionalBlob("headers"))
+        let takenURL = row.optionalText("taken_url")
+        request.replace(url: takenURL, headers: try HeaderBlob.unpack(row.optionalBlob("taken_headers")))
+        let refreshedURL = row.optionalText("refreshed_url")
+        request.replace(url: refreshedURL, headers: try HeaderBlob.unpack(row.optionalBlob("refreshed_headers")))
         var s3 = S3Settings()
         (s3.endpoint, s3.region) = (row.optionalText("s3_endpoint"), row.optionalText("s3_region"))
         (s3.profile, s3.credentialCommand) = (
@@ -113,7 +119,8 @@ extension AbandonedUpload {
         let abandoned = row.integer("abandoned_ms")
         guard let uploadProtocol else { return nil }
         self.init(
-            session: session, uploadProtocol, url: url, requestURL: requestURL, headers: headers, s3: s3,
-            refusesPrivateAddresses: refusesPrivateAddresses, abandonedMilliseconds: abandoned)
+            session: session, uploadProtocol, url: url, requestURL: request.url, headers: request.headers,
+            isCrossOrigin: request.isCrossOrigin, s3: s3, refusesPrivateAddresses: refusesPrivateAddresses,
+            abandonedMilliseconds: abandoned)
     }
 }

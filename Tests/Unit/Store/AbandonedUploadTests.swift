@@ -93,6 +93,21 @@ struct AbandonedUploadTests {
         #expect(upload.headers.map(\.value) == ["x", "new"])
     }
 
+    @Test("an abandoned upload has the URL and headers that its task took from a response or got for one request")
+    func effective() throws {
+        let refreshed = RefreshedRequest(challenge: ChallengeID(rawValue: 1), headers: [HeaderField("X-Two", "2")])
+        try store.run { [task] transaction in
+            var values = TakenValues()
+            (values.url, values.headers) = ("https://other.example/1", [HeaderField("X-One", "1")])
+            try transaction.tables.dependencies.write(values, of: task)
+            try transaction.tables.refreshes.writeRequest(refreshed, of: task)
+        }
+        try store.control(session, .cancel)
+        let upload = try #require(try abandoned().first)
+        #expect(upload.requestURL == "https://other.example/1" && upload.isCrossOrigin)
+        #expect(upload.headers.map(\.name) == ["X-One", "X-Two"])
+    }
+
     @Test("abandoned uploads of a session that does not exist any more are forgotten")
     func withoutSession() throws {
         try store.control(session, .cancel)
@@ -110,8 +125,8 @@ struct AbandonedUploadTests {
                     Query(
                         """
                         INSERT INTO abandoned_uploads SELECT '\(url)', 99, upload_protocol, request_url, headers,
-                            refreshed_headers, s3_endpoint, s3_region, s3_profile, s3_credential_command, s3_path_style,
-                            refuses_private_addresses, abandoned_ms
+                            taken_url, taken_headers, refreshed_url, refreshed_headers, s3_endpoint, s3_region,
+                            s3_profile, s3_credential_command, s3_path_style, refuses_private_addresses, abandoned_ms
                         FROM abandoned_uploads LIMIT 1
                         """))
             }
