@@ -29,7 +29,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
         /// The tasks that wait for the credential fail with `URLError.userAuthenticationRequired`. On Apple's systems,
         /// the default handling uses a credential storage. This library has no credential storage.
         case performDefaultHandling = 1
-        /// The tasks that wait for the credential are cancelled.
+        /// The tasks that wait for the credential end with `URLError.cancelled`.
         case cancelAuthenticationChallenge = 2
         /// The same as `performDefaultHandling`. On Apple's systems, a challenge for the next authentication scheme
         /// follows. Here, all authentication schemes of a protection space share one challenge.

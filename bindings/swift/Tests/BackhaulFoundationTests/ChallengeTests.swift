@@ -68,6 +68,40 @@ struct ChallengeTests {
         #expect(error?.code == .cancelled)
     }
 
+    @Test("if the delegate cancels a challenge, a task that waits for another challenge of the same origin continues")
+    func cancelledBesideAnother() async throws {
+        typealias Response = @Sendable (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        final class Delegate: NSObject, BackgroundURLSessionTaskDelegate {
+            let (challenges, challenge) = AsyncStream<(realm: String?, respond: Response)>.makeStream()
+            let (ends, end) = AsyncStream<(task: Int, code: URLError.Code?)>.makeStream()
+            func urlSession(
+                _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
+                didReceive challenge: URLAuthenticationChallenge, completionHandler: @escaping Response
+            ) { self.challenge.yield((challenge.protectionSpace.realm, completionHandler)) }
+            func urlSession(
+                _ session: BackgroundURLSession, task: BackgroundURLSessionTask,
+                didCompleteWithError error: (any Error)?
+            ) { end.yield((task.taskIdentifier, (error as? URLError)?.code)) }
+        }
+        _ = try World.server.serve("a", content(10))
+        let delegate = Delegate()
+        let session = BackgroundURLSession(
+            configuration: World.configuration("two-challenges"), delegate: delegate, delegateQueue: nil)
+        let cellar = session.downloadTask(with: try World.url("secret/a"))
+        let attic = session.downloadTask(with: try World.url("attic/a"))
+        for task in [cellar, attic] { task.resume() }
+        var responses: [String?: Response] = [:]
+        for await (realm, respond) in delegate.challenges.prefix(2) { responses[realm] = respond }
+        let (respondToCellar, respondToAttic) = (try #require(responses["cellar"]), try #require(responses["attic"]))
+        respondToCellar(.cancelAuthenticationChallenge, nil)
+        let cancelled = try #require(await delegate.ends.first { _ in true })
+        #expect(cancelled.task == cellar.taskIdentifier && cancelled.code == .cancelled)
+        respondToAttic(.useCredential, URLCredential(user: "eve", password: "opensesame", persistence: .none))
+        let finished = try #require(await delegate.ends.first { _ in true })
+        #expect(finished.task == attic.taskIdentifier && finished.code == nil)
+        session.invalidateAndCancel()
+    }
+
     @Test("the async form of the delegate's method can respond to a challenge")
     func asynchronous() async throws {
         final class Delegate: NSObject, BackgroundURLSessionDownloadDelegate {

@@ -21,10 +21,10 @@ public final class Server: Sendable {
                 def is_signed(self):
                     signature = self.headers["Authorization"] or ""
                     return signature.startswith("AWS4-HMAC-SHA256 Credential=key/") and "/here/s3/" in signature
-                def ask(self):
+                def ask(self, realm="cellar"):
                     self.send_response(401)
-                    self.send_header("WWW-Authenticate", 'Basic realm="cellar"')
-                    self.send_header("WWW-Authenticate", 'Bearer realm="cellar"')
+                    self.send_header("WWW-Authenticate", f'Basic realm="{realm}"')
+                    self.send_header("WWW-Authenticate", f'Bearer realm="{realm}"')
                     self.send_header("Content-Length", "0")
                     self.end_headers()
                 def redirect(self):
@@ -72,6 +72,9 @@ public final class Server: Sendable {
                     if self.path.startswith("/secret/"):
                         if not self.is_known(): return self.ask()
                         self.path = self.path.removeprefix("/secret")
+                    if self.path.startswith("/attic/"):
+                        if not self.is_known(): return self.ask("attic")
+                        self.path = self.path.removeprefix("/attic")
                     if self.path == "/headers":
                         text = "".join(f"{name}: {value}\\n" for name, value in self.headers.items()).encode()
                         self.send_response(200)

@@ -35,8 +35,12 @@ extension Delivery {
         }
     }
 
+    private func waitingTasks(_ opened: BlockingSession) throws(BackhaulError) -> [TaskInfo] {
+        try opened.tasks(.states([.waiting])).filter { $0.reason?.code == .credential }
+    }
+
     private func waiting(for challenge: Challenge, _ opened: BlockingSession) throws(BackhaulError) -> [TaskInfo] {
-        let waiting = try opened.tasks(.states([.waiting])).filter { $0.reason?.code == .credential }
+        let waiting = try waitingTasks(opened)
         let own = waiting.filter { origin(of: $0.url) == challenge.origin }
         // If the challenge is from a proxy, or if a redirect led to another server, no task's URL has the challenge's
         // origin. Then the result is all tasks that wait for any credential.
@@ -64,9 +68,7 @@ extension Delivery {
     }
 
     private func send(_ pending: PendingResponse, _ opened: BlockingSession) throws(BackhaulError) {
-        if pending.cancelsTasks {
-            for info in try waiting(for: pending.challenge, opened) { try opened.run(.cancel(.ids(info.id))) }
-        }
+        let waiting = pending.cancelsTasks ? Set(try waitingTasks(opened).map(\.id)) : []
         do throws(BackhaulError) {
             try opened.run(.respond(pending.challenge.id, pending.response))
         } catch {
@@ -74,6 +76,11 @@ extension Delivery {
             // The credential does not fit the challenge's schemes.
             try opened.run(.respond(pending.challenge.id, .refuse))
         }
+        guard !waiting.isEmpty else { return }
+        // The refusal ends exactly the tasks of this challenge. A listing does not show for which challenge a task
+        // waits, so the tasks are found by their end.
+        let failed = try opened.tasks(.states([.failed])).filter { $0.error?.status == .authenticationRequired }
+        cancelledTasks.formUnion(waiting.intersection(failed.map(\.id)))
     }
 
     private static func response(

@@ -21,7 +21,8 @@ extension Delivery {
             ? nil : BackgroundURLSessionTaskMetrics(attempts, request: task.originalRequest, ending)
         let size = Int64(clamping: ending.size)
         let lastURL = (ending.finalURL ?? attempts.last?.url).flatMap { URL(string: $0) }
-        let failure = ending.error(url: lastURL ?? task.originalRequest?.url)
+        let isCancelled = cancelledTasks.remove(ending.taskID) != nil
+        let failure = ending.error(url: lastURL ?? task.originalRequest?.url, isCancelled: isCancelled)
         let sent = sentBytes(of: ending, task)
         let (before, sentBefore) = task.inner.with { inner in
             defer {
@@ -122,11 +123,12 @@ extension BackgroundURLSessionTask {
 }
 
 extension TaskEnding {
-    func error(url: URL?) -> URLError? {
+    /// - Parameter isCancelled: Whether the task failed because its challenge was cancelled.
+    func error(url: URL?, isCancelled: Bool) -> URLError? {
         switch outcome {
         case .succeeded: nil
-        case .cancelled: urlError(BackhaulError(.cancelled, message: "cancelled"), url)
-        case .failed(let error): urlError(error, url)
+        case .failed(let error) where !isCancelled: urlError(error, url)
+        case .cancelled, .failed: urlError(BackhaulError(.cancelled, message: "cancelled"), url)
         }
     }
 }

@@ -29,6 +29,8 @@ final class Delivery {
     var openChallenges: [ChallengeID: EventID?] = [:]
     /// The delegate's responses to challenges. These responses were not passed to the engine yet.
     var responses: [PendingResponse] = []
+    /// The tasks that have failed because the delegate has cancelled their challenge. Their end is not delivered yet.
+    var cancelledTasks: Set<TaskID> = []
     private var isToBeCompleted = false
 
     private init(
