@@ -109,6 +109,28 @@ struct ResumeDataTests {
         next.invalidateAndCancel()
     }
 
+    @Test("invalidateAndCancel ends running and suspended tasks, but not the task that the resume data can continue")
+    func cancelledBeside() async throws {
+        let (session, recorder) = session("parked-beside")
+        let data = try await resumeData(session, recorder)
+        let running = session.downloadTask(with: try World.url("slow"))
+        running.resume()
+        _ = await recorder.messages { if case .wrote(running.taskIdentifier, _, _) = $0 { true } else { false } }
+        let suspended = session.downloadTask(with: try World.url("slow"))
+        suspended.resume()
+        suspended.suspend()
+        session.invalidateAndCancel()
+        let messages = await recorder.messages { if case .invalid = $0 { true } else { false } }
+        var cancelled: Set<BackgroundURLSessionTask> = []
+        for case .completed(let task, let error) in messages where error?.code == .cancelled { cancelled.insert(task) }
+        #expect(cancelled == [running, suspended])
+        let (next, nextRecorder) = self.session("parked-beside")
+        let task = next.downloadTask(withResumeData: data)
+        task.resume()
+        await expectWhole(task, nextRecorder)
+        next.invalidateAndCancel()
+    }
+
     @Test("if a task with resume data is cancelled, the resume data become invalid")
     func cancelledForGood() async throws {
         let (session, recorder) = session("parked-cancelled")

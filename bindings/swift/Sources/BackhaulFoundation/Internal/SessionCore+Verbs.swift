@@ -57,7 +57,7 @@ extension SessionCore {
             task.inner.with { $0.id = id }
             know(task, as: id)
             // Another thread may have invalidated the session since the task was resumed.
-            if isCancelling { try opened().run(.cancel(.ids(id))) }
+            if isCancelled { try opened().run(.cancel(.ids(id))) }
         } catch let error as BackhaulError {
             // If another program has invalidated the engine's session, the task waits until this session has ended.
             // Then it is enqueued (stored) in a new session of the engine.

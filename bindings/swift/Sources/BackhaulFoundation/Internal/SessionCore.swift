@@ -132,6 +132,7 @@ final class SessionCore: @unchecked Sendable {
     var isOver: Bool { inner.with { $0.isOver } }
     var isInvalidating: Bool { inner.with { $0.isInvalidating } }
     var isCancelling: Bool { inner.with { $0.isCancelling } }
+    var isCancelled: Bool { inner.with { $0.isCancelled } }
     var isEnding: Bool { inner.with { $0.isEnding } }
     var renewals: Int { inner.with { $0.renewals } }
     var finishedRound: UInt64 {
@@ -246,10 +247,13 @@ final class SessionCore: @unchecked Sendable {
     /// The engine keeps these tasks, so that the program can continue them later.
     func cancelTasks() throws(BackhaulError) {
         let session = try opened()
-        let stopped = try session.tasks(.states([.waiting, .suspended]))
-        if stopped.contains(where: \.isKeptTask) {
-            for info in stopped where !info.isKeptTask { try session.run(.cancel(.ids(info.id))) }
-            try session.run(.cancel(.states([.running])))
+        let live = try session.tasks(.states([.waiting, .running, .suspended]))
+        if live.contains(where: \.isKeptTask) {
+            let ids = live.filter { !$0.isKeptTask }.map(\.id)
+            // A selection has at most 100,000 ids.
+            for start in stride(from: 0, to: ids.count, by: 100_000) {
+                try session.run(.cancel(.ids(Array(ids[start...].prefix(100_000)))))
+            }
         } else {
             try session.run(.cancel(.all))
         }
@@ -258,8 +262,7 @@ final class SessionCore: @unchecked Sendable {
 
     /// Removes the engine's session, if it has no tasks and no events, and if no other process waits for it.
     func removeIfEmpty() throws(BackhaulError) {
-        guard let info = try info() else { return }
-        guard info.liveTasks == 0, info.events == 0, info.waitingConsumers == 0 else { return }
+        guard let info = try info(), info.liveTasks == 0, info.events == 0, info.waitingConsumers == 0 else { return }
         try opened().run(.invalidate(cancellingTasks: false))
     }
 
@@ -489,7 +492,7 @@ final class SessionCore: @unchecked Sendable {
     /// not reply, the list has only tasks that were not resumed yet.
     private func allTasks() -> [BackgroundURLSessionTask] {
         // As on Apple's systems, no task is listed after `invalidateAndCancel`.
-        if inner.with({ $0.isCancelled }) { return [] }
+        if isCancelled { return [] }
         let known = tasks((try? opened().tasks(.all)) ?? [])
         let new = inner.with { $0.tasks.values.filter { $0.engineTaskIdentifier == nil && $0.state == .suspended } }
         return (known.filter { $0.state != .completed } + new).sorted { $0.taskIdentifier < $1.taskIdentifier }
