@@ -218,7 +218,8 @@ struct TaskInner {
     var expectedToSend: Int64 = 0
     /// The body of an upload that is not enqueued yet.
     var body: Body?
-    /// The engine's kept task, which the first `resume` continues. Nil if the task was made without resume data.
+    /// The engine's kept task, which the first `resume` continues. Nil if the task was made without resume data, or if
+    /// the engine's task is no longer kept.
     var keptTask: TaskID?
     /// Why the task cannot be enqueued: it was made from invalid resume data, or from a URL that is no file URL.
     var unusable: URLError?

@@ -217,6 +217,20 @@ struct ResumeDataTests {
         session.invalidateAndCancel()
     }
 
+    @Test("if a command of the first resume of a task with resume data fails, resume can be called again")
+    func failedResume() async throws {
+        let (session, recorder) = session("parked-failed-resume")
+        let task = session.downloadTask(withResumeData: try await resumeData(session, recorder))
+        // The engine refuses a time after the year 9999.
+        task.earliestBeginDate = Date(timeIntervalSince1970: 900_000_000_000)
+        task.resume()
+        #expect(task.state == .suspended)
+        task.earliestBeginDate = nil
+        task.resume()
+        await expectWhole(task, recorder)
+        session.invalidateAndCancel()
+    }
+
     @Test("if the engine has kept a task already, but its reply was lost, a repeated cancellation has resume data")
     func keptBefore() async throws {
         let name = "parked-before"

@@ -134,35 +134,38 @@ extension SessionCore {
         return (token.taskIdentifier, URL(string: token.url).map { URLRequest(url: $0) }, values)
     }
 
-    /// Resumes the engine's kept task, which from now on belongs to the object `task`. Removes the mark, because
-    /// the resume data can be used only once.
-    func continueKept(_ task: BackgroundURLSessionTask, _ keptTask: TaskID) throws {
-        guard isKnown(task) else { throw endError }
-        let session = try opened()
+    /// Gives the engine's kept task to the object `task`. `removeMark` then gives the engine the object's properties.
+    func takeKept(_ task: BackgroundURLSessionTask, _ keptTask: TaskID) throws {
         guard let info = try keptInfo(keptTask, of: task) else { throw SessionCore.unusable }
-        let own = task.inner.with { inner -> TaskInner in
+        task.inner.with { inner in
             // The properties that the program has set before this call.
             let own = inner
             inner.fill(info)
             inner.id = keptTask
-            inner.keptTask = nil
             inner.earliestBegin = own.earliestBegin
             inner.label = own.label ?? inner.label
             if own.hasOwnPriority { inner.priority = own.priority }
             if own.guessToSend > 0 { inner.guessToSend = own.guessToSend }
             if own.guessToReceive > 0 { inner.guessToReceive = own.guessToReceive }
             (inner.state, inner.suspensions) = (.running, 0)
-            return own
         }
         know(task, as: keptTask)
-        let offset = Int64(clamping: info.offset)
-        let expected = info.size.map { Int64(clamping: $0) } ?? BackgroundURLSessionTransferSizeUnknown
+    }
+
+    /// Removes the mark of the object's kept task, because the resume data can be used only once. Does nothing if the
+    /// object has no kept task, or if an earlier call has removed the mark.
+    func removeMark(of task: BackgroundURLSessionTask) throws(BackhaulError) {
+        let inner = task.inner.with { $0 }
+        guard let keptTask = inner.keptTask else { return }
+        let session = try opened()
+        if inner.hasOwnPriority { try session.run(.setPriority(inner.enginePriority, .ids(keptTask))) }
+        try session.run(.reschedule(.ids(keptTask), earliestStart: inner.startChange, latestStart: .removed))
+        task.inner.with { $0.keptTask = nil }
+        // The task does not run yet, so the delegate gets this call before the calls for the rest of the transfer.
+        let (offset, expected) = (inner.received, inner.expected)
         if let task = task as? BackgroundURLSessionDownloadTask {
             post { $0.deliver(task, resumedAt: offset, expected) }
         }
-        if own.hasOwnPriority { try session.run(.setPriority(own.enginePriority, .ids(keptTask))) }
-        try session.run(.reschedule(.ids(keptTask), earliestStart: own.startChange, latestStart: .removed))
-        try session.run(.resume(.ids(keptTask)))
     }
 
     /// Returns the engine's kept task of an object that was made from resume data. Returns nil if the resume data were

@@ -17,9 +17,16 @@ extension SessionCore {
         }
         guard runs else { return }
         guard let id = task.engineTaskIdentifier else { return enqueueTask(task) }
-        if !attempt({ () throws(BackhaulError) in try opened().run(.resume(.ids(id))) }) {
-            restoreState(task, .running, .suspended)
+        resumeStored(task, id)
+    }
+
+    /// Resumes a task that the engine has.
+    private func resumeStored(_ task: BackgroundURLSessionTask, _ id: TaskID) {
+        let isResumed = attempt { () throws(BackhaulError) -> Void in
+            try removeMark(of: task)
+            try opened().run(.resume(.ids(id)))
         }
+        if !isResumed { restoreState(task, .running, .suspended) }
     }
 
     /// Restores a task's state after a failed command, so that the program may repeat the call. If the session has
@@ -50,7 +57,10 @@ extension SessionCore {
         do {
             guard isKnown(task) else { throw endError }
             try SessionCore.refuseUnusable(task)
-            if let keptTask = task.inner.with({ $0.keptTask }) { return try continueKept(task, keptTask) }
+            if let keptTask = task.inner.with({ $0.keptTask }) {
+                try takeKept(task, keptTask)
+                return resumeStored(task, keptTask)
+            }
             let request = try engineRequest(
                 task.originalRequest, task.taskIdentifier, task.inner.with { $0 }, configuration)
             let id = try enqueue(request)
