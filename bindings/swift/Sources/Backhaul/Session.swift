@@ -247,7 +247,14 @@ public final class Session: Sendable {
             newest += 1
             return (newest, ticket)
         }
-        try await driver.result(of: verb, started.ticket)
+        do {
+            try await driver.result(of: verb, started.ticket)
+        } catch {
+            // After a cancellation or a time-out, the engine starts the watch nevertheless. This Swift task may be
+            // cancelled, so another one stops the watch.
+            Task { [self, number = started.number] in try? await stopWatch(number) }
+            throw error
+        }
         return started.number
     }
 

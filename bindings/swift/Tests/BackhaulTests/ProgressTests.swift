@@ -38,6 +38,22 @@ struct ProgressTests: EmbeddedTests {
         await application.close()
     }
 
+    @Test("if an iteration over the progress is cancelled while it begins, the next iteration gets readings")
+    func cancelledBeginning() async throws {
+        let application = try await open()
+        let session = try await application.createSession(SessionConfiguration(identifier: "s"))
+        let id = try await session.download(server.url("slow"), to: server.path("slow"))
+        for _ in 0..<20 {
+            let cancelled = Task { try await session.progress(every: .milliseconds(100)).first { _ in true } }
+            cancelled.cancel()
+            // Both outcomes are correct: the first reading may arrive before the cancellation.
+            _ = await cancelled.result
+            let reading = try await session.progress(every: .milliseconds(100)).first { _ in true }
+            #expect(reading?.taskID == id)
+        }
+        await application.close()
+    }
+
     @Test("the progress of one task ends with its final state, even if the task never runs")
     func ofTask() async throws {
         let application = try await open()
