@@ -27,7 +27,8 @@ public final class Application: Sendable {
     deinit { driver.stop() }
 
     /// Opens the application, and waits until an engine replies. If no engine runs, the library starts the daemon or an
-    /// engine in this process. `hosting` selects one of the two.
+    /// engine in this process. `hosting` selects one of the two. If the Swift task is cancelled, the method throws
+    /// `CancellationError` immediately.
     ///
     /// - Parameters:
     ///   - identifier: 1 to 255 bytes of letters, digits, '.', '-' and '_', starting with a letter or digit.

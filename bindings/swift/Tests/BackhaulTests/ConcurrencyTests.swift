@@ -25,6 +25,25 @@ struct ConcurrencyTests: EmbeddedTests {
         await application.close()
     }
 
+    @Test("if a Swift task is cancelled while it opens an application, it throws CancellationError")
+    func cancelledOpen() async throws {
+        let late = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await open()
+        }
+        late.cancel()
+        await #expect(throws: CancellationError.self) { try await late.value }
+        for _ in 0..<20 {
+            let opening = Task { try await open() }
+            opening.cancel()
+            // Both outcomes are correct: the application may be open before the cancellation.
+            do { try await opening.value.close() } catch { #expect(error is CancellationError) }
+        }
+        let application = try await open()
+        #expect(try await application.sessions().isEmpty)
+        await application.close()
+    }
+
     @Test("if a Swift task is cancelled during a call, the application can still be used")
     func cancelledVerb() async throws {
         let application = try await open()

@@ -15,6 +15,8 @@ final class Driver: Sendable {
     private struct State {
         /// The application's handle. Nil before the application is open, and after it is closed.
         var application: Handle?
+        /// The Swift task that waits until the application is open.
+        var opening: CheckedContinuation<Void, any Error>?
         var isStopping = false
         var jobs: [Job] = []
         var stopped: [CheckedContinuation<Void, Never>] = []
@@ -34,26 +36,48 @@ final class Driver: Sendable {
         self.attention = attention
     }
 
-    /// Starts the thread and opens the application on it.
+    /// Starts the thread and opens the application on it. If the Swift task is cancelled, throws immediately, and the
+    /// thread closes the application when it is open.
     static func open(
         _ options: ApplicationOptions, timeout: Int32, attention: AsyncStream<SessionInfo>.Continuation
     ) async throws -> Driver {
+        try Task.checkCancellation()
         let driver = try Driver(attention, limit: .milliseconds(max(1000, timeout)))
-        let opened: Result<Void, BackhaulError> = await withCheckedContinuation { continuation in
-            let failure = startThread(name: "backhaul-swift") {
-                do throws(BackhaulError) {
-                    try driver.open(options, timeout)
-                } catch {
-                    continuation.resume(returning: .failure(error))
-                    return
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                driver.state.withLock { $0.opening = continuation }
+                let failure = startThread(name: "backhaul-swift") {
+                    do throws(BackhaulError) {
+                        try driver.open(options, timeout)
+                    } catch {
+                        return driver.endOpening(.failure(error))
+                    }
+                    driver.endOpening(.success(()))
+                    driver.run()
                 }
-                continuation.resume(returning: .success(()))
-                driver.run()
+                if let failure { driver.endOpening(.failure(failure)) }
+                // The cancellation may have come before the continuation was stored.
+                if Task.isCancelled { driver.endOpening(.failure(CancellationError())) }
             }
-            if let failure { continuation.resume(returning: .failure(failure)) }
+        } onCancel: {
+            driver.stop()
+            driver.endOpening(.failure(CancellationError()))
         }
-        try opened.get()
+        // The cancellation may have come after the application was open.
+        if Task.isCancelled {
+            driver.stop()
+            throw CancellationError()
+        }
         return driver
+    }
+
+    /// Resumes the Swift task that waits in `open`, unless it was resumed before.
+    private func endOpening(_ result: Result<Void, any Error>) {
+        let continuation = state.withLock { state in
+            defer { state.opening = nil }
+            return state.opening
+        }
+        continuation?.resume(with: result)
     }
 
     /// The application's handle. Verbs (functions that send commands to the engine) are started with this handle.
