@@ -141,7 +141,8 @@ public struct ProgressSequence: AsyncSequence, Sendable {
 }
 
 /// The live progress of one task. The first reading comes at once. Further readings follow when the progress has
-/// changed. The last reading has the final state of the task, and then the sequence ends.
+/// changed. The last reading has the final state of the task, and then the sequence ends. If the task ends, and leaves
+/// the list of tasks and the history between two readings, the sequence ends without the final state.
 public struct TaskProgressSequence: AsyncSequence, Sendable {
     /// The sequence yields readings of progress.
     public typealias Element = TaskProgress
@@ -166,7 +167,7 @@ public struct TaskProgressSequence: AsyncSequence, Sendable {
             self.interval = interval
         }
 
-        /// Returns the next reading, or nil after the reading with the final state. If the Swift task is cancelled,
+        /// Returns the next reading, or nil at the end of the sequence. If the Swift task is cancelled,
         /// throws `CancellationError`.
         public mutating func next() async throws -> TaskProgress? {
             guard interval >= .milliseconds(100) else {
@@ -175,7 +176,13 @@ public struct TaskProgressSequence: AsyncSequence, Sendable {
             }
             while last?.state.hasEnded != true {
                 if last != nil { try await Task.sleep(for: interval) }
-                let reading = TaskProgress(try await session.task(task))
+                let reading: TaskProgress
+                do {
+                    reading = TaskProgress(try await session.task(task))
+                } catch let error as BackhaulError where error.status == .notFound && last != nil {
+                    // The task has ended, its event was acknowledged, and the history does not keep the task.
+                    return nil
+                }
                 guard reading != last else { continue }
                 last = reading
                 return reading

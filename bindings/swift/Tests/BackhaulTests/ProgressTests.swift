@@ -79,6 +79,24 @@ struct ProgressTests: EmbeddedTests {
         await application.close()
     }
 
+    @Test("if a task's end is acknowledged between two readings, and no history keeps the task, the progress ends")
+    func ofAcknowledgedTask() async throws {
+        let application = try await open()
+        var configuration = SessionConfiguration(identifier: "s")
+        configuration.historyLimit = .noTasks
+        let session = try await application.createSession(configuration)
+        let suspended = Request(url: server.url("slow"), startsSuspended: true)
+        let id = try await session.enqueue([suspended])[0].taskID
+        var readings = session.progress(of: id, every: .milliseconds(100)).makeAsyncIterator()
+        let first = try await readings.next()
+        #expect(first?.state == .suspended)
+        try await session.cancel(.ids(id))
+        try await session.acknowledge(try await session.poll().events)
+        let last = try await readings.next()
+        #expect(last == nil)
+        await application.close()
+    }
+
     @Test("if the interval between progress readings is too short, the interval is refused")
     func badInterval() async throws {
         let application = try await open()
