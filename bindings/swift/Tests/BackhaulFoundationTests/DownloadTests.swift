@@ -171,6 +171,29 @@ struct DownloadTests {
         #expect(!FileManager.default.fileExists(atPath: location.path))
     }
 
+    @Test("the file of another API's task is not removed, even if it has the name of this module's own files")
+    func otherFile() async throws {
+        let name = "other-file"
+        _ = try World.server.serve(name, content(10))
+        let (recorder, path) = (Recorder(), World.server.path("download-77"))
+        let session = BackgroundURLSession(
+            configuration: World.configuration(name), delegate: recorder, delegateQueue: nil)
+        // The listing opens the session.
+        #expect(await session.allTasks.isEmpty)
+        let application = try await Application.open(
+            "org.example.tests", store: World.server.path("store"), hosting: .embedded)
+        let other = try await application.attachSession(name, role: .produce)
+        // The key gives the task the identifier 77.
+        let request = Request(url: World.server.url(name), destination: path, idempotencyKey: "urlsession-77")
+        _ = try await other.enqueue([request])
+        let ended = try #require(await recorder.untilCompleted())
+        #expect(ended.task.taskIdentifier == 77 && ended.error == nil)
+        session.finishTasksAndInvalidate()
+        _ = await recorder.messages { if case .invalid = $0 { true } else { false } }
+        #expect(FileManager.default.fileExists(atPath: path))
+        await application.close()
+    }
+
     @Test(
         "if the session accepts all statuses, the download of an error page succeeds, as on Apple's systems",
         arguments: [("absent", 404), ("secret/a", 401)])

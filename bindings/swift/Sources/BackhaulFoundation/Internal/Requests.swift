@@ -116,6 +116,7 @@ private func downloadName(_ identifier: Int) -> String { "download-\(identifier)
 /// the engine does not remove it.
 func isOwnDownload(_ location: URL, of identifier: Int) -> Bool {
     location.lastPathComponent == downloadName(identifier)
+        && (try? downloadPath(identifier, location)) == location.path
 }
 
 /// Converts a date to Unix time in milliseconds. The result is nil for NaN, for infinity, and for a date before 1970.
