@@ -180,7 +180,6 @@ final class Delivery {
             unacknowledged.append(event.id)
             unacknowledgedTasks.append(ending.taskID)
             try flush(consumer)
-            ExitAcknowledgements.end(event.id)
         case .sessionFinished(let ending):
             finished.append(ending.id)
             core.finishedRound = ending.round
@@ -209,6 +208,7 @@ final class Delivery {
 
     private func flush(_ consumer: BlockingSession) throws(BackhaulError) {
         try consumer.run(.acknowledge(unacknowledged))
+        for event in unacknowledged { ExitAcknowledgements.end(event) }
         core.areAcknowledged(unacknowledgedTasks)
         (unacknowledged, unacknowledgedTasks) = ([], [])
     }

@@ -22,7 +22,7 @@ enum ExitAcknowledgements {
         if isFirst { atexit { ExitAcknowledgements.perform() } }
     }
 
-    /// Records that the delivering thread acknowledges the event itself.
+    /// Records that the delivering thread has acknowledged the event itself.
     static func end(_ event: EventID) { state.with { $0.begun[event] = nil } }
 
     private static func perform() {
