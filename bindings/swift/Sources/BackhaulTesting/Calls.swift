@@ -29,7 +29,7 @@ func check(_ text: String, _ name: String) throws {
 
 func hasNUL(_ text: String) -> Bool { text.utf8.contains(0) }
 
-func milliseconds(_ timeout: Duration) -> Int32 { Int32(clamping: Int64(timeout / .milliseconds(1))) }
+func milliseconds(_ timeout: Duration) -> Int32 { Int32(clamping: timeout.wholeMilliseconds) }
 
 func withOptionalText<Result>(
     _ text: String?, _ body: (UnsafePointer<CChar>?) throws -> Result

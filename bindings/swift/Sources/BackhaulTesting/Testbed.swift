@@ -186,7 +186,7 @@ public final class Testbed: @unchecked Sendable {
     /// Lets time pass at once. First waits until the daemon has done what it can do at the present time, such as the
     /// handling of a response. Then moves the clocks of the present daemon and of later daemons. Timers that are due
     /// run.
-    public func pass(_ duration: Duration) { bht_pass(pointer, UInt64(max(0, duration / .milliseconds(1)))) }
+    public func pass(_ duration: Duration) { bht_pass(pointer, UInt64(clamping: duration.wholeMilliseconds)) }
 
     /// The time of the daemon, in Unix milliseconds.
     public var nowMilliseconds: Int64 { bht_now(pointer) }

@@ -53,6 +53,13 @@ struct StoryTests {
         #expect(throws: BackhaulError.self) { try Testbed(directory: testbed.directory + "\0") }
     }
 
+    @Test("a time-out that is longer than any wait is shortened")
+    func longTimeout() async throws {
+        let testbed = try Testbed()
+        let file = try testbed.serve("/file", Array("content".utf8))
+        try await file.waitForRequests(0, timeout: .seconds(Int64.max))
+    }
+
     @Test("two hours of Retry-After pass at once")
     func clock() async throws {
         let testbed = try Testbed()
