@@ -47,7 +47,7 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     }
 
     /// The state of the task.
-    public var state: State { inner.with { $0.publicState } }
+    public var state: State { inner.with { $0.state } }
     /// The last response. While a download runs, the response has the status and the size, and the URL of the request.
     /// After the end of a task, the response has all header fields, and the URL after redirects. If the engine has
     /// continued an interrupted download, the status is 206, and the file is complete.
@@ -223,8 +223,6 @@ struct TaskInner {
     var keptTask: TaskID?
     /// Why the task cannot be enqueued: it was made from invalid resume data, or from a URL that is no file URL.
     var unusable: URLError?
-
-    var publicState: BackgroundURLSessionTask.State { state }
 
     /// The change that gives the engine's task the time `earliestBegin`.
     var startChange: StartChange { earliestBegin.flatMap(milliseconds).map { StartChange.at($0) } ?? .removed }
