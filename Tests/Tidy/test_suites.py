@@ -83,6 +83,12 @@ def test_tests_do_not_run_again_if_many_fail(suites, tmp_path, monkeypatch, caps
     assert "ran again" not in capsys.readouterr().out
 
 
+def test_a_suite_that_succeeds_but_writes_no_report_fails(suites, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(suites, "REPORTS", tmp_path / "reports")
+    assert suites.run([suites.Suite("one", "a test", ["true"], "one.xml")]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 1 failed"
+
+
 def test_a_suite_starts_when_its_builds_are_complete_and_not_before(suites, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(suites, "REPORTS", tmp_path / "reports")
     built, script = tmp_path / "built", tmp_path / "script"
