@@ -127,6 +127,18 @@ def test_a_purge_leaves_no_file(release, layer, system, debs):
     assert one.files() == before
 
 
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_purge_removes_the_links_of_the_unit_of_the_worker_that_only_the_administrator_enables(
+        release, layer, system, debs):
+    one = system(*layer(release, "systemd", "systemd", files=debs))
+    link = one.root / "etc/systemd/system/multi-user.target.wants/backhaul-worker.service"
+    assert not link.is_symlink()
+    one.sh("systemctl enable backhaul-worker.service", user=0)
+    assert link.is_symlink()
+    one.sh("apt-get -qy purge backhaul", user=0)
+    assert not link.is_symlink()
+
+
 def test_a_host_in_swift_depends_on_the_installed_package_by_path(layer, system, debs, server):
     """The compiler of this machine is mounted into the system."""
     compiling = system(*layer("bookworm", "swift", "g++", "pkg-config", "libncurses6", "libxml2", "libcurl4",

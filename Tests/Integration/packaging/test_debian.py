@@ -80,3 +80,37 @@ def test_a_tag_of_a_release_must_have_the_version_of_the_header_and_a_date_in_th
     checked = release(tmp_path, tag, changelog)
     assert (checked.returncode != 0) == bool(reason)
     assert reason in checked.stderr
+
+
+@pytest.fixture
+def maintainer_script(tmp_path):
+    """Returns a function that runs a script of the package `backhaul` with fakes of the tools, in a system where
+    systemd runs. The result is the commands that the script ran."""
+    log = tmp_path / "log"
+    for tool in ("systemctl", "deb-systemd-invoke", "deb-systemd-helper"):
+        (tmp_path / tool).write_text(f'#!/bin/sh\necho "{tool} $*" >>"{log}"\n')
+        (tmp_path / tool).chmod(0o755)
+
+    def run(name, *words):
+        log.write_text("")
+        text = (DEBIAN / f"backhaul.{name}").read_text().replace("/run/systemd/system", str(tmp_path))
+        subprocess.run(["sh", "-c", text, name, *words], check=True, env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+        return log.read_text().splitlines()
+
+    return run
+
+
+def test_an_upgrade_reloads_the_unit_of_the_worker_and_restarts_it_only_if_it_runs(maintainer_script):
+    assert maintainer_script("prerm", "upgrade", "1.1") == []
+    assert maintainer_script("postinst", "configure", "1.0")[-2:] == [
+        "systemctl --system daemon-reload", "deb-systemd-invoke try-restart backhaul-worker.service"]
+
+
+def test_an_installation_starts_no_worker(maintainer_script):
+    assert maintainer_script("postinst", "configure", "")[-1] == "systemctl --system daemon-reload"
+
+
+def test_a_removal_stops_the_worker_and_a_purge_forgets_that_it_was_enabled(maintainer_script):
+    assert maintainer_script("prerm", "remove") == ["deb-systemd-invoke stop backhaul-worker.service"]
+    assert maintainer_script("postrm", "remove") == ["systemctl --system daemon-reload"]
+    assert maintainer_script("postrm", "purge") == ["deb-systemd-helper purge backhaul-worker.service"]
