@@ -274,6 +274,15 @@ def test_uninstall_with_destdir_keeps_the_empty_folders_of_other_programs(tmp_pa
     assert set(tmp_path.rglob("*")) == kept
 
 
+@pytest.mark.parametrize("stage", [True, False], ids=["with_destdir", "without_destdir"])
+def test_a_text_that_cannot_be_made_is_an_error_and_not_an_empty_file(tmp_path, stage):
+    prefix, *destdir = ("/usr", tmp_path) if stage else (f"{tmp_path}/usr",)
+    ended = subprocess.run([PROJECT / "packaging" / "place", "install", prefix, f"{prefix}/lib", "1.0", *destdir],
+                           input="text packaging/absent.in lib/text\n", cwd=PROJECT, text=True, check=False)
+    assert ended.returncode != 0
+    assert not (tmp_path / "usr/lib/text").exists()
+
+
 def test_uninstall_with_destdir_fails_if_the_names_of_the_manual_pages_are_not_known(tmp_path):
     for folder in ("packaging", "include"):
         shutil.copytree(PROJECT / folder, tmp_path / folder)
