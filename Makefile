@@ -30,7 +30,7 @@ SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --
     -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
     -Xswiftc -enforce-exclusivity=unchecked $(addprefix -Xcc ,$(C_HARDENING)) -Xlinker --gc-sections \
     -Xlinker --icf=all -Xlinker -z -Xlinker now
-LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlinker -soname=libbackhaul.so.1 \
+LIBRARY_LINK := -Xlinker "--version-script=$(CURDIR)/packaging/symbols.map" -Xlinker -soname=libbackhaul.so.1 \
     -Xlinker -z -Xlinker nodelete
 
 # The pages of the manual that are made from the help and the documents.
@@ -202,6 +202,8 @@ site-test: site ## test the site: two builds, its links, its pages in Chromium, 
 	@scripts/test site
 
 packages: ## the Debian packages, the wheel and the tarball, in build/packages
+	@case "$(CURDIR)" in *' '*) echo "The path of the checkout has a blank, and the configure script of libcurl" \
+	    "refuses this; move the checkout to another folder." >&2; exit 1; esac
 	@scripts/setup build packages
 	@$(MAKE) --no-print-directory all $(MAN3) $(MANUAL)
 	@packaging/make-packages $(VERSION)

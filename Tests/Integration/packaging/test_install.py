@@ -201,6 +201,28 @@ def test_a_moved_checkout_builds_its_modules_again(tmp_path):
     assert {path.name for path in (after / "build").iterdir() if path.is_dir()} == {"lib"}
 
 
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout whose path has a blank."""
+    folder = tmp_path / "a checkout"
+    folder.mkdir()
+    for name in ("Makefile", "Package.swift", "Sources", "bindings", "include", "packaging"):
+        (folder / name).symlink_to(PROJECT / name)
+    return folder
+
+
+def test_the_linker_gets_the_path_of_a_checkout_with_a_blank_as_one_word(checkout):
+    printed = output("make", "--no-print-directory", "--dry-run", "build/lib/libbackhaul.so.1", cwd=checkout)
+    [command] = [line for line in printed.splitlines() if line.startswith("swift build")]
+    assert f"--version-script={checkout}/packaging/symbols.map" in shlex.split(command)
+
+
+def test_the_packages_are_not_made_in_a_checkout_whose_path_has_a_blank(checkout):
+    ended = subprocess.run(["make", "packages"], cwd=checkout, capture_output=True, text=True, check=False)
+    assert ended.returncode != 0
+    assert "refuses this; move the checkout to another folder." in ended.stderr
+
+
 def test_uninstall_removes_a_folder_that_contains_only_the_installation(prefix):
     make("install", f"PREFIX={prefix}")
     make("uninstall", f"PREFIX={prefix}")
