@@ -274,6 +274,18 @@ def no_ldconfig(tmp_path):
     return {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
 
 
+@pytest.mark.parametrize("action", ["install", "uninstall"])
+@pytest.mark.parametrize("user, status", [(1000, 0), (0, 1)], ids=["user", "root"])
+def test_for_a_user_who_cannot_run_ldconfig_the_command_for_root_is_printed(no_ldconfig, action, user, status):
+    program = Path(no_ldconfig["PATH"].split(":")[0]) / "id"
+    program.write_text(f"#!/bin/sh\necho {user}\n")
+    program.chmod(0o755)
+    ended = subprocess.run([PROJECT / "packaging" / "reload-ld", action, "/usr/lib"], env=no_ldconfig,
+                           capture_output=True, text=True, check=False)
+    assert ended.returncode == status
+    assert ("Run this command: sudo ldconfig" in ended.stdout) == (user != 0)
+
+
 def test_an_installation_with_destdir_is_below_destdir_and_does_not_change_the_system(tmp_path, no_ldconfig):
     place = tmp_path / "place"
     make("install", "PREFIX=/usr", f"DESTDIR={place}", env=no_ldconfig)
