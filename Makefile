@@ -73,11 +73,11 @@ $(COMMAND): $(SWIFT_SOURCES) $(LIBRARY)
 	@mkdir -p $(@D)
 	cp --remove-destination $(BUILD)/swift/release/release/backhaul $@
 
-# The daemon finds the library in an installation, and beside it.
+# The daemon finds the library in an installation, also in the folder of an architecture, and beside it.
 $(DAEMON): Sources/backhauld/main.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(CC) $(C_FLAGS) $(C_HARDENING) -g0 -fPIE -pie -o $@ $< -L$(BUILD)/lib -lbackhaul -Wl,-z,relro,-z,now \
-	    -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../lib:$$ORIGIN/../../lib64'
+	    -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../lib:$$ORIGIN/../../lib64:$$ORIGIN/../../lib/'"$$(uname -m)-linux-gnu"
 
 TESTING_FLAGS := $(filter-out -pedantic,$(C_FLAGS)) $(C_HARDENING) -g0 -fPIC -fvisibility=hidden -pthread
 

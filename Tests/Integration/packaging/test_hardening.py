@@ -51,7 +51,7 @@ def test_functions_with_buffers_on_the_stack_have_canaries(file):
 def test_a_library_is_searched_for_only_in_folders_of_the_system_and_of_the_installation(file):
     paths = re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*)\]", readelf("--dynamic", file))
     folders = [folder for path in paths for folder in path.split(":")]
-    assert all(re.fullmatch(r"\$ORIGIN(/\.\./\.\./lib(64)?)?", folder) for folder in folders), folders
+    assert all(re.fullmatch(r"\$ORIGIN(/\.\./\.\./lib(64|/\w+-linux-gnu)?)?", folder) for folder in folders), folders
     assert bool(folders) == (file == DAEMON)
 
 

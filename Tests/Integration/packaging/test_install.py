@@ -1,6 +1,7 @@
 """`make install` installs files, programs find these files, and `make uninstall` removes the files."""
 
 import os
+import platform
 import shlex
 import shutil
 import subprocess
@@ -111,6 +112,14 @@ def test_a_program_built_with_pkg_config_and_rpath_finds_the_library_in_any_fold
     assert (usage.returncode, usage.stderr) == (2, "usage: photos STORE [LIST]\n")
     version = output("pkg-config", "--modversion", "backhaul", env=variables).strip()
     assert version == output(prefix / "bin" / "backhaul", "--version", env=variables).split()[-1]
+
+
+@pytest.mark.parametrize("folder", ["lib", "lib64", f"lib/{platform.machine()}-linux-gnu"])
+def test_the_installed_daemon_finds_the_library_also_in_the_folder_of_an_architecture(prefix, folder):
+    make("install", f"PREFIX={prefix}", f"LIBDIR={prefix}/{folder}")
+    daemon = prefix / "libexec" / "backhaul" / "backhauld"
+    found = f"libbackhaul.so.1 => {daemon.parent}/../../{folder}/libbackhaul.so.1 "
+    assert found in output("ldd", daemon, env=environment())
 
 
 @pytest.mark.parametrize("target", ["install", "uninstall"])
