@@ -30,8 +30,14 @@ def configure(folder, prefix, version):
                            "-DCMAKE_C_COMPILER=clang"], capture_output=True, text=True, check=False)
 
 
-def test_a_program_built_with_cmake_finds_the_library_in_any_folder(prefix, tmp_path):
-    configured = configure(tmp_path, prefix, "1.0")
+@pytest.mark.parametrize("is_link", [False, True], ids=["folder", "link"])
+def test_a_program_built_with_cmake_finds_the_library_in_any_folder_and_through_a_link_to_lib(
+        prefix, tmp_path, is_link):
+    """In Debian, /lib is a link to /usr/lib, and CMake may find /lib first."""
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "lib").symlink_to(prefix / "lib")
+    configured = configure(tmp_path, root if is_link else prefix, "1.0")
     assert configured.returncode == 0, configured.stdout + configured.stderr
     subprocess.run(["cmake", "--build", tmp_path / "built"], check=True, capture_output=True)
     usage = subprocess.run([tmp_path / "built" / "photos"], env={}, capture_output=True, text=True, check=False)
