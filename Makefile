@@ -215,6 +215,7 @@ packages-test: packages ## install the packages in bare systems, use, upgrade an
 # Installed programs and the pkg-config file have the path, so it must not depend on the present folder.
 check-prefix:
 	@case '$(PREFIX)' in /*) ;; *) echo "PREFIX is '$(PREFIX)', a relative path; give an absolute path." >&2; exit 1; esac
+	@case '$(PREFIX)' in ?*/) echo "PREFIX is '$(PREFIX)'; leave out the slash at its end." >&2; exit 1; esac
 	@case '$(LIBDIR)' in '$(PREFIX)'/*) ;; *) echo "LIBDIR is '$(LIBDIR)', which is not below PREFIX." >&2; exit 1; esac
 
 install: check-prefix all $(MAN3) $(MANUAL) ## install below PREFIX (default /usr/local), inside DESTDIR

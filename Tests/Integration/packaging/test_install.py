@@ -132,6 +132,14 @@ def test_a_relative_prefix_is_refused(target, given):
     assert not (PROJECT / given / "bin" / "backhaul").exists()
 
 
+@pytest.mark.parametrize("target", ["install", "uninstall"])
+def test_a_prefix_with_a_slash_at_its_end_is_refused(tmp_path, target):
+    ended = subprocess.run(["make", target, f"PREFIX={tmp_path}/", f"LIBDIR={tmp_path}/lib"], cwd=PROJECT,
+                           capture_output=True, text=True, check=False)
+    assert ended.returncode != 0
+    assert f"PREFIX is '{tmp_path}/'; leave out the slash at its end." in ended.stderr
+
+
 def test_make_install_prints_how_programs_find_the_library_in_another_folder(prefix):
     printed = make("install", f"PREFIX={prefix}")
     folder = shlex.quote(f"{prefix}/lib")
