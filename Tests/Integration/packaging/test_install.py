@@ -202,12 +202,17 @@ def test_a_swift_package_with_tests_builds_beside_two_installations(system, pref
     assert run(program, LD_LIBRARY_PATH=str(prefix / "lib")) == "true\n"
 
 
+def setup_in(checkout):
+    """Makes a checkout that has only the script scripts/setup. Returns the path of the script."""
+    setup = checkout / "scripts" / "setup"
+    setup.parent.mkdir(parents=True)
+    shutil.copy(PROJECT / "scripts" / "setup", setup)
+    return setup
+
+
 def test_a_moved_checkout_builds_its_modules_again(tmp_path):
     before, after = tmp_path / "before", tmp_path / "after"
-    setup = before / "scripts" / "setup"
-    setup.parent.mkdir(parents=True)
-    setup.write_bytes((PROJECT / "scripts" / "setup").read_bytes())
-    setup.chmod(0o755)
+    setup = setup_in(before)
     for name in ("swift", "planted", "venv", "packages-venv", "lib"):
         (before / "build" / name).mkdir(parents=True)
     for _ in range(2):
@@ -216,6 +221,32 @@ def test_a_moved_checkout_builds_its_modules_again(tmp_path):
     before.rename(after)
     assert f"The checkout was at {before} before" in output(after / "scripts" / "setup", "build")
     assert {path.name for path in (after / "build").iterdir() if path.is_dir()} == {"lib"}
+
+
+FAKE_PYTHON = """#!/bin/sh
+case "$*" in
+    --version) echo "Python {version}" ;;
+    "-m venv "*) mkdir -p "$3/bin" && ln -s /bin/true "$3/bin/pip" ;;
+esac
+"""
+
+
+def test_another_version_of_python_and_other_requirements_make_the_virtual_environment_again(tmp_path):
+    setup, python = setup_in(tmp_path), tmp_path / "programs" / "python3"
+    requirements = tmp_path / "docs" / "site" / "requirements.txt"
+    for folder in (python.parent, requirements.parent):
+        folder.mkdir(parents=True)
+
+    def is_made(version, text):
+        python.write_text(FAKE_PYTHON.format(version=version))
+        python.chmod(0o755)
+        requirements.write_text(text)
+        return "Making a Python environment" in output(
+            setup, "site", env=environment(PATH=f"{python.parent}:{os.environ['PATH']}"))
+
+    assert is_made("3.11.2", "one==1\n") and not is_made("3.11.2", "one==1\n")
+    assert is_made("3.13.5", "one==1\n") and not is_made("3.13.5", "one==1\n")
+    assert is_made("3.13.5", "one==2\n")
 
 
 @pytest.fixture
