@@ -1,6 +1,7 @@
 """The tarball in bare systems: it brings all libraries that differ between distributions."""
 
 import stat
+import tarfile
 
 import pytest
 from conftest import CONTENT
@@ -37,6 +38,11 @@ def test_the_unit_of_the_worker_names_the_installed_program(unpacked, prefix):
     unit = unpacked.root / prefix[1:] / "lib/systemd/system/backhaul-worker.service"
     assert f'ExecStart="{prefix}/bin/backhaul" worker' in unit.read_text()
     assert stat.S_IMODE(unit.stat().st_mode) == 0o644
+
+
+def test_each_user_may_read_each_file_and_only_root_may_change_it(tarball):
+    with tarfile.open(tarball) as files:
+        assert {member.mode for member in files if not member.issym()} == {0o644, 0o755}
 
 
 def test_the_programs_also_run_where_the_tarball_was_unpacked(unpacked, server):
