@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -247,6 +248,26 @@ def test_another_version_of_python_and_other_requirements_make_the_virtual_envir
     assert is_made("3.11.2", "one==1\n") and not is_made("3.11.2", "one==1\n")
     assert is_made("3.13.5", "one==1\n") and not is_made("3.13.5", "one==1\n")
     assert is_made("3.13.5", "one==2\n")
+
+
+def test_two_set_ups_at_a_time_install_no_package_without_the_policy_that_starts_no_server(tmp_path):
+    policy, programs = tmp_path / "system" / "policy-rc.d", tmp_path / "programs"
+    for folder in (policy.parent, programs):
+        folder.mkdir()
+    log = tmp_path / "log"
+    for name, line in (("id", "echo 0"), ("dpkg-query", ":"), ("apt-get", f'sleep 0.5; ls "{policy}" >>"{log}" 2>&1')):
+        (programs / name).write_text(f"#!/bin/sh\n{line}\n")
+        (programs / name).chmod(0o755)
+    running = []
+    for name in ("one", "two"):
+        setup = setup_in(tmp_path / name)
+        setup.write_text(setup.read_text().replace("/usr/sbin/policy-rc.d", str(policy)))
+        running.append(subprocess.Popen([setup, "build"], stdout=subprocess.DEVNULL,
+                                        env=environment(PATH=f"{programs}:{os.environ['PATH']}")))
+        time.sleep(0.2)
+    assert [process.wait() for process in running] == [0, 0]
+    assert log.read_text().splitlines() == [str(policy)] * 4
+    assert not policy.exists()
 
 
 @pytest.fixture
