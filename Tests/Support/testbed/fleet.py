@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -26,7 +27,7 @@ class Database:
 
     def __init__(self, name="database", primary=None):
         # The path of the socket must be short.
-        self.folder = Path(f"/tmp/backhaul-{name}-{os.getpid()}")
+        self.folder = Path(tempfile.mkdtemp(prefix=f"backhaul-{name}-", dir="/tmp"))
         # A killed process loses nothing that it has not synced.
         self._options = [*(["--replica-of", primary.folder] if primary else []), "fsync=off"]
         self.start()
