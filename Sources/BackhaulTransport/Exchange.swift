@@ -42,6 +42,8 @@ struct Exchange {
     var proxy: String?
     /// The server and the credentials of a request for an object of S3; nil before they are known.
     var s3: S3Access?
+    /// When the request first needed a file of certificates, in milliseconds of the boot clock; nil before that.
+    var certificatesNeededAt: Int64?
     var state = State.preparing(reads: nil)
     var timing = HopTiming()
     var authentication = AuthExchange()

@@ -15,4 +15,6 @@ struct ResendReasons: OptionSet {
     static let longChallenge = ResendReasons(rawValue: 8)
     /// The bucket of S3 is in another region than the request was signed for.
     static let otherRegion = ResendReasons(rawValue: 16)
+    /// libcurl could not use the client certificate with its key. They may have been read during a renewal.
+    static let unusableCertificate = ResendReasons(rawValue: 32)
 }

@@ -216,6 +216,8 @@ public final class Transport {
         switch transfer.exchange.state {
         case .waitingForHead where transfer.mayLackMemory(result) && transfer.mayRepeat(for: .lackOfMemory):
             sendAgain(transfer, for: .lackOfMemory)
+        case .waitingForHead where result == CURLE_SSL_CERTPROBLEM && transfer.mayRepeat(for: .unusableCertificate):
+            sendAgain(transfer, for: .unusableCertificate)
         case .waitingForHead, .stopped(.violation):
             if isRestOfEarlierResponse, transfer.mayRepeat(for: .brokenResponse) {
                 sendAgain(transfer, for: .brokenResponse)

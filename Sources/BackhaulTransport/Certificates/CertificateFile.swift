@@ -17,6 +17,9 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
     /// The largest accepted size in bytes. Usual bundles of authorities have at most 250 KB.
     private static let sizeLimit = 4 << 20
 
+    /// Whether the file has a client certificate, or the key of one. A key fits only its own certificate.
+    var isOfClient: Bool { kind == .certificate || kind == .key }
+
     /// The text that names the file in a message.
     var description: String {
         switch kind {

@@ -32,11 +32,17 @@ final class CertificateLoader {
 
     init(_ loop: Loop) { self.loop = loop }
 
-    /// Returns the file's content if the file was checked less than a second ago. Otherwise returns nil, and calls
-    /// `then` one time after the read. If the loader is freed before the end of the read, `then` is not called.
-    func obtain(_ file: CertificateFile, then: @escaping (Failure?) -> Void) throws(Failure) -> Certificates? {
+    /// Returns the file's content if the file was checked less than a second ago, or since `time`. Otherwise returns
+    /// nil, and calls `then` one time after the read. If the loader is freed before the end of the read, `then` is not
+    /// called.
+    /// - time: when the request began to wait for its files. If a check of a file takes more than a second, the request
+    ///   still uses the files that were checked before.
+    func obtain(
+        _ file: CertificateFile, since time: Int64, then: @escaping (Failure?) -> Void
+    ) throws(Failure) -> Certificates? {
         var entry = entries[file] ?? Entry()
-        if let known = entry.known, entry.checkedAt + Self.freshMilliseconds > loop.now { return known }
+        let isFresh = entry.checkedAt >= time || entry.checkedAt + Self.freshMilliseconds > loop.now
+        if let known = entry.known, isFresh { return known }
         if entry.waiting.isEmpty { try read(file, unlessUnchanged: entry.known) }
         entry.waiting.append(then)
         if entries.count >= Self.fileLimit { entries = entries.filter { !$0.value.waiting.isEmpty } }
@@ -45,9 +51,7 @@ final class CertificateLoader {
     }
 
     /// Makes the loader check each file again at its next use, because the user may have corrected the file.
-    func expireAll() {
-        for file in entries.keys { entries[file]?.checkedAt = 0 }
-    }
+    func expireAll() { expire { _ in true } }
 
     /// Waits up to 100 ms for the threads. Threads that still hang continue, but do not use this object any more.
     func close() {
@@ -95,10 +99,16 @@ final class CertificateLoader {
         }
     }
 
+    private func expire(where isExpired: (CertificateFile) -> Bool) {
+        for file in entries.keys where isExpired(file) { entries[file]?.checkedAt = 0 }
+    }
+
     private func take(_ item: Finished) {
         guard let entry = entries.removeValue(forKey: item.file) else { return }
         switch item.result {
         case .success(let known):
+            // A renewal replaces a certificate together with its key, so the other file is checked again, too.
+            if known !== entry.known, item.file.isOfClient { expire { $0.isOfClient } }
             entries[item.file] = Entry(known: known, checkedAt: loop.now)
             for then in entry.waiting { then(nil) }
         case .failure(let failure):

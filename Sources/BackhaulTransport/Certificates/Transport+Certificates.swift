@@ -33,7 +33,9 @@ extension Transport {
     ) throws(Failure) -> Certificates? {
         let file = CertificateFile(kind: kind, path: path)
         let id = ObjectIdentifier(transfer)
-        let found = try certificateLoader.obtain(file) { [weak self, weak transfer] failure in
+        let time = transfer.exchange.certificatesNeededAt ?? now
+        transfer.exchange.certificatesNeededAt = time
+        let found = try certificateLoader.obtain(file, since: time) { [weak self, weak transfer] failure in
             guard let self, let transfer, active[id] === transfer, !transfer.isOver else { return }
             transfer.waits(for: nil)
             guard let failure else { return begin(transfer) }

@@ -7,11 +7,12 @@ import signal
 
 import pytest
 
-from backhaul import Hosting, Status, TaskState
+from backhaul import Hosting, Proxy, Status, TaskState
 
 from servers.hung import hung_mount
 from testbed.host import until
 from transport.conftest import QUICK, Authority
+from transport.silence import SilentTunnel
 
 OPTIONS = ["ca_file", "client_certificate", "client_key"]
 
@@ -26,6 +27,18 @@ def options(authority):
 def hung(tmp_path):
     with hung_mount(tmp_path / "hung") as folder:
         yield folder / "file.pem"
+
+
+class RenewingTunnel(SilentTunnel):
+    """A proxy that calls `renew` before it opens a tunnel. The engine has read the certificate files before that."""
+
+    def __init__(self, renew):
+        super().__init__()
+        self._renew = renew
+
+    def _serve(self, connection):
+        self._renew()
+        super()._serve(connection)
 
 
 def ended(one):
@@ -123,6 +136,16 @@ def test_a_corrected_certificate_file_is_read_again(host, serve, authority, down
     one.session("again", ca_file=path, **{**QUICK, "maximum_attempts": 1})
     one.download(server.url + "/a", downloads / "b")
     assert ended(one).state is TaskState.SUCCEEDED
+
+
+def test_a_key_that_is_renewed_after_its_certificate_fails_no_attempt(fetch, serve, authority, tmp_path):
+    key = tmp_path / "key.pem"
+    shutil.copy(authority.client("before"), key)
+    renewed = authority.client("renewed")
+    with RenewingTunnel(lambda: shutil.copy(renewed, key)) as proxy:
+        event = fetch(serve(authority.context()).url + "/a", ca_file=authority.file, client_certificate=renewed,
+                      client_key=key, proxy=Proxy(url=proxy.url))
+    assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 1), event
 
 
 def test_an_authority_that_was_removed_from_its_file_is_no_longer_trusted(host, serve, authority, downloads, tmp_path):
