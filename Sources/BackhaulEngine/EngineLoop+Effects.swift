@@ -168,7 +168,8 @@ extension EngineLoop {
     // MARK: Changed rows
 
     /// Passes changes of rows to running tasks, and notifies clients of the application about new events.
-    func apply(_ change: Change, tasksEndedOrStopped: RunnerEvent? = nil) {
+    /// - state: the state of the changed tasks if they have ended.
+    func apply(_ change: Change, tasksEndedOrStopped: RunnerEvent? = nil, as state: TaskState = .cancelled) {
         if let event = tasksEndedOrStopped {
             tasksStopped(change.lanes)
             for id in change.tasks {
@@ -178,7 +179,7 @@ extension EngineLoop {
             }
         }
         if tasksEndedOrStopped == .cancel {
-            base.counters.tasksEnded(change.tasks.count, as: .cancelled)
+            base.counters.tasksEnded(change.tasks.count, as: state)
             housekeeping.leftovers.sweep()
             housekeeping.requestBodies.sweep()
         }

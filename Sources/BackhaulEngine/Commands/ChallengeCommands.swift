@@ -43,7 +43,7 @@ struct ChallengeCommands {
                 guard let change, let challenge = openChallenge.withLock({ $0 }) else { return }
                 if response == .refuse {
                     engine.queue(engine.base.credentials.refused(challenge, session))
-                    engine.apply(change, tasksEndedOrStopped: .cancel)
+                    engine.apply(change, tasksEndedOrStopped: .cancel, as: .failed)
                 } else {
                     engine.queue(engine.base.credentials.responded(to: challenge, response, lifetime, session))
                     engine.tasks.scheduler.tasksWait(in: change.lanes, reload: true)

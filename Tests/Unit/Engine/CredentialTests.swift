@@ -144,6 +144,19 @@ struct CredentialTests {
         #expect(try challenges(session).isEmpty)
     }
 
+    @Test("the tasks of a refused challenge count as failed in the metrics")
+    func refusalInMetrics() throws {
+        let application = try store.open()
+        defer { application.close() }
+        let session = try session(application.createSession(configuration, .consume))
+        try enqueue(session, files: 2)
+        _ = try respond(session, try challenge(session, tasks: 2).id, .refuse)
+        _ = try eventsOfRound(session)
+        guard case .metrics(let text) = try reply(application.submit(.metrics)) else { throw Unexpected() }
+        #expect(text.contains(#"backhaul_ended_tasks_total{outcome="failed"} 2"#))
+        #expect(text.contains(#"backhaul_ended_tasks_total{outcome="cancelled"} 0"#))
+    }
+
     @Test("if a challenge does not offer Basic, the host may respond with header fields, but not with a password")
     func bearer() throws {
         origin.serve(
