@@ -11,8 +11,8 @@ struct TaskEndOperations {
 
     /// Ends tasks of one session: writes their outcomes and events. If all tasks of the session have ended, closes the
     /// round with a `session finished` event. Tasks that have ended or do not exist are skipped; returns nil when all
-    /// tasks are skipped.
-    func record(_ ends: [TaskEnd], now: Int64) throws(Failure) -> Change? {
+    /// tasks are skipped. `ofDependents`: whether the tasks end because tasks ended for which they waited.
+    func record(_ ends: [TaskEnd], ofDependents: Bool = false, now: Int64) throws(Failure) -> Change? {
         var found: Change?
         var newest = EventID.zero
         var groups: [GroupEnds] = []
@@ -36,7 +36,7 @@ struct TaskEndOperations {
             if ended.row.isAside { aside += 1 }
             if let group = ended.row.group { groups.append(GroupEnds(group, end.outcome.state)) }
             if let challenge = ended.row.challenge { waitedFor.insert(challenge) }
-            if position > ends.count { change.endedDependents.append(end.outcome.state) }
+            if ofDependents || position > ends.count { change.endedDependents.append(end.outcome.state) }
             let consequences = try dependencies.ended(end.task, in: end.outcome.state, now: now)
             pending += consequences.ends
             change.released.formUnion(consequences.lanes)
@@ -62,11 +62,11 @@ struct TaskEndOperations {
         change.released.formUnion(consequences.lanes)
         change.priority = max(change.priority, consequences.priority)
         guard !consequences.ends.isEmpty,
-            let ended = try record(consequences.ends, now: now)
+            let ended = try record(consequences.ends, ofDependents: true, now: now)
         else { return }
         change.released.formUnion(ended.released)
         change.priority = max(change.priority, ended.priority)
-        change.endedDependents += consequences.ends.map(\.outcome.state) + ended.endedDependents
+        change.endedDependents += ended.endedDependents
         if ended.hasLeftoverBodies { change.hasLeftoverBodies = true }
         change.closedChallenges += ended.closedChallenges
     }

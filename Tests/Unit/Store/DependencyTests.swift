@@ -194,6 +194,22 @@ struct DependencyTests {
         #expect(events.last?.kind == .sessionFinished)
     }
 
+    @Test("a task that waits for several cancelled tasks counts one time")
+    func countedOnce() throws {
+        let store = try store()
+        let session = try store.session()
+        let cancelled = try store.enqueue([upload(1), upload(2)], in: session)
+        let waits = cancelled.map { dependency(on: $0) }
+        let task = try store.enqueue([upload(3, after: waits)], in: session)[0]
+        let change = try store.run { transaction in
+            var selection = TaskSelection()
+            selection.ids = cancelled
+            return try transaction.control.apply(.cancel, to: selection, of: session, running: [], now: 3_000)
+        }
+        #expect(change.count == 2 && change.endedDependents == [.failed])
+        #expect(try ended(session, in: store)[task]?.state == .failed)
+    }
+
     @Test("all tasks of a chain can be cancelled by one command")
     func cancelledTogether() throws {
         let store = try store()
