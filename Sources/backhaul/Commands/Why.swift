@@ -61,10 +61,10 @@ struct Why: DescribedCommand {
         let tried = order.compactMap { groups[$0] }.filter { $0.count == 1 }.flatMap { $0.first }
         let facts = try gathering.facts(Set(order.map { $0.reason }), session, tried)
         let holds = try gathering.holds(Set(order.map { $0.reason }))
-        for group in order.compactMap({ groups[$0] }) {
-            let began = holds.filter { $0.reason.code == group.reason }.map(\.beganMilliseconds).filter { $0 > 0 }.min()
+        for key in order {
+            guard let group = groups[key] else { continue }
             let waitExplanation = group.waitExplanation(
-                facts, session: gathering.context.sessionName, began: began, now: Clock.wallMilliseconds,
+                facts, session: gathering.context.sessionName, began: key.began(holds), now: Clock.wallMilliseconds,
                 command: gathering.command)
             if output.isJSON {
                 try output.result(group.json(waitExplanation))

@@ -6,6 +6,14 @@ struct WaitingGroup {
     struct Key: Hashable {
         let reason: Reason?
         let text: String
+
+        /// Returns when the group began to wait, in Unix milliseconds. Nil if the start is not known. If no hold has
+        /// the sentence of the group, all holds with its reason count. The hold of a budget has another sentence.
+        func began(_ holds: [Hold]) -> Int64? {
+            let ofReason = holds.filter { $0.reason.code == reason }
+            let ofGroup = ofReason.filter { OptionNaming.spoken($0.reason.text) == text }
+            return (ofGroup.isEmpty ? ofReason : ofGroup).map(\.beganMilliseconds).filter { $0 > 0 }.min()
+        }
     }
 
     static let storedTransferLimit = 10

@@ -59,6 +59,14 @@ func task(
     }
 }
 
+func hold(_ reason: Reason, text: String, began: Int64) -> Hold {
+    sample(bh_hold(), { Hold($0) }) { hold, arena in
+        hold.reason = reason.rawValue
+        hold.reason_text = arena.text(text)
+        hold.began_ms = began
+    }
+}
+
 /// A task that has ended, with a URL that comes from elsewhere.
 func endedTask(
     _ id: UInt64, url: String, enqueued: Int64, lasted: Int64, size: UInt64, error: String? = nil

@@ -61,6 +61,20 @@ struct WaitingGroupTests {
         #expect(gathered(tasks).isEmpty)
     }
 
+    @Test("a group has the start of the hold with its sentence, or that of the first hold with its reason")
+    func began() {
+        let holds = [
+            hold(.battery, text: "at 20 %", began: evening - hour),
+            hold(.battery, text: "at 30 %", began: evening - minute),
+            hold(.budget, text: "the smallest", began: evening),
+        ]
+        let groups: [(Reason, String)] = [
+            (.battery, "at 30 %"), (.battery, "at 40 %"), (.budget, "a budget"), (.heat, "hot"),
+        ]
+        let starts = groups.map { WaitingGroup.Key(reason: $0.0, text: $0.1).began(holds) }
+        #expect(starts == [evening - minute, evening - hour, evening, nil])
+    }
+
     @Test("a group that waits for retries shows the time of the next retry, and the error of each transfer")
     func nextCheck() {
         let groups = gathered([
