@@ -328,6 +328,17 @@ def test_transfers_are_suspended_resumed_and_cancelled_from_kde(backhaul, deskto
     assert state(backhaul) == "cancelled"
 
 
+def test_a_job_ends_when_its_waiting_transfers_are_suspended(backhaul, desktop, observe):
+    desktop.serve(JOBS)
+    observe()
+    backhaul("add", "--retry-delay", "600", "http://127.0.0.1:9/a")
+    until(lambda: state(backhaul) == "waiting", "the wait for the retry")
+    desktop.until_calls("requestView")
+    backhaul("suspend", "--all")
+    assert desktop.until_calls("terminate") == QUIET
+    until(lambda: not (backhaul.store / "engine.socket").exists(), "the daemon's exit")
+
+
 def test_signals_of_another_program_change_nothing(backhaul, desktop, observe, serve):
     desktop.serve(JOBS)
     desktop.serve(FILES)

@@ -10,10 +10,13 @@ struct DesktopReading {
     var results: [SessionKey: RoundResult] = [:]
     /// The open challenges of each session that has some.
     var challenges: [SessionKey: [Challenge]] = [:]
+
+    /// Whether a session has transfers that run, or will soon.
+    var isActive: Bool { jobs.values.contains { !$0.isSuspended } }
 }
 
-/// Reads the sessions of a store for the desktop. While nothing runs, it has no connection to the engine, so that the
-/// daemon can exit.
+/// Reads the sessions of a store for the desktop. While nothing runs or will soon, it has no connection to the engine,
+/// so that the daemon can exit.
 final class DesktopSessions {
     private struct Record {
         var progress = RoundProgress()
@@ -54,12 +57,14 @@ final class DesktopSessions {
             last.running = 0
             last.jobs = suspendedJobs
         }
-        if last.running == 0 { disconnect() }
+        if !last.isActive { disconnect() }
         return last
     }
 
     /// A session that is opened, even by an observer, is recorded in the store. So the transfers are read only if one
-    /// runs, or the listing of sessions has changed. Otherwise each reading would cause another one.
+    /// runs or will soon, or the listing of sessions has changed. Otherwise each reading would cause another one. The
+    /// listing does not show that waiting transfers were suspended or held. While some will run soon, the connection
+    /// and its sessions stay open.
     private func readEngine() throws(CommandError) {
         let application = try connected()
         let (names, running) = try applications(application)
@@ -70,7 +75,7 @@ final class DesktopSessions {
                 present[SessionKey(application: name, name: info.identifier)] = state
             }
         }
-        guard running > 0 || last.running > 0 || present != listed else { return }
+        guard running > 0 || last.isActive || present != listed else { return }
         var reading = DesktopReading()
         // A result is found once, so it is reported even if a later session cannot be read.
         defer { last.results = reading.results }
