@@ -212,6 +212,20 @@ def test_a_new_notification_server_asks_again(backhaul, desktop, observe, guarde
     assert (again["replaces"], again["summary"]) == (0, summary)
 
 
+def test_a_new_notification_server_does_not_show_what_the_user_has_closed(backhaul, desktop, observe, guarded):
+    first = desktop.serve(NOTIFICATIONS)
+    observe()
+    server = guarded({"/a": b"1"})
+    backhaul("add", server.url + "/a")
+    notification(desktop)
+    desktop.emit(NOTIFICATIONS, NOTIFIER_PATH, NOTIFICATIONS, "NotificationClosed", 1, 2)
+    desktop.end_service(first)
+    desktop.serve(NOTIFICATIONS)
+    backhaul("add", "--session", "photos", server.url + "/a", "-o", "b")
+    assert "session photos" in notification(desktop, 2)["body"]
+    assert len(desktop.calls("Notify")) == 2
+
+
 def test_a_result_waits_for_a_notification_server(backhaul, desktop, observe, serve):
     observe()
     server = serve({"/a": b"1", "/b": b"2", "/c": b"3"})

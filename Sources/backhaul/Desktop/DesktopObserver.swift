@@ -129,8 +129,10 @@ final class DesktopObserver {
                 try showProgress()
             case .changed(_, let ranBefore):
                 if ranBefore {
+                    // The notifications on the desktop have gone, so the next server shows them again. The user has
+                    // closed the others.
+                    knownChallenges = knownChallenges.filter { !notifier.isShown(.credential($0.key)) }
                     notifier.forgetServer()
-                    knownChallenges = [:]
                 }
                 if bus.isRunning(DesktopService.notifications) {
                     try results.showWaiting()
