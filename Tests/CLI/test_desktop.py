@@ -433,6 +433,23 @@ def test_docks_get_no_progress_from_backhaul_if_kde_sends_it(backhaul, desktop, 
     assert not desktop.calls("Update")
 
 
+def test_docks_hide_the_progress_when_the_server_of_kde_starts(backhaul, desktop, observe, serve):
+    desktop.serve(NOTIFICATIONS)
+    observe()
+    backhaul("add", serve({"/a": CONTENT}, speed=len(CONTENT) // 20).url + "/a")
+
+    def shown(name):
+        values = [call["arguments"][1].get(name) for call in desktop.calls("Update")]
+        return [value for value in values if value is not None][-1:]
+
+    for value in (True, False):
+        until(lambda value=value: shown("progress-visible") == shown("count-visible") == [value], "the change")
+        if value:
+            desktop.serve(JOBS)
+    assert state(backhaul) == "running"
+    backhaul("cancel", "--all")
+
+
 def switches(process):
     """Returns how often the threads of the process have waited."""
     return sum(int(line.split()[1]) for task in Path(f"/proc/{process}/task").iterdir()

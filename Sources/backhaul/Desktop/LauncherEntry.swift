@@ -24,8 +24,13 @@ final class LauncherEntry {
         try update(properties)
     }
 
-    /// Shows only whether a credential is needed. KDE's server of jobs sends the other values for each job.
-    func show(isUrgent: Bool) throws(CommandError) { try update([("urgent", .bool(isUrgent))]) }
+    /// Shows only whether a credential is needed. KDE's server of jobs sends the other values for each job. Values that
+    /// were shown before its start are hidden.
+    func show(isUrgent: Bool) throws(CommandError) {
+        try update([
+            ("progress-visible", .bool(false)), ("count-visible", .bool(false)), ("urgent", .bool(isUrgent)),
+        ])
+    }
 
     private func update(_ properties: [(name: String, value: BusValue)]) throws(CommandError) {
         // Nothing is on the icon before the first signal.
