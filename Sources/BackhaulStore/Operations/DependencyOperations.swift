@@ -214,7 +214,8 @@ private struct TakenResponse {
             return Failure(
                 .badResponse,
                 "the engine does not have the whole body of the response to task \(predecessor.rawValue), which this "
-                    + "task waited for: it is longer than 65,536 bytes, took longer than 30 seconds, or was lost")
+                    + "task waited for: it is longer than 65,536 bytes, took longer than 30 seconds, was lost, or is "
+                    + "that of an upload to S3 in several parts; take a value from a header instead")
         }
         if let place = dependency.url {
             guard let reference = try text(at: place), !reference.isEmpty else { return missing(place) }

@@ -11,7 +11,7 @@ struct TaskEndOperations {
 
     /// Ends tasks of one session: writes their outcomes and events. If all tasks of the session have ended, closes the
     /// round with a `session finished` event. Tasks that have ended or do not exist are skipped; returns nil when all
-    /// tasks are skipped. `ofDependents`: whether the tasks end because tasks ended for which they waited.
+    /// tasks are skipped. `ofDependents`: whether the tasks waited for tasks that have ended.
     func record(_ ends: [TaskEnd], ofDependents: Bool = false, now: Int64) throws(Failure) -> Change? {
         var found: Change?
         var newest = EventID.zero

@@ -89,7 +89,8 @@ class Event:
     checksum: str | None
     #: How many bytes of bodies were sent in all attempts together.
     bytes_sent: int
-    #: For an upload that succeeded: the first 65,536 bytes of the response's body.
+    #: For an upload that succeeded: the first 65,536 bytes of the response's body, or what arrived of them within 30
+    #: seconds.
     response_body: bytes
     #: The kind of the task. None if the event does not belong to a task.
     task_kind: TaskKind | None

@@ -128,7 +128,8 @@ public class BackgroundURLSessionTask: NSObject, @unchecked Sendable {
     /// task needs one further call of `resume`.
     ///
     /// When the first call has returned, the task is stored, and the program may end. If the engine refuses the task,
-    /// the delegate gets `urlSession(_:task:didCompleteWithError:)`.
+    /// the delegate gets `urlSession(_:task:didCompleteWithError:)`. A task that was made from resume data stays
+    /// suspended instead, and `resume` can be called again.
     public func resume() { core.resume(self) }
 
     /// Suspends the task, and keeps its received bytes. The time in which the task is suspended does not count for its

@@ -156,7 +156,8 @@ public struct TaskEnding: Sendable, Identifiable {
     public let checksum: String?
     /// The number of body bytes that were sent in all attempts together.
     public let bytesSent: UInt64
-    /// For a successful upload: the first 65,536 bytes of the response's body. Otherwise nil.
+    /// For a successful upload: the first 65,536 bytes of the response's body, or what arrived of them within 30
+    /// seconds. Otherwise nil.
     public let responseBody: [UInt8]?
 
     /// The id of the task. A task has only one ending.
