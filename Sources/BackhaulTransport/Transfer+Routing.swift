@@ -28,6 +28,13 @@ extension Transfer {
 
     func use(_ tokens: NegotiateTokens) { exchange.authentication.negotiateTokens = tokens }
 
+    /// Returns when the present request first needed a file of certificates.
+    func certificatesNeeded(at now: Int64) -> Int64 {
+        let time = exchange.certificatesNeededAt ?? now
+        exchange.certificatesNeededAt = time
+        return time
+    }
+
     /// Records that the request waits until the file was read; nil after the read.
     func waits(for file: CertificateFile?) { exchange.state = .preparing(reads: file) }
 

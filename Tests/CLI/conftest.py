@@ -1,5 +1,5 @@
 """Fixtures for tests of the command line: the hosting (which process runs the transfers), a command line that runs
-`backhaul` in its own folder, and servers."""
+`backhaul` in its own folder, servers, and a desktop."""
 
 import base64
 import http.server
@@ -7,8 +7,9 @@ import threading
 
 import pytest
 
-from command_line import CommandLine
+from command_line import CommandLine, until
 from demo_parts.server import Server  # supports ranges, entity tags, a speed limit and a log
+from desktop_session import DesktopSession, is_watching, missing
 from servers.misbehaving import MisbehavingServer
 
 
@@ -101,3 +102,26 @@ def free():
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
+
+
+@pytest.fixture
+def desktop(tmp_path):
+    if reason := missing():
+        pytest.skip(reason)
+    session = DesktopSession(tmp_path / "desktop")
+    yield session
+    session.end()
+
+
+@pytest.fixture
+def observe(backhaul, desktop):
+    """Returns a function that starts `backhaul desktop` and waits until it watches the store."""
+    backhaul.environment.update(desktop.environment)
+
+    def start(*words):
+        process = backhaul.start("desktop", *words)
+        until(lambda: is_watching(process.pid) or process.poll() is not None, "the start")
+        assert process.poll() is None, process.stderr.read()
+        return process
+
+    return start

@@ -119,3 +119,9 @@ def missing():
     return "needs python3-dbus and python3-gi" if found.returncode else None
 
 
+def is_watching(process):
+    """Whether the process has a watch of inotify(7)."""
+    try:
+        return any("inotify wd:" in file.read_text() for file in Path(f"/proc/{process}/fdinfo").iterdir())
+    except OSError:
+        return False

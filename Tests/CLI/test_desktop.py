@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from command_line import until
-from desktop_session import FILES, JOBS, MARKUP, NOTIFICATIONS, OLD_JOBS, DesktopSession, missing
+from desktop_session import FILES, JOBS, MARKUP, NOTIFICATIONS, OLD_JOBS
 
 # The desktop does not depend on the process that runs the transfers.
 pytestmark = pytest.mark.hosting("daemon")
@@ -18,37 +18,6 @@ NOTIFIER_PATH = "/org/freedesktop/Notifications"
 CONTENT = bytes(range(256)) * 4000
 #: What `terminate` of org.kde.JobViewV3 gets: the code of a job that is removed without a notification of KDE.
 QUIET = [1, "", {}]
-
-
-@pytest.fixture
-def desktop(tmp_path):
-    if reason := missing():
-        pytest.skip(reason)
-    session = DesktopSession(tmp_path / "desktop")
-    yield session
-    session.end()
-
-
-@pytest.fixture
-def observe(backhaul, desktop):
-    """Returns a function that starts `backhaul desktop` and waits until it watches the store."""
-    backhaul.environment.update(desktop.environment)
-
-    def start(*words):
-        process = backhaul.start("desktop", *words)
-        until(lambda: is_watching(process.pid) or process.poll() is not None, "the start")
-        assert process.poll() is None, process.stderr.read()
-        return process
-
-    return start
-
-
-def is_watching(process):
-    """Whether the process has a watch of inotify(7)."""
-    try:
-        return any("inotify wd:" in file.read_text() for file in Path(f"/proc/{process}/fdinfo").iterdir())
-    except OSError:
-        return False
 
 
 def notification(desktop, count=1):

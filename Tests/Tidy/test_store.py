@@ -29,7 +29,7 @@ JOINS = {
                       "for a later task stays only while its session exists"),
     "PartTable": ({"tasks", "request_options"}, "a checkpoint or an intent is written only while its task lives; "
                   "progress is hot; with a checksum, a checkpoint is kept for a new URL"),
-    "UploadTable": ({"tasks", "requests", "request_options", "refreshed_headers"},
+    "UploadTable": ({"tasks", "requests", "request_options", "refreshed_headers", "refreshed_requests", "taken_values"},
                     "an upload resource is not written after a success, and keeps what its removal needs"),
     "RequestTable": ({"tasks"}, "a request is found in its session only"),
     "Selection": ({"tasks", "events"}, "selects rows of them"),

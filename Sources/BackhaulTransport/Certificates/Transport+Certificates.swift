@@ -33,8 +33,7 @@ extension Transport {
     ) throws(Failure) -> Certificates? {
         let file = CertificateFile(kind: kind, path: path)
         let id = ObjectIdentifier(transfer)
-        let time = transfer.exchange.certificatesNeededAt ?? now
-        transfer.exchange.certificatesNeededAt = time
+        let time = transfer.certificatesNeeded(at: now)
         let found = try certificateLoader.obtain(file, since: time) { [weak self, weak transfer] failure in
             guard let self, let transfer, active[id] === transfer, !transfer.isOver else { return }
             transfer.waits(for: nil)
