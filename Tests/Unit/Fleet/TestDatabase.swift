@@ -33,8 +33,12 @@ final class Scratch: Sendable {
         path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    deinit {
-        for name in (try? DirectoryReader.textNames(in: path)) ?? [] { unlink("\(path)/\(name)") }
+    deinit { Scratch.remove(path) }
+
+    private static func remove(_ path: String) {
+        // A link to a directory is removed here, and not followed.
+        if unlink(path) == 0 { return }
+        for name in (try? DirectoryReader.textNames(in: path)) ?? [] { remove("\(path)/\(name)") }
         rmdir(path)
     }
 }
