@@ -19,7 +19,7 @@ final class LocalEngines: Sendable {
     }
 
     private struct State {
-        var entries: [StoreIdentity: Entry] = [:]
+        var entries: [FileIdentity: Entry] = [:]
         var stopping: [StoppingEngine] = []
         var hasExitHook = false
         var isExiting = false
@@ -31,7 +31,7 @@ final class LocalEngines: Sendable {
     /// Returns a lease of the store's engine in this process, and starts the engine if it does not run. Nil if another
     /// process runs the engine.
     func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
-        let store = StoreIdentity(directory)
+        let store = directory.identity
         if let lease = try join(store, orStart: true) { return lease }
         do throws(Failure) {
             guard let lock = try directory.acquireLock() else {
@@ -53,14 +53,14 @@ final class LocalEngines: Sendable {
     /// Returns a lease of the store's engine, if it runs in this process already. If the engine is starting, waits for
     /// its start.
     func existingLease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
-        let store = StoreIdentity(directory)
+        let store = directory.identity
         guard state.withLock({ $0.entries[store] != nil }) else { return nil }
         return try join(store, orStart: false)
     }
 
     /// Returns a lease of a running engine; nil if no engine runs. After nil, the caller must start the engine if
     /// `orStart` is true.
-    private func join(_ store: StoreIdentity, orStart: Bool) throws(Failure) -> EngineLease? {
+    private func join(_ store: FileIdentity, orStart: Bool) throws(Failure) -> EngineLease? {
         enum Found {
             case lease(EngineLease)
             case absent
@@ -92,7 +92,7 @@ final class LocalEngines: Sendable {
     /// its threads may use OpenSSL, so a slow disk gets more time than in `stopMilliseconds`.
     private static let exitMilliseconds: Int64 = 3_000
 
-    func release(_ store: StoreIdentity, _ engine: Engine) {
+    func release(_ store: FileIdentity, _ engine: Engine) {
         let isLast: Bool = state.change { state in
             if case .running(let known, let leases) = state.entries[store], known === engine {
                 state.entries[store] = leases > 1 ? .running(engine, leases: leases - 1) : nil
@@ -107,7 +107,7 @@ final class LocalEngines: Sendable {
 
     /// Removes an engine that has failed, so that it gets no new clients. Its present clients disconnect, and then the
     /// engine stops.
-    private func removeFailed(_ store: StoreIdentity) {
+    private func removeFailed(_ store: FileIdentity) {
         state.change { state in
             guard case .running(let engine, _) = state.entries[store] else { return }
             state.entries[store] = nil
@@ -138,22 +138,14 @@ final class LocalEngines: Sendable {
     }
 }
 
-/// The device and inode of a store's directory. Two paths may lead to the same store.
-struct StoreIdentity: Hashable, Sendable {
-    private let device: UInt64
-    private let inode: UInt64
-
-    init(_ directory: StoreDirectory) { (device, inode) = directory.identity }
-}
-
 /// A client's lease of an engine of this process. The release of the last lease stops the engine.
 final class EngineLease: Sendable {
     let engine: Engine
-    private let store: StoreIdentity
+    private let store: FileIdentity
     private let registry: LocalEngines
     private let isReleased = Lock(false)
 
-    init(engine: Engine, store: StoreIdentity, registry: LocalEngines) {
+    init(engine: Engine, store: FileIdentity, registry: LocalEngines) {
         self.engine = engine
         self.store = store
         self.registry = registry

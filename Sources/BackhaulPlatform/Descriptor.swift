@@ -15,12 +15,6 @@ public final class Descriptor: Sendable {
         if closesOnFork { ForkGuard.add(number) }
     }
 
-    /// The device and inode of the open file. Each read is a system call.
-    public var identity: (device: UInt64, inode: UInt64) {
-        let file = FileIdentity(of: number)
-        return (file?.device ?? 0, file?.inode ?? 0)
-    }
-
     /// Writes all bytes at the offset in the file. A write that fills the disk succeeds, but writes only some of the
     /// bytes. The write of the rest then reports the error.
     public func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(SystemError) {

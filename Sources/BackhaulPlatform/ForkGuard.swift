@@ -55,29 +55,3 @@ public enum ForkGuard {
         }
     }
 }
-
-/// The identity of the file to which a descriptor refers.
-public struct FileIdentity: Equatable, Sendable {
-    var device: UInt64
-    var inode: UInt64
-
-    init(device: UInt64, inode: UInt64) {
-        self.device = device
-        self.inode = inode
-    }
-
-    /// Returns nil for a closed descriptor.
-    public init?(of number: Int32) {
-        var status = stat()
-        guard fstat(number, &status) == 0 else { return nil }
-        self.init(device: bhl_device(&status), inode: UInt64(status.st_ino))
-    }
-
-    /// The identity of the file with this name in a directory. For a symbolic link, it is the identity of the link
-    /// itself. Nil if the name does not exist.
-    public init?(of name: String, in directory: Descriptor) {
-        var status = stat()
-        guard fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }
-        self.init(device: bhl_device(&status), inode: UInt64(status.st_ino))
-    }
-}

@@ -32,7 +32,7 @@ public final class UnixListener: Sendable {
             // Other users cannot enter the directory. The socket's mode is a second protection.
             fchmodat(directory.number, name, 0o600, 0) == 0, listen(number, 128) == 0
         else { throw SystemError.last("cannot listen on the socket \(name)") }
-        file = FileIdentity(of: name, in: directory)
+        file = FileIdentity(named: name, in: directory)
     }
 
     /// Makes the socket at an absolute path that the user has chosen. Replaces a socket that no process serves. Throws
@@ -64,7 +64,7 @@ public final class UnixListener: Sendable {
 
     /// Whether the file of the socket still exists. False if another process has removed or replaced the file. While
     /// this socket is open, the kernel does not give the inode of the file to another file.
-    public var isLinked: Bool { file != nil && FileIdentity(of: name, in: directory) == file }
+    public var isLinked: Bool { file != nil && FileIdentity(named: name, in: directory) == file }
 
     public enum AcceptResult: Sendable {
         case stream(UnixStream)

@@ -91,13 +91,11 @@ public final class UserManager {
     /// in a container that has the user's bus but other file systems. Returns nil if this is unknown.
     public func sees(_ path: String) -> Bool? {
         guard listener.processID > 0 else { return nil }
-        var here = stat()
-        var there = stat()
-        guard stat(path, &here) == 0 else { return nil }
-        guard stat("/proc/\(listener.processID)/root" + path, &there) == 0 else {
+        guard let here = FileIdentity(at: path) else { return nil }
+        guard let there = FileIdentity(at: "/proc/\(listener.processID)/root" + path) else {
             return bhl_errno() == ENOENT ? false : nil
         }
-        return bhl_device(&here) == bhl_device(&there) && here.st_ino == there.st_ino
+        return here == there
     }
 
     /// Starts the service and waits until its program runs. Throws if the program does not exist or fails immediately.

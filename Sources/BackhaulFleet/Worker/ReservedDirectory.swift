@@ -1,20 +1,10 @@
 internal import BackhaulModel
+internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
 /// The directory of a worker, below which it places no files. A file of a host could replace its store or its identity.
 struct ReservedDirectory {
-    private struct Identity: Equatable {
-        var device: UInt64
-        var inode: UInt64
-
-        init?(_ path: String, in directory: Int32 = AT_FDCWD) {
-            var status = stat()
-            guard fstatat(directory, path, &status, 0) == 0 else { return nil }
-            (device, inode) = (bhl_device(&status), UInt64(status.st_ino))
-        }
-    }
-
     var path: String
 
     /// Throws if the destination is below the reserved directory. If its directory cannot be opened now, the
@@ -29,12 +19,12 @@ struct ReservedDirectory {
     /// Returns whether the open directory is the reserved one, or below it; nil, with errno, if its parents cannot be
     /// read. The function compares these parents, because symbolic links of the path may change.
     func contains(_ directory: Int32) -> Bool? {
-        let reserved = Identity(path)
+        let reserved = FileIdentity(at: path)
         var parent = "."
-        var place = Identity(parent, in: directory)
+        var place = FileIdentity(at: parent, from: directory)
         while let here = place, here != reserved {
             parent += "/.."
-            place = Identity(parent, in: directory)
+            place = FileIdentity(at: parent, from: directory)
             // The root directory is its own parent.
             if place == here { return false }
         }

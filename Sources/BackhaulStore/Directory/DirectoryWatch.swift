@@ -35,12 +35,11 @@ extension StoreDirectory {
     /// Why the store cannot be used any more. Nil while the path leads to this directory and the lock file exists, and
     /// while the disk does not report whether this is so.
     public var replacementFailure: Failure? {
-        var status = stat()
-        guard stat(path, &status) == 0 else {
+        guard let found = FileIdentity(at: path) else {
             guard [ENOENT, ENOTDIR, ELOOP].contains(bhl_errno()) else { return nil }
             return goneFailure("was deleted or moved away; open the application again, at the new path if it was moved")
         }
-        guard !isReplaced else {
+        guard found == identity else {
             return goneFailure("was moved away, and another directory has its path; open the application again")
         }
         guard hasLock else {
@@ -59,18 +58,11 @@ extension StoreDirectory {
 
     /// Whether the path leads to this directory. False if the path leads to another directory or nowhere, or if the
     /// disk does not report this.
-    public var isAtPath: Bool { pathMatches == true }
+    public var isAtPath: Bool { FileIdentity(at: path) == identity }
 
     /// Whether the path leads to another directory. False if this directory was only moved away: the directory still
     /// exists, and writes to it are not lost.
-    var isReplaced: Bool { pathMatches == false }
-
-    /// Whether the path leads to this directory; nil if the path does not exist, or if the disk does not report this.
-    private var pathMatches: Bool? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return (bhl_device(&status), UInt64(status.st_ino)) == identity
-    }
+    var isReplaced: Bool { FileIdentity(at: path).map { $0 != identity } ?? false }
 
     /// The directory's path with all symbolic links resolved. It identifies the store.
     public var realPath: String {

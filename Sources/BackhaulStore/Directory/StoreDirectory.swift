@@ -10,8 +10,7 @@ public final class StoreDirectory: Sendable {
     public let path: String
     /// The open directory. The descriptor still refers to this directory after a rename.
     public let descriptor: Descriptor
-    /// The device and inode of the directory. Several paths may lead to one directory.
-    public let identity: (device: UInt64, inode: UInt64)
+    public let identity: FileIdentity
 
     /// The folder for downloaded files. If a request names no path (destination), the downloaded file goes into this
     /// folder. The name of each file is the number of its task.
@@ -88,10 +87,10 @@ public final class StoreDirectory: Sendable {
     /// exceed the kernel's limit.
     static let pathSize = 4_000
 
-    private init(path: String, descriptor: Descriptor) {
+    private init(path: String, descriptor: Descriptor, identity: FileIdentity) {
         self.path = path
         self.descriptor = descriptor
-        identity = descriptor.identity
+        self.identity = identity
     }
 
     /// Opens the directory, or makes it with mode 0700 if its parent exists.
@@ -131,7 +130,10 @@ public final class StoreDirectory: Sendable {
                         + "set options.store to a directory on a local disk")
             }
             try checkWritable(descriptor, path)
-            return StoreDirectory(path: path, descriptor: descriptor)
+            guard let identity = FileIdentity(of: descriptor.number) else {
+                throw unavailable(path, bhl_errno(), SystemError.reason(of: bhl_errno()))
+            }
+            return StoreDirectory(path: path, descriptor: descriptor, identity: identity)
         } catch {
             if isNew { rmdir(path) }
             throw error

@@ -63,7 +63,7 @@ extension StoreDirectory {
 
     private func isLockFile(_ file: Descriptor) -> Bool {
         let ours = FileIdentity(of: file.number)
-        return ours != nil && ours == FileIdentity(of: Self.lockName, in: descriptor)
+        return ours != nil && ours == FileIdentity(named: Self.lockName, in: descriptor)
     }
 
     /// Writes the process's identity into the lock file. A failure is ignored, because the lock does not depend on the

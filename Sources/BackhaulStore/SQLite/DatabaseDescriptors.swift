@@ -9,15 +9,10 @@ internal import Glibc
 /// If one of the files was removed or replaced, all writes to the old file are lost when the last descriptor of that
 /// file is closed.
 struct DatabaseDescriptors {
-    fileprivate struct File: Equatable {
-        var device: UInt64
-        var inode: UInt64
-    }
-
     private let directory: Descriptor
     private let names: [String]
     /// For each name, the file that had this name when this struct was initialised. Nil if no file had the name.
-    private let named: [File?]
+    private let named: [FileIdentity?]
     private var numbers: [Int32] = []
 
     /// Finds the files among this process's descriptors, because SQLite does not report the numbers of its descriptors.
@@ -27,7 +22,7 @@ struct DatabaseDescriptors {
         named = names.map { try? Self.file(named: $0, in: directory) }
         // The list needs no limit: the kernel limits the number of descriptors.
         for name in (try? DirectoryReader.textNames(in: "/proc/self/fd", limit: .max)) ?? [] {
-            guard let number = Int32(name), let file = Self.file(number), named.contains(file) else { continue }
+            guard let number = Int32(name), let file = FileIdentity(of: number), named.contains(file) else { continue }
             numbers.append(number)
             ForkGuard.add(number)
         }
@@ -39,7 +34,7 @@ struct DatabaseDescriptors {
     /// this.
     func checkNames(of store: StoreDirectory) throws(Failure) {
         for (name, file) in zip(names, named) where file != nil {
-            let present: File?
+            let present: FileIdentity?
             do throws(SystemError) {
                 present = try Self.file(named: name, in: directory)
             } catch {
@@ -63,25 +58,9 @@ struct DatabaseDescriptors {
         }
     }
 
-    private static func file(named name: String, in directory: Descriptor) throws(SystemError) -> File? {
-        var status = stat()
-        guard fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else {
-            guard bhl_errno() == ENOENT else { throw .last("cannot find") }
-            return nil
-        }
-        return File(status)
-    }
-
-    private static func file(_ number: Int32) -> File? {
-        var status = stat()
-        return fstat(number, &status) == 0 ? File(status) : nil
-    }
-}
-
-extension DatabaseDescriptors.File {
-    fileprivate init(_ status: stat) {
-        var status = status
-        device = bhl_device(&status)
-        inode = UInt64(status.st_ino)
+    private static func file(named name: String, in directory: Descriptor) throws(SystemError) -> FileIdentity? {
+        if let file = FileIdentity(named: name, in: directory) { return file }
+        guard bhl_errno() == ENOENT else { throw .last("cannot find") }
+        return nil
     }
 }

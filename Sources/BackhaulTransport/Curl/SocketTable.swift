@@ -78,7 +78,7 @@ final class SocketTable {
 /// A connection's socket.
 final class ConnectionSocket {
     let number: Int32
-    private let inode: ino_t
+    private let file: FileIdentity?
     fileprivate(set) var endpoints: ConnectionEndpoints?
     /// Whether a response over HTTP/2 has arrived on the connection. Frames may then arrive at any time.
     var isMultiplexed = false
@@ -90,17 +90,12 @@ final class ConnectionSocket {
 
     fileprivate init(_ number: Int32) {
         self.number = number
-        inode = Self.inode(number)
-    }
-
-    private static func inode(_ number: Int32) -> ino_t {
-        var status = stat()
-        return fstat(number, &status) == 0 ? status.st_ino : 0
+        file = FileIdentity(of: number)
     }
 
     /// Whether the number is still this socket's. libcurl may have closed the socket unreported, and another file may
     /// have its number.
-    fileprivate var isOpen: Bool { !isClosed && Self.inode(number) == inode }
+    fileprivate var isOpen: Bool { !isClosed && FileIdentity(of: number) == file }
 
     fileprivate func reset() {
         // The kernel forgets this number with the connection.

@@ -1,5 +1,4 @@
 import BackhaulPlatform
-import CLinux
 import Glibc
 
 /// The changes of a store, which the kernel reports (inotify(7)). An engine writes to the log of the database whenever
@@ -9,8 +8,7 @@ final class StoreChanges {
 
     private let store: String
     private let watch: Inotify
-    private let device: UInt64
-    private let inode: ino_t
+    private let directory: FileIdentity
 
     init(of store: String) throws(CommandError) {
         self.store = store
@@ -20,12 +18,10 @@ final class StoreChanges {
             throw .stopped(.tryAgainLater, "\(error); raise the limit fs.inotify.max_user_instances")
         }
         let events = IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
-        var directory = stat()
-        guard watch.watch(store, for: Int32(events)), stat(store, &directory) == 0 else {
+        guard watch.watch(store, for: Int32(events)), let directory = FileIdentity(at: store) else {
             throw .stopped(.storeUnusable, "the store \(store) cannot be watched: \(reasonOfLastError())")
         }
-        device = bhl_device(&directory)
-        inode = directory.st_ino
+        self.directory = directory
     }
 
     var awaited: pollfd { pollfd(fd: watch.number, events: Int16(POLLIN), revents: 0) }
@@ -39,9 +35,6 @@ final class StoreChanges {
     }
 
     private func checkDirectory() throws(CommandError) {
-        var present = stat()
-        let isSame =
-            stat(store, &present) == 0 && present.st_ino == inode && bhl_device(&present) == device
-        if !isSame { throw .stopped(.storeUnusable, "the store \(store) was moved or removed") }
+        if FileIdentity(at: store) != directory { throw .stopped(.storeUnusable, "the store \(store) was moved or removed") }
     }
 }
