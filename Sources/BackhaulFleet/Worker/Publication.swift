@@ -103,7 +103,7 @@ struct Publication {
             if isReserved { return .failed(ReservedDirectory.refusal(of: destination)) }
         }
         let temporary = temporaryName(ofRun: run.run)
-        let name = Destination(path: destination, directoryDevice: 0, directoryInode: 0).name
+        let name = Destination.name(of: destination)
         if replaces { return renameat(directory, temporary, directory, name) == 0 ? nil : refusal(errno) }
         if linkat(directory, temporary, directory, name, 0) != 0 {
             let code = errno

@@ -14,10 +14,10 @@ final class WorkerIdentity {
 
     init(directory: String, fleet: String) throws(FleetError) {
         self.fleet = fleet
-        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw Self.error("cannot make \(directory)") }
+        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { throw Self.error(.last("cannot make \(directory)")) }
         let path = directory + "/worker"
         let number = bhl_open(path, O_RDWR | O_CREAT, 0o600)
-        guard number >= 0 else { throw Self.error("cannot open \(path)") }
+        guard number >= 0 else { throw Self.error(.last("cannot open \(path)")) }
         file = Descriptor(owning: number)
         guard bhl_lock_exclusive(number) == 0 else {
             throw FleetError(.inUse, "another worker uses \(directory); give this worker a directory of its own")
@@ -35,9 +35,11 @@ final class WorkerIdentity {
             return
         }
         id = Self.random()
-        let text = Array("\(id)\n\(fleet)\n".utf8)
-        guard pwrite(number, text, text.count, 0) == text.count, fsync(number) == 0 else {
-            throw Self.error("cannot write \(path)")
+        do throws(SystemError) {
+            try file.write(Array("\(id)\n\(fleet)\n".utf8)[...], at: 0)
+            guard fsync(number) == 0 else { throw .last("cannot write") }
+        } catch {
+            throw Self.error(SystemError(code: error.code, messageStart: "cannot write \(path)"))
         }
     }
 
@@ -46,8 +48,7 @@ final class WorkerIdentity {
         return high + String(UInt64.random(in: .min ... .max), radix: 16)
     }
 
-    private static func error(_ start: String) -> FleetError {
-        let error = SystemError.last(start)
-        return FleetError(.system(.storeUnavailable, code: error.code, error.description))
+    private static func error(_ error: SystemError) -> FleetError {
+        FleetError(.system(.storeUnavailable, code: error.code, error.description))
     }
 }

@@ -39,6 +39,7 @@ public struct Destination: Equatable, Sendable {
     }
 
     public var directory: String { Destination.directory(of: path) }
+    public var name: String { Destination.name(of: path) }
 
     /// Whether the host found no directory. This is allowed if a task with the request's idempotency key exists.
     public var isDirectoryAbsent: Bool { directoryDevice == 0 && directoryInode == 0 }
@@ -55,7 +56,8 @@ public struct Destination: Equatable, Sendable {
         return end == path.utf8.startIndex ? "/" : String(path[..<end])
     }
 
-    public var name: String {
+    /// The path after its last slash.
+    public static func name(of path: String) -> String {
         guard let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
         return String(path[path.utf8.index(after: end)...])
     }
