@@ -56,27 +56,25 @@ struct Daemon {
         ServiceReadiness.notifyReady()
         log.write(LogEntry(.notice, "serves \(directory.path)"))
         let signal = signals.wait(orSet: wake)
-        if let signal {
-            stop(engine, log, exitCode: 0)
-            log.write(LogEntry(.notice, "exits on signal \(signal)"))
-            return 0
-        }
-        switch end.withLock({ $0 }) {
-        case .failed(let failure):
+        let reason = end.withLock { $0 }
+        if signal == nil, case .failed(let failure) = reason {
             // The failure is logged before the stop, because a stop that takes too long ends the process.
             let isStoreThere = directory.replacementFailure == nil
             log.write(LogEntry(failure), createIfMissing: isStoreThere)
             stop(engine, log, exitCode: 1)
             return 1
-        case .replaced(let newer):
-            stop(engine, log, exitCode: 0)
-            log.write(LogEntry(.notice, "exits; version \(newer.libraryText) takes over"))
-            return 0
-        case .idleExit, nil:
-            stop(engine, log, exitCode: 0)
-            log.write(LogEntry(.notice, "exits, because nothing is left to do"))
-            return 0
         }
+        stop(engine, log, exitCode: 0)
+        let message =
+            if let signal {
+                "exits on signal \(signal)"
+            } else if case .replaced(let newer) = reason {
+                "exits; version \(newer.libraryText) takes over"
+            } else {
+                "exits, because nothing is left to do"
+            }
+        log.write(LogEntry(.notice, message))
+        return 0
     }
 
     /// - exitCode: the exit code of the process if the stop takes too long.
