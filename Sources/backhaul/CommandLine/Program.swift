@@ -61,26 +61,15 @@ enum Program {
 
     private static func end(_ error: CommandError?, command: String, output: Output) -> Int32 {
         output.clearProgress()
+        if let error { output.error(error) }
         switch error {
-        case .usage(let text):
-            let sentence = ShownURL.withoutUsers(text)
-            if output.isJSON {
-                output.error(BackhaulError(ExitCode.usage, sentence))
-                return ExitCode.usage.rawValue
-            }
-            for line in sentence.split(separator: "\n") { output.error(String(line)) }
-            _ = Output.write("Try `\(command) --help`.\n", to: STDERR_FILENO)
+        case .usage:
+            if !output.isJSON { _ = Output.write("Try `\(command) --help`.\n", to: STDERR_FILENO) }
             return ExitCode.usage.rawValue
-        case .failure(let failure):
-            output.error(failure)
-            return failure.exitCode.rawValue
-        case .stopped(let code, let sentence):
-            output.error(BackhaulError(code, sentence))
-            return code.rawValue
-        case .interrupted(let signal):
-            Signals.terminate(of: signal)
-        case nil:
-            return ExitCode.libraryFailed.rawValue
+        case .failure(let failure): return failure.exitCode.rawValue
+        case .stopped(let code, _): return code.rawValue
+        case .interrupted(let signal): Signals.terminate(of: signal)
+        case nil: return ExitCode.libraryFailed.rawValue
         }
     }
 

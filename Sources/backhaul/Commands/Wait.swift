@@ -80,14 +80,7 @@ struct Wait: DescribedCommand {
             codes.remove(.done)
             return codes.count > 1 ? .transferFailed : codes.first ?? .done
         }
-        for error in errors.dropFirst() {
-            switch error {
-            case .failure(let failure): context.output.error(failure)
-            case .stopped(let code, let sentence): context.output.error(BackhaulError(code, sentence))
-            case .usage(let sentence): context.output.error(BackhaulError(ExitCode.usage, sentence))
-            case .interrupted: break
-            }
-        }
+        for error in errors.dropFirst() { context.output.error(error) }
         throw first
     }
 

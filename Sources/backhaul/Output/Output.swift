@@ -64,6 +64,19 @@ final class Output {
         _ = Output.write(JSON.object([("error", failure.json)]).text + "\n", to: STDERR_FILENO)
     }
 
+    /// Writes why a command ends. A signal needs no sentence.
+    func error(_ error: CommandError) {
+        switch error {
+        case .usage(let text):
+            let sentence = ShownURL.withoutUsers(text)
+            if isJSON { return self.error(BackhaulError(ExitCode.usage, sentence)) }
+            for line in sentence.split(separator: "\n") { self.error(String(line)) }
+        case .failure(let failure): self.error(failure)
+        case .stopped(let code, let sentence): self.error(BackhaulError(code, sentence))
+        case .interrupted: break
+        }
+    }
+
     /// Writes the error about an invalid line of a list. The other lines of the list are enqueued.
     func skippedLine(_ error: CommandError) {
         if case .failure(let failure) = error { self.error(failure) }
