@@ -56,9 +56,22 @@ struct Checks {
         return found
     }
 
+    /// The failures of tasks that a failing or full disk, or a lack of descriptors, explains.
+    private static let diskFailures = Set(
+        [
+            BH_DISK_FULL, BH_DISK_FAILED, BH_DESTINATION_UNAVAILABLE, BH_BODY_UNAVAILABLE, BH_OUT_OF_RESOURCES,
+        ].map(Int64.init))
+
+    /// The errors of calls that it explains. It explains neither a damaged store nor a call that is never answered.
+    private static let diskErrors = diskFailures.union(
+        [
+            BH_STORE_UNAVAILABLE, BH_STORE_FULL, BH_STORE_READ_ONLY, BH_ENGINE_FAILED, BH_ENGINE_UNRESPONSIVE,
+            BH_DAEMON_UNAVAILABLE,
+        ].map(Int64.init))
+
     private func mayFail(_ plan: TaskPlan, _ end: Observation, requests: Int) -> Bool {
         // A server may have acted on a request with POST, so it is not repeated (RFC 9110, section 9.2.2).
-        plan.kind == .post || history.hasDiskFaults
+        plan.kind == .post || history.hasDiskFaults && Self.diskFailures.contains(end.second)
             || plan.resource.isMissing && end.second == Int64(BH_HTTP_STATUS)
             || end.second == Int64(BH_RESOURCE_TIMEOUT) && longestOff > 6 * 24 * hour
             // A server that has the body, and is silent three times in a row, always is (docs/retries.md).
@@ -148,8 +161,7 @@ struct Checks {
     private var violationsOfCalls: [String] {
         observations.filter { $0.kind == .callFails || $0.kind == .enqueueFails }
             .filter {
-                // A disk that fails explains neither a damaged store nor a call that is never answered.
-                !history.hasDiskFaults || [Int64(BH_STORE_DAMAGED), Int64(BH_TIMEOUT)].contains($0.first)
+                !history.hasDiskFaults || !Self.diskErrors.contains($0.first)
             }
             .map { "a call failed with \(Story.name($0.first)) at \(Story.clock($0.time))" }
     }
