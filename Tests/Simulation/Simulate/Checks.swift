@@ -81,7 +81,7 @@ struct Checks {
 
     /// The longest time for which the machine was off, as its calendar says. A machine that was off has only the
     /// calendar to know for how long. If the calendar was set while no engine ran, and then the power failed, the next
-    /// engine takes the step for such a time, too.
+    /// engine takes the step for such a time, too. A failing disk may end an engine while its process runs.
     private var longestOff: Int64 {
         var (longest, off, unseen) = (Int64(0), Int64(0), Int64(0))
         var isOff = false
@@ -95,7 +95,7 @@ struct Checks {
             case .processExits, .daemonIsKilled: running.remove(one.program)
             case .processIsKilled: if one.program > 0 { running.remove(one.program) } else { running = [] }
             case .calendarIsSet where isOff: off += one.first
-            case .calendarIsSet where running.isEmpty: unseen += one.first
+            case .calendarIsSet where running.isEmpty || history.hasDiskFaults: unseen += one.first
             default: break
             }
             longest = max(longest, off)
