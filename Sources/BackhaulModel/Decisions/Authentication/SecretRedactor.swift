@@ -98,18 +98,44 @@ public struct SecretRedactor: Sendable {
 
     private static func redacted(_ bytes: [UInt8], _ secrets: [[UInt8]], isCut: Bool) -> [UInt8] {
         var kept = bytes
-        for secret in secrets {
-            for start in bytes.indices where bytes[start] == secret[0] {
-                let rest = bytes[start...]
-                let isFound =
-                    rest.count >= secret.count
-                    ? rest.starts(with: secret)
-                    : isCut && rest.count >= Self.shortest && secret.starts(with: rest)
-                guard isFound else { continue }
-                for index in start..<min(start + secret.count, bytes.count) { kept[index] = 0x2A }
-            }
-        }
+        for secret in secrets { redact(secret, in: bytes, isCut: isCut, &kept) }
         return kept
+    }
+
+    /// Finds the secret with the algorithm of Knuth, Morris and Pratt. A server chooses the bytes, and with redirects
+    /// also the secrets. So the time must not be the product of both sizes.
+    private static func redact(_ secret: [UInt8], in bytes: [UInt8], isCut: Bool, _ kept: inout [UInt8]) {
+        let borders = borders(of: secret)
+        var matched = 0
+        var redactedEnd = 0
+        for (index, byte) in bytes.enumerated() {
+            matched = extended(matched, by: byte, secret, borders)
+            guard matched == secret.count else { continue }
+            for position in max(redactedEnd, index + 1 - matched)...index { kept[position] = 0x2A }
+            redactedEnd = index + 1
+        }
+        guard isCut, matched >= shortest else { return }
+        for position in (bytes.count - matched)..<bytes.count { kept[position] = 0x2A }
+    }
+
+    /// For each start of the secret: the size of the longest shorter start with which it ends.
+    private static func borders(of secret: [UInt8]) -> [Int] {
+        var borders = [0]
+        for byte in secret.dropFirst() {
+            borders.append(extended(borders[borders.count - 1], by: byte, secret, borders))
+        }
+        return borders
+    }
+
+    /// The size of the longest start of the secret with which the text ends after one more byte. `matched`: this size
+    /// before the byte.
+    private static func extended(_ matched: Int, by byte: UInt8, _ secret: [UInt8], _ borders: [Int]) -> Int {
+        var matched = matched
+        while matched == secret.count || secret[matched] != byte {
+            guard matched > 0 else { return 0 }
+            matched = borders[matched - 1]
+        }
+        return matched + 1
     }
 
     public func redacted(_ text: String) -> String {

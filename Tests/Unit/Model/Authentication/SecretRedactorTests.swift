@@ -55,6 +55,37 @@ struct SecretRedactorTests {
         #expect(secrets.redacted("-abcdefghi-") == "-*********-")
     }
 
+    @Test("a byte is replaced exactly if it is part of a secret")
+    func everyOccurrence() {
+        var random = Random(seed: 1)
+        // With two letters, secrets often overlap with themselves and with each other.
+        func text(_ size: Int) -> [UInt8] { (0..<size).map { _ in random.once(in: 2) ? 0x61 : 0x62 } }
+        for _ in 0..<2_000 {
+            let values = [text(random.number(4...9)), text(random.number(4...9))]
+            let bytes = text(random.number(0...40))
+            var expected = bytes
+            for value in values {
+                for start in bytes.indices where bytes[start...].starts(with: value) {
+                    for index in start..<start + value.count { expected[index] = 0x2A }
+                }
+            }
+            let fields = values.map { HeaderField("A", String(decoding: $0, as: UTF8.self)) }
+            #expect(secrets(.headers(fields)).redacted(bytes) == expected)
+        }
+    }
+
+    /// With a search that compares each secret at each position, this test needs 10^10 comparisons.
+    @Test("long secrets are replaced in a long text that repeats their bytes")
+    func repetitions() {
+        var secrets = SecretRedactor()
+        for size in 16_340..<16_350 {
+            secrets.add(redirectTarget: "http://a/?" + String(repeating: "a", count: size), requested: "http://a/")
+        }
+        let text = [UInt8](repeating: 0x61, count: 100_000)
+        #expect(secrets.redactedMessage(text, isCut: true) == [UInt8](repeating: 0x2A, count: text.count))
+        #expect(secrets.redactedMessage(Array(text.prefix(16_000))) == Array(text.prefix(16_000)))
+    }
+
     @Test("secrets are replaced in a head's fields and final URL, except in lengths, dates and the requested URL")
     func heads() {
         let fields = [
