@@ -16,10 +16,14 @@ public enum ServerFileName {
     }
 
     private static func hasExtension(_ name: String) -> Bool {
-        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot != name.startIndex else { return false }
+        guard let dot = lastDot(name), dot != name.startIndex else { return false }
         let ending = name.utf8[dot...].dropFirst()
         return (1..<maximumExtensionSize).contains(ending.count) && ending.allSatisfy { $0.isLetter || $0.isDigit }
     }
+
+    /// The place of the last dot. Bytes are searched: a dot may be one Character with the letter before or after it,
+    /// and a search for Characters from the end needs quadratic time if a server repeats the letters of flags.
+    private static func lastDot(_ name: String) -> String.Index? { name.utf8.lastIndex(of: UInt8(ascii: ".")) }
 
     /// The name without a path, without characters that mislead a reader, and without leading dots, which hide a file.
     /// Nil if no character is left.
@@ -48,10 +52,9 @@ public enum ServerFileName {
     /// The name with a number before its extension, such as "a (1).tar.gz". The number 0 stands for the name itself.
     public static func numbered(_ name: String, _ number: Int) -> String {
         guard number > 0 else { return name }
-        var stem = name
-        if hasExtension(name), let dot = name.lastIndex(of: ".") { stem = String(name[..<dot]) }
-        if stem.hasSuffix(".tar"), stem != ".tar" { stem = String(stem.dropLast(".tar".count)) }
-        let ending = " (\(number))" + name.dropFirst(stem.count)
+        var stem = name[..<(hasExtension(name) ? lastDot(name) ?? name.endIndex : name.endIndex)]
+        if stem.hasSuffix(".tar"), stem != ".tar" { stem = stem.dropLast(".tar".count) }
+        let ending = " (\(number))" + name[stem.endIndex...]
         return start(of: stem, room: Limits.fileNameSize - ending.utf8.count) + ending
     }
 
@@ -81,10 +84,10 @@ public enum ServerFileName {
     /// Shortens the name to 255 bytes, and keeps whole characters and the extension.
     private static func cut(_ name: String) -> String {
         guard name.utf8.count > Limits.fileNameSize else { return name }
-        let dot = name.lastIndex(of: ".")
-        var ending = dot.map { String(name[$0...]) } ?? ""
-        if ending.utf8.count > maximumExtensionSize || dot == name.startIndex { ending = "" }
-        let start = start(of: name.dropLast(ending.count), room: Limits.fileNameSize - ending.utf8.count)
+        var end = lastDot(name) ?? name.endIndex
+        if end == name.startIndex || name.utf8[end...].count > maximumExtensionSize { end = name.endIndex }
+        let ending = name[end...]
+        let start = start(of: name[..<end], room: Limits.fileNameSize - ending.utf8.count)
         // If the first character alone is too long, its first scalars are used.
         if start.isEmpty { return PlainText.of(name, atMost: Limits.fileNameSize) }
         return start + ending

@@ -122,10 +122,21 @@ struct ServerFileNameTests {
         #expect((1...255).contains(oneCharacter.utf8.count))
     }
 
+    /// Two letters of flags are one Character, so a search for Characters from the end of such a name needs quadratic
+    /// time.
+    @Test("a name of 25,000 letters of flags is cut")
+    func flags() {
+        let flags = String(repeating: "\u{1F1E6}", count: 25_000)
+        #expect(name("attachment; filename=\"\(flags)\"") == String(repeating: "\u{1F1E6}", count: 62))
+        #expect(name("attachment; filename=\"\(flags).txt\"") == String(repeating: "\u{1F1E6}", count: 62) + ".txt")
+    }
+
     @Test(
         "a number stands before the extension of a name, and a long name is cut",
         arguments: [
             ("a.zip", 0, "a.zip"), ("a.zip", 1, "a (1).zip"), ("a.tar.gz", 12, "a (12).tar.gz"), ("a", 2, "a (2)"),
+            // The letter before the last dot is one Character with the dot.
+            ("a.b\u{D4E}.txt", 1, "a.b\u{D4E} (1).txt"),
             (".tar.gz", 1, ".tar (1).gz"), ("Mr. Smith", 1, "Mr. Smith (1)"), ("a (1).zip", 1, "a (1) (1).zip"),
             (String(repeating: "n", count: 251) + ".txt", 1, String(repeating: "n", count: 247) + " (1).txt"),
         ])
