@@ -15,5 +15,10 @@ extension StringProtocol {
     /// The URL without its query and fragment.
     var withoutQuery: SubSequence { self[..<(utf8.firstIndex { "?#".utf8.contains($0) } ?? endIndex)] }
 
-    public var isEncryptedURL: Bool { utf8.prefix("https:".utf8.count).map(\.asciiLowercase) == Array("https:".utf8) }
+    public var isEncryptedURL: Bool { hasScheme("https") }
+
+    /// Whether the URL has this scheme, in any case (RFC 3986, section 3.1). `scheme`: in lower case.
+    public func hasScheme(_ scheme: String) -> Bool {
+        utf8.prefix(scheme.utf8.count + 1).lazy.map(\.asciiLowercase).elementsEqual("\(scheme):".utf8)
+    }
 }

@@ -50,7 +50,7 @@ public enum URLParser {
     public static func location(of head: ResponseHead) -> String? {
         guard let location = head.bytes("Location"), !location.isEmpty, !head.isContradictory("Location"),
             let target = try? resolve(location, against: head.finalURL),
-            target.origin.scheme == "https" || head.finalURL.hasPrefix("http:")
+            target.origin.scheme == "https" || head.finalURL.hasScheme("http")
         else { return nil }
         return target.url
     }

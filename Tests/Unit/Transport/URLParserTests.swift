@@ -134,6 +134,21 @@ struct URLParserTests {
     func resolved(location: String, base: String, url: String) throws {
         #expect(try URLParser.resolve(Array(location.utf8), against: base).url == url)
     }
+
+    @Test(
+        "a location without encryption is used only if the request had none; the case of a scheme does not matter",
+        arguments: [
+            ("/files/1", "HTTP://h/files", "http://h/files/1"),
+            ("HTTP://h/files/1", "http://h/files", "http://h/files/1"),
+            ("/files/1", "HttpS://h/files", "https://h/files/1"),
+            ("http://h/files/1", "HTTPS://h/files", nil),
+            ("http://h/files/1", "s3://h/files", nil),
+        ] as [(String, String, String?)])
+    func location(_ location: String, of url: String, _ expected: String?) {
+        let fields = [ResponseField("Location", location)]
+        let head = ResponseHead(status: 201, finalURL: url, isMultiplexed: false, fields: fields)
+        #expect(URLParser.location(of: head) == expected)
+    }
 }
 
 @Suite("The decision on a redirect")
