@@ -32,6 +32,7 @@ struct ProxySelectorTests {
         Case("https://a", ["https_proxy": "a:1", "HTTPS_PROXY": "b:2", "all_proxy": "c:3"], "http://a:1"),
         Case("https://a", ["ALL_PROXY": "[::1]:8080"], "http://[::1]:8080"),
         Case("http://a", ["all_proxy": "socks5h://proxy:1080"], "socks5h://proxy:1080"),
+        Case("http://a", ["all_proxy": "SOCKS5H://proxy:1080"], "socks5h://proxy:1080"),
         Case("http://a", ["http_proxy": ""], nil),
         Case("http://a", [:], nil),
         Case("http://a", ["http_proxy": "p:1", "no_proxy": "b,a"], nil),

@@ -6,7 +6,8 @@ enum ProxyAddress {
     /// the text, because it may contain a password.
     static func check(_ text: String) throws(Failure) {
         let bytes = Array(text.utf8)
-        guard let scheme = schemes.first(where: { text.utf8.starts(with: "\($0)://".utf8) }) else {
+        let lower = bytes.map(\.asciiLowercase)
+        guard let scheme = schemes.first(where: { lower.starts(with: "\($0)://".utf8) }) else {
             throw invalid("proxy.url starts with none of \(schemes.map { $0 + "://" }.joined(separator: ", "))")
         }
         var rest = bytes[(scheme.utf8.count + 3)...]

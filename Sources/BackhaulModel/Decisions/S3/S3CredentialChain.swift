@@ -79,6 +79,7 @@ public struct S3Resolution: Equatable, Sendable {
 
     /// Whether credentials may be fetched from the URL, and the token be sent to it.
     private static func isTrusted(_ url: String) -> Bool {
+        let url = url.lowercased()
         if url.hasPrefix("https://") { return true }
         guard url.hasPrefix("http://") else { return false }
         let authority = url.dropFirst("http://".count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }

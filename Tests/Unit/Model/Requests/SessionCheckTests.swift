@@ -82,6 +82,9 @@ struct SessionCheckTests {
             Row("an unknown tolerance", names: "tolerances has the unknown bits 0x4") {
                 $0.tolerances = Tolerances(rawValue: 7)
             },
+            Row("a proxy", names: nil) { $0.proxy.url = "http://proxy.example:3128" },
+            Row("a proxy whose scheme is in upper case", names: nil) { $0.proxy.url = "HTTP://proxy.example:3128" },
+            Row("a proxy of another protocol", names: "proxy.url") { $0.proxy.url = "ftp://proxy.example" },
             Row("a CA file", names: nil) { $0.caFile = "/etc/ca.pem" },
             Row("a relative CA file", names: "ca_file") { $0.caFile = "ca.pem" },
             Row("an empty CA file", names: "ca_file") { $0.caFile = "" },

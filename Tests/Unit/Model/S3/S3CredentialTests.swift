@@ -64,6 +64,7 @@ struct S3CredentialTests {
             ("http://example.org/a", false), ("http://localhost.example.org/", false), ("ftp://localhost/", false),
             ("http://127.0.0.1@example.org/", false), ("https://example.org/a", true), ("http://127.0.0.1:80/a", true),
             ("http://[::1]:80/", true), ("http://169.254.170.23/v1", true),
+            ("HTTPS://example.org/a", true), ("HTTP://LocalHost/a", true), ("HTTP://example.org/a", false),
         ])
     func container(_ url: String, _ isTrusted: Bool) {
         let found = try? resolution(["AWS_CONTAINER_CREDENTIALS_FULL_URI": url])
