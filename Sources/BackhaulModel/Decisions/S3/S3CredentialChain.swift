@@ -112,22 +112,30 @@ extension S3Credentials {
     /// Reads a time such as `2026-11-28T12:00:00Z` or `2026-11-28T12:00:00+00:00` (RFC 3339).
     static func seconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
-        guard bytes.count >= 20 else { return nil }
-        let number = { (range: Range<Int>) in Int64(UInt32(digits: String(decoding: bytes[range], as: UTF8.self)) ?? 0)
-        }
-        guard bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[13] == UInt8(ascii: ":"),
-            bytes[16] == UInt8(ascii: ":"), (1...12).contains(number(5..<7)), (1...31).contains(number(8..<10))
+        guard bytes.count >= 20, has(bytes[..<10], form: "0000-00-00"), "Tt ".utf8.contains(bytes[10]),
+            has(bytes[11..<19], form: "00:00:00")
         else { return nil }
-        let day = LocalTime.day(year: number(0..<4), month: Int(number(5..<7)), day: Int(number(8..<10)))
-        let local = day * 86_400 + number(11..<13) * 3_600 + number(14..<16) * 60 + number(17..<19)
-        let zone = bytes[19...].drop { $0 == UInt8(ascii: ".") || $0.isDigit }
-        if zone.elementsEqual("Z".utf8) || zone.elementsEqual("z".utf8) { return local }
-        let parts = Array(zone)
-        guard parts.count == 6, parts[3] == UInt8(ascii: ":"), let sign = parts.first, "+-".utf8.contains(sign) else {
+        let number = { (range: Range<Int>) -> Int64 in
+            bytes[range].reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        }
+        let (year, month, dayOfMonth) = (number(0..<4), number(5..<7), number(8..<10))
+        let (hour, minute, second) = (number(11..<13), number(14..<16), number(17..<19))
+        guard (1...12).contains(month), (1...31).contains(dayOfMonth), hour < 24, minute < 60, second <= 60 else {
             return nil
         }
-        let part = { (range: Range<Int>) in Int64(UInt32(digits: String(decoding: parts[range], as: UTF8.self)) ?? 0) }
-        let offset = part(1..<3) * 3_600 + part(4..<6) * 60
+        let day = LocalTime.day(year: year, month: Int(month), day: Int(dayOfMonth))
+        let local = day * 86_400 + hour * 3_600 + minute * 60 + second
+        let zone = bytes[19...].drop { $0 == UInt8(ascii: ".") || $0.isDigit }
+        if zone.elementsEqual("Z".utf8) || zone.elementsEqual("z".utf8) { return local }
+        guard let sign = zone.first, "+-".utf8.contains(sign), has(zone.dropFirst(), form: "00:00") else { return nil }
+        let start = zone.startIndex + 1
+        let offset = number(start..<start + 2) * 3_600 + number(start + 3..<start + 5) * 60
         return sign == UInt8(ascii: "+") ? local - offset : local + offset
+    }
+
+    /// Whether the text has this form, in which 0 stands for any digit.
+    private static func has(_ text: ArraySlice<UInt8>, form: String) -> Bool {
+        text.count == form.utf8.count
+            && zip(text, form.utf8).allSatisfy { $1 == UInt8(ascii: "0") ? $0.isDigit : $0 == $1 }
     }
 }
