@@ -22,6 +22,11 @@ struct JSONParser {
 
     private mutating func take(_ word: String) -> Bool {
         skipBlanks()
+        return takeAtOnce(word)
+    }
+
+    /// Takes the word if no blanks precede it.
+    private mutating func takeAtOnce(_ word: String) -> Bool {
         guard rest.starts(with: word.unicodeScalars) else { return false }
         rest.removeFirst(word.unicodeScalars.count)
         return true
@@ -42,12 +47,13 @@ struct JSONParser {
 
     private mutating func members() throws(CommandError) -> [(String, JSON)] {
         var members: [(String, JSON)] = []
+        var names: Set<String> = []
         if take("}") { return members }
         while true {
             guard take("\"") else { throw problem("a name in quotation marks is missing") }
             let name = try string()
             guard take(":") else { throw problem("a colon is missing after \"\(name)\"") }
-            guard !members.contains(where: { $0.0 == name }) else { throw problem("\"\(name)\" occurs twice") }
+            guard names.insert(name).inserted else { throw problem("\"\(name)\" occurs twice") }
             members.append((name, try value()))
             if take("}") { return members }
             guard take(",") else { throw problem("a comma or } is missing after \"\(name)\"") }
@@ -98,7 +104,9 @@ struct JSONParser {
         let unit = try codeUnit()
         if let scalar = Unicode.Scalar(unit) { return scalar }
         // Characters beyond U+FFFF are written as two surrogates.
-        guard (0xD800..<0xDC00).contains(unit), take("\\u") else { throw problem("half of a character is missing") }
+        guard (0xD800..<0xDC00).contains(unit), takeAtOnce("\\u") else {
+            throw problem("half of a character is missing")
+        }
         let low = try codeUnit()
         guard (0xDC00..<0xE000).contains(low) else { throw problem("half of a character is missing") }
         return Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)) ?? "\u{FFFD}"
