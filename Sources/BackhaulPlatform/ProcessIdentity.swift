@@ -75,9 +75,14 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
 
     /// The fields of /proc/PID/stat, without the first two. The first returned field is the state (proc(5)).
     private static func statusFields(of processID: Int32) -> [Substring]? {
-        // The name in parentheses may have spaces and parentheses, so the fields are counted after the last ')'.
-        guard let text = readSmallFile("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")") else { return nil }
-        return text[text.index(after: end)...].split(separator: " ")
+        readSmallFile("/proc/\(processID)/stat").flatMap(fields(ofStatus:))
+    }
+
+    static func fields(ofStatus text: String) -> [Substring]? {
+        // The name in parentheses may have spaces and parentheses, so the fields are counted after the last ')'. Bytes
+        // are searched, because the ')' and the end of the name may be one Character.
+        guard let end = text.utf8.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+        return text[text.utf8.index(after: end)...].split(separator: " ")
     }
 }
 

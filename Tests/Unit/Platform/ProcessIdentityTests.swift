@@ -70,6 +70,13 @@ import Testing
         #expect(ProcessIdentity.of(processID: child)?.isAlive == true)
     }
 
+    @Test(
+        "the fields of a process's status begin after its name, which may have any characters",
+        arguments: ["sleep", "a) S 1 (b", ") ", "", "x\u{600}", "x\u{301}"])
+    func name(_ name: String) {
+        #expect(ProcessIdentity.fields(ofStatus: "7 (\(name)) S 1 7") == ["S", "1", "7"])
+    }
+
     @Test("the boot id has 36 characters")
     func bootID() {
         #expect(ProcessIdentity.currentBootID.utf8.count == 36)
