@@ -18,7 +18,7 @@ public enum Base64 {
     }
 
     /// Returns the decoded bytes; nil if a character is not in the alphabet or the length is impossible. Padding may be
-    /// missing, and the unused bits of the last digit may have any value (RFC 8941, section 4.2.7).
+    /// missing, and the unused bits of the last digit may have any value (RFC 9651, section 4.2.7).
     static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var digits = text
         while digits.count > text.count - 2, digits.last == 0x3D { digits = digits.dropLast() }

@@ -88,9 +88,14 @@ enum ResponseFields {
             let text = String(decoding: Base64.encoded(checksum.digest), as: UTF8.self)
             written.append("\(algorithm.rawValue)=:\(text):")
         }
-        let value = Array(written.joined(separator: ", ").utf8)
-        let again = DigestField(head([("Repr-Digest", value)]), "Repr-Digest")
-        try requireEqual(again.digests, field.digests, "the digests, written and read")
+        // Parameters, and members of other types, do not change the result.
+        let parameters = ";a=@-1;b=%\"%c3%a9\";c=1.5;d=\"\\\"\";e=?0;f=*/"
+        let others = ["a=@1", "b=%\"\"", "c=(1 @2)"]
+        for members in [written, others + written.map { $0 + parameters }] {
+            let value = Array(members.joined(separator: ", ").utf8)
+            let again = DigestField(head([("Repr-Digest", value)]), "Repr-Digest")
+            try requireEqual(again.digests, field.digests, "the digests, written and read")
+        }
     }
 
     /// The values of several fields are separated by NUL.

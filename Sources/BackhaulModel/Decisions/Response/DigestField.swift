@@ -1,4 +1,4 @@
-/// A Repr-Digest or Content-Digest field (RFC 9530): a dictionary (RFC 8941, section 3.2) whose members are byte
+/// A Repr-Digest or Content-Digest field (RFC 9530): a dictionary (RFC 9651, section 3.2) whose members are byte
 /// sequences. The project has its own reader, because none of the project's libraries reads structured fields.
 struct DigestField {
     /// The digests of known algorithms, if they have the right length.
@@ -8,7 +8,7 @@ struct DigestField {
     private static let longest = 4_096
 
     /// The result is empty if the field is missing or malformed. If any part of the field is malformed, the whole field
-    /// is ignored (RFC 8941, section 4.2).
+    /// is ignored (RFC 9651, section 4.2).
     init(_ head: ResponseHead, _ name: String) {
         let values = head.allBytes(name)
         guard !values.isEmpty else { return }

@@ -68,6 +68,12 @@ struct StructuredFieldReader {
         switch first {
         case UInt8(ascii: ":"): return byteSequence().map { .bytes($0) }
         case UInt8(ascii: "\""): return string() ? .other : nil
+        case UInt8(ascii: "%"): return displayString() ? .other : nil
+        case UInt8(ascii: "@"):
+            rest = rest.dropFirst()
+            // A date is a whole number of seconds.
+            guard case .integer? = number() else { return nil }
+            return .other
         case UInt8(ascii: "?"):
             rest = rest.dropFirst()
             return take("1") ? .boolean(true) : take("0") ? .boolean(false) : nil
@@ -120,6 +126,29 @@ struct StructuredFieldReader {
             }
         }
         return false
+    }
+
+    /// Reads a string of Unicode, in which percent signs encode bytes of UTF-8 (RFC 9651, section 4.2.10).
+    private mutating func displayString() -> Bool {
+        rest = rest.dropFirst()
+        guard take("\"") else { return false }
+        var bytes: [UInt8] = []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""): return String(validating: bytes, as: UTF8.self) != nil
+            case UInt8(ascii: "%"):
+                guard let high = lowercaseDigit(), let low = lowercaseDigit() else { return false }
+                bytes.append(high << 4 | low)
+            case 0x20...0x7E: bytes.append(byte)
+            default: return false
+            }
+        }
+        return false
+    }
+
+    /// Reads a hexadecimal digit. Nil for a letter in upper case.
+    private mutating func lowercaseDigit() -> UInt8? {
+        rest.popFirst().flatMap { $0.isUppercase ? nil : $0.hexadecimalValue }
     }
 
     private mutating func number() -> Value? {

@@ -20,6 +20,9 @@ struct DigestFieldTests {
         #expect(read("sha-512=:\(Self.zeros64): ,\t sha-256=:\(Self.zeros32):") == sha256)
         let others = "a=\"quoted, \\\"comma\\\"\", b=(1 2;q=1.5 \"x\"), c=?1, d, e=tok/en, f=-3"
         #expect(read(others, "sha-256=:\(Self.zeros32):") == sha256)
+        // RFC 9651 added dates and display strings.
+        let added = "a=@1659578233;b=@-1, c=%\"f%c3%bc %25\";d=%\"\", e=(@0 %\"x\")"
+        #expect(read(added, "sha-256=:\(Self.zeros32):, x=@1") == sha256)
         // The padding of base64 is optional.
         #expect(read("sha-256=:\(Self.zeros32.dropLast()):") == sha256)
     }
@@ -35,6 +38,10 @@ struct DigestFieldTests {
             "a=(1 2, sha-256=:\(zeros32):", "a=1.2345, sha-256=:\(zeros32):", "a=?2, sha-256=:\(zeros32):",
             "sha-256=:\(zeros32):\u{0}", "=:\(zeros32):", "\u{FFFD}=1, sha-256=:\(zeros32):", "-, sha-256=:\(zeros32):",
             "a=12345678901234567890, sha-256=:\(zeros32):", "a=\"\\x\", sha-256=:\(zeros32):",
+            "a=@, sha-256=:\(zeros32):", "a=@1.5, sha-256=:\(zeros32):", "a=%x, sha-256=:\(zeros32):",
+            "a=%\"open, sha-256=:\(zeros32):", "a=%\"%C3%BC\", sha-256=:\(zeros32):",
+            "a=%\"%c3\", sha-256=:\(zeros32):", "a=%\"%4\", sha-256=:\(zeros32):",
+            "a=%\"ü\", sha-256=:\(zeros32):",
         ])
     func malformed(_ text: String) { #expect(read(text) == nil) }
 
