@@ -22,13 +22,15 @@ public struct UploadResource: Equatable, Sendable {
     /// The most bytes of one request; nil: no limit.
     public var longestAppend: UInt64?
 
+    /// - longestAppend: ignored if it is smaller than any limit that the engine stores. Such a value is from a damaged
+    ///   row. A limit of 0 bytes would never let the upload end.
     public init(
         _ uploadProtocol: UploadProtocol, url: String, offset: UInt64 = 0, longestAppend: UInt64? = nil
     ) {
         self.uploadProtocol = uploadProtocol
         self.url = url
         self.offset = offset
-        self.longestAppend = longestAppend
+        self.longestAppend = longestAppend.flatMap { $0 < Self.leastAppend ? nil : $0 }
     }
 }
 

@@ -56,7 +56,7 @@ enum Uploads {
         _ input: inout FuzzInput, _ uploadProtocol: UploadProtocol, size: UInt64
     ) -> UploadResource? {
         guard input.byte() % 2 == 1 else { return nil }
-        let longest = input.byte() % 2 == 1 ? max(input.number(), UploadResource.leastAppend) : nil
+        let longest = input.byte() % 2 == 1 ? input.number() : nil
         return UploadResource(
             uploadProtocol, url: "https://example.org/u", offset: min(input.number(), size), longestAppend: longest)
     }

@@ -9,7 +9,7 @@ struct AbandonedUploadTests {
     let scratch = Scratch()
     let session: SessionID
     let task: TaskID
-    let resource = UploadResource(.tus, url: "http://a/u/1", offset: 7, longestAppend: 9)
+    let resource = UploadResource(.tus, url: "http://a/u/1", offset: 7, longestAppend: 1 << 20)
 
     init() throws {
         store = try TestStore(scratch.path)
@@ -34,6 +34,15 @@ struct AbandonedUploadTests {
     func recorded() throws {
         let stored = try store.run { [task] in try $0.tasks.find(task) }
         #expect(stored?.task.uploadResource == resource)
+    }
+
+    @Test("a limit of 0 bytes in a damaged row is no limit")
+    func damaged() throws {
+        try store.run { transaction in
+            try transaction.connection.run(Query("UPDATE upload_resources SET longest_append = 0"))
+        }
+        let stored = try store.run { [task] in try $0.tasks.find(task) }
+        #expect(stored?.task.uploadResource == UploadResource(.tus, url: "http://a/u/1", offset: 7))
     }
 
     @Test(

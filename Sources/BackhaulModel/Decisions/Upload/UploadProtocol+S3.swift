@@ -95,7 +95,7 @@ extension UploadProtocol {
         guard listing.add(body) else { return .later(.s3("no valid list of parts", head)) }
         if listing.isTruncated { return .next(.list(resource, listing), records: false) }
         let known = resource.offset
-        let partSize = resource.longestAppend ?? Self.s3PartSize
+        let partSize = resource.longestAppend ?? Self.s3PartSize(of: size)
         let parts = listing.usable(partSize: partSize, of: size)
         let plan = PartPlan(size: size, partSize: partSize, sent: parts.map(\.number))
         resource.offset = plan.sentBytes

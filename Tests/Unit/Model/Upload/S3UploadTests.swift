@@ -248,6 +248,14 @@ struct S3UploadTests {
         }
     }
 
+    @Test("a size of the parts that is too small to be right is not used", arguments: [0, 1, 65_535] as [UInt64])
+    func damagedPartSize(_ partSize: UInt64) {
+        let damaged = UploadResource(.s3, url: Self.known.url, longestAppend: partSize)
+        let body = "<ListPartsResult>\(part(2, 8 * Self.mebibyte))</ListPartsResult>"
+        let expected = "8388608 sent, then 0..<8388608, 16777216..<20971520"
+        #expect(word(200, body, after: .list(damaged, PartListing())) == expected)
+    }
+
     @Test("a list that does not come to its end is refused")
     func endless() {
         let body = "<ListPartsResult><IsTruncated>true</IsTruncated></ListPartsResult>"
